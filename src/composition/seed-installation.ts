@@ -3,8 +3,6 @@ import type { App } from '../core/app.ts';
 import { ensureDefaultToken, ensureFirstToken } from '../domain/access/manage-tokens.ts';
 import { seedRoles } from '../domain/access/seed-roles.ts';
 import { ensureDefaultTariff } from '../domain/catalog/ensure-default-tariff.ts';
-import { toggleServer } from '../domain/catalog/servers/manage-servers.ts';
-import { listServers } from '../domain/catalog/servers/read-servers.ts';
 import { syncServersOnce } from '../domain/catalog/sync-servers.ts';
 import { seedPaymentMethods } from '../domain/payments/seed-payment-methods.ts';
 import { saveTokenFile } from './announce.ts';
@@ -32,12 +30,6 @@ export function seedLate(app: App): void {
 }
 
 async function fillShop(app: App): Promise<void> {
-  const isFirst = await syncServersOnce(app);
-  // New servers wait for an operator to put them on sale; in the sandbox the first purchase must work without that step.
-  if (isFirst && app.ports.instance.sandboxKinds().includes('vpnpanel')) {
-    for (const server of await listServers(app, { includeUnavailable: true })) {
-      if (!server.isAvailable) await toggleServer(app, { kind: 'system', name: 'first start' }, server.id);
-    }
-  }
+  await syncServersOnce(app);
   await ensureDefaultTariff(app);
 }

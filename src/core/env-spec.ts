@@ -133,6 +133,14 @@ export const ENV_SPEC = {
     max: 36_500,
     effect: "Days after which rows of the administrators' audit log are deleted; 0 = never.",
   },
+  VPNPANEL_CONCURRENCY: {
+    group: 'Outside systems',
+    type: 'integer',
+    default: '8',
+    min: 1,
+    max: 64,
+    effect: 'Users that one run to the panel (synchronisation, squad migration) works on at the same time.',
+  },
   WEB_API_ENABLED: {
     group: 'Web API',
     type: 'boolean',

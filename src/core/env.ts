@@ -38,6 +38,8 @@ export interface Env {
   readonly disposableEmailListUrl: string;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
+  /** Calls to the panel that one run may have under way at the same time. */
+  readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
   readonly webhookAllowedPrivateHosts: readonly string[];
@@ -251,6 +253,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     messengerOidcIssuer: reader.string('MESSENGER_OIDC_ISSUER')?.replace(/\/+$/, '') ?? null,
     disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
+    vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
     trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
     webhookAllowedPrivateHosts: Object.freeze(reader.list('WEBHOOK_ALLOWED_PRIVATE_HOSTS').map((host) => host.toLowerCase())),
     raw,

@@ -2,7 +2,7 @@
 import type { MigrationRun } from '../domain/provisioning/migration/types.ts';
 import type { AutoSyncStatus } from '../domain/provisioning/sync/auto-sync.ts';
 import type { SyncRecommendation } from '../domain/provisioning/sync/recommend.ts';
-import type { SyncKind, SyncRun } from '../domain/provisioning/sync/types.ts';
+import type { SkippedUsers, SyncKind, SyncRun } from '../domain/provisioning/sync/types.ts';
 
 /** `text` becomes `detail` or `message`, by the area. */
 export function toMigration({ status, error, stats }: MigrationRun) {
@@ -16,7 +16,17 @@ export function toMigration({ status, error, stats }: MigrationRun) {
   return { success: status !== 'failed', text: texts[status], error, data: stats };
 }
 
-const toUserStats = ({ counts: { created, updated, errors, deleted } }: SyncRun) => ({ created, updated, errors, deleted });
+function toUserStats({ counts: { created, updated, errors, deleted }, skipped }: SyncRun) {
+  const named = skipped && { skipped: skippedTotal(skipped), skippedUsers: skipped.users };
+  return { created, updated, errors, deleted, ...named };
+}
+
+const skippedTotal = ({ counts }: SkippedUsers) => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+/** How far the phase of a run under way is; null where it does not count. */
+function toProgress({ cursor: { phase, progress } }: SyncRun) {
+  return progress ? { phase, ...progress } : null;
+}
 
 /** The contract leaves the data free-form; ./vpnpanel-sync-data.schemas.ts has their types. */
 const DATA: Record<SyncKind, (run: SyncRun) => object | null> = {
@@ -42,21 +52,25 @@ const REFUSALS = {
 export function toSync(run: SyncRun) {
   const isRefused = run.kind === 'cleanup' && run.refusal !== null;
   const success = run.kind === 'from_panel' || (run.status !== 'failed' && !isRefused);
-  const running = run.status === 'running' ? { status: run.status, runId: run.id } : {};
+  const running = run.status === 'running' ? { status: run.status, runId: run.id, progress: toProgress(run) } : {};
   return { success, text: textOf(run), data: { ...DATA[run.kind](run), ...running } };
 }
 
 function textOf(run: SyncRun): string {
   if (run.status === 'running') return 'Synchronisation goes on in the background';
   if (run.status === 'failed') return `Synchronisation failed: ${run.error}`;
-  return run.refusal === null ? 'Synchronisation completed' : REFUSALS[run.refusal];
+  if (run.refusal !== null) return REFUSALS[run.refusal];
+  if (run.skipped === null) return 'Synchronisation completed';
+  const reasons = Object.entries(run.skipped.counts).map(([reason, count]) => `${reason}: ${count}`);
+  return `Synchronisation completed; panel users not imported: ${skippedTotal(run.skipped)} (${reasons.join(', ')})`;
 }
 
-export function toRecommendation(found: SyncRecommendation) {
+export function toRecommendation({ running, ...found }: SyncRecommendation) {
+  const runs = running.map((run) => ({ runId: run.id, kind: run.kind, startedAt: run.startedAt, progress: toProgress(run) }));
   return {
     success: true,
     text: found.reasons.join('; '),
-    data: found,
+    data: { ...found, ...(runs.length > 0 && { running: runs }) },
   };
 }
 

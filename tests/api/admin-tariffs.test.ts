@@ -149,7 +149,7 @@ describe('admin tariffs', () => {
     expect(cleared.body).toMatchObject({ traffic_reset_mode: null, external_squad_uuid: null, description: 'd' });
   });
 
-  it('lists by order with the number of subscriptions', async () => {
+  it('lists by order with the numbers of subscriptions and of servers that a purchase gives (08 P5)', async () => {
     const [first, second] = [await create({ name: 'First' }), await create({ name: 'Second', is_active: false })];
     await subscribe(first.id);
     await subscribe(first.id, 'expired', -1);
@@ -159,9 +159,13 @@ describe('admin tariffs', () => {
     const mine = all.tariffs.filter((tariff: { id: number }) => [first.id, second.id].includes(tariff.id));
     expect(mine).toMatchObject([
       { id: second.id, display_order: 0, subscriptions_count: 0, is_active: false },
-      { id: first.id, display_order: 2, subscriptions_count: 2, servers_count: 0 },
+      { id: first.id, display_order: 2, subscriptions_count: 2, servers_count: 2 },
     ]);
     expect(all.total).toBe(all.tariffs.length);
+    await t.app.db.sql('UPDATE server_squads SET is_available = NOT is_available');
+    const closed = (await admin.get(path)).body.tariffs.find((tariff: { id: number }) => tariff.id === first.id);
+    await t.app.db.sql('UPDATE server_squads SET is_available = NOT is_available');
+    expect(closed.servers_count).toBe(0);
     const active = (await admin.get(path, { query: { include_inactive: false } })).body;
     expect(active.tariffs.map((tariff: { id: number }) => tariff.id)).not.toContain(second.id);
     expect((await admin.put(`${path}/order`, { tariff_ids: [] })).status).toBe(422);

@@ -240,6 +240,7 @@ describe('the rest of the page', () => {
   });
 
   test('trial terms, and the reason why none is available', async () => {
+    await aServer(t.app, { is_trial_eligible: true });
     const { userId, api } = await signedIn();
     expect((await api.get(`${ROOT}/trial`)).body).toEqual({
       is_available: true,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
+import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -16,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 beforeEach(async () => {
+  await t.app.db.sql('DELETE FROM subscriptions');
   await t.app.db.sql('DELETE FROM server_squads');
 });
 
@@ -187,6 +189,22 @@ describe('servers', () => {
     expect((await api.get(`/servers/${first.id}`)).body.currentUsers).toBe(1);
     expect((await api.post('/servers/sync-counts')).body).toEqual({ updated: 2 });
     expect((await api.get(`/servers/${first.id}`)).body.currentUsers).toBe(1);
+  });
+
+  it('08 P10: a panel that is away or refuses the key is 502 with the reason, and the servers stay', async () => {
+    await create();
+    for (const [kind, message] of [
+      ['unavailable', 'VPN panel did not answer'],
+      ['rejected', 'VPN panel refused the credentials'],
+    ] as const) {
+      const listInternalSquads = () => Promise.reject(new PanelError(kind, message));
+      const broken = { ...t.app, ports: { ...t.app.ports, panel: { ...t.app.ports.panel, listInternalSquads } } };
+      const other = await testServer(broken);
+      const reply = await (await tokenClient(t.app, other)).post('/servers/sync');
+      expect(reply).toMatchObject({ status: 502, body: { detail: message } });
+      await other.close();
+    }
+    expect((await api.get('/servers')).body.total).toBe(1);
   });
 
   it('reads the servers from the panel', async () => {

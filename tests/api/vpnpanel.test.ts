@@ -309,14 +309,15 @@ describe('the panel over the Web API: refusals', () => {
     }
   });
 
-  it('while the panel is down lists are empty, single things 502 and nothing names its address', async () => {
+  it('08 P10: while the panel is down or refuses the key everything is 502 with the reason, and nothing names its address', async () => {
     const { token, panel, messengerId } = await panelAreas();
     panel.faults.set({ timeoutAfterEffect: true });
-    expect((await token.get('/vpnpanel/nodes')).body).toEqual({ items: [], total: 0 });
-    expect((await token.get('/vpnpanel/squads')).body).toEqual({ items: [], total: 0 });
-    expect((await token.get('/vpnpanel/inbounds')).body).toEqual({ items: [] });
-    expect((await token.get('/vpnpanel/nodes/realtime')).body).toEqual([]);
     for (const path of [
+      '/vpnpanel/nodes',
+      '/vpnpanel/squads',
+      '/vpnpanel/inbounds',
+      '/vpnpanel/nodes/realtime',
+      `/vpnpanel/nodes/${GERMAN_NODE}/usage`,
       '/vpnpanel/system',
       `/vpnpanel/nodes/${GERMAN_NODE}`,
       `/vpnpanel/nodes/${GERMAN_NODE}/statistics`,
@@ -331,6 +332,10 @@ describe('the panel over the Web API: refusals', () => {
       is_configured: true,
       connection: { status: 'error', status_code: null, system_info: null },
     });
+    panel.faults.set({ status: 401 });
+    for (const path of ['/vpnpanel/nodes', '/vpnpanel/squads', '/vpnpanel/inbounds', '/vpnpanel/nodes/realtime']) {
+      expect(await token.get(path), path).toMatchObject({ status: 502, body: { detail: 'VPN panel refused the credentials' } });
+    }
   });
 
   it('without a panel everything but the state is 503 with the reason', async () => {

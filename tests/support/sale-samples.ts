@@ -21,9 +21,18 @@ export async function topUp(app: App, userId: number, kopeks: number): Promise<v
   });
 }
 
+/** A squad of the fake panel, for a tariff that a test gave none while no server is available: without any server nothing can be sold (08 P5). */
+export const SOLD_SQUAD = '5a11ad00-0000-4000-8000-000000000001';
+
 /** Inserts a tariff directly; columns by their names in the table, jsonb as values. */
 export async function aTariff(app: App, columns: Record<string, unknown> = {}): Promise<number> {
-  return insertRow(app, 'tariffs', { name: `Tariff ${unique()}`, period_prices: { 30: 30_000, 90: 80_000 }, ...columns });
+  const isEmpty = (await app.db.sql('SELECT 1 AS found FROM server_squads WHERE is_available LIMIT 1')).length === 0;
+  return insertRow(app, 'tariffs', {
+    name: `Tariff ${unique()}`,
+    period_prices: { 30: 30_000, 90: 80_000 },
+    ...(isEmpty && { allowed_squads: [SOLD_SQUAD] }),
+    ...columns,
+  });
 }
 
 export async function aServer(app: App, columns: Record<string, unknown> = {}): Promise<{ id: number; uuid: string }> {

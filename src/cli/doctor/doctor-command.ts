@@ -17,6 +17,7 @@ import { checkMigrations, checkServer } from './database-checks.ts';
 import { describeFindings, type Finding, ok, problem, warning } from './finding.ts';
 import { checkOutside } from './outside-checks.ts';
 import { checkDataFolder, checkDisk, checkEnvironment, checkPublicUrls, checkRuntime, checkSandbox } from './process-checks.ts';
+import { checkShop, readShop, type Shop } from './shop.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',
@@ -49,7 +50,8 @@ async function examine(call: CommandCall): Promise<Finding[]> {
   // Without a usable environment all further checks would be about another installation.
   if (!env) return findings;
   findings.push(await checkDataFolder(env.dataDir), await checkDisk(env.dataDir));
-  findings.push(...(await checkDatabase(call, env, settings)));
+  const stored = await checkDatabase(call, env, settings);
+  findings.push(...stored.findings);
   findings.push(checkPublicUrls(env, settings));
   const fakes = fakeKinds(env, settings);
   findings.push(checkSandbox(env, fakes));
@@ -62,7 +64,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
       isReady: () => false,
     };
     const ports = connectOutsideSystems({ env, settings, clock: systemClock, log, metrics, sandbox: null, instance });
-    findings.push(...(await checkOutside({ env, settings, ports, fakes })));
+    findings.push(...(await checkOutside({ env, settings, ports, fakes, shop: stored.shop })));
     ports.mail.close();
   } finally {
     metrics.close();
@@ -70,10 +72,17 @@ async function examine(call: CommandCall): Promise<Finding[]> {
   return hideSettings(findings, settings);
 }
 
+/** What the database says; `shop` is null where it cannot be read. */
+interface StoredFacts {
+  findings: Finding[];
+  shop: Shop | null;
+}
+
 /** Opens and checks the database, and loads its stored settings into `settings`. */
-async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStore): Promise<Finding[]> {
+async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStore): Promise<StoredFacts> {
+  const without = (...findings: Finding[]): StoredFacts => ({ findings, shop: null });
   if (env.databaseUrl === null && !(await hasEmbeddedData(env.dataDir))) {
-    return [ok('database', 'embedded; not made yet', 'The first start makes it. For PostgreSQL set DATABASE_URL.')];
+    return without(ok('database', 'embedded; not made yet', 'The first start makes it. For PostgreSQL set DATABASE_URL.'));
   }
   let database: Database;
   try {
@@ -82,22 +91,17 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
     if (error instanceof Error && error.name === 'FolderInUseError') {
       const next =
         'For those checks stop the service and run doctor again. Settings stored in the database are not considered below.';
-      return [warning('database', `${describeLock(error).split('\n', 1)[0]} Its checks are left out.`, next)];
+      return without(warning('database', `${describeLock(error).split('\n', 1)[0]} Its checks are left out.`, next));
     }
     const detail = describeDatabaseFailure(error) ?? (error instanceof Error ? error.message : String(error));
-    return [
-      problem(
-        'database',
-        `${describeDatabase(env)}: ${detail}`,
-        'Correct DATABASE_URL or the server; the service does not start before.',
-      ),
-    ];
+    const next = 'Correct DATABASE_URL or the server; the service does not start before.';
+    return without(problem('database', `${describeDatabase(env)}: ${detail}`, next));
   }
   try {
     const findings = await checkServer(database, env, describeDatabase(env));
     const { finding, isCurrent } = await checkMigrations(database);
     findings.push(finding);
-    if (!isCurrent) return findings;
+    if (!isCurrent) return without(...findings);
     await readStoredSettings(database.db, settings);
     findings.push(
       ...(await checkAccess(database)),
@@ -105,15 +109,11 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       await checkMoney(database),
       await checkWebhooks(database),
     );
-    return findings;
+    const shop = await readShop({ db: database.db, settings });
+    return { findings: [...findings, ...checkShop(shop)], shop };
   } catch (error) {
-    return [
-      problem(
-        'database',
-        describeDatabaseFailure(error) ?? (error instanceof Error ? error.message : String(error)),
-        'Look at the log of the database server.',
-      ),
-    ];
+    const detail = describeDatabaseFailure(error) ?? (error instanceof Error ? error.message : String(error));
+    return without(problem('database', detail, 'Look at the log of the database server.'));
   } finally {
     await database.close();
   }

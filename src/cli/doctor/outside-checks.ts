@@ -2,8 +2,9 @@ import nodemailer from 'nodemailer';
 import type { Ports, SettingsReader } from '../../core/app.ts';
 import type { Env } from '../../core/env.ts';
 import { MessengerError } from '../../domain/messaging/ports.ts';
-import { isPanelError } from '../../domain/provisioning/ports.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
+import { checkPanel } from './panel-checks.ts';
+import type { Shop } from './shop.ts';
 
 export interface OutsideFacts {
   env: Env;
@@ -11,38 +12,21 @@ export interface OutsideFacts {
   ports: Pick<Ports, 'panel' | 'messenger' | 'payments'>;
   /** Kinds of systems that are fakes now. */
   fakes: readonly string[];
+  /** Null = it could not be read. */
+  shop: Shop | null;
 }
 
 const SMTP_TIMEOUT_MS = 10_000;
 
 /** Checks the panel, the messenger and the mail server at the same time, each within its own time-out. */
 export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
-  const [panel, messenger, mail] = await Promise.all([checkPanel(facts), checkMessenger(facts), checkMail(facts)]);
-  return [panel, messenger, checkPayments(facts), mail];
+  const [panel, messenger, mail] = await Promise.all([checkRealPanel(facts), checkMessenger(facts), checkMail(facts)]);
+  return [...panel, messenger, checkPayments(facts), mail];
 }
 
-async function checkPanel({ ports: { panel }, fakes }: OutsideFacts): Promise<Finding> {
-  if (fakes.includes('vpnpanel')) return ok('panel', 'sandbox: fake', 'Real one: VPNPANEL_API_URL and VPNPANEL_API_KEY.');
-  const missing = panel.configurationError();
-  if (missing !== null)
-    return problem('panel', missing, 'Set VPNPANEL_API_URL and VPNPANEL_API_KEY; without a panel nothing can be sold.');
-  try {
-    await panel.ping();
-    const squads = await panel.listInternalSquads();
-    if (squads.length === 0)
-      return warning('panel', 'answers, but has no squads', 'Make an internal squad in the panel: tariffs open squads.');
-    return ok('panel', `answers; ${squads.length} squad${squads.length === 1 ? '' : 's'}`);
-  } catch (error) {
-    const status = isPanelError(error) ? error.status : null;
-    const detail = error instanceof Error ? error.message : 'does not answer';
-    if (status === 401 || status === 403)
-      return problem('panel', detail, 'The panel refuses the key: make a new API token in the panel and set VPNPANEL_API_KEY.');
-    return problem(
-      'panel',
-      detail,
-      'Look at VPNPANEL_API_URL (the address of the panel itself, with https) and whether this machine reaches it.',
-    );
-  }
+async function checkRealPanel(facts: OutsideFacts): Promise<Finding[]> {
+  const isFake = facts.fakes.includes('vpnpanel');
+  return isFake ? [ok('panel', 'sandbox: fake', 'Real one: VPNPANEL_API_URL and VPNPANEL_API_KEY.')] : checkPanel(facts);
 }
 
 async function checkMessenger({ env, settings, ports: { messenger }, fakes }: OutsideFacts): Promise<Finding> {

@@ -7,7 +7,7 @@ import type { ServerSquad } from './types.ts';
 export { ALL_SERVERS_JSON, serversOf } from './servers/repo.ts';
 
 /** Every server, unavailable ones too, by (sort order, display name, id); never a page of them (spec 02 H9). */
-export function listSquads(app: App): Promise<ServerSquad[]> {
+export function listSquads(app: Pick<App, 'db'>): Promise<ServerSquad[]> {
   return listAll(app.db, { availableOnly: false });
 }
 

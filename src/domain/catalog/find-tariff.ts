@@ -21,7 +21,7 @@ export function lockTariff(t: App, id: number): Promise<Tariff | null> {
 }
 
 /** The tariff that trials use: the flagged one, else `TRIAL_TARIFF_ID`, else null (spec 02 section 4.1). */
-export async function findTrialTariff(app: App): Promise<Tariff | null> {
+export async function findTrialTariff(app: Pick<App, 'db' | 'settings'>): Promise<Tariff | null> {
   const flagged = await findFlaggedTrialTariff(app.db);
   if (flagged) return flagged;
   const id = app.settings.get('TRIAL_TARIFF_ID');

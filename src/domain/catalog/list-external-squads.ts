@@ -1,9 +1,15 @@
 import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { isPanelFailure } from './panel-failure.ts';
 
-/** External squads of the panel for the tariff form; an empty list on any failure of the panel (spec 02 section 10). */
+/**
+ * External squads of the panel for the tariff form (spec 02 section 10); none while no panel is configured.
+ * @throws AppError 502 with the reason when the panel gives no list (08 P10)
+ */
 export async function listExternalSquads(app: App): Promise<{ uuid: string; name: string; membersCount: number }[]> {
+  if (app.ports.panel.configurationError() !== null) return [];
   return app.ports.panel.listExternalSquads().catch((error: unknown) => {
-    app.log.warn({ err: error }, 'the external squads could not be read from the panel');
-    return [];
+    if (!isPanelFailure(error)) throw error;
+    throw refuse('panel_unavailable', 502, error.message, { cause: error });
   });
 }

@@ -1,13 +1,14 @@
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
+import { isPanelFailure } from './panel-failure.ts';
 import { applyPanelSquads, type ServerSyncCounts } from './servers/apply-panel-squads.ts';
 import { countAll } from './servers/repo.ts';
 
-/** `no_list`: the panel gave no list or an empty one, and nothing was changed (spec 02 H17). */
+/** `no_list`: the panel gave no list, for this reason, or (null) an empty one; nothing was changed then (spec 02 H17). */
 export type ServerSyncOutcome =
   | ({ outcome: 'synced'; total: number } & ServerSyncCounts)
   | { outcome: 'not_configured'; reason: string }
-  | { outcome: 'no_list' };
+  | { outcome: 'no_list'; reason: string | null };
 
 /**
  * Reads the panel's internal squads and synchronizes the servers (spec 06 section 10, spec 02 section 8). The panel is read
@@ -19,11 +20,17 @@ export async function syncServers(app: App): Promise<ServerSyncOutcome> {
   if (reason !== null) return { outcome: 'not_configured', reason };
   const squads = await panel.listInternalSquads().catch((error: unknown) => {
     app.log.warn({ err: error }, 'server sync: the panel gave no list of squads');
-    return [];
+    return safeText(error);
   });
-  if (squads.length === 0) return { outcome: 'no_list' };
+  if (typeof squads === 'string') return { outcome: 'no_list', reason: squads };
+  if (squads.length === 0) return { outcome: 'no_list', reason: null };
   const counts = await applyPanelSquads(app, squads);
   return { outcome: 'synced', ...counts, total: squads.length };
+}
+
+/** The panel's error names no host and no key; of another error nothing is shown. */
+function safeText(error: unknown): string {
+  return isPanelFailure(error) ? error.message : 'The VPN panel gave no list of squads';
 }
 
 /**
@@ -35,13 +42,13 @@ export async function syncServersOnce(app: App): Promise<boolean> {
 }
 
 /**
- * The form of the Web API (spec 02 section 8): without a list from the panel nothing changes and all counts are 0.
- * @throws AppError 503 with the configuration error
+ * The form of the Web API (spec 02 section 8): without a list from the panel nothing changes, and the answer says why (08 P10).
+ * @throws AppError 503 with the configuration error, 502 with the reason
  */
-export async function syncServersOrKeep(app: App): Promise<ServerSyncCounts & { total: number }> {
+export async function syncServersOrFail(app: App): Promise<ServerSyncCounts & { total: number }> {
   const result = await syncServers(app);
   if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 503, result.reason);
-  if (result.outcome === 'no_list') return { created: 0, updated: 0, removed: 0, total: 0 };
+  if (result.outcome === 'no_list') throw refuse('panel_unavailable', 502, result.reason ?? 'The VPN panel has no squads');
   const { outcome: _outcome, ...counts } = result;
   return counts;
 }

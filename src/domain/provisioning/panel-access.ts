@@ -28,27 +28,30 @@ async function ask<T>(app: App, run: () => Promise<T>): Promise<{ value: T } | {
 }
 
 /**
- * Reads a list for a page of the administration: while the panel gives no answer the page is empty, with 200 (spec 06 section 11).
- * @param what is read, for the log
- * @throws AppError 503 naming the missing settings
- */
-export async function readListOfPanel<T>(app: App, what: string, read: () => Promise<T[]>): Promise<T[]> {
-  const answer = await ask(app, read);
-  if ('value' in answer) return answer.value;
-  const { kind, status } = answer.failure;
-  app.log.warn({ kind, status, what }, 'vpnpanel: the panel gave no list, an empty one is shown');
-  return [];
-}
-
-/**
- * Reads one object; "absent" and "the panel is down" are different answers (spec 06 section 11, ours).
+ * Reads one object or a list. A panel that gives no usable answer is 502 with the reason, never an absent object or an empty list
+ * (08 P10).
  * @param failure text of the 502; without one the panel's error message
- * @throws AppError 503 naming the missing settings, 502 when the panel gives no usable answer
+ * @throws AppError 503 naming the missing settings, 502
  */
-export async function readOneOfPanel<T>(app: App, read: () => Promise<T>, failure?: string): Promise<T> {
+export async function readOfPanel<T>(app: App, read: () => Promise<T>, failure?: string): Promise<T> {
   const answer = await ask(app, read);
   if ('value' in answer) return answer.value;
   throw refuse('panel_unavailable', 502, failure ?? answer.failure.message, { cause: answer.failure });
+}
+
+/**
+ * Reads something that a page shows beside its subject and that only some versions of the panel have: a route that the panel does not
+ * have is logged as an error and gives null, any other failure is 502 (08 P6, P10).
+ * @param what is read, for the log
+ * @throws AppError 503 naming the missing settings, 502
+ */
+export async function readPartOfPanel<T>(app: App, what: string, read: () => Promise<T>): Promise<T | null> {
+  const answer = await ask(app, read);
+  if ('value' in answer) return answer.value;
+  const { status, message } = answer.failure;
+  if (status !== 404) throw refuse('panel_unavailable', 502, message, { cause: answer.failure });
+  app.log.error({ what, status }, 'vpnpanel: the panel does not have the route of this value, the page is shown without it');
+  return null;
 }
 
 /** Result of a change at the panel. `absent`: it has no such object. */

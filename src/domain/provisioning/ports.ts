@@ -305,6 +305,8 @@ export interface VpnPanelPort {
   apiUrl(): string | null;
   /** Resolves when the panel answers an authorised read. */
   ping(): Promise<void>;
+  /** As the panel writes it, e.g. `3.3.2`; null when it does not tell. */
+  readVersion(): Promise<string | null>;
 
   findByUuid(uuid: string): Promise<PanelUser | null>;
   /** Of several users of one messenger id: the latest `expireAt`, then `ACTIVE` (spec 06 section 10). */

@@ -9,6 +9,7 @@ import { pickTrialSquads } from './grant-subscription.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import type { InsufficientFundsRefusal } from './purchase/insufficient-funds.ts';
 import { openSale } from './purchase/open-sale.ts';
+import { requireServers } from './purchase/require-servers.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { startTrial, TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
@@ -30,7 +31,7 @@ export interface ActivatedTrial {
  * Starts the user's trial, once per idempotency key: the fee, if there is one, and the subscription in one transaction; eligibility is
  * the test that `GET /trial` shows (spec 02 section 5.7). Without a fee nothing is charged and the user does not count as one who paid.
  * @param refusal of a fee that the balance does not cover
- * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable | `refusal`
+ * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable, no_servers | `refusal`
  */
 export function activateTrial(
   app: App,
@@ -56,6 +57,7 @@ async function startTrialFrom(t: App, start: SaleStart | null, refusal: Insuffic
   const squads = await pickTrialSquads(t, terms.squads, start.servers);
   const feeKopeks = trialPrice(subscriptionSettingsOf(t));
   const started = startTrial(terms, squads, t.clock.now());
+  requireServers(null, started);
   const sale = await completeSale(t, start, {
     quote: { finalKopeks: feeKopeks, offerDiscountKopeks: 0 },
     product: 'trial',

@@ -15,6 +15,7 @@ import { tariffNotOffered, tariffsModeOff } from './errors.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
+import { requireServers } from './purchase/require-servers.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { planTariffPurchase, purchasedPeriod } from './rules/tariff-purchase.ts';
@@ -60,7 +61,7 @@ export interface PurchasedTariff {
  * the cart.
  * @param options.keepsCart false = such an order is not saved (the mini-app, spec 02 section 12.2)
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
- * traffic_unavailable | 404 | 402 insufficient_funds
+ * traffic_unavailable, no_servers | 404 | 402 insufficient_funds
  */
 export function purchaseTariff(
   app: App,
@@ -108,6 +109,7 @@ async function sellTariff(t: App, opened: SaleStart | null, order: TariffOrder, 
     { now, settings: subscriptionSettingsOf(t), pricing, isCurrentTariffDaily: start.isCurrentTariffDaily },
   );
   const changes = outcome.kind === 'create' ? { ...outcome.fields, ...autopayDefaults(t) } : outcome.result.changes;
+  requireServers(subscription, changes);
   const isTrialConversion = outcome.kind === 'extend' && outcome.result.isTrialConversion;
   const description = describe(buyer, tariff, quote.periodDays);
   const sale = await completeSale(t, start, {

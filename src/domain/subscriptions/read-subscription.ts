@@ -4,7 +4,9 @@ import { listSquads } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { listVisibleTariffs } from '../catalog/list-visible-tariffs.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
+import { pickTrialSquads } from './grant-subscription.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
+import { NO_SERVERS } from './purchase/require-servers.ts';
 import { type TariffsOptions, tariffOptions } from './purchase-options.ts';
 import { type RenewalOption, renewalOptions } from './rules/renewal.ts';
 import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
@@ -90,14 +92,15 @@ export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialIn
   const { buyer, details } = await requireBuyerDetails(app, actor);
   const settings = subscriptionSettingsOf(app);
   const terms = await readTrialTerms(app);
+  const hasServers = (await pickTrialSquads(app, terms.squads, await listSquads(app))).length > 0;
   const refusal = trialRefusal({ ...buyer, subscription: details?.subscription ?? null }, settings, app.clock.now());
   return {
-    isAvailable: refusal === null,
+    isAvailable: refusal === null && hasServers,
     durationDays: terms.durationDays,
     trafficLimitGb: terms.trafficLimitGb,
     deviceLimit: terms.deviceLimit,
     requiresPayment: settings.trialPaymentEnabled,
     priceKopeks: refusal === 'account_type' ? 0 : trialPrice(settings),
-    reasonUnavailable: refusal === null ? null : TRIAL_REFUSAL_TEXTS[refusal],
+    reasonUnavailable: refusal !== null ? TRIAL_REFUSAL_TEXTS[refusal] : hasServers ? null : NO_SERVERS,
   };
 }

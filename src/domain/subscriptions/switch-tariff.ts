@@ -13,6 +13,7 @@ import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
+import { requireServers } from './purchase/require-servers.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -91,7 +92,7 @@ export async function previewTariffSwitch(app: App, actor: UserActor, order: Swi
 /**
  * Switches the subscription to another tariff, once per idempotency key: charge, limits, servers and dates in one transaction
  * (spec 02 section 5.11, H8, H9, H10). The panel follows after commit and forgets the user's devices.
- * @throws AppError the refusals of `validateSwitch` | 403 restricted | 402 insufficient_funds
+ * @throws AppError the refusals of `validateSwitch` | 400 no_servers | 403 restricted | 402 insufficient_funds
  */
 export function switchTariff(
   app: App,
@@ -126,6 +127,7 @@ async function sellSwitch(t: App, opened: SaleStart | null): Promise<SwitchedTar
     },
     { now: t.clock.now(), settings: subscriptionSettingsOf(t), pricing: pricingSettingsOf(t) },
   );
+  requireServers(subscription, result.changes);
   const paidDays = quote.newPeriodDays || quote.remainingDays;
   const sale = await completeSale(t, start, {
     quote,

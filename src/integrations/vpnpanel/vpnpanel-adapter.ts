@@ -10,6 +10,7 @@ import { createNodeCalls } from './panel-node-calls.ts';
 import { createSquadCalls } from './panel-squad-calls.ts';
 import { createPanelTransport, dayOf, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
 import { createUserBytesCalls } from './panel-user-bytes-calls.ts';
+import { readPanelVersion } from './panel-version.ts';
 import {
   fromWireAffected,
   fromWireDevices,
@@ -138,6 +139,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     async ping() {
       await transport.call({ method: 'GET', path: panelPath('system', 'stats'), idempotent: true }).then(mustBeFound);
     },
+    readVersion: () => readPanelVersion(transport),
     findByUuid,
     async findByMessengerId(messengerId) {
       const answer = await lookUp(['by-telegram-id', messengerId], { telegramId: messengerId });

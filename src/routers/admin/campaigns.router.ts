@@ -59,7 +59,9 @@ export const adminCampaignsRouter = router({
     .query(async ({ ctx }) => {
       const tariffs = await listActiveTariffs(ctx.app);
       // The form of a campaign does not count subscriptions (spec 04 section 6.5).
-      return tariffs.map((tariff) => toTariffListItem({ tariff, subscriptionsCount: 0 }));
+      return tariffs.map((tariff) =>
+        toTariffListItem({ tariff, serversCount: tariff.allowedSquads.length, subscriptionsCount: 0 }),
+      );
     }),
 
   availablePartners: adminProcedure('campaigns:read')

@@ -2,7 +2,13 @@ import { rublesOf } from '../../core/money.ts';
 import { listSquads } from '../../domain/catalog/find-squads.ts';
 import { listExternalSquads } from '../../domain/catalog/list-external-squads.ts';
 import { deleteTariff, sortTariffs, toggleTariff, toggleTrialTariff } from '../../domain/catalog/tariffs/manage-tariffs.ts';
-import { listTariffs, readTariffForm, type TariffForm, tariffStats } from '../../domain/catalog/tariffs/read-tariffs.ts';
+import {
+  type ListedTariff,
+  listTariffs,
+  readTariffForm,
+  type TariffForm,
+  tariffStats,
+} from '../../domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff } from '../../domain/catalog/tariffs/save-tariff.ts';
 import type { ServerSquad, Tariff } from '../../domain/catalog/types.ts';
 import { syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
@@ -29,8 +35,8 @@ import {
 const tags: [string] = ['Cabinet Admin Tariffs'];
 
 /** A tariff in a list of the administration. */
-export function toTariffListItem({ tariff, subscriptionsCount }: { tariff: Tariff; subscriptionsCount: number }) {
-  return { ...tariff, serversCount: tariff.allowedSquads.length, subscriptionsCount };
+export function toTariffListItem({ tariff, serversCount, subscriptionsCount }: ListedTariff) {
+  return { ...tariff, serversCount, subscriptionsCount };
 }
 
 function serverInfo(server: ServerSquad, tariff: Tariff | null) {

@@ -10,7 +10,7 @@ import {
   serverTotals,
 } from '../../domain/catalog/servers/read-servers.ts';
 import { changeServer, createServer } from '../../domain/catalog/servers/save-server.ts';
-import { syncServersOrKeep } from '../../domain/catalog/sync-servers.ts';
+import { syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -109,7 +109,7 @@ export const serversRouter = router({
   sync: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' } })
     .output(toWire(ServerSyncResponse))
-    .mutation(({ ctx }) => syncServersOrKeep(ctx.app)),
+    .mutation(({ ctx }) => syncServersOrFail(ctx.app)),
 
   syncCounts: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Recount the users of every server' } })

@@ -6,10 +6,10 @@ import { recountServerUsers } from '../../../src/domain/catalog/servers/manage-s
 import {
   syncServers,
   syncServersOnce,
-  syncServersOrKeep,
+  syncServersOrFail,
   syncServersOrRefuse,
 } from '../../../src/domain/catalog/sync-servers.ts';
-import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
+import { PanelError, type VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { aUser } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 
@@ -52,8 +52,24 @@ async function aHolder(uuids: string[], status = 'active'): Promise<number> {
 }
 
 describe('server sync', () => {
-  it('creates unavailable servers of the default group, then refreshes only the panel name', async () => {
-    expect(await applyPanelSquads(app, squads('a', 'b'))).toEqual({ created: 2, updated: 0, removed: 0 });
+  it('08 P5: the servers of the very first list are on sale and open to trials, so that the default tariff sells something', async () => {
+    await applyPanelSquads(app, squads('a'));
+    await applyPanelSquads(app, squads('a', 'b'));
+    const flags = (await listSquads(app)).map(({ squadUuid, isAvailable, isTrialEligible }) => [
+      squadUuid,
+      isAvailable,
+      isTrialEligible,
+    ]);
+    expect(flags).toEqual([
+      ['a', true, true],
+      ['b', false, false],
+    ]);
+  });
+
+  it('creates unavailable servers of the default group after the first list, then refreshes only the panel name', async () => {
+    await applyPanelSquads(app, squads('z'));
+    await app.db.sql("UPDATE server_squads SET sort_order = 9 WHERE squad_uuid = 'z'");
+    expect(await applyPanelSquads(app, squads('a', 'b', 'z'))).toEqual({ created: 2, updated: 0, removed: 0 });
     const [server] = await listSquads(app);
     expect(server).toMatchObject({
       squadUuid: 'a',
@@ -64,7 +80,7 @@ describe('server sync', () => {
     });
     expect(server!.allowedPromoGroupIds).toHaveLength(1);
     await app.db.sql("UPDATE server_squads SET display_name = 'Ours', price_kopeks = 5 WHERE squad_uuid = 'a'");
-    const renamed = [{ uuid: 'a', name: 'New' }, ...squads('b')];
+    const renamed = [{ uuid: 'a', name: 'New' }, ...squads('b', 'z')];
     expect(await applyPanelSquads(app, renamed)).toEqual({ created: 0, updated: 1, removed: 0 });
     expect(await findSquadsByUuid(app, ['a', 'unknown'])).toMatchObject([
       { displayName: 'Ours', originalName: 'New', priceKopeks: 5 },
@@ -97,6 +113,7 @@ describe('server sync', () => {
     const loser = await aTariff(['b'], { isTrial: true });
     const open = await aTariff([]);
     await applyPanelSquads(app, squads('a'));
+    await applyPanelSquads(app, squads('a'));
     const rows = await app.db.sql('SELECT id, allowed_squads, is_active, is_trial_available FROM tariffs ORDER BY id');
     expect(rows).toEqual([
       { id: loser, allowedSquads: [], isActive: false, isTrialAvailable: false },
@@ -114,10 +131,17 @@ describe('server sync', () => {
 
   it('changes nothing when the panel is down or lists nothing (spec 02 H17)', async () => {
     await applyPanelSquads(app, squads('a'));
-    for (const list of [() => Promise.resolve([]), () => Promise.reject(new Error('down'))]) {
+    const down = () => Promise.reject(new PanelError('rejected', 'VPN panel refused the credentials'));
+    for (const [list, reason] of [
+      [() => Promise.resolve([]), null],
+      [down, 'VPN panel refused the credentials'],
+    ] as const) {
       const broken = withSquads(list);
-      expect(await syncServers(broken)).toEqual({ outcome: 'no_list' });
-      expect(await syncServersOrKeep(broken)).toEqual({ created: 0, updated: 0, removed: 0, total: 0 });
+      expect(await syncServers(broken)).toEqual({ outcome: 'no_list', reason });
+      await expect(syncServersOrFail(broken)).rejects.toMatchObject({
+        status: 502,
+        detail: reason ?? 'The VPN panel has no squads',
+      });
       await expect(syncServersOrRefuse(broken)).rejects.toMatchObject({
         status: 500,
         detail: 'Failed to fetch squads from VpnPanel',
@@ -129,7 +153,7 @@ describe('server sync', () => {
 
   it('names what is missing when no panel is set up', async () => {
     const without = withSquads(() => Promise.resolve([]), 'VPNPANEL_API_URL is not set');
-    await expect(syncServersOrKeep(without)).rejects.toMatchObject({ status: 503, detail: 'VPNPANEL_API_URL is not set' });
+    await expect(syncServersOrFail(without)).rejects.toMatchObject({ status: 503, detail: 'VPNPANEL_API_URL is not set' });
     await expect(syncServersOrRefuse(without)).rejects.toMatchObject({ status: 400, detail: 'VpnPanel is not configured' });
   });
 

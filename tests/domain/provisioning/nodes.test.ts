@@ -102,15 +102,15 @@ describe('a panel that is down', () => {
     'hangs up': [null, { timeoutAfterEffect: true }],
   } as const;
   it.each(Object.entries(troubles))(
-    '%s: lists are empty, single things are 502, the state says so',
+    '08 P10: %s: lists and single things are 502, the state says so',
     async (_name, [statusCode, faults]) => {
       const t = await withPanel();
       t.panel.faults.set(faults);
-      expect(await listNodes(t.app)).toEqual([]);
-      expect(await nodesOverview(t.app)).toMatchObject({ total: 0, online: 0, nodes: [] });
-      expect(await nodesRealtime(t.app)).toEqual([]);
-      expect(await readNodeUsage(t.app, DUTCH_NODE, ANY_TIME)).toEqual([]);
-      const down = { status: 502, code: 'panel_unavailable' };
+      const down = { status: 502, code: 'panel_unavailable', detail: expect.stringContaining('VPN panel') };
+      await expect(listNodes(t.app)).rejects.toMatchObject(down);
+      await expect(nodesOverview(t.app)).rejects.toMatchObject(down);
+      await expect(nodesRealtime(t.app)).rejects.toMatchObject(down);
+      await expect(readNodeUsage(t.app, DUTCH_NODE, ANY_TIME)).rejects.toMatchObject(down);
       await expect(readNode(t.app, DUTCH_NODE)).rejects.toMatchObject(down);
       await expect(readNodeStatistics(t.app, DUTCH_NODE)).rejects.toMatchObject(down);
       await expect(readUserTraffic(t.app, 100500)).rejects.toMatchObject(down);
@@ -120,20 +120,33 @@ describe('a panel that is down', () => {
     },
   );
 
-  it('answers without optional numbers, but never without the node or the statistics', async () => {
+  it('08 P6, P10: a page leaves out what this version of the panel has no route for, and hides no other failure', async () => {
     const t = await withTraffic();
-    t.panel.faults.set({ status: 500, path: ['/bandwidth', '/system/nodes/metrics'] });
-    expect(await readNodeStatistics(t.app, GERMAN_NODE)).toMatchObject({
-      node: { uuid: GERMAN_NODE },
-      realtime: null,
-      usage: [],
-    });
-    expect(await readSystem(t.app)).toMatchObject({
+    const failing = (status: number) => {
+      const fail = () => Promise.reject(new PanelError('unavailable', `VPN panel answered with status ${status}`, { status }));
+      return withPort(t.app, { ...t.adapter, listNodeTraffic: fail, getTrafficPeriods: fail });
+    };
+    expect(await readNodeStatistics(failing(404), GERMAN_NODE)).toMatchObject({ node: { uuid: GERMAN_NODE }, realtime: null });
+    expect(await readSystem(failing(404))).toMatchObject({
       stats: { totalUsers: 1 },
       realtime: { downloadBytes: 0, uploadBytes: 0 },
       periods: { last7Days: { currentBytes: 0, difference: null } },
       nodesNow: [],
     });
+    const answered = { status: 502, detail: 'VPN panel answered with status 500' };
+    await expect(readNodeStatistics(failing(500), GERMAN_NODE)).rejects.toMatchObject(answered);
+    await expect(readSystem(failing(500))).rejects.toMatchObject(answered);
+    await expect(nodesRealtime(failing(404))).rejects.toMatchObject({ status: 502 });
+  });
+
+  it('08 P6: the metrics of a panel without realtime counters are its current traffic', async () => {
+    const t = await withPanel();
+    const raw = { nodeUuid: GERMAN_NODE, nodeName: 'Germany', downloadBytes: 7, uploadBytes: 5, totalBytes: 12, usersOnline: 1 };
+    const traffic = { nodeUuid: GERMAN_NODE, downloadBytes: 7, uploadBytes: 5, raw };
+    const app = withPort(t.app, { ...t.adapter, listNodeTraffic: async () => [traffic] });
+    expect(await nodesRealtime(app)).toEqual([raw]);
+    expect(await readSystem(app)).toMatchObject({ realtime: { downloadBytes: 7, uploadBytes: 5 }, nodesNow: [traffic] });
+    expect(await readNodeStatistics(app, GERMAN_NODE)).toMatchObject({ realtime: raw });
   });
 
   it('an open circuit is the same as a panel that does not answer', async () => {
@@ -141,7 +154,7 @@ describe('a panel that is down', () => {
     const cause = new OutboundError('vpnpanel', 'circuit_open', 'no answer');
     const refuse = () => Promise.reject(new PanelError('unavailable', 'VPN panel did not answer', { cause }));
     const app = withPort(t.app, { ...t.adapter, listNodes: refuse, getNode: refuse });
-    expect(await listNodes(app)).toEqual([]);
+    await expect(listNodes(app)).rejects.toMatchObject({ status: 502, detail: 'VPN panel did not answer' });
     await expect(readNode(app, DUTCH_NODE)).rejects.toMatchObject({ status: 502, detail: 'VPN panel did not answer' });
   });
 

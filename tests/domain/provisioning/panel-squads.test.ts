@@ -64,16 +64,16 @@ describe('reading squads', () => {
     expect(await readPanelSquad(t.app, GERMANY)).toMatchObject({ name: 'Germany' });
   });
 
-  it('distinguishes an unknown squad from a panel that is down, which gives empty lists', async () => {
+  it('08 P10: an unknown squad is 404, a panel that is down 502, also for lists', async () => {
     const t = await withPanel();
     await expect(readPanelSquad(t.app, UNKNOWN)).rejects.toMatchObject({ status: 404, detail: 'Squad not found' });
     await expect(readSquadWithServer(t.app, UNKNOWN)).rejects.toMatchObject({ status: 404, detail: 'Squad not found' });
     t.panel.faults.set({ status: 503 });
     await expect(readPanelSquad(t.app, GERMANY)).rejects.toMatchObject({ status: 502 });
     await expect(readSquadWithServer(t.app, GERMANY)).rejects.toMatchObject({ status: 502 });
-    expect(await listPanelSquads(t.app)).toEqual([]);
-    expect(await listSquadsWithServers(t.app)).toEqual([]);
-    expect(await listPanelInbounds(t.app)).toEqual([]);
+    await expect(listPanelSquads(t.app)).rejects.toMatchObject({ status: 502 });
+    await expect(listSquadsWithServers(t.app)).rejects.toMatchObject({ status: 502 });
+    await expect(listPanelInbounds(t.app)).rejects.toMatchObject({ status: 502 });
   });
 });
 

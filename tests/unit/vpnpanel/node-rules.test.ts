@@ -27,6 +27,22 @@ describe('bounds of a usage list', () => {
 });
 
 describe('days by node', () => {
+  it('08 P11: are days, however the panel writes them, and one of them once', () => {
+    const rows = [
+      { nodeName: 'A', date: '2026-03-02T00:00:00.000Z', totalBytes: 1 },
+      { nodeName: 'A', date: '2026-03-02 13:00:00+00:00', totalBytes: 2 },
+      { nodeName: 'A', date: '2026-03-01', totalBytes: 4 },
+      { nodeName: 'A', date: '2026-03-01T01:00:00+03:00', totalBytes: 8 },
+      { nodeName: 'A', date: 'yesterday', totalBytes: 16 },
+    ];
+    expect(groupByNode(rows)[0]!.days).toEqual([
+      { date: '2026-02-28', bytes: 8 },
+      { date: '2026-03-01', bytes: 4 },
+      { date: '2026-03-02', bytes: 3 },
+      { date: 'yesterday', bytes: 16 },
+    ]);
+  });
+
   it('adds up, puts days in order and the busiest node first', () => {
     const rows = [
       { nodeName: 'A', date: '2026-03-02', totalBytes: 1 },

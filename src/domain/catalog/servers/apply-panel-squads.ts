@@ -20,7 +20,8 @@ export interface ServerSyncCounts {
 
 /**
  * Synchronizes the servers with a complete, non-empty list of the panel's squads, in one transaction (spec 02 H17, spec 06
- * section 17, hazard 5). New squads become unavailable servers of the default group. A server that the panel no longer has is taken
+ * section 17, hazard 5). New squads become servers of the default group; they are
+ * unavailable unless it is the first list of the installation (08 P5). A server that the panel no longer has is taken
  * off sale first and deleted by a later sync, so that one wrong answer does not delete prices and names. Deleting a server deletes its links
  * and removes its uuid from subscriptions and tariffs; a tariff that would lose its last squad is deactivated instead of meaning "all
  * servers". External squads of tariffs stay.

@@ -14,12 +14,18 @@ export async function lockServerTable(db: Db): Promise<void> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('catalog.server_sync'))::text AS locked");
 }
 
-/** @returns how many were new */
+/**
+ * The squads of the very first list are on sale and open to trials, since the default tariff would sell no server otherwise (08 P5);
+ * later ones wait for an administrator.
+ * @returns how many were new
+ */
 export async function insertPanelSquads(db: Db, squads: readonly PanelSquad[], now: Date): Promise<number> {
   const rows = await db.sql<{ id: number }>(
-    `WITH fresh AS (
-       INSERT INTO server_squads (squad_uuid, display_name, original_name, is_available, price_kopeks, created_at, updated_at)
-       SELECT uuid, left(name, 255), left(name, 255), false, $3::int, $4::timestamptz, $4::timestamptz
+    `WITH first AS (SELECT NOT EXISTS (SELECT 1 FROM server_squads) AS is_first), fresh AS (
+       INSERT INTO server_squads (squad_uuid, display_name, original_name, is_available, is_trial_eligible, price_kopeks, created_at,
+         updated_at)
+       SELECT uuid, left(name, 255), left(name, 255), (SELECT is_first FROM first), (SELECT is_first FROM first), $3::int,
+         $4::timestamptz, $4::timestamptz
        FROM unnest($1::text[], $2::text[]) AS squads(uuid, name)
        ON CONFLICT (squad_uuid) DO NOTHING RETURNING id)
      INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id)

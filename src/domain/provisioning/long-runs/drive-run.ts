@@ -12,11 +12,17 @@ export class RunLeaseLost extends Error {
   }
 }
 
+/** Age from which a lease is renewed by `keep`; short against the lease itself. */
+const KEEP_MS = 5_000;
+
 /** The lease of one worker on a run. Only this worker may work on the run, as long as it renews the lease. */
 export class RunLease {
   readonly table: RunTable;
   readonly id: number;
   #until: Date;
+  /** Reading of the monotonic clock. */
+  #renewedAtMs = performance.now();
+  #renewal: Promise<void> | null = null;
 
   constructor(table: RunTable, id: number, until: Date) {
     this.table = table;
@@ -34,6 +40,16 @@ export class RunLease {
     const until = await renewRun(app.db, this.table, this.id, this.#until);
     if (until === null) throw new RunLeaseLost();
     this.#until = until;
+    this.#renewedAtMs = performance.now();
+  }
+
+  /** For workers side by side, before each of their calls: one of them renews a lease that is some seconds old. @throws RunLeaseLost */
+  async keep(app: App): Promise<void> {
+    if (performance.now() - this.#renewedAtMs < KEEP_MS) return;
+    this.#renewal ??= this.renew(app).finally(() => {
+      this.#renewal = null;
+    });
+    await this.#renewal;
   }
 
   /**

@@ -1,13 +1,10 @@
 import type { App } from '../../../core/app.ts';
 import type { RunLease } from '../long-runs/drive-run.ts';
+import { inParallel } from '../long-runs/parallel-calls.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import { chunkFor, groupBySquads } from './rules.ts';
 import type { MigrationItem, PanelOutcome } from './types.ts';
-
-const PARALLEL = 5;
-/** Single calls between two renewals of the lease. */
-const SINGLES_A_RENEWAL = 25;
 
 /** The new squads of an item. */
 export interface SquadChange {
@@ -100,17 +97,10 @@ async function updateOneByOne(
   squads: string[],
   record: RecordOutcome,
 ): Promise<void> {
-  for (let start = 0; start < chunk.length; start += SINGLES_A_RENEWAL) {
-    await lease.renew(app);
-    const queue = chunk.slice(start, start + SINGLES_A_RENEWAL).values();
-    const worker = async () => {
-      for (const change of queue) {
-        const { outcome, error } = await updateOne(app, change.item.vpnpanelUuid!, squads);
-        record([change], outcome, error);
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, worker));
-  }
+  await inParallel(app, lease, chunk, async (change) => {
+    const { outcome, error } = await updateOne(app, change.item.vpnpanelUuid!, squads);
+    record([change], outcome, error);
+  });
 }
 
 async function updateOne(app: App, uuid: string, squads: string[]): Promise<PanelUpdate> {

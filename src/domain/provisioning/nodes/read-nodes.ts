@@ -1,15 +1,15 @@
 import type { App } from '../../../core/app.ts';
 import { type AppError, refuse } from '../../../core/errors.ts';
-import { readListOfPanel, readOneOfPanel } from '../panel-access.ts';
+import { readOfPanel } from '../panel-access.ts';
 import type { PanelNode } from '../ports.ts';
 
 export function nodeNotFound(): AppError {
   return refuse('node_not_found', 404, 'Node not found');
 }
 
-/** Every node in the panel's order; empty while the panel gives no answer. @throws AppError 503 not configured (spec 06 section 11) */
+/** Every node in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
 export function listNodes(app: App): Promise<PanelNode[]> {
-  return readListOfPanel(app, 'nodes', () => app.ports.panel.listNodes());
+  return readOfPanel(app, () => app.ports.panel.listNodes());
 }
 
 export interface NodesOverview {
@@ -29,20 +29,20 @@ export function countNodes(nodes: PanelNode[]): NodesOverview {
   return { total: nodes.length, online, offline: nodes.length - online - disabled, disabled, usersOnline, nodes };
 }
 
-/** @throws AppError 503 not configured */
+/** @throws AppError 503 not configured, 502 the panel gives no answer */
 export async function nodesOverview(app: App): Promise<NodesOverview> {
   return countNodes(await listNodes(app));
 }
 
 /** @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer */
 export async function readNode(app: App, uuid: string): Promise<PanelNode> {
-  const node = await readOneOfPanel(app, () => app.ports.panel.getNode(uuid));
+  const node = await readOfPanel(app, () => app.ports.panel.getNode(uuid));
   if (!node) throw nodeNotFound();
   return node;
 }
 
-/** Current traffic of the nodes, the panel's objects as they came; bytes. Empty while the panel gives no answer. @throws AppError 503 not configured */
+/** Current traffic of the nodes, the panel's objects as they came; bytes. @throws AppError 503 not configured, 502 */
 export async function nodesRealtime(app: App): Promise<Record<string, unknown>[]> {
-  const nodes = await readListOfPanel(app, 'node traffic', () => app.ports.panel.listNodeTraffic());
+  const nodes = await readOfPanel(app, () => app.ports.panel.listNodeTraffic());
   return nodes.map((node) => node.raw);
 }

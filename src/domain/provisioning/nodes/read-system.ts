@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { readListOfPanel, readOneOfPanel } from '../panel-access.ts';
+import { readOfPanel, readPartOfPanel } from '../panel-access.ts';
 import {
   isPanelError,
   type PanelNodeTraffic,
@@ -58,24 +58,25 @@ const UNKNOWN_PERIODS: PanelTrafficPeriods = {
 };
 
 /**
- * The panel's state. The statistics are required; other values that a panel of another version does not give are 0 or empty.
- * @throws AppError 503 not configured, 502 'Failed to get system statistics'
+ * The panel's state. Values whose route this version of the panel does not have are 0 or empty.
+ * @throws AppError 503 not configured, 502 'Failed to get system statistics' or the reason of another failure
  */
 export async function readSystem(app: App): Promise<PanelSystem> {
   const { panel } = app.ports;
-  const stats = await readOneOfPanel(app, () => panel.getSystemStats(), 'Failed to get system statistics');
-  const [[periods], nodesNow, days] = await Promise.all([
-    readListOfPanel(app, 'traffic periods', async () => [await panel.getTrafficPeriods()]),
-    readListOfPanel(app, 'node traffic', () => panel.listNodeTraffic()),
-    readListOfPanel(app, 'node days', () => panel.listNodeDays()),
+  const stats = await readOfPanel(app, () => panel.getSystemStats(), 'Failed to get system statistics');
+  const [periods, traffic, days] = await Promise.all([
+    readPartOfPanel(app, 'traffic periods', () => panel.getTrafficPeriods()),
+    readPartOfPanel(app, 'node traffic', () => panel.listNodeTraffic()),
+    readPartOfPanel(app, 'node days', () => panel.listNodeDays()),
   ]);
+  const nodesNow = traffic ?? [];
   const sum = (pick: (node: PanelNodeTraffic) => number) => nodesNow.reduce((total, node) => total + pick(node), 0);
   return {
     stats,
     periods: periods ?? UNKNOWN_PERIODS,
     realtime: { downloadBytes: sum((node) => node.downloadBytes), uploadBytes: sum((node) => node.uploadBytes) },
     nodesNow,
-    nodesWeekly: groupByNode(days),
+    nodesWeekly: groupByNode(days ?? []),
     at: app.clock.now(),
   };
 }

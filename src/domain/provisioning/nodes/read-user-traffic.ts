@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
-import { readOneOfPanel } from '../panel-access.ts';
+import { readOfPanel } from '../panel-access.ts';
 import type { PanelUser } from '../ports.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { PanelUser } from '../ports.ts';
 export async function readUserTraffic(app: App, messengerId: number): Promise<PanelUser> {
   // The panel refuses ids below 1; they belong to no user.
   const find = async () => (messengerId > 0 ? app.ports.panel.findByMessengerId(messengerId) : null);
-  const user = await readOneOfPanel(app, find);
+  const user = await readOfPanel(app, find);
   if (!user) throw refuse('panel_user_not_found', 404, 'User not found');
   return user;
 }

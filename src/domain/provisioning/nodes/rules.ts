@@ -22,8 +22,15 @@ export function usageRange(wanted: { from: Date | null; to: Date | null }, now: 
 export interface NodeWeek {
   name: string;
   totalBytes: number;
-  /** By date, ascending. */
+  /** By day (`YYYY-MM-DD`), ascending; one entry a day. */
   days: { date: string; bytes: number }[];
+}
+
+/** The UTC day of a date that the panel writes as a day or as a moment (08 P11); a text that is neither stays as it is. */
+export function dayOfPanelDate(date: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(date)) return date;
+  const moment = new Date(date);
+  return Number.isNaN(moment.getTime()) ? date : moment.toISOString().slice(0, 10);
 }
 
 /** The panel's rows of node and day by node, most traffic first, then by name. */
@@ -31,8 +38,11 @@ export function groupByNode(rows: readonly PanelNodeDay[]): NodeWeek[] {
   const nodes = new Map<string, NodeWeek>();
   for (const { nodeName, date, totalBytes } of rows) {
     const node = nodes.get(nodeName) ?? { name: nodeName, totalBytes: 0, days: [] };
+    const day = dayOfPanelDate(date);
+    const entry = node.days.find((known) => known.date === day);
     node.totalBytes += totalBytes;
-    node.days.push({ date, bytes: totalBytes });
+    if (entry) entry.bytes += totalBytes;
+    else node.days.push({ date: day, bytes: totalBytes });
     nodes.set(nodeName, node);
   }
   for (const node of nodes.values()) node.days.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date)));

@@ -2,21 +2,21 @@ import type { App } from '../../../core/app.ts';
 import { type AppError, refuse } from '../../../core/errors.ts';
 import { countSquadHolders, findSquadsByUuid } from '../../catalog/find-squads.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
-import { readListOfPanel, readOneOfPanel } from '../panel-access.ts';
+import { readOfPanel } from '../panel-access.ts';
 import type { PanelInbound, PanelInternalSquad } from '../ports.ts';
 
 function squadNotFound(): AppError {
   return refuse('squad_not_found', 404, 'Squad not found');
 }
 
-/** Internal squads in the panel's order; empty while the panel gives no answer. @throws AppError 503 not configured (spec 06 section 11) */
+/** Internal squads in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
 export function listPanelSquads(app: App): Promise<PanelInternalSquad[]> {
-  return readListOfPanel(app, 'squads', () => app.ports.panel.listInternalSquads());
+  return readOfPanel(app, () => app.ports.panel.listInternalSquads());
 }
 
 /** @throws AppError 503 not configured, 404 'Squad not found', 502 the panel gives no answer */
 export async function readPanelSquad(app: App, uuid: string): Promise<PanelInternalSquad> {
-  const squad = await readOneOfPanel(app, () => app.ports.panel.getInternalSquad(uuid));
+  const squad = await readOfPanel(app, () => app.ports.panel.getInternalSquad(uuid));
   if (!squad) throw squadNotFound();
   return squad;
 }
@@ -27,7 +27,7 @@ export interface SquadWithServer {
   server: ServerSquad | null;
 }
 
-/** @throws AppError 503 not configured */
+/** @throws AppError 503 not configured, 502 the panel gives no answer */
 export async function listSquadsWithServers(app: App): Promise<SquadWithServer[]> {
   const squads = await listPanelSquads(app);
   const servers = await findSquadsByUuid(
@@ -48,7 +48,7 @@ export async function readSquadWithServer(app: App, uuid: string): Promise<Squad
   return { squad, server: server ?? null, activeSubscriptions: subscriptions.active };
 }
 
-/** Inbounds of all profiles of the panel; empty while the panel gives no answer. @throws AppError 503 not configured */
+/** Inbounds of all profiles of the panel. @throws AppError 503 not configured, 502 the panel gives no answer */
 export function listPanelInbounds(app: App): Promise<PanelInbound[]> {
-  return readListOfPanel(app, 'inbounds', () => app.ports.panel.listInbounds());
+  return readOfPanel(app, () => app.ports.panel.listInbounds());
 }

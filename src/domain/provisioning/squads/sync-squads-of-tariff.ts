@@ -5,13 +5,13 @@ import { refuse } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { saveSyncedSquads } from '../../subscription-state/connected-squads.ts';
+import { inParallel } from '../long-runs/parallel-calls.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
 const BATCH = 500;
-const PARALLEL = 5;
 /** After so many failures in a row the panel counts as unavailable and is not called any more. */
 const MAX_CONSECUTIVE_FAILURES = 10;
 const MAX_ERRORS = 20;
@@ -124,21 +124,12 @@ class SquadSync {
     for (;;) {
       const targets = await listSquadSyncTargets(this.#app.db, this.#tariff.id, { afterId, limit: BATCH });
       this.result.totalSubscriptions += targets.length;
-      const queue = targets.values();
-      await Promise.all(Array.from({ length: PARALLEL }, () => this.#work(queue)));
+      await inParallel(this.#app, null, targets, (target) => (this.#isAborted ? this.#skip(target) : this.#syncOne(target)));
       const last = targets.at(-1);
       if (!last || targets.length < BATCH) break;
       afterId = last.subscriptionId;
     }
     if (this.#isAborted) this.#addError(`Aborted after ${MAX_CONSECUTIVE_FAILURES} consecutive failures`);
-  }
-
-  /** One of several workers on one shared iterator. */
-  async #work(queue: IterableIterator<SquadSyncTarget>): Promise<void> {
-    for (const target of queue) {
-      if (this.#isAborted) await this.#skip(target);
-      else await this.#syncOne(target);
-    }
   }
 
   async #skip(target: SquadSyncTarget): Promise<void> {

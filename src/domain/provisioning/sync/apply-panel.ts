@@ -8,11 +8,11 @@ import { type RunLease, RunLeaseLost } from '../long-runs/drive-run.ts';
 import { deviceLimitFor } from '../rules.ts';
 import { loadAccounts, lockAccounts } from './account-repo.ts';
 import { type OwnedEntry, onePerOwner, ownerOf } from './owner-of.ts';
-import { advance, type PhaseResult } from './progress.ts';
+import { advance, type PhaseResult, progressOf, withSkipped } from './progress.ts';
 import { listRemoved } from './removed-users.ts';
 import { isLive, isNewerThanPanel, namesFromDescription, newFromPanel, updatedFromPanel } from './rules.ts';
 import { listMatches, type MatchedEntry } from './snapshot-repo.ts';
-import type { SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
+import type { SkippedUser, SnapshotEntry, SyncCounts, SyncedUser, SyncRun } from './types.ts';
 
 const BATCH = 250;
 
@@ -41,7 +41,7 @@ export async function applyPanel(app: App, lease: RunLease, run: SyncRun): Promi
   if (!last) return 'next';
   const after = last.entry.user.uuid;
   try {
-    await lease.write(app, async (t) => advance(t, run, { after }, await applyBatch(t, run, matches)));
+    await lease.write(app, async (t) => stored(t, run, after, matches.length, await applyBatch(t, run, matches)));
   } catch (error) {
     if (error instanceof RunLeaseLost) throw error;
     app.log.warn({ err: error, runId: run.id }, 'panel sync: a batch failed; its accounts are tried one by one');
@@ -55,13 +55,25 @@ async function applySingly(app: App, lease: RunLease, run: SyncRun, matches: rea
   for (const match of matches) {
     const after = match.entry.user.uuid;
     try {
-      current = await lease.write(app, async (t) => advance(t, current, { after }, await applyBatch(t, run, [match])));
+      current = await lease.write(app, async (t) => stored(t, current, after, 1, await applyBatch(t, run, [match])));
     } catch (error) {
       if (error instanceof RunLeaseLost) throw error;
       app.log.error({ err: error, runId: run.id, panelUuid: after }, 'panel sync: an account could not be updated');
       current = await lease.write(app, (t) => advance(t, current, { after }, { errors: 1 }));
     }
   }
+}
+
+interface Applied {
+  counts: Partial<SyncCounts>;
+  skipped: SkippedUser[];
+}
+
+/** A user that was not imported counts as an error, so that the numbers add up to the panel's (08 P8). */
+function stored(t: App, run: SyncRun, after: string, size: number, { counts, skipped }: Applied): Promise<SyncRun> {
+  const cursor = { after, progress: progressOf(run, size, run.counts.listed) };
+  const counted = { ...counts, errors: (counts.errors ?? 0) + skipped.length };
+  return advance(t, run, cursor, counted, { skipped: withSkipped(run.skipped, skipped) });
 }
 
 interface Plan {
@@ -72,16 +84,20 @@ interface Plan {
   subscribes: boolean;
 }
 
-async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]): Promise<Partial<SyncCounts>> {
+async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]): Promise<Applied> {
   const scope = scopeOf(run);
   const unknown: SnapshotEntry[] = [];
   const known: OwnedEntry[] = [];
   const owners = await loadAccounts(t.db, idsOf(matches));
+  const skipped: SkippedUser[] = [];
   let checked = 0;
   for (const match of matches) {
     const ownerId = await ownerOf(t, match, owners);
     if (ownerId === 'unknown') {
       if (scope.creates) unknown.push(match.entry);
+    } else if (typeof ownerId === 'string') {
+      const { uuid: panelUuid, username } = match.entry.user;
+      if (scope.creates) skipped.push({ panelUuid, username, reason: ownerId });
     } else if (ownerId !== null) {
       const isWanted = match.entry.user.messengerId === null ? scope.withoutMessenger : scope.updates;
       if (!isWanted) continue;
@@ -98,7 +114,7 @@ async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]
   for (const [id, owner] of await loadAccounts(t.db, foundIds)) owners.set(id, owner);
   const updated = await updateAccounts(t, scope, onePerOwner([...known, ...found], owners), owners);
   await subscribe(t, created);
-  return { created: created.length, updated, checked };
+  return { counts: { created: created.length, updated, checked }, skipped };
 }
 
 function idsOf(matches: readonly MatchedEntry[]): number[] {
@@ -200,7 +216,10 @@ interface Subscriber {
   entry: SnapshotEntry;
 }
 
-/** Creates accounts of users that only the panel has; an account that was created concurrently is found instead. */
+/**
+ * Creates accounts of users that only the panel has: by messenger id, else e-mail accounts whose address is not confirmed (08 P8). An
+ * account that was created concurrently is found instead.
+ */
 async function createAccounts(
   t: App,
   entries: readonly SnapshotEntry[],
@@ -208,12 +227,12 @@ async function createAccounts(
   const created: Subscriber[] = [];
   const found: OwnedEntry[] = [];
   for (const entry of entries) {
-    const messengerId = entry.user.messengerId!;
+    const { messengerId, email, description } = entry.user;
     const account = await createUser(t, {
-      authType: 'messenger',
+      authType: messengerId === null ? 'email' : 'messenger',
       messengerId,
-      ...namesFromDescription(entry.user.description, messengerId),
-      email: null,
+      ...namesFromDescription(description, messengerId),
+      email: messengerId === null ? email : null,
       emailVerified: false,
       passwordHash: null,
       language: 'ru',

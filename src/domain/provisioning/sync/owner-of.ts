@@ -2,19 +2,23 @@ import type { App } from '../../../core/app.ts';
 import { isTransferred } from '../panel-user-transfer.ts';
 import { isLinkageValid } from '../rules.ts';
 import type { MatchedEntry } from './snapshot-repo.ts';
-import type { SnapshotEntry, SyncedUser } from './types.ts';
+import type { SkipReason, SnapshotEntry, SyncedUser } from './types.ts';
+
+/** Characters of the column. */
+const MAX_EMAIL = 255;
 
 /**
  * The account of a panel user: by the stored uuid where the messenger ids agree, by messenger id, by confirmed e-mail (spec 06 section
  * 17, hazard 4). A panel user that was transferred to another account has the old messenger id until its next push, and belongs to the
  * new account. An account that is linked to another panel user of the list keeps that link.
- * @returns `unknown`: no account has its messenger id; null: no account, and none is created
+ * @returns `unknown`: no account has its messenger id or, without one, its e-mail; null: another panel user of its account is the linked
+ *   one; a reason: it cannot be told which account it belongs to
  */
 export async function ownerOf(
   t: App,
-  { entry: { user }, linkedUserId, byMessengerId, isAnotherListed, byEmail }: MatchedEntry,
+  { entry: { user }, linkedUserId, byMessengerId, isAnotherListed, byEmail, isEmailTaken }: MatchedEntry,
   owners: ReadonlyMap<number, SyncedUser>,
-): Promise<number | 'unknown' | null> {
+): Promise<number | 'unknown' | SkipReason | null> {
   const linked = linkedUserId === null ? null : (owners.get(linkedUserId) ?? null);
   const isLinkValid = linked !== null && isLinkageValid(user, linked.messengerId);
   if (linked !== null && !isLinkValid && (await isTransferred(t, user))) return linked.id;
@@ -23,8 +27,11 @@ export async function ownerOf(
     return byMessengerId ?? (isLinkValid ? linkedUserId : 'unknown');
   }
   if (isLinkValid) return linkedUserId;
-  const account = byEmail === null ? null : owners.get(byEmail);
-  return account && account.vpnpanelUuid === null ? account.id : null;
+  if (byEmail !== null) return owners.get(byEmail)?.vpnpanelUuid === null ? byEmail : null;
+  if (user.email === null || user.email.trim() === '') return 'no_messenger_id_and_no_email';
+  // Anyone can enter the address of another person: only its confirmation makes an account its owner.
+  if (isEmailTaken) return 'email_not_confirmed_here';
+  return user.email.length > MAX_EMAIL ? 'email_too_long' : 'unknown';
 }
 
 /** A panel user, and the account that it belongs to. */

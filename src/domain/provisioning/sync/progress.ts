@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { saveRun } from './run-repo.ts';
-import type { SyncCounts, SyncCursor, SyncRun } from './types.ts';
+import type { SkippedUser, SkippedUsers, SyncCounts, SyncCursor, SyncProgress, SyncRun } from './types.ts';
 
 /** `next`: the phase is over. */
 export type PhaseResult = 'more' | 'next' | { pauseMs: number };
@@ -15,11 +15,27 @@ export async function advance(
   run: SyncRun,
   cursor: Partial<SyncCursor>,
   counted: Partial<SyncCounts> = {},
-  results: Partial<Pick<SyncRun, 'refusal' | 'servers'>> = {},
+  results: Partial<Pick<SyncRun, 'refusal' | 'servers' | 'skipped'>> = {},
 ): Promise<SyncRun> {
   const counts = { ...run.counts };
   for (const [name, number] of Object.entries(counted) as [keyof SyncCounts, number][]) counts[name] += number;
   const advanced = { ...run, ...results, cursor: { ...run.cursor, trouble: 0, ...cursor }, counts };
   await saveRun(t.db, advanced, t.clock.now());
   return advanced;
+}
+
+/** The progress of the phase after `count` more. */
+export function progressOf(run: SyncRun, count: number, total: number): SyncProgress {
+  return { done: (run.cursor.progress?.done ?? 0) + count, total };
+}
+
+/** Panel users that a run names; more are only counted. */
+const MAX_NAMED = 100;
+
+/** What was skipped so far and now; null = nothing. */
+export function withSkipped(before: SkippedUsers | null, skipped: readonly SkippedUser[]): SkippedUsers | null {
+  if (skipped.length === 0) return before;
+  const counts = { ...before?.counts };
+  for (const { reason } of skipped) counts[reason] = (counts[reason] ?? 0) + 1;
+  return { counts, users: [...(before?.users ?? []), ...skipped].slice(0, MAX_NAMED) };
 }

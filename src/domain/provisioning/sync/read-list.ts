@@ -23,8 +23,9 @@ export async function readList(app: App, lease: RunLease, run: SyncRun): Promise
   return lease.write(app, async (t) => {
     await insertPage(t.db, run.id, page.users, readAt);
     const began = run.cursor.readAt ?? readAt.toISOString();
+    const progress = { done: next, total: page.total };
     if (!isOver) {
-      await advance(t, run, { start: next, readAt: began });
+      await advance(t, run, { start: next, readAt: began, progress });
       return 'more';
     }
     const listed = await countSnapshot(t.db, run.id);

@@ -151,17 +151,17 @@ function statusAfter(local: SyncedSubscription, panel: ReportedUser, now: Date):
   return isLive ? local.status : 'active';
 }
 
-/** Names out of the description that a push writes (`Bot user: {full_name} {username}`), else `User {id}`. */
+/** Names out of the description that a push writes (`Bot user: {full_name} {username}`), else `User {id}`; none without a messenger id. */
 export function namesFromDescription(
   description: string | null,
-  messengerId: number,
-): { firstName: string; lastName: string | null; username: string | null } {
+  messengerId: number | null,
+): { firstName: string | null; lastName: string | null; username: string | null } {
   const text = /Bot user:\s*(.+)/s.exec(description ?? '')?.[1]?.trim() ?? '';
   const parts = text.split(/\s+/).filter((part) => part !== '');
   const handle = parts.find((part) => /^@\w+$/.test(part));
   const [firstName, ...rest] = parts.filter((part) => part !== handle);
   return {
-    firstName: firstName ?? `User ${messengerId}`,
+    firstName: firstName ?? (messengerId === null ? null : `User ${messengerId}`),
     lastName: rest.length > 0 ? rest.join(' ') : null,
     username: handle?.slice(1) ?? null,
   };

@@ -8,7 +8,7 @@ const RUN = {
   ...{ stats: true, error: true, startedAt: true, finishedAt: true },
 } as const;
 
-type RunStats = Pick<SyncRun, 'counts' | 'servers' | 'refusal'>;
+type RunStats = Pick<SyncRun, 'counts' | 'servers' | 'refusal' | 'skipped'>;
 
 const NO_COUNTS: SyncCounts = {
   created: 0,
@@ -24,8 +24,8 @@ const NO_COUNTS: SyncCounts = {
 type StoredRun = Pick<Rows['PanelSyncRun'], keyof typeof RUN>;
 
 function toRun({ cursor, stats, ...row }: StoredRun): SyncRun {
-  const { counts, servers = null, refusal = null } = stats as RunStats;
-  return { ...row, cursor: cursor as SyncCursor, counts: { ...NO_COUNTS, ...counts }, servers, refusal };
+  const { counts, servers = null, refusal = null, skipped = null } = stats as RunStats;
+  return { ...row, cursor: cursor as SyncCursor, counts: { ...NO_COUNTS, ...counts }, servers, refusal, skipped };
 }
 
 /** Kinds that a run of this kind excludes, besides its own: an automatic run is one from the panel. */
@@ -50,7 +50,7 @@ export async function insertRun(
       run.mode,
       run.reason,
       JSON.stringify(run.cursor),
-      JSON.stringify({ counts: NO_COUNTS, servers: null, refusal: null }),
+      JSON.stringify({ counts: NO_COUNTS, servers: null, refusal: null, skipped: null }),
       run.startedBy,
       run.now,
       [run.kind, EXCLUDES[run.kind] ?? run.kind],
@@ -69,6 +69,13 @@ export async function findLatest(db: Db, kind: SyncKind): Promise<SyncRun | null
   const orderBy = [{ startedAt: 'desc' as const }, { id: 'desc' as const }];
   const row = await db.prisma.panelSyncRun.findFirst({ where: { kind }, orderBy, select: RUN });
   return row && toRun(plainRow('PanelSyncRun', row));
+}
+
+/** The runs under way, oldest first; at most one of a kind. */
+export async function listRunning(db: Db): Promise<SyncRun[]> {
+  const orderBy = { id: 'asc' as const };
+  const rows = await db.prisma.panelSyncRun.findMany({ where: { status: 'running' }, orderBy, select: RUN });
+  return rows.map((row) => toRun(plainRow('PanelSyncRun', row)));
 }
 
 /** Stores cursor and counters of a run. */
@@ -91,6 +98,6 @@ export async function finishRun(db: Db, run: SyncRun, error: string | null, now:
   await db.sql('DELETE FROM panel_sync_users WHERE run_id = $1::int', [run.id]);
 }
 
-function statsOf({ counts, servers, refusal }: SyncRun): RunStats {
-  return { counts, servers, refusal };
+function statsOf({ counts, servers, refusal, skipped }: SyncRun): RunStats {
+  return { counts, servers, refusal, skipped };
 }

@@ -92,7 +92,11 @@ async function afterPhase(app: App, lease: RunLease, run: SyncRun, result: Phase
       await finishRun(t.db, current, null, t.clock.now());
       return 'done';
     }
-    await saveRun(t.db, { ...current, cursor: { ...current.cursor, phase: next, after: firstOf(next) } }, t.clock.now());
+    await saveRun(
+      t.db,
+      { ...current, cursor: { ...current.cursor, phase: next, after: firstOf(next), progress: null } },
+      t.clock.now(),
+    );
     return 'more';
   });
 }

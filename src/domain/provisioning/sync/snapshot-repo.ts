@@ -77,20 +77,22 @@ export interface MatchedEntry {
   isAnotherListed: boolean;
   /** Local account that has confirmed the panel user's e-mail. */
   byEmail: number | null;
+  /** A local account has the panel user's e-mail, confirmed or not. */
+  isEmailTaken: boolean;
 }
 
 /** The next users of the list by uuid, with the accounts that they may belong to. */
 export async function listMatches(db: Db, runId: number, page: { after: string; limit: number }): Promise<MatchedEntry[]> {
   const rows = await db.sql<Omit<MatchedEntry, 'entry'> & { data: StoredEntry }>(
     `SELECT p.data, h.id AS linked_user_id, m.id AS by_messenger_id, a.panel_uuid IS NOT NULL AS is_another_listed,
-       e.id AS by_email
+       CASE WHEN e.email_verified THEN e.id END AS by_email, e.id IS NOT NULL AS is_email_taken
      FROM (SELECT panel_uuid, messenger_id, email, data FROM panel_sync_users
        WHERE run_id = $1::int AND panel_uuid > $2::uuid AND applied_at IS NULL ORDER BY panel_uuid LIMIT $3::int) p
      LEFT JOIN users h ON h.vpnpanel_uuid = p.panel_uuid
      LEFT JOIN users m ON m.messenger_id = p.messenger_id
      LEFT JOIN panel_sync_users a ON a.run_id = $1::int AND a.panel_uuid = m.vpnpanel_uuid AND a.panel_uuid <> p.panel_uuid
        AND a.messenger_id IS NULL AND a.applied_at IS NULL
-     LEFT JOIN users e ON p.messenger_id IS NULL AND e.email = p.email AND e.email_verified
+     LEFT JOIN users e ON p.messenger_id IS NULL AND e.email = p.email
      ORDER BY p.panel_uuid`,
     [runId, page.after, page.limit],
   );

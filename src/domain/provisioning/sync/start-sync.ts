@@ -59,9 +59,9 @@ export async function startSync(app: App, actor: Actor, request: SyncRequest): P
   return run;
 }
 
-/** Updates the servers from the panel's squads. @throws AppError 409, 503, 502 'Failed to get squads' */
+/** Updates the servers from the panel's squads. @throws AppError 409, 503, 502 'Failed to get squads', with the reason where there is one */
 export async function startServerSync(app: App, actor: Actor): Promise<SyncRun> {
   const run = await startSync(app, actor, { kind: 'servers' });
-  if (run.status === 'failed') throw refuse('panel_unavailable', 502, NO_SQUADS);
+  if (run.status === 'failed') throw refuse('panel_unavailable', 502, run.error ?? NO_SQUADS);
   return run;
 }

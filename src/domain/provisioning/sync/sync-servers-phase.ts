@@ -5,7 +5,7 @@ import { PanelError } from '../ports.ts';
 import { advance, type PhaseResult } from './progress.ts';
 import type { SyncRun } from './types.ts';
 
-/** Detail of the 502 when the panel gives no list of squads (spec 06 section 11). */
+/** Detail of the 502 when the panel has no squads (spec 06 section 11); the reason follows where it gave no list at all (08 P10). */
 export const NO_SQUADS = 'Failed to get squads';
 
 /** Updates the servers from the panel's squads, by the rules of the catalogue (spec 06 section 10 and section 17, hazard 5). @throws PanelError without a list */
@@ -13,7 +13,8 @@ export async function syncServersPhase(app: App, lease: RunLease, run: SyncRun):
   await lease.renew(app);
   const result = await syncServers(app);
   if (result.outcome === 'not_configured') throw new PanelError('not_configured', result.reason);
-  if (result.outcome === 'no_list') throw new PanelError('unavailable', NO_SQUADS);
+  if (result.outcome === 'no_list')
+    throw new PanelError('unavailable', result.reason === null ? NO_SQUADS : `${NO_SQUADS}: ${result.reason}`);
   const { outcome: _outcome, ...servers } = result;
   await lease.write(app, (t) => advance(t, run, {}, {}, { servers }));
   return 'next';

@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { blankSubscriptions, disableSubscriptions } from '../../subscription-state/panel-values.ts';
 import type { RunLease } from '../long-runs/drive-run.ts';
+import { inParallel } from '../long-runs/parallel-calls.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import {
@@ -16,7 +17,6 @@ import { isTooManyAbsent } from './rules.ts';
 import type { SyncRefusal, SyncRun } from './types.ts';
 
 const BATCH = 50;
-const PARALLEL = 5;
 
 function treatmentOf(run: SyncRun): AbsentTreatment {
   if (run.kind === 'statuses') return 'disable';
@@ -47,8 +47,7 @@ export async function treatAbsent(app: App, lease: RunLease, run: SyncRun): Prom
   const accounts = await listAbsent(app.db, { ...query, afterId: Number(run.cursor.after), limit: BATCH });
   const last = accounts.at(-1);
   if (!last) return 'next';
-  await lease.renew(app);
-  const { gone, refused } = await confirmAbsent(app, accounts);
+  const { gone, refused } = await confirmAbsent(app, lease, accounts);
   await lease.write(app, async (t) => {
     const ids = await lockStillAbsent(t.db, { ...query, accounts: gone });
     if (ids.length > 0) {
@@ -75,11 +74,14 @@ function refusalOf(run: SyncRun, absent: number, known: number): SyncRefusal | n
  *   malformed address. Those accounts stay as they are and do not stop the run.
  * @throws PanelError when the panel gives no answer to a look-up
  */
-async function confirmAbsent(app: App, accounts: readonly AbsentAccount[]): Promise<{ gone: AbsentAccount[]; refused: number }> {
+async function confirmAbsent(
+  app: App,
+  lease: RunLease,
+  accounts: readonly AbsentAccount[],
+): Promise<{ gone: AbsentAccount[]; refused: number }> {
   const { panel } = app.ports;
   const gone: AbsentAccount[] = [];
   let refused = 0;
-  const queue = accounts.values();
   const isFound = async ({ vpnpanelUuid, messengerId, verifiedEmail }: AbsentAccount): Promise<boolean> => {
     const found =
       (vpnpanelUuid === null ? null : await retryPanelCall(() => panel.findByUuid(vpnpanelUuid))) ??
@@ -87,20 +89,14 @@ async function confirmAbsent(app: App, accounts: readonly AbsentAccount[]): Prom
       (verifiedEmail === null ? null : await retryPanelCall(() => panel.findByEmail(verifiedEmail)));
     return found !== null;
   };
-  const worker = async () => {
-    for (const account of queue) {
-      try {
-        if (!(await isFound(account))) gone.push(account);
-      } catch (error) {
-        if (!isPanelError(error) || error.kind !== 'rejected') throw error;
-        refused += 1;
-        app.log.warn(
-          { err: error, userId: account.userId },
-          'panel sync: the panel refused a look-up; the account is not changed',
-        );
-      }
+  await inParallel(app, lease, accounts, async (account) => {
+    try {
+      if (!(await isFound(account))) gone.push(account);
+    } catch (error) {
+      if (!isPanelError(error) || error.kind !== 'rejected') throw error;
+      refused += 1;
+      app.log.warn({ err: error, userId: account.userId }, 'panel sync: the panel refused a look-up; the account is not changed');
     }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  });
   return { gone, refused };
 }

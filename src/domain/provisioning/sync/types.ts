@@ -29,6 +29,24 @@ export interface SyncCursor {
   isShareChecked: boolean;
   /** Failures of the panel in a row. */
   trouble: number;
+  /** Of the phase; null before its first batch, and in phases that do not count. */
+  progress?: SyncProgress | null;
+}
+
+/** Users or subscriptions that a phase has worked on, of so many. */
+export interface SyncProgress {
+  done: number;
+  total: number;
+}
+
+/** Why a panel user was not imported. Another panel user of the same account is no such case. */
+export type SkipReason = 'no_messenger_id_and_no_email' | 'email_not_confirmed_here' | 'email_too_long';
+
+/** A panel user that a run from the panel did not import. */
+export interface SkippedUser {
+  panelUuid: string;
+  username: string;
+  reason: SkipReason;
 }
 
 export interface SyncCounts {
@@ -50,6 +68,12 @@ export interface ServerCounts {
   total: number;
 }
 
+/** The panel users that were not imported: how many by reason, and the first of them by uuid. */
+export interface SkippedUsers {
+  counts: Partial<Record<SkipReason, number>>;
+  users: SkippedUser[];
+}
+
 /** Why a run disabled nothing. */
 export type SyncRefusal = 'incomplete_list' | 'too_many_absent';
 
@@ -59,6 +83,8 @@ export interface SyncRun
   cursor: SyncCursor;
   counts: SyncCounts;
   servers: ServerCounts | null;
+  /** Null = none. */
+  skipped: SkippedUsers | null;
   refusal: SyncRefusal | null;
 }
 

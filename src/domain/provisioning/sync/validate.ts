@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { fillLinks } from '../../subscription-state/panel-values.ts';
 import type { RunLease } from '../long-runs/drive-run.ts';
+import { inParallel } from '../long-runs/parallel-calls.ts';
 import { isPanelError, type PanelUser } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { advance, type PhaseResult } from './progress.ts';
@@ -8,7 +9,6 @@ import type { SyncRun } from './types.ts';
 import { listForValidation, repairRows, type ValidatedSubscription } from './validate-repo.ts';
 
 const PAGE = 100;
-const PARALLEL = 5;
 
 /** Checks the next hundred subscriptions and repairs invalid values (spec 06 section 10). */
 export async function validateSubscriptions(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
@@ -17,8 +17,7 @@ export async function validateSubscriptions(app: App, lease: RunLease, run: Sync
   const last = page.at(-1);
   if (!last) return 'next';
   const unlinked = page.filter((row) => row.isLinkMissing);
-  if (unlinked.length > 0) await lease.renew(app);
-  const { found, failed } = await readLinks(app, unlinked);
+  const { found, failed } = await readLinks(app, lease, unlinked);
   const issuesFound = page.reduce((sum, row) => sum + issuesOf(row), 0);
   await lease.write(app, async (t) => {
     const fixed = (await repair(t, page)) + (await fillLinks(t.db, found, t.clock.now()));
@@ -59,23 +58,23 @@ interface FoundLink extends Pick<PanelUser, 'shortUuid' | 'subscriptionUrl' | 'c
 }
 
 /** An absent panel user has no link; the next push of the subscription creates one. */
-async function readLinks(app: App, rows: readonly ValidatedSubscription[]): Promise<{ found: FoundLink[]; failed: number }> {
+async function readLinks(
+  app: App,
+  lease: RunLease,
+  rows: readonly ValidatedSubscription[],
+): Promise<{ found: FoundLink[]; failed: number }> {
   const found: FoundLink[] = [];
   let failed = 0;
-  const queue = rows.values();
-  const worker = async () => {
-    for (const { id, vpnpanelUuid } of queue) {
-      try {
-        const user = await app.ports.panel.findByUuid(vpnpanelUuid!);
-        if (!user?.shortUuid) continue;
-        const { shortUuid, subscriptionUrl, cryptoLink } = user;
-        found.push({ id, panelUuid: vpnpanelUuid!, shortUuid, subscriptionUrl, cryptoLink });
-      } catch (error) {
-        if (!isPanelError(error)) throw error;
-        failed += 1;
-      }
+  await inParallel(app, lease, rows, async ({ id, vpnpanelUuid }) => {
+    try {
+      const user = await app.ports.panel.findByUuid(vpnpanelUuid!);
+      if (!user?.shortUuid) return;
+      const { shortUuid, subscriptionUrl, cryptoLink } = user;
+      found.push({ id, panelUuid: vpnpanelUuid!, shortUuid, subscriptionUrl, cryptoLink });
+    } catch (error) {
+      if (!isPanelError(error)) throw error;
+      failed += 1;
     }
-  };
-  await Promise.all(Array.from({ length: PARALLEL }, worker));
+  });
   return { found, failed };
 }

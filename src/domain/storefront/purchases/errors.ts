@@ -7,6 +7,8 @@ export const methodNotOnLanding = () =>
   refuse('landing_method_unavailable', 400, 'Payment method is not available on this landing page');
 export const tariffNotOnLanding = () => refuse('landing_tariff_unavailable', 400, 'Tariff is not available on this landing page');
 export const tariffInactive = () => refuse('tariff_inactive', 400, 'Tariff not found or inactive');
+export const tariffWithoutServers = () =>
+  refuse('no_servers', 400, { code: 'no_servers', message: 'No servers are available for this purchase' });
 export const tariffNotForGifts = () => refuse('tariff_not_for_gifts', 400, 'This tariff is not available for gift purchases');
 export const periodNotOnLanding = () =>
   refuse('landing_period_unavailable', 400, 'Period is not available for this tariff on this landing page');

@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { isAppError } from '../../../core/errors.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { isRowId } from '../../../core/row-id.ts';
-import { lockTariff } from '../../catalog/find-tariff.ts';
+import { effectiveSquadsOf, lockTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { runOnceAround } from '../../ledger/run-once.ts';
 import { providerOf } from '../../payments/method-settings.ts';
@@ -26,6 +26,7 @@ import {
   tariffInactive,
   tariffNotForGifts,
   tariffNotOnLanding,
+  tariffWithoutServers,
 } from './errors.ts';
 import { successUrl } from './links.ts';
 import { deleteUnpaid, insertPurchase } from './repo.ts';
@@ -133,6 +134,7 @@ async function soldTariff(t: App, landing: Landing, order: PurchaseOrder): Promi
   const tariff = isRowId(order.tariffId) ? await lockTariff(t, order.tariffId) : null;
   if (!tariff?.isActive) throw tariffInactive();
   if (order.isGift && !tariff.showInGift) throw tariffNotForGifts();
+  if ((await effectiveSquadsOf(t, tariff)).length === 0) throw tariffWithoutServers();
   return tariff;
 }
 

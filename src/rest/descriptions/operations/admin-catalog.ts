@@ -27,7 +27,7 @@ export const ADMIN_CATALOG: Readonly<Record<string, string>> = {
   'POST /cabinet/admin/servers/{server_id}/trial': 'Allows or forbids trials on a server. Each call reverses the state.',
   'GET /cabinet/admin/servers/{server_id}/stats': 'Counts users and subscriptions of a server.',
   'POST /cabinet/admin/servers/sync':
-    'Reads the internal squads of the panel: new ones become servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
+    'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
 
   'GET /cabinet/admin/promo-groups':
     'Lists promo groups by priority and name, with the number of users whose primary group each is.',

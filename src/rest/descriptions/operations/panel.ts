@@ -23,15 +23,16 @@ const PREVIEW = 'Counts the subscriptions that a migration from a squad would ch
 const MIGRATE =
   'Moves every active subscription from one squad to another, in batches, each first in the panel and then in the service. Users whom the panel refuses are not changed and are counted. One migration of a squad runs at a time; repeating the call continues with the rest.';
 const FROM_PANEL =
-  'Reads all users of the panel and overwrites end, limits, traffic and links of the subscriptions; with `all` and `new_only` missing users are created, with `all` those that are missing in the panel are disabled. One synchronisation runs at a time (409).';
+  'Reads all users of the panel and overwrites end, limits, traffic and links of the subscriptions; with `all` and `new_only` missing users are created, those with an e-mail only as e-mail accounts that are not confirmed, with `all` those that are missing in the panel are disabled. Panel users that cannot be imported count in `errors`; `skipped_users` names them with the reason. One synchronisation runs at a time (409).';
 const TO_PANEL =
-  'Writes status, end, limits and squads of all subscriptions to the panel and creates missing users there. One synchronisation runs at a time (409).';
+  'Writes status, end, limits and squads of all subscriptions to the panel and creates missing users there. Users that have the same access and limits already are not written. One synchronisation runs at a time (409).';
 const VALIDATE =
   'Finds and repairs inconsistent subscriptions (ended but active, no link, negative limits). No messages are sent.';
 const CLEANUP =
   'Disables subscriptions whose user the panel no longer has. Balances and movements stay. One synchronisation runs at a time (409).';
 const STATUSES = 'Copies statuses and limits from the panel, for known users only. One synchronisation runs at a time (409).';
-const RECOMMENDATIONS = 'Returns whether a synchronisation is recommended, which one and why. Reads the own database only.';
+const RECOMMENDATIONS =
+  'Returns whether a synchronisation is recommended, which one and why, and under `running` the progress of those under way. Reads the own database only.';
 
 export const PANEL: Readonly<Record<string, string>> = {
   [`GET ${WEB}/status`]: STATUS,

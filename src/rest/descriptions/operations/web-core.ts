@@ -70,7 +70,7 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'DELETE /servers/{server_id}': 'Deletes a server that no subscription uses. The squad in the panel stays.',
   'GET /servers/{server_id}/users': 'Lists users whose subscription uses the server, by user id.',
   'POST /servers/sync':
-    'Reads the internal squads of the panel: new ones become servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel changes nothing.',
+    'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. A panel that gives no squads changes nothing and is answered with 502 and the reason.',
   'POST /servers/sync-counts': 'Counts the active subscriptions of every server anew.',
 
   'GET /notifications/subscriptions':

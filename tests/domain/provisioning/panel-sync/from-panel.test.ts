@@ -167,7 +167,7 @@ describe('from the panel', () => {
     });
   });
 
-  it('finds users without messenger id by uuid or confirmed e-mail, and never makes an account of one', async () => {
+  it('08 P8: users without messenger id are found by uuid or confirmed e-mail, else imported as e-mail accounts', async () => {
     const t = await startEmpty();
     const number = unique();
     const [row] = await t.app.db.sql<{ id: number }>(
@@ -176,9 +176,38 @@ describe('from the panel', () => {
       [`sync${number}@example.com`, `sync${number}`],
     );
     const made = await aPanelUser(t, { email: `Sync${number}@example.com` });
-    await aPanelUser(t, { email: `stranger${number}@example.com` });
-    await aPanelUser(t);
-    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, updated: 1, listed: 3 });
+    const stranger = await aPanelUser(t, { email: `Stranger${number}@example.com`, description: 'Bot user: Anna' });
+    const unconfirmed = await aUser(t.app, { email: `taken${number}@example.com` });
+    await t.app.db.sql('UPDATE users SET email_verified = false WHERE id = $1::int', [unconfirmed.id]);
+    const taken = await aPanelUser(t, { email: `taken${number}@example.com` });
+    const nobody = await aPanelUser(t);
+    const first = await run(t.app, 'from_panel', 'all');
+    expect(first.counts).toMatchObject({ created: 1, updated: 1, errors: 2, listed: 4 });
+    expect(first.skipped).toEqual({
+      counts: { email_not_confirmed_here: 1, no_messenger_id_and_no_email: 1 },
+      users: expect.arrayContaining([
+        { panelUuid: taken.uuid, username: taken.username, reason: 'email_not_confirmed_here' },
+        { panelUuid: nobody.uuid, username: nobody.username, reason: 'no_messenger_id_and_no_email' },
+      ]),
+    });
+    const [imported] = await t.app.db.sql(
+      `SELECT u.auth_type, u.email, u.email_verified, u.messenger_id, u.first_name, u.vpnpanel_uuid, s.status, s.end_date
+       FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.email = $1`,
+      [`stranger${number}@example.com`],
+    );
+    expect(imported).toEqual({
+      authType: 'email',
+      email: `stranger${number}@example.com`,
+      emailVerified: false,
+      messengerId: null,
+      firstName: 'Anna',
+      vpnpanelUuid: stranger.uuid,
+      status: 'active',
+      endDate: stranger.expireAt,
+    });
+    t.clock.advance(SECOND_MS);
+    expect((await run(t.app, 'from_panel', 'all')).counts).toMatchObject({ created: 0, updated: 0, errors: 2 });
+    expect((await run(t.app, 'from_panel', 'update_only')).counts).toMatchObject({ created: 0, updated: 0, errors: 0 });
     const [linked] = await t.app.db.sql('SELECT vpnpanel_uuid FROM users WHERE id = $1::int', [row!.id]);
     expect(linked).toEqual({ vpnpanelUuid: made.uuid });
   });
