@@ -28,7 +28,7 @@ const COMPLETE_TAGS = [
   ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
   ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],
   ...['campaigns', 'Cabinet Admin Campaigns'],
-  ...['Landing Pages', 'Cabinet Admin Landings'],
+  ...['Landing Pages', 'Cabinet Admin Landings', 'Cabinet Admin Channels'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

@@ -4,9 +4,17 @@ import type { Db } from '../../core/db/db.ts';
 const CHANNEL = columns('RequiredChannel', [
   ...(['channelId', 'channelLink', 'title', 'disableTrialOnLeave', 'disablePaidOnLeave'] as const),
 ]);
+const ROW = columns('RequiredChannel', [
+  ...(['id', 'channelId', 'channelLink', 'title', 'isActive', 'sortOrder', 'disableTrialOnLeave', 'disablePaidOnLeave'] as const),
+]);
 const MEMBERSHIP = columns('UserChannelSubscription', ['isMember', 'checkedAt']);
 
+/** An active channel, as the gate shows it. */
 export type RequiredChannel = RowOf<typeof CHANNEL>;
+/** A channel, as administrators see it. */
+export type Channel = RowOf<typeof ROW>;
+/** The fields that administrators change. */
+export type ChannelChanges = Omit<Channel, 'id'>;
 
 /** Active channels in the order in which they are shown. */
 export function listRequiredChannels(db: Db): Promise<RequiredChannel[]> {
@@ -34,4 +42,43 @@ export async function saveMembership(
      RETURNING 1 AS saved`,
     [seen.messengerId, seen.channelId, seen.isMember, seen.at],
   );
+}
+
+/** Active and inactive channels in the order in which they are shown. */
+export function listAllChannels(db: Db): Promise<Channel[]> {
+  return db.sql<Channel>(`SELECT ${ROW.of()} FROM required_channels ORDER BY sort_order, id`);
+}
+
+/** The channel, locked until the transaction ends. */
+export async function lockChannel(db: Db, id: number): Promise<Channel | null> {
+  const [row] = await db.sql<Channel>(`SELECT ${ROW.of()} FROM required_channels WHERE id = $1::bigint FOR UPDATE`, [id]);
+  return row ?? null;
+}
+
+/** @throws a unique violation of `channel_id` when the channel is listed */
+export async function insertChannel(
+  db: Db,
+  channel: Omit<ChannelChanges, 'isActive' | 'sortOrder'>,
+  now: Date,
+): Promise<Channel> {
+  const { id, isActive, sortOrder } = await db.prisma.requiredChannel.create({
+    data: { ...channel, createdAt: now, updatedAt: now },
+    select: { id: true, isActive: true, sortOrder: true },
+  });
+  return { ...channel, id, isActive, sortOrder };
+}
+
+/** Writes every field. @throws a unique violation of `channel_id` */
+export async function updateChannelRow(db: Db, { id, ...channel }: Channel, now: Date): Promise<void> {
+  await db.prisma.requiredChannel.update({ where: { id }, data: { ...channel, updatedAt: now }, select: { id: true } });
+}
+
+/** Deletes the channel and its memberships. */
+export async function deleteChannelRow(db: Db, id: number): Promise<void> {
+  await db.prisma.requiredChannel.delete({ where: { id }, select: { id: true } });
+}
+
+/** The foreign key refuses another `channel_id` while there are memberships of the old one. */
+export async function deleteMemberships(db: Db, channelId: string): Promise<void> {
+  await db.prisma.userChannelSubscription.deleteMany({ where: { channelId } });
 }
