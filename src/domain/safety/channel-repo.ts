@@ -30,7 +30,7 @@ export async function findMembership(db: Db, messengerId: number, channelId: str
   return row ?? null;
 }
 
-/** Stores a membership; for a channel that is no longer required nothing is stored. */
+/** Stores a membership, unless a newer one is stored; for a channel that is no longer required nothing is stored. */
 export async function saveMembership(
   db: Db,
   seen: { messengerId: number; channelId: string; isMember: boolean; at: Date },
@@ -39,8 +39,21 @@ export async function saveMembership(
     `INSERT INTO user_channel_subscriptions (messenger_id, channel_id, is_member, checked_at)
      SELECT $1::bigint, channel_id, $3::boolean, $4::timestamptz FROM required_channels WHERE channel_id = $2
      ON CONFLICT (messenger_id, channel_id) DO UPDATE SET is_member = EXCLUDED.is_member, checked_at = EXCLUDED.checked_at
-     RETURNING 1 AS saved`,
+     WHERE user_channel_subscriptions.checked_at <= EXCLUDED.checked_at RETURNING 1 AS saved`,
     [seen.messengerId, seen.channelId, seen.isMember, seen.at],
+  );
+}
+
+/** The stored memberships of a user in these channels, locked until the transaction ends. */
+export function lockMemberships(
+  db: Db,
+  messengerId: number,
+  channelIds: readonly string[],
+): Promise<{ channelId: string; isMember: boolean }[]> {
+  return db.sql(
+    `SELECT channel_id, is_member FROM user_channel_subscriptions
+     WHERE messenger_id = $1::bigint AND channel_id = ANY($2::text[]) ORDER BY channel_id FOR UPDATE`,
+    [messengerId, [...channelIds]],
   );
 }
 
