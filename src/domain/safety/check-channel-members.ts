@@ -7,7 +7,7 @@ import { adminChat } from '../messaging/admin-chat.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
-import { type ChannelSubject, disableForChannel, listChannelSubjects } from '../subscriptions/channel-rule/apply-rule.ts';
+import { type ChannelCandidate, disableForChannel, listChannelCandidates } from '../subscriptions/channel-rule/apply-rule.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
 import { listRequiredChannels, lockMemberships, type RequiredChannel } from './channel-repo.ts';
 import { channelKeyboard, enableWhenJoined, kindsDisabledBy, readCurrentMembership } from './channel-rule.ts';
@@ -52,10 +52,12 @@ export async function checkChannelMembers(app: App, signal?: AbortSignal): Promi
     if (channels.length > 0) await findUnreadable(app, channels, round);
     const includesTrials = channels.some((channel) => kindsDisabledBy(app, channel).trial);
     while (round.afterId !== null && !signal?.aborted && performance.now() < until) {
-      const page = await listChannelSubjects(app, { includesTrials, after: round.afterId, limit: BATCH });
+      const page = await listChannelCandidates(app, { includesTrials, after: round.afterId, limit: BATCH });
       for (let start = 0; start < page.length; start += PARALLEL) {
         if (signal?.aborted) return;
-        await Promise.all(page.slice(start, start + PARALLEL).map((subject) => checkSubject(app, subject, channels, round)));
+        await Promise.all(
+          page.slice(start, start + PARALLEL).map((candidate) => checkCandidate(app, candidate, channels, round)),
+        );
       }
       round.afterId = page.length < BATCH ? null : page.at(-1)!.id;
       await writeState(app.db, STATE_KEY, round);
@@ -103,30 +105,34 @@ async function findUnreadable(app: App, channels: readonly RequiredChannel[], ro
   });
 }
 
-async function checkSubject(
+async function checkCandidate(
   app: App,
-  subject: ChannelSubject,
+  candidate: ChannelCandidate,
   channels: readonly RequiredChannel[],
   round: Round,
 ): Promise<void> {
-  const { userId, messengerId } = subject;
-  const isExempt = isConfigAdmin(app, subject);
+  const { userId, messengerId } = candidate;
+  const isExempt = isConfigAdmin(app, candidate);
   const missing: RequiredChannel[] = [];
   let isKnown = true;
   for (const channel of isExempt ? [] : channels) {
-    const isMember = round.unreadable.includes(channel.channelId) ? null : await membershipOf(app, subject, channel);
+    const isMember = round.unreadable.includes(channel.channelId) ? null : await membershipOf(app, candidate, channel);
     if (isMember === null) isKnown = false;
     else if (!isMember) missing.push(channel);
   }
   round.checked++;
-  if (subject.isDisabled) {
+  if (candidate.isDisabled) {
     const mayEnable = isKnown && missing.length === 0;
     if (mayEnable && (await enableWhenJoined(app, { userId, messengerId }, isExempt ? [] : channels))) round.restored++;
-  } else if (await disableTrial(app, subject, missing)) round.disabled++;
+  } else if (await disableTrial(app, candidate, missing)) round.disabled++;
 }
 
 /** Null = unknown: the messenger does not tell it of this user. */
-async function membershipOf(app: App, { messengerId }: ChannelSubject, { channelId }: RequiredChannel): Promise<boolean | null> {
+async function membershipOf(
+  app: App,
+  { messengerId }: ChannelCandidate,
+  { channelId }: RequiredChannel,
+): Promise<boolean | null> {
   const reading = await readCurrentMembership(app, messengerId, channelId);
   if ('member' in reading) return reading.member.isMember;
   if (isOutage(reading.failure)) throw new MessengerAway();
@@ -134,14 +140,14 @@ async function membershipOf(app: App, { messengerId }: ChannelSubject, { channel
 }
 
 /** By the stored memberships, which are locked: a user who joins meanwhile stays enabled, or is enabled afterwards. */
-async function disableTrial(app: App, subject: ChannelSubject, missing: readonly RequiredChannel[]): Promise<boolean> {
+async function disableTrial(app: App, candidate: ChannelCandidate, missing: readonly RequiredChannel[]): Promise<boolean> {
   const left = missing.filter((channel) => kindsDisabledBy(app, channel).trial);
   if (left.length === 0) return false;
   return inTransaction(app, async (t) => {
     const ids = left.map(({ channelId }) => channelId);
-    const stored = await lockMemberships(t.db, subject.messengerId, ids);
+    const stored = await lockMemberships(t.db, candidate.messengerId, ids);
     if (stored.every(({ isMember }) => isMember)) return false;
-    return disableForChannel(t, subject.userId, { trial: true, paid: false }, channelKeyboard(left));
+    return disableForChannel(t, candidate.userId, { trial: true, paid: false }, channelKeyboard(left));
   });
 }
 

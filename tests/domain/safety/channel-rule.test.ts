@@ -43,10 +43,10 @@ async function aChannel(flags: { trial?: boolean; paid?: boolean } = {}): Promis
   return channelId;
 }
 
-interface Subject extends BuiltUser {
+interface Candidate extends BuiltUser {
   subscriptionId: number;
 }
-async function aSubject(columns: Record<string, unknown> = {}): Promise<Subject> {
+async function aCandidate(columns: Record<string, unknown> = {}): Promise<Candidate> {
   const user = await aUser(t.app, { language: 'en' });
   return { ...user, subscriptionId: await aStoredSubscription(t.app, user.id, { is_trial: true, ...columns }) };
 }
@@ -54,7 +54,7 @@ const byRule = { status: 'disabled', disabled_reason: 'channel' };
 
 const setMember = async (channelId: string, messengerId: number, status: string) =>
   (await workerSandbox()).servers.messenger.setMembership(channelId, messengerId, status);
-const stateOf = ({ subscriptionId }: Subject) =>
+const stateOf = ({ subscriptionId }: Candidate) =>
   rowOf<{ status: string; disabledReason: string | null }>(
     t.app,
     'SELECT status, disabled_reason FROM subscriptions WHERE id = $1::int',
@@ -66,7 +66,7 @@ const messagesTo = (messengerId: number) =>
      WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on, id`,
     [messengerId],
   );
-const pushesOf = ({ subscriptionId }: Subject) =>
+const pushesOf = ({ subscriptionId }: Candidate) =>
   rowOf<{ version: number }>(t.app, 'SELECT provision_version AS version FROM subscriptions WHERE id = $1::int', [
     subscriptionId,
   ]);
@@ -86,7 +86,7 @@ async function nextRound(app = t.app): Promise<void> {
 describe('spec 05 section 13, the job', () => {
   test('05 13: disables trials of users who left, with reason, push and one message; nothing more in the next rounds', async () => {
     const channelId = await aChannel();
-    const [left, member] = [await aSubject(), await aSubject()];
+    const [left, member] = [await aCandidate(), await aCandidate()];
     await setMember(channelId, left.messengerId, 'left');
     await checkChannelMembers(t.app);
     expect([await stateOf(left), await stateOf(member)]).toEqual([DISABLED, ACTIVE]);
@@ -100,7 +100,7 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: enables a subscription again once its owner has joined every channel', async () => {
     const [first, second] = [await aChannel(), await aChannel()];
-    const user = await aSubject(byRule);
+    const user = await aCandidate(byRule);
     await setMember(second, user.messengerId, 'left');
     await checkChannelMembers(t.app);
     expect(await stateOf(user)).toEqual(DISABLED);
@@ -118,7 +118,7 @@ describe('spec 05 section 13, the job', () => {
     ['a trial that the panel reported a moment ago', 'reported'],
   ])('05 13: the job does not disable %s', async (_name, columns) => {
     const channelId = await aChannel({ paid: true });
-    const user = await aSubject(typeof columns === 'string' ? { last_webhook_update_at: t.clock.now() } : columns);
+    const user = await aCandidate(typeof columns === 'string' ? { last_webhook_update_at: t.clock.now() } : columns);
     await setMember(channelId, user.messengerId, 'left');
     await checkChannelMembers(t.app);
     expect(await stateOf(user)).toEqual(ACTIVE);
@@ -133,7 +133,7 @@ describe('spec 05 section 13, the job', () => {
     ['the rule, past its end', { ...byRule, end_date: new Date(Date.now() - HOUR_MS) }],
   ])('05 13: what was disabled by %s is not enabled, neither by the job nor by joining', async (_name, columns) => {
     const channelId = await aChannel();
-    const user = await aSubject(columns);
+    const user = await aCandidate(columns);
     await checkChannelMembers(t.app);
     await receiveChannelUpdate(t.app, membership(channelId, user, true));
     await checkMember(t.app, user.messengerId);
@@ -142,7 +142,7 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: a blocked user is not enabled', async () => {
     await aChannel();
-    const user = await aSubject(byRule);
+    const user = await aCandidate(byRule);
     await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [user.id]);
     await checkChannelMembers(t.app);
     await checkMember(t.app, user.messengerId);
@@ -151,14 +151,14 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: what an administrator disables after the rule stays disabled', async () => {
     await aChannel();
-    const user = await aSubject(byRule);
+    const user = await aCandidate(byRule);
     await inTransaction(t.app, (tx) => applyManualChange(tx, user.subscriptionId, { changes: { status: 'disabled' } }));
     await checkChannelMembers(t.app);
     expect(await stateOf(user)).toEqual({ status: 'disabled', disabledReason: 'admin' });
   });
 
   test('05 13: without required channels what the rule disabled is enabled', async () => {
-    const [user, other] = [await aSubject(byRule), await aSubject({ ...byRule, is_trial: false })];
+    const [user, other] = [await aCandidate(byRule), await aCandidate({ ...byRule, is_trial: false })];
     await checkChannelMembers(t.app);
     expect([await stateOf(user), await stateOf(other)]).toEqual([ACTIVE, ACTIVE]);
   });
@@ -169,7 +169,7 @@ describe('spec 05 section 13, the job', () => {
     ['all are included', { CHANNEL_DISABLE_TRIAL_ON_UNSUBSCRIBE: 'false', CHANNEL_REQUIRED_FOR_ALL: 'true' }, DISABLED],
   ])('05 13: settings: %s', async (_name, environment, expected) => {
     const channelId = await aChannel();
-    const user = await aSubject();
+    const user = await aCandidate();
     await setMember(channelId, user.messengerId, 'left');
     const other = await testApp({ environment: { ...RULE, ...environment }, clock: t.clock });
     await checkChannelMembers(other.app);
@@ -178,7 +178,7 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: a channel whose flag is off disables nobody, nor does any channel a config admin', async () => {
     const channelId = await aChannel({ trial: false });
-    const user = await aSubject();
+    const user = await aCandidate();
     await setMember(channelId, user.messengerId, 'left');
     await checkChannelMembers(t.app);
     expect(await stateOf(user)).toEqual(ACTIVE);
@@ -193,7 +193,7 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: the messenger is unavailable: nothing changes, and the round goes on when it answers', async () => {
     const channelId = await aChannel();
-    const [left, joined] = [await aSubject(), await aSubject(byRule)];
+    const [left, joined] = [await aCandidate(), await aCandidate(byRule)];
     await setMember(channelId, left.messengerId, 'left');
     const { app } = t;
     await checkChannelMembers(withMembers(away));
@@ -211,7 +211,7 @@ describe('spec 05 section 13, the job', () => {
     '05 13: a bot that is no administrator (%s) is reported once and disables nobody',
     async (status) => {
       const [readable, unreadable] = [await aChannel(), await aChannel()];
-      const [user, other, waiting] = [await aSubject(), await aSubject(), await aSubject(byRule)];
+      const [user, other, waiting] = [await aCandidate(), await aCandidate(), await aCandidate(byRule)];
       await setMember(unreadable, user.messengerId, 'left');
       await setMember(readable, other.messengerId, 'left');
       await setMember(unreadable, BOT_ID, status);
@@ -229,7 +229,7 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: a user whom the messenger does not know is not disabled, and does not stop the round', async () => {
     await aChannel();
-    const [unknown, left] = [await aSubject(), await aSubject()];
+    const [unknown, left] = [await aCandidate(), await aCandidate()];
     const { messenger } = t.app.ports;
     const app = withMembers(async (chatId, id) => {
       if (id === unknown.messengerId) throw new MessengerError({ kind: 'chat_not_found' }, 'user not found');
@@ -241,34 +241,34 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: a round ended in the middle goes on after the last page, on another instance; no member is asked for twice', async () => {
     await aChannel();
-    const subjects: Subject[] = [];
-    for (let count = 0; count < 108; count++) subjects.push(await aSubject());
+    const candidates: Candidate[] = [];
+    for (let count = 0; count < 108; count++) candidates.push(await aCandidate());
     const asked: number[] = [];
     const stop = new AbortController();
     const { messenger } = t.app.ports;
     const app = withMembers(async (chatId, id) => {
       if (id === BOT_ID) return messenger.getChatMember(chatId, id);
       asked.push(id);
-      if (id === subjects[100]!.messengerId) stop.abort();
+      if (id === candidates[100]!.messengerId) stop.abort();
       return { status: 'left', isMember: false };
     });
     await checkChannelMembers(app, stop.signal);
     expect(asked).toHaveLength(105);
     const state = () =>
       rowOf<{ value: { afterId: number | null } }>(t.app, "SELECT value FROM service_state WHERE key = 'channel_check'");
-    expect((await state()).value.afterId).toBe(subjects[99]!.subscriptionId);
+    expect((await state()).value.afterId).toBe(candidates[99]!.subscriptionId);
     const other = await testApp({ environment: RULE, clock: t.clock });
     await checkChannelMembers(withMembers(app.ports.messenger.getChatMember, other.app));
     expect((await state()).value.afterId).toBe(null);
     const again = asked.slice(105);
-    expect(again.filter((id) => subjects.slice(0, 100).some(({ messengerId }) => messengerId === id))).toEqual([]);
-    expect(await Promise.all(subjects.map(stateOf))).toEqual(subjects.map(() => DISABLED));
-    for (const { messengerId } of subjects) expect(await messagesTo(messengerId)).toHaveLength(1);
+    expect(again.filter((id) => candidates.slice(0, 100).some(({ messengerId }) => messengerId === id))).toEqual([]);
+    expect(await Promise.all(candidates.map(stateOf))).toEqual(candidates.map(() => DISABLED));
+    for (const { messengerId } of candidates) expect(await messagesTo(messengerId)).toHaveLength(1);
   }, 60_000);
 
   test('05 13: several instances at once disable and notify once', async () => {
     const channelId = await aChannel();
-    const users = [await aSubject(), await aSubject(), await aSubject()];
+    const users = [await aCandidate(), await aCandidate(), await aCandidate()];
     for (const { messengerId } of users) await setMember(channelId, messengerId, 'left');
     const others = await Promise.all([1, 2].map(() => testApp({ environment: RULE, clock: t.clock })));
     await Promise.all([t, ...others].map(({ app }) => checkChannelMembers(app)));
@@ -282,7 +282,7 @@ describe('spec 05 section 13, the job', () => {
   test('05 13: a round is as often as MONITORING_INTERVAL says', async () => {
     const channelId = await aChannel();
     await checkChannelMembers(t.app);
-    const user = await aSubject();
+    const user = await aCandidate();
     await setMember(channelId, user.messengerId, 'left');
     t.clock.advance(59 * MINUTE_MS);
     await checkChannelMembers(t.app);
@@ -294,7 +294,7 @@ describe('spec 05 section 13, the job', () => {
 
   test('05 13: who joins while the answer of the messenger is under way is not disabled', async () => {
     const channelId = await aChannel();
-    const user = await aSubject();
+    const user = await aCandidate();
     const { messenger } = t.app.ports;
     const app = withMembers(async (chatId, id) => {
       if (id === BOT_ID) return messenger.getChatMember(chatId, id);
@@ -324,7 +324,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
     ['a paid subscription of a channel with the flag', { is_trial: false }, { paid: true }, DISABLED],
   ])('05 13: leaving disables %s by the flags of the channel', async (_name, columns, flags, expected) => {
     const channelId = await aChannel(flags);
-    const user = await aSubject(columns);
+    const user = await aCandidate(columns);
     await receiveChannelUpdate(t.app, membership(channelId, user, false));
     await receiveChannelUpdate(t.app, membership(channelId, user, false));
     expect(await stateOf(user)).toEqual(expected);
@@ -334,7 +334,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
 
   test('05 13: a config admin, a channel that is not required and a rule that is off disable nothing', async () => {
     const channelId = await aChannel();
-    const user = await aSubject();
+    const user = await aCandidate();
     const asAdmin = await testApp({ environment: { ...RULE, ADMIN_IDS: String(user.messengerId) } });
     await receiveChannelUpdate(asAdmin.app, membership(channelId, user, false));
     const off = await testApp({ environment: { ...RULE, CHANNEL_IS_REQUIRED_SUB: 'false' } });
@@ -345,7 +345,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
 
   test('05 13: joining enables when it was the last channel; the others are read from the messenger', async () => {
     const [first, second] = [await aChannel(), await aChannel()];
-    const user = await aSubject(byRule);
+    const user = await aCandidate(byRule);
     await setMember(second, user.messengerId, 'left');
     await receiveChannelUpdate(t.app, membership(first, user, true));
     expect(await queued()).toBe(1);
@@ -359,7 +359,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
 
   test('05 13: while the messenger is away the job of a member who joined is tried again', async () => {
     const [first] = [await aChannel(), await aChannel()];
-    const user = await aSubject(byRule);
+    const user = await aCandidate(byRule);
     await receiveChannelUpdate(t.app, membership(first, user, true));
     await expect(checkMember(withMembers(away), user.messengerId)).rejects.toThrow(MessengerError);
     expect(await stateOf(user)).toEqual(DISABLED);
@@ -367,7 +367,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
 
   test('05 13: the button reads all channels anew, at most once in 5 seconds', async () => {
     const channelId = await aChannel();
-    const user = await aSubject(byRule);
+    const user = await aCandidate(byRule);
     await setMember(channelId, user.messengerId, 'left');
     const read = vi.fn(t.app.ports.messenger.getChatMember);
     const app = withMembers(read);

@@ -4,19 +4,19 @@ import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText } from '../../messaging/texts.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { readReminderTuning } from '../reminders/reminder-tuning.ts';
-import { type ChangedByRule, type ChannelSubject, disable, enable, isDisabledByRule, listSubjects } from './repo.ts';
+import { type ChangedByRule, type ChannelCandidate, disable, enable, isDisabledByRule, listCandidates } from './repo.ts';
 
-export type { ChannelSubject } from './repo.ts';
+export type { ChannelCandidate } from './repo.ts';
 
 /** Rows of buttons under a message to this user. */
 export type Keyboard = (language: string) => readonly (readonly MessengerButton[])[];
 
 /** A page of subscriptions that the rule of required channels may change, after the id `after` (spec 05 section 13). */
-export function listChannelSubjects(
+export function listChannelCandidates(
   app: App,
   page: { includesTrials: boolean; after: number; limit: number },
-): Promise<ChannelSubject[]> {
-  return listSubjects(app.db, { ...page, now: app.clock.now() });
+): Promise<ChannelCandidate[]> {
+  return listCandidates(app.db, { ...page, now: app.clock.now() });
 }
 
 /**

@@ -2,11 +2,11 @@ import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Recipient } from '../../messaging/notify-user.ts';
 
-const SUBJECT = columns('Subscription', ['id', 'userId', 'isTrial']);
+const CANDIDATE = columns('Subscription', ['id', 'userId', 'isTrial']);
 const OWNER = columns('User', ['email', 'emailVerified']);
 
 /** A subscription that the rule of required channels may disable or enable, with its owner. */
-export type ChannelSubject = RowOf<typeof SUBJECT> & RowOf<typeof OWNER> & { messengerId: number; isDisabled: boolean };
+export type ChannelCandidate = RowOf<typeof CANDIDATE> & RowOf<typeof OWNER> & { messengerId: number; isDisabled: boolean };
 
 /** A subscription whose status was changed, and whom to notify. */
 export type ChangedByRule = Recipient & { subscriptionId: number };
@@ -18,12 +18,12 @@ const RECIPIENT = `s.id AS subscription_id, u.id AS user_id, u.status, u.messeng
  * Up to `limit` subscriptions after the id `after`, by id, with time left, of active users of the messenger: those that the rule has
  * disabled, and with `includesTrials` active trials. What the panel reported within 60 s is skipped (spec 06 section 10, guard W).
  */
-export function listSubjects(
+export function listCandidates(
   db: Db,
   { includesTrials, after, limit, now }: { includesTrials: boolean; after: number; limit: number; now: Date },
-): Promise<ChannelSubject[]> {
-  return db.sql<ChannelSubject>(
-    `SELECT ${SUBJECT.of('s')}, ${OWNER.of('u')}, u.messenger_id, s.status = 'disabled' AS is_disabled
+): Promise<ChannelCandidate[]> {
+  return db.sql<ChannelCandidate>(
+    `SELECT ${CANDIDATE.of('s')}, ${OWNER.of('u')}, u.messenger_id, s.status = 'disabled' AS is_disabled
      FROM subscriptions s JOIN users u ON u.id = s.user_id
      WHERE s.id > $1::int AND s.end_date > $2::timestamptz AND u.status = 'active' AND u.messenger_id IS NOT NULL
        AND (s.status = 'disabled' AND s.disabled_reason = 'channel' OR $3::boolean AND s.status = 'active' AND s.is_trial)
