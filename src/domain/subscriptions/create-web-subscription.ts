@@ -36,7 +36,7 @@ export type WebSubscriptionRequest = {
 
 /**
  * Creates the subscription of a user without charging (spec 02 section 7), or replaces the present one (section 3.4). The panel is updated
- * after commit; the answer waits a moment for the link (spec 08 P14), but does not depend on it (H14). No events, no notifications.
+ * after commit; the answer waits a moment for the link (spec 08 P14), but does not depend on it (spec 02 H14). No events, no notifications.
  * @throws what `createWithoutWaiting` refuses
  */
 export async function createWebSubscription(app: App, actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
@@ -46,7 +46,7 @@ export async function createWebSubscription(app: App, actor: TokenActor, request
 
 /**
  * The same in the caller's transaction, if there is one.
- * @throws AppError 404 `User not found` or unknown server (H30) | 400 `User already has a subscription` |
+ * @throws AppError 404 `User not found` or unknown server (spec 02 H30) | 400 `User already has a subscription` |
  * 400 `duration_days is required for paid subscriptions` | ValidationError 422 for days <= 0 and limits below 0
  */
 export function createWithoutWaiting(app: App, _actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
