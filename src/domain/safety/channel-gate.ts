@@ -61,7 +61,7 @@ export async function recordMembership(
   t: App,
   seen: { messengerId: number; channelId: string; isMember: boolean },
 ): Promise<void> {
-  await saveMembership(t.db, { ...seen, at: t.clock.now() });
+  await saveMembership(t.db, { ...seen, at: t.clock.now(), isReport: true });
   await t.cache.forget(t, [membershipKey(seen.messengerId, seen.channelId)]);
 }
 

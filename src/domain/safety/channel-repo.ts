@@ -30,17 +30,20 @@ export async function findMembership(db: Db, messengerId: number, channelId: str
   return row ?? null;
 }
 
-/** Stores a membership, unless a newer one is stored; for a channel that is no longer required nothing is stored. */
+/**
+ * Stores a membership; for a channel that is no longer required nothing is stored. What the messenger reports on its own is always stored,
+ * since the clocks of two instances may differ; an answer to a request only in place of an older one.
+ */
 export async function saveMembership(
   db: Db,
-  seen: { messengerId: number; channelId: string; isMember: boolean; at: Date },
+  seen: { messengerId: number; channelId: string; isMember: boolean; at: Date; isReport: boolean },
 ): Promise<void> {
   await db.sql(
     `INSERT INTO user_channel_subscriptions (messenger_id, channel_id, is_member, checked_at)
      SELECT $1::bigint, channel_id, $3::boolean, $4::timestamptz FROM required_channels WHERE channel_id = $2
      ON CONFLICT (messenger_id, channel_id) DO UPDATE SET is_member = EXCLUDED.is_member, checked_at = EXCLUDED.checked_at
-     WHERE user_channel_subscriptions.checked_at <= EXCLUDED.checked_at RETURNING 1 AS saved`,
-    [seen.messengerId, seen.channelId, seen.isMember, seen.at],
+     WHERE user_channel_subscriptions.checked_at <= EXCLUDED.checked_at OR $5::boolean RETURNING 1 AS saved`,
+    [seen.messengerId, seen.channelId, seen.isMember, seen.at, seen.isReport],
   );
 }
 

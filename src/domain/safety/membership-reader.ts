@@ -35,7 +35,7 @@ export async function readMembership(
       await waitForTurn();
       const at = app.clock.now();
       const member = await app.ports.messenger.getChatMember(channelId, messengerId);
-      if (isStored) await saveMembership(app.db, { messengerId, channelId, isMember: member.isMember, at });
+      if (isStored) await saveMembership(app.db, { messengerId, channelId, isMember: member.isMember, at, isReport: false });
       return { member };
     });
   } catch (error) {

@@ -292,6 +292,19 @@ describe('spec 05 section 13, the job', () => {
     expect(await stateOf(user)).toEqual(DISABLED);
   });
 
+  test('05 13: what the messenger reports is stored, also after an answer by a clock that is ahead', async () => {
+    const channelId = await aChannel({ paid: true });
+    const user = await aCandidate({ is_trial: false });
+    await t.app.db.sql(
+      `INSERT INTO user_channel_subscriptions (messenger_id, channel_id, is_member, checked_at)
+       VALUES ($1::bigint, $2, true, $3::timestamptz) RETURNING 1 AS made`,
+      [user.messengerId, channelId, new Date(t.clock.now().getTime() + MINUTE_MS)],
+    );
+    await receiveChannelUpdate(t.app, membership(channelId, user, false));
+    const sql = 'SELECT is_member FROM user_channel_subscriptions WHERE messenger_id = $1::bigint';
+    expect(await rowOf(t.app, sql, [user.messengerId])).toEqual({ isMember: false });
+  });
+
   test('05 13: who joins while the answer of the messenger is under way is not disabled', async () => {
     const channelId = await aChannel();
     const user = await aCandidate();
