@@ -29,7 +29,7 @@ const COMPLETE_TAGS = [
   ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],
   ...['campaigns', 'Cabinet Admin Campaigns'],
   ...['Landing Pages', 'Cabinet Admin Landings', 'miniapp'],
-  ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Admin Traffic'],
+  ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

@@ -10,6 +10,7 @@ import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.t
 import { receiveProviderCallback } from '../domain/payments/receive-callback.ts';
 import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
 import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.ts';
+import { receiveChannelUpdate } from '../domain/safety/channel-rule.ts';
 import { barePath } from '../domain/settings/callback-paths.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
 import { receiveGiftUpdate } from '../domain/storefront/purchases/press-activate.ts';
@@ -87,6 +88,7 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
         await receivePollUpdate(app, verdict.update);
         await receiveOfferUpdate(app, verdict.update);
         await receiveGiftUpdate(app, verdict.update);
+        await receiveChannelUpdate(app, verdict.update);
       }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
     });

@@ -9,6 +9,7 @@ import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
 import { logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
+import { registerHomePage } from '../rest/home-page.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
 import { registerSecurityHeaders } from '../rest/security-headers.ts';
@@ -90,6 +91,16 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     isEnabled: () => app.env.isDocsEnabled,
     title: SERVICE_TITLE,
     document: () => buildServiceDocument(routes).document,
+  });
+  registerHomePage(server, () => {
+    const { version, isReady, sandboxKinds } = app.ports.instance;
+    return {
+      name: SERVICE_TITLE,
+      version: version(),
+      state: isReady() ? 'ready' : 'not ready',
+      documentation: app.env.isDocsEnabled ? '/docs' : null,
+      sandbox: sandboxKinds().length > 0 ? '/sandbox' : null,
+    };
   });
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);

@@ -57,6 +57,15 @@ export const ENV_SPEC = {
     max: 600_000,
     effect: 'Milliseconds that running requests and jobs get to finish after SIGTERM and SHUTDOWN_DRAIN_MS.',
   },
+  PROVISION_ANSWER_WAIT_MS: {
+    group: 'Process',
+    type: 'integer',
+    default: '3000',
+    min: 0,
+    max: 30_000,
+    effect:
+      'Milliseconds that the answer of an operation that creates a subscription waits for the panel, so that it has the connection link. Then it answers without; 0 never waits.',
+  },
   SHUTDOWN_DRAIN_MS: {
     group: 'Process',
     type: 'integer',

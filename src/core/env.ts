@@ -15,6 +15,7 @@ export interface Env {
   readonly dataDir: string;
   readonly shutdownTimeoutMs: number;
   readonly shutdownDrainMs: number;
+  readonly provisionAnswerWaitMs: number;
   readonly sandbox: 'auto' | 'on' | 'off';
   /** May a fake stand in for a kind of system that is not configured? `on`, or `auto` outside production. */
   readonly isSandboxAllowed: boolean;
@@ -236,6 +237,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     dataDir: reader.string('DATA_DIR') ?? ENV_SPEC.DATA_DIR.default,
     shutdownTimeoutMs: reader.integer('SHUTDOWN_TIMEOUT_MS'),
     shutdownDrainMs: reader.integer('SHUTDOWN_DRAIN_MS'),
+    provisionAnswerWaitMs: reader.integer('PROVISION_ANSWER_WAIT_MS'),
     sandbox,
     isSandboxAllowed: sandbox === 'on' || (sandbox === 'auto' && !isProduction),
     databaseUrl: reader.databaseUrl(),

@@ -2,6 +2,7 @@ import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
+import { adminChannelsRouter } from './admin/channels.router.ts';
 import { adminLandingsRouter } from './admin/landings.router.ts';
 import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
 import { adminPartnersRouter } from './admin/partners.router.ts';
@@ -151,6 +152,7 @@ export const appRouter = router({
     menuLayout: adminMenuLayoutRouter,
     vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
+    channels: adminChannelsRouter,
   }),
 });
 

@@ -9,7 +9,7 @@ import type {
   PanelTrafficPeriod,
   PanelUser,
 } from '../domain/provisioning/ports.ts';
-import { utcDate } from './shared.schemas.ts';
+import { utcDate } from './moment-input.ts';
 
 const GIB = 1024 ** 3;
 

@@ -16,6 +16,7 @@ import {
   type Stage,
 } from './admin-write-samples.ts';
 import { CAMPAIGN_WRITES } from './campaign-writes.ts';
+import { CHANNEL_WRITES } from './channel-writes.ts';
 import { LANDING_WRITES } from './landing-writes.ts';
 import { PANEL_WRITES } from './panel-writes.ts';
 
@@ -303,5 +304,6 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...SUPPORT,
   ...CAMPAIGN_WRITES,
   ...LANDING_WRITES,
+  ...CHANNEL_WRITES,
   ...PANEL_WRITES,
 };

@@ -45,6 +45,8 @@ const TEST_ENVIRONMENT = {
   BOT_USERNAME: 'test_bot',
   CABINET_JWT_SECRET: 'tests-only-0123456789abcdef0123456789abcdef',
   CABINET_URL: 'https://cabinet.example.com',
+  // No worker runs the pushes that an answer would wait for.
+  PROVISION_ANSWER_WAIT_MS: '0',
 };
 
 export interface TestAppOptions {

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { bulkhead } from 'cockatiel';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { refuseInsideTransaction } from '../../core/db/root-guard.ts';
@@ -8,21 +6,17 @@ import { isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
 import { text } from '../messaging/texts.ts';
 import { findMembership, listRequiredChannels, type RequiredChannel, saveMembership } from './channel-repo.ts';
+import { readMembership } from './membership-reader.ts';
 
 const CHANNELS_KEY = 'required-channels';
 const CHANNELS_TRUST_MS = MINUTE_MS;
 /** Membership is read from the cache for 10 minutes and from its row for 30. */
 const CACHE_TRUST_MS = 10 * MINUTE_MS;
-const ROW_TRUST_MS = 30 * MINUTE_MS;
+export const ROW_TRUST_MS = 30 * MINUTE_MS;
 /** "Not joined" is used for a shorter time, since the user joins and tries again. */
 const ABSENT_TRUST_MS = MINUTE_MS;
 /** After a request that the messenger did not answer. */
 const FAILURE_TRUST_MS = 10 * SECOND_MS;
-
-/** Limits of the requests of this process to the messenger: how many run, how many wait, and the interval between two. */
-const requests = bulkhead(20, 400);
-const SPACING_MS = 50;
-let nextRequestAt = 0;
 
 const membershipKey = (messengerId: number, channelId: string) => `joined:${messengerId}:${channelId}`;
 
@@ -38,7 +32,7 @@ export function assertChannelsJoined(app: App, user: SessionUser): Promise<void>
 
 async function assertAllJoined(app: App, messengerId: number, language: string): Promise<void> {
   refuseInsideTransaction('assertChannelsJoined');
-  const channels = await app.cache.read(CHANNELS_KEY, CHANNELS_TRUST_MS, () => listRequiredChannels(app.db));
+  const channels = await requiredChannels(app);
   if (channels.length === 0) return;
   const joined = await Promise.all(channels.map((channel) => hasJoined(app, messengerId, channel.channelId)));
   if (!joined.includes(false)) return;
@@ -47,6 +41,11 @@ async function assertAllJoined(app: App, messengerId: number, language: string):
     message: text(language, 'errors.channels_required'),
     channels: channels.map((channel, index) => toDetail(channel, joined[index]!)),
   });
+}
+
+/** Active channels, as the gate sees them. */
+export function requiredChannels(app: App): Promise<RequiredChannel[]> {
+  return app.cache.read(CHANNELS_KEY, CHANNELS_TRUST_MS, () => listRequiredChannels(app.db));
 }
 
 /** Call where the list of channels changes, in the same transaction. */
@@ -62,7 +61,7 @@ export async function recordMembership(
   t: App,
   seen: { messengerId: number; channelId: string; isMember: boolean },
 ): Promise<void> {
-  await saveMembership(t.db, { ...seen, at: t.clock.now() });
+  await saveMembership(t.db, { ...seen, at: t.clock.now(), isReport: true });
   await t.cache.forget(t, [membershipKey(seen.messengerId, seen.channelId)]);
 }
 
@@ -75,7 +74,7 @@ export async function recheckChannels(app: App, messengerId: number): Promise<bo
     app,
     channels.map(({ channelId }) => membershipKey(messengerId, channelId)),
   );
-  return states.every((isMember) => isMember === true);
+  return states.every((reading) => 'member' in reading && reading.member.isMember);
 }
 
 async function hasJoined(app: App, messengerId: number, channelId: string): Promise<boolean> {
@@ -99,30 +98,9 @@ async function lookUp(app: App, messengerId: number, channelId: string): Promise
   const trust = row?.isMember ? ROW_TRUST_MS : ABSENT_TRUST_MS;
   if (row && now - row.checkedAt.getTime() < trust)
     return { isMember: row.isMember, validUntil: row.checkedAt.getTime() + trust };
-  const isMember = await readMembership(app, messengerId, channelId);
-  return { isMember: isMember === true, validUntil: now + (isMember === null ? FAILURE_TRUST_MS : ABSENT_TRUST_MS) };
-}
-
-/** Calls the messenger and stores the answer. @returns null when there was none */
-async function readMembership(app: App, messengerId: number, channelId: string): Promise<boolean | null> {
-  try {
-    const { isMember } = await requests.execute(async () => {
-      await waitForTurn();
-      return app.ports.messenger.getChatMember(channelId, messengerId);
-    });
-    await saveMembership(app.db, { messengerId, channelId, isMember, at: app.clock.now() });
-    return isMember;
-  } catch (error) {
-    app.log.warn({ err: error, channelId }, 'the membership of a required channel could not be read');
-    return null;
-  }
-}
-
-async function waitForTurn(): Promise<void> {
-  const now = performance.now();
-  const turn = Math.max(now, nextRequestAt);
-  nextRequestAt = turn + SPACING_MS;
-  if (turn > now) await delay(turn - now);
+  const reading = await readMembership(app, messengerId, channelId);
+  if ('failure' in reading) return { isMember: false, validUntil: now + FAILURE_TRUST_MS };
+  return { isMember: reading.member.isMember, validUntil: now + ABSENT_TRUST_MS };
 }
 
 /** A channel in the detail of the refusal, with the field names of the contract. */

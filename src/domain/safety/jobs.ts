@@ -1,6 +1,9 @@
+import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { refreshBlacklist } from './blacklist.ts';
+import { checkMember, handleChannelsPress } from './channel-rule.ts';
+import { checkChannelMembers } from './check-channel-members.ts';
 import { refreshDisposableDomains } from './disposable-domains.ts';
 import { watchPanel } from './maintenance.ts';
 
@@ -28,10 +31,38 @@ const panel = defineJob({
   handle: watchPanel,
 });
 
-export const safetyJobs = [blacklist, disposableDomains, panel];
+/**
+ * Checks the members of the required channels. The round is every `MONITORING_INTERVAL` minutes; the runs in between continue it, after a
+ * minute of work or after the end of a process.
+ */
+const channels = defineJob({
+  name: 'safety.check-channels',
+  queue: { expireSeconds: 240 },
+  every: () => MINUTE_MS,
+  handle: (app, { signal }) => checkChannelMembers(app, signal),
+});
+
+/** Enables the subscription of a user who has joined a channel, when it was the last one missing. */
+const member = defineJob({
+  name: 'safety.check-member',
+  payload: z.object({ messengerId: z.int() }),
+  handle: (app, { data }) => checkMember(app, data.messengerId),
+});
+
+/** Handles the button with which a user asks for another check, as it was received. */
+const press = defineJob({
+  name: 'safety.channels-press',
+  payload: z.object({ queryId: z.string(), messengerId: z.int() }),
+  queue: { retryLimit: 5 },
+  handle: (app, { data }) => handleChannelsPress(app, data),
+});
+
+export const safetyJobs = [blacklist, disposableDomains, panel, channels, member, press];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'safety.refresh-blacklist': PayloadOf<typeof blacklist>;
+    'safety.check-member': PayloadOf<typeof member>;
+    'safety.channels-press': PayloadOf<typeof press>;
   }
 }

@@ -4,6 +4,7 @@ import { refuse } from '../../core/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
+import { awaitPush } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
 import { completeSale } from './purchase/complete-sale.ts';
@@ -30,23 +31,27 @@ export interface ActivatedTrial {
 /**
  * Starts the user's trial, once per idempotency key: the fee, if there is one, and the subscription in one transaction; eligibility is
  * the test that `GET /trial` shows (spec 02 section 5.7). Without a fee nothing is charged and the user does not count as one who paid.
+ * The answer, a repeated one too, has the link if the panel gave it in time (spec 08 P14).
  * @param refusal of a fee that the balance does not cover
  * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable, no_servers | `refusal`
  */
-export function activateTrial(
+export async function activateTrial(
   app: App,
   actor: UserActor,
   idempotencyKey: string | null,
   refusal: InsufficientFundsRefusal,
 ): Promise<ActivatedTrial> {
   const once = { key: idempotencyKey, operation: 'subscription.trial', input: {} };
-  return runOnceFrom(
+  const trial = await runOnceFrom(
     app,
     actor,
     once,
     (t, claim) => openSale(t, actor.userId, { servers: 'always' }, claim),
     (t, start) => startTrialFrom(t, start, refusal),
   );
+  const pushed = await awaitPush(app, trial.subscription.id);
+  if (!pushed?.subscriptionUrl) return trial;
+  return { ...trial, subscription: { ...trial.subscription, subscriptionUrl: pushed.subscriptionUrl } };
 }
 
 async function startTrialFrom(t: App, start: SaleStart | null, refusal: InsufficientFundsRefusal): Promise<ActivatedTrial> {

@@ -8,10 +8,11 @@ import { findSquadsByUuid, listSquads } from '../catalog/find-squads.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { awaitPush } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
 import { outOfBounds } from './errors.ts';
-import { insert, linkServers, lockByUser, update } from './repo.ts';
+import { findById, insert, linkServers, lockByUser, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
 import type { Subscription } from './types.ts';
@@ -34,12 +35,21 @@ export type WebSubscriptionRequest = {
 }>;
 
 /**
- * Creates the subscription of a user without charging (spec 02 section 7), or replaces the present one (section 3.4). The panel
- * is updated after commit; the answer does not depend on it (H14). No events, no notifications.
- * @throws AppError 404 `User not found` or unknown server (H30) | 400 `User already has a subscription` |
+ * Creates the subscription of a user without charging (spec 02 section 7), or replaces the present one (section 3.4). The panel is updated
+ * after commit; the answer waits a moment for the link (spec 08 P14), but does not depend on it (spec 02 H14). No events, no notifications.
+ * @throws what `createWithoutWaiting` refuses
+ */
+export async function createWebSubscription(app: App, actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
+  const created = await createWithoutWaiting(app, actor, request);
+  return (await awaitPush(app, created.id)) ? ((await findById(app.db, created.id)) ?? created) : created;
+}
+
+/**
+ * The same in the caller's transaction, if there is one.
+ * @throws AppError 404 `User not found` or unknown server (spec 02 H30) | 400 `User already has a subscription` |
  * 400 `duration_days is required for paid subscriptions` | ValidationError 422 for days <= 0 and limits below 0
  */
-export function createWebSubscription(app: App, _actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
+export function createWithoutWaiting(app: App, _actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
   checkBounds(request);
   return inTransaction(app, async (t) => {
     const locked = isRowId(request.userId) ? await lockByUser(t.db, request.userId) : null;

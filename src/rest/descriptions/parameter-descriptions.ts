@@ -53,6 +53,7 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   role_id: 'Id of the role.',
   'GET /cabinet/admin/rbac/policies.role_id': 'Only policies of this role.',
   assignment_id: 'Id of the assignment.',
+  channel_db_id: 'Id of the record of the channel (`id`, not the id of the messenger).',
   policy_id: 'Id of the policy.',
   application_id: 'Id of the application.',
 

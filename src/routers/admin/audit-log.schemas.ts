@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
+import { MomentInput } from '../moment-input.ts';
+import { FreeForm, Moment } from '../shared.schemas.ts';
 
 /** Contract group `Admin RBAC Audit Log` (spec 01 section 14). */
 

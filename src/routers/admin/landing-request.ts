@@ -3,7 +3,7 @@ import type { Changes } from '../../core/changes.ts';
 import { ValidationError } from '../../core/errors.ts';
 import { readBackground } from '../../domain/storefront/landings/background.ts';
 import type { LandingBackground, LandingContent, LandingMethod, NewLanding } from '../../domain/storefront/landings/types.ts';
-import { utcDate } from '../shared.schemas.ts';
+import { utcDate } from '../moment-input.ts';
 import type { Domain } from '../wire.ts';
 import { type LandingPaymentMethodInput, tariffIds } from './landing-fields.schemas.ts';
 import type { LandingCreateRequest, LandingUpdateRequest } from './landings.schemas.ts';

@@ -1,7 +1,7 @@
 import { assignRole, listAdmins, listRoleUsers, revokeRole } from '../../domain/access/manage-assignments.ts';
 import { createRole, deleteRole, listPermissions, listRoles, updateRole } from '../../domain/access/manage-roles.ts';
 import type { Assignment } from '../../domain/access/types.ts';
-import { utcDate } from '../shared.schemas.ts';
+import { utcDate } from '../moment-input.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -11,7 +11,8 @@ import {
   removePrize,
   type WheelForm,
 } from '../../domain/engagement/wheel/manage-wheel.ts';
-import { SuccessResponse, utcDate } from '../shared.schemas.ts';
+import { utcDate } from '../moment-input.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -1,6 +1,7 @@
 import { createApiToken, deleteApiToken, listApiTokens, setApiTokenActive } from '../../domain/access/manage-tokens.ts';
 import type { ApiToken } from '../../domain/access/types.ts';
-import { SuccessResponse, utcDate } from '../shared.schemas.ts';
+import { utcDate } from '../moment-input.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { TokenCreateRequest, TokenCreateResponse, TokenPath, TokenResponse } from './auth.schemas.ts';

@@ -1,5 +1,5 @@
 import { readEvents, recordEvent } from '../../domain/activity/record-event.ts';
-import { utcDate } from '../shared.schemas.ts';
+import { utcDate } from '../moment-input.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -2,7 +2,7 @@ import { changeReplyBlock, changeTicketPriority, changeTicketStatus } from '../.
 import { listTicketsPlainly, readTicket, readTicketFile } from '../../domain/tickets/read-tickets.ts';
 import { answerTicketByToken } from '../../domain/tickets/write-ticket.ts';
 import { withTitle } from '../cabinet/ticket-response.ts';
-import { utcDate } from '../shared.schemas.ts';
+import { utcDate } from '../moment-input.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -159,11 +159,20 @@ async function getChat({ state }: MethodContext, payload: Payload): Promise<unkn
   return { id, type: 'private', first_name: 'Sandbox', username: name };
 }
 
-async function getChatMember({ state }: MethodContext, payload: Payload): Promise<unknown> {
+/** The bot is an administrator of every channel, unless a status of it is set; it is told of members only then. */
+async function getChatMember({ state, bot }: MethodContext, payload: Payload): Promise<unknown> {
   const chatId = String(payload.chat_id);
   const userId = Number(payload.user_id);
   const { memberships, unknown } = await state.read();
   if (unknown.includes(Number(chatId))) throw new BotApiRefusal(400, 'Bad Request: chat not found');
-  const known = memberships.find((entry) => entry.chatId === chatId && entry.userId === userId);
-  return { status: known?.status ?? 'member', user: { id: userId, is_bot: false, first_name: 'Sandbox' } };
+  const statusOf = (id: number) => memberships.find((entry) => entry.chatId === chatId && entry.userId === id)?.status;
+  const botStatus = statusOf(bot.id) ?? 'administrator';
+  if (botStatus === 'left' || botStatus === 'kicked')
+    throw new BotApiRefusal(403, 'Forbidden: bot is not a member of the channel chat');
+  if (userId !== bot.id && botStatus !== 'administrator')
+    throw new BotApiRefusal(400, 'Bad Request: member list is inaccessible');
+  return {
+    status: userId === bot.id ? botStatus : (statusOf(userId) ?? 'member'),
+    user: { id: userId, is_bot: false, first_name: 'Sandbox' },
+  };
 }

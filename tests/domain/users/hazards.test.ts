@@ -202,7 +202,7 @@ describe('spec 01 H18: full deletion', () => {
       [user.id],
     );
     const erased = await eraseUser(app, admin, user.id, { deletesFromPanel: true, reason: 'asked' });
-    expect(erased).toEqual({ isErased: true, panel: { isDone: false, error: null } });
+    expect(erased).toEqual({ isErased: true, panel: { isDone: false, error: null }, isPanelPending: true });
 
     const row = await rowOf<Record<string, unknown>>(app, 'SELECT * FROM users WHERE id = $1::int', [user.id]);
     expect(row).toMatchObject({ status: 'deleted', balanceKopeks: 0, referralCode: `erased:${user.id}`, promoGroupId: null });

@@ -209,6 +209,7 @@ describe('switching off', () => {
     expect(await eraseUser(t.app, admin, gone.user.id, { deletesFromPanel: true, reason: null })).toEqual({
       isErased: true,
       panel: { isDone: true, error: null },
+      isPanelPending: false,
     });
     expect(await t.adapter.findByUuid(gone.uuid)).toBeNull();
     await eraseUser(t.app, admin, retained.user.id, { deletesFromPanel: false, reason: null });

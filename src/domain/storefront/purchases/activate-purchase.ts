@@ -2,6 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { isAppError } from '../../../core/errors.ts';
+import { awaitPush } from '../../subscription-state/await-push.ts';
 import { lockUserSubscription, readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { deliverWaiting } from './deliver-purchase.ts';
@@ -32,6 +33,15 @@ export async function activateByToken(app: App, token: string, actor: UserActor 
   const purchase = isToken(token) ? await findByToken(app.db, token) : null;
   if (!purchase) throw purchaseNotFound();
   await activate(app, purchase, actor);
+  await awaitDelivery(app, purchase);
+}
+
+/** Waits a moment for the panel's links, with which the purchase counts as delivered (spec 08 P14). */
+async function awaitDelivery(app: App, { userId, status }: GuestPurchase): Promise<void> {
+  if (userId === null || status === 'delivered' || app.env.provisionAnswerWaitMs === 0) return;
+  const subscription = (await readUserSubscription(app, userId))?.subscription;
+  const pushed = subscription && (await awaitPush(app, subscription.id));
+  if (pushed?.subscriptionUrl) await deliverWaiting(app, { userId });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { type PanelResets, requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { autopayDefaults } from '../autopay-defaults.ts';
+import { recordDisabledByAdmin } from '../channel-rule/repo.ts';
 import { forgetStop } from '../daily/repo.ts';
 import { insert, linkServers, lockByUser, type UpdateOptions, update } from '../repo.ts';
 import type { Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
@@ -35,7 +36,10 @@ export async function applyManualChange(t: App, subscriptionId: number, change: 
   const { changes, panelResets, staysLocal, ...options } = change;
   const now = t.clock.now();
   const saved = await update(t.db, subscriptionId, changes, { ...options, now });
-  if (changes.status === 'disabled') await forgetStop(t.db, subscriptionId);
+  if (changes.status === 'disabled') {
+    await forgetStop(t.db, subscriptionId);
+    await recordDisabledByAdmin(t.db, subscriptionId);
+  }
   if (changes.connectedSquads) await linkServers(t.db, subscriptionId, now);
   if (!staysLocal) await requestProvisioning(t, subscriptionId, panelResets);
   return saved;

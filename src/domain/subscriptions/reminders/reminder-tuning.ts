@@ -18,6 +18,8 @@ interface WaveTuning {
 export interface ReminderTuning {
   /** The reminder a day after the end. */
   dayAfterEnd: { enabled: boolean };
+  /** The notice that leaving a required channel has disabled a subscription. */
+  channelLeft: { enabled: boolean };
   secondWave: WaveTuning;
   /** `triggerDays`: 2 to 60 days after the end. */
   thirdWave: WaveTuning & { triggerDays: number };
@@ -33,6 +35,7 @@ export function reminderTuning(stored: unknown): ReminderTuning {
   const third = partOf(stored, 'expired_third_wave');
   return {
     dayAfterEnd: { enabled: partOf(stored, 'expired_1d').enabled !== false },
+    channelLeft: { enabled: partOf(stored, 'trial_channel_unsubscribed').enabled !== false },
     secondWave: waveOf(second, 10),
     thirdWave: { ...waveOf(third, 20), triggerDays: numberOf(third.trigger_days, 5, 2, 60) },
   };

@@ -2,7 +2,8 @@ import type { TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
-import { createWebSubscription } from '../../subscriptions/create-web-subscription.ts';
+import { awaitPush } from '../../subscription-state/await-push.ts';
+import { createWithoutWaiting } from '../../subscriptions/create-web-subscription.ts';
 import { disableSubscription } from '../../subscriptions/web-subscriptions.ts';
 import type { UserView } from '../types.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
@@ -20,10 +21,10 @@ export interface GivenSubscription {
 
 /**
  * Gives a user a subscription without charging, or replaces the present one: the use case of `POST /subscriptions` with the
- * refusals of this group (spec 01 section 10). A traffic limit of 0 counts as absent.
+ * refusals of this group (spec 01 section 10). The answer waits a moment for the link (spec 08 P14). A traffic limit of 0 counts as absent.
  * @param number messenger id or internal id, see `readUser`
  * @throws AppError 404 'User not found' | 400 'User already has a subscription. Use replace_existing=true to replace it', and
- * what `createWebSubscription` refuses
+ * what `createWithoutWaiting` refuses
  */
 export async function giveSubscription(
   app: App,
@@ -31,12 +32,12 @@ export async function giveSubscription(
   number: number,
   request: GivenSubscription,
 ): Promise<UserView> {
-  return inTransaction(app, async (t) => {
+  const given = await inTransaction(app, async (t) => {
     const user = await lockAndRead(t, number);
     if (user.subscription && !request.replaceExisting) {
       throw refuse('subscription_exists', 400, 'User already has a subscription. Use replace_existing=true to replace it');
     }
-    await createWebSubscription(t, actor, {
+    await createWithoutWaiting(t, actor, {
       userId: user.id,
       isTrial: request.isTrial,
       durationDays: request.durationDays ?? null,
@@ -48,6 +49,7 @@ export async function giveSubscription(
     });
     return readUserById(t, user.id);
   });
+  return (await awaitPush(app, given.subscription!.id)) ? readUserById(app, given.id) : given;
 }
 
 /**

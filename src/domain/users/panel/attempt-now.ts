@@ -25,7 +25,12 @@ export function attemptPush(app: App, subscriptionId: number): Promise<PanelAtte
 /** Tries the removal that a committed transaction has queued. */
 export function attemptRemoval(app: App, panelUuid: string, mode?: RemovalMode): Promise<PanelAttempt> {
   return attempt(app, async () => {
-    await removePanelUser(app, panelUuid, mode);
+    try {
+      await removePanelUser(app, panelUuid, mode);
+    } catch (error) {
+      // The queue may have removed the same user at the same time, so that the panel refused this call (spec 08 C7).
+      if ((await app.ports.panel.findByUuid(panelUuid)) !== null) throw error;
+    }
     return { isDone: true, error: null };
   });
 }

@@ -17,6 +17,8 @@ import { anonymiseUser, releaseUser } from './repo.ts';
 export interface ErasedUser {
   isErased: boolean;
   panel: PanelAttempt;
+  /** The panel user is still to be deleted by the queue. */
+  isPanelPending: boolean;
 }
 
 /**
@@ -33,26 +35,30 @@ export async function eraseUser(
   request: { deletesFromPanel: boolean; reason: string | null },
 ): Promise<ErasedUser> {
   await guardTarget(app, actor, userId, 'removal');
-  let panelUuid: string | null;
+  let before: { panelUuid: string | null; hadSubscription: boolean };
   try {
-    panelUuid = await inTransaction(app, (t) => erase(t, userId, request));
+    before = await inTransaction(app, (t) => erase(t, userId, request));
   } catch (error) {
     if (isAppError(error)) throw error;
     app.log.error({ err: error, userId }, 'admin users: full deletion failed and was rolled back');
-    return { isErased: false, panel: NO_PANEL_SIDE };
+    return { isErased: false, panel: NO_PANEL_SIDE, isPanelPending: false };
   }
-  const isOnPanel = request.deletesFromPanel && panelUuid !== null;
-  return { isErased: true, panel: isOnPanel ? await attemptRemoval(app, panelUuid!, 'delete') : NO_PANEL_SIDE };
+  const { panelUuid, hadSubscription } = before;
+  if (!request.deletesFromPanel) return { isErased: true, panel: NO_PANEL_SIDE, isPanelPending: false };
+  // A subscription without a panel user: its first push may be under way, and will remove what it creates.
+  if (panelUuid === null) return { isErased: true, panel: NO_PANEL_SIDE, isPanelPending: hadSubscription };
+  const panel = await attemptRemoval(app, panelUuid, 'delete');
+  return { isErased: true, panel, isPanelPending: !panel.isDone };
 }
 
 async function erase(
   t: App,
   userId: number,
   request: { deletesFromPanel: boolean; reason: string | null },
-): Promise<string | null> {
+): Promise<{ panelUuid: string | null; hadSubscription: boolean }> {
   const user = await lockUser(t.db, userId);
   if (!user) throw userNotFound();
-  await lockUserSubscription(t, userId);
+  const hadSubscription = (await lockUserSubscription(t, userId)) != null;
   if (user.balanceKopeks > 0) {
     await postMovement(t, {
       userId,
@@ -70,5 +76,5 @@ async function erase(
   await forgetAccess(t, [userId]);
   if (request.deletesFromPanel && user.vpnpanelUuid !== null) await requestPanelUserRemoval(t, user.vpnpanelUuid, 'delete');
   t.audit?.record({ before: { status: user.status, balanceKopeks: user.balanceKopeks }, after: null });
-  return user.vpnpanelUuid;
+  return { panelUuid: user.vpnpanelUuid, hadSubscription };
 }

@@ -172,4 +172,10 @@ export const ADMINISTRATION_FIELDS: Readonly<Record<string, string>> = {
   'UserTrafficEnrichment.subscription_start_date': 'Start of the subscription (UTC); null without one.',
   'UserTrafficEnrichment.subscription_end_date': 'End of the subscription (UTC); null without one.',
   'UserTrafficEnrichment.last_node_name': 'Name of the node of the last connection; null when unknown.',
+
+  // Required channels
+  channel_id: 'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique.',
+  channel_link: 'Public link of the channel, at most 500 characters. Requests may use `http` or `@name`; null for none.',
+  disable_trial_on_leave: 'Whether leaving the channel disables a trial until the user joins again.',
+  disable_paid_on_leave: 'Whether leaving the channel disables a paid subscription until the user joins again.',
 };

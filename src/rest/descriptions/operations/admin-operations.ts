@@ -46,6 +46,16 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
     'Replaces the menu of the chat in cabinet mode. It is checked as a whole; the chat shows it from the next message on.',
   'POST /cabinet/admin/menu-layout/reset': 'Resets the menu and the styles of its buttons to their defaults.',
 
+  'GET /cabinet/admin/channel-subscriptions': 'Lists all required channels, inactive ones included, in the order of display.',
+  'POST /cabinet/admin/channel-subscriptions':
+    'Adds an active channel. The messenger is not asked whether it exists; the bot must be an administrator of it to read its members.',
+  'PATCH /cabinet/admin/channel-subscriptions/{channel_db_id}':
+    'Changes the fields that are sent; null clears the link and the title. With another `channel_id` the known members of the old channel are deleted.',
+  'DELETE /cabinet/admin/channel-subscriptions/{channel_db_id}':
+    'Deletes a channel with its known members. Subscriptions that were disabled because of it are enabled by the next check.',
+  'POST /cabinet/admin/channel-subscriptions/{channel_db_id}/toggle':
+    'Activates or deactivates a channel. Users must have joined active channels only. Each call reverses the state.',
+
   'GET /cabinet/admin/landings': 'Lists sales pages in the order of display with the number of their purchases by state.',
   'POST /cabinet/admin/landings': 'Creates a sales page. If it is active, buyers can use it immediately.',
   'PUT /cabinet/admin/landings/order': 'Puts the sales pages in the given order. Unknown ids are ignored.',

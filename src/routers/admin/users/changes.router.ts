@@ -4,7 +4,7 @@ import { changeUserPromoGroup } from '../../../domain/users/account/change-promo
 import { changeRestrictions } from '../../../domain/users/account/change-restrictions.ts';
 import { changeUserStatus, type StatusChange } from '../../../domain/users/account/change-status.ts';
 import { changeReferralCommission } from '../../../domain/users/account/referral-fields.ts';
-import { utcDate } from '../../shared.schemas.ts';
+import { utcDate } from '../../moment-input.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire } from '../../wire.ts';
 import {

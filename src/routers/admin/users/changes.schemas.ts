@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../../shared.schemas.ts';
+import { MomentInput } from '../../moment-input.ts';
 import { UserSubscriptionInfo } from './detail.schemas.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 

@@ -52,10 +52,12 @@ export const userRemovalRouter = router({
     .input(fromWire(FullDeleteUserInput))
     .output(toWire(FullDeleteUserResponse))
     .mutation(async ({ ctx, input: { userId, deleteFromPanel: deletesFromPanel, reason = null } }) => {
-      const { isErased, panel } = await eraseUser(ctx.app, ctx.actor, userId, { deletesFromPanel, reason });
+      const { isErased, panel, isPanelPending } = await eraseUser(ctx.app, ctx.actor, userId, { deletesFromPanel, reason });
       return {
         success: isErased,
-        message: isErased ? 'User fully deleted' : 'Failed to delete user',
+        message: isErased
+          ? `User fully deleted${isPanelPending ? '; deletion from the panel is pending' : ''}`
+          : 'Failed to delete user',
         deletedFromBot: isErased,
         deletedFromPanel: panel.isDone,
         panelError: panel.error,

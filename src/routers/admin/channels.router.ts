@@ -1,0 +1,52 @@
+import { createChannel, deleteChannel, listChannels, toggleChannel, updateChannel } from '../../domain/safety/manage-channels.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  ChannelCreateRequest,
+  ChannelListResponse,
+  ChannelPath,
+  ChannelResponse,
+  ChannelUpdateRequest,
+} from './channels.schemas.ts';
+
+const tags: [string] = ['Cabinet Admin Channels'];
+const base = '/cabinet/admin/channel-subscriptions';
+const one = `${base}/{channel_db_id}` as const;
+
+export const adminChannelsRouter = router({
+  list: adminProcedure('channels:read')
+    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List the required channels' } })
+    .output(toWire(ChannelListResponse))
+    .query(async ({ ctx }) => {
+      const items = await listChannels(ctx.app);
+      return { items, total: items.length };
+    }),
+
+  create: adminProcedure('channels:edit')
+    .meta({ openapi: { method: 'POST', path: base, tags, summary: 'Add a required channel' } })
+    .input(fromWire(ChannelCreateRequest))
+    .output(toWire(ChannelResponse))
+    .mutation(({ ctx, input }) => createChannel(ctx.app, ctx.actor, input)),
+
+  update: adminProcedure('channels:edit')
+    .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a required channel' } })
+    .input(fromWire(ChannelPath.extend(ChannelUpdateRequest.shape)))
+    .output(toWire(ChannelResponse))
+    .mutation(({ ctx, input: { channelDbId, ...update } }) => updateChannel(ctx.app, ctx.actor, channelDbId, update)),
+
+  delete: adminProcedure('channels:edit')
+    .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a required channel' } })
+    .input(fromWire(ChannelPath))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await deleteChannel(ctx.app, ctx.actor, input.channelDbId);
+      return { success: true as const };
+    }),
+
+  toggle: adminProcedure('channels:edit')
+    .meta({ openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Switch a required channel on or off' } })
+    .input(fromWire(ChannelPath))
+    .output(toWire(ChannelResponse))
+    .mutation(({ ctx, input }) => toggleChannel(ctx.app, ctx.actor, input.channelDbId)),
+});

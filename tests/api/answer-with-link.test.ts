@@ -1,0 +1,170 @@
+import type { FastifyInstance } from 'fastify';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { App } from '../../src/core/app.ts';
+import { PanelError, type VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
+import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
+import { adminClient, userClient } from '../support/actors.ts';
+import { testServer, tokenClient } from '../support/api.ts';
+import { aUser, unique } from '../support/builders.ts';
+import { type ProvisioningTest, withPanel, withPort } from '../support/provisioning-setup.ts';
+
+/** Long enough for a slow machine where the link is expected, so that a test that ends earlier did not wait. */
+const LONG_MS = 20_000;
+const SHORT_MS = 400;
+const servers: FastifyInstance[] = [];
+const stops: (() => void)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) stop();
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function service(waitMs: number, port: (adapter: VpnPanelPort) => VpnPanelPort = (adapter) => adapter) {
+  const t: ProvisioningTest = await withPanel({
+    environment: { PROVISION_ANSWER_WAIT_MS: String(waitMs), TRIAL_DURATION_DAYS: '3' },
+  });
+  const app = withPort(t.app, port(t.adapter));
+  await app.db.sql('DELETE FROM subscriptions RETURNING id');
+  const server = await testServer(app);
+  servers.push(server);
+  return { ...t, app, server, api: await tokenClient(app, server) };
+}
+
+/** Pushes what is requested, as a worker does. */
+function startWorker(app: App): void {
+  let isStopped = false;
+  stops.push(() => {
+    isStopped = true;
+  });
+  const run = async () => {
+    while (!isStopped) {
+      const rows = await app.db.sql<{ id: number }>(
+        "SELECT id FROM subscriptions WHERE provision_state = 'pending' AND provision_attempts = 0",
+      );
+      for (const { id } of rows) await pushSubscription(app, id).catch(() => 'failed');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  void run().catch(() => undefined);
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ ms: number; reply: T }> {
+  const start = performance.now();
+  const reply = await work;
+  return { ms: performance.now() - start, reply };
+}
+const unavailable = () => Promise.reject(new PanelError('unavailable', 'away'));
+const failing = (adapter: VpnPanelPort): VpnPanelPort => ({
+  ...adapter,
+  findByUuid: unavailable,
+  findByMessengerId: unavailable,
+  findByEmail: unavailable,
+  findByUsername: unavailable,
+  createUser: unavailable,
+});
+
+const CREATIONS = [
+  ['POST /subscriptions', (userId: number) => ['/subscriptions', { user_id: userId, duration_days: 30 }], (body: Body) => body],
+  [
+    'POST /users/{id}/subscription',
+    (userId: number) => [`/users/${userId}/subscription`, { duration_days: 30 }],
+    (body: Body) => body.subscription,
+  ],
+] as const;
+interface Body {
+  subscription_url: string | null;
+  subscription: Body;
+}
+
+describe.each(CREATIONS)('08 P14: %s', (_name, request, linkOf) => {
+  const post = ({ api }: { api: Awaited<ReturnType<typeof service>>['api'] }, userId: number) => {
+    const [path, body] = request(userId);
+    return api.post(path as string, body);
+  };
+
+  it('answers with the link of a panel that answers', async () => {
+    const t = await service(LONG_MS);
+    startWorker(t.app);
+    const { reply, ms } = await timed(post(t, (await aUser(t.app)).id));
+    expect(reply.status).toBe(200);
+    expect(linkOf(reply.body).subscription_url).toMatch(/^http/);
+    expect(ms).toBeLessThan(LONG_MS / 2);
+  });
+
+  it('answers within the limit when the panel stalls, with what there is; others are answered meanwhile', async () => {
+    const t = await service(SHORT_MS);
+    const user = await aUser(t.app);
+    let isAnswered = false;
+    const waiting = timed(post(t, user.id)).finally(() => {
+      isAnswered = true;
+    });
+    const pending = async () => (await t.app.db.sql("SELECT id FROM subscriptions WHERE provision_state = 'pending'")).length;
+    while ((await pending()) === 0 && !isAnswered) await new Promise((resolve) => setTimeout(resolve, 5));
+    // An open transaction would block the one connection of the embedded database.
+    expect((await t.api.get('/health')).status).toBe(200);
+    expect(isAnswered).toBe(false);
+    const { reply, ms } = await waiting;
+    expect(reply.status).toBe(200);
+    expect(linkOf(reply.body).subscription_url).toBe(null);
+    expect(ms).toBeGreaterThanOrEqual(SHORT_MS - 50);
+    expect(ms).toBeLessThan(SHORT_MS + 5_000);
+  });
+
+  it('does not wait for retries of a panel that fails', async () => {
+    const t = await service(LONG_MS, failing);
+    startWorker(t.app);
+    const { reply, ms } = await timed(post(t, (await aUser(t.app)).id));
+    expect(reply.status).toBe(200);
+    expect(linkOf(reply.body).subscription_url).toBe(null);
+    expect(ms).toBeLessThan(LONG_MS / 2);
+  });
+});
+
+it('08 P14: a repeated answer of a trial does not wait again, and has the link as soon as it is there', async () => {
+  const t = await service(SHORT_MS);
+  const user = await userClient(t.app, t.server);
+  const headers = { 'idempotency-key': `trial-${unique()}` };
+  const start = () => timed(user.post('/cabinet/subscription/trial', undefined, { headers }));
+  const first = await start();
+  expect(first.reply).toMatchObject({ status: 200, body: { subscription_url: null } });
+  t.clock.advance(SHORT_MS);
+  const again = await start();
+  expect(again.reply.body).toEqual(first.reply.body);
+  const [row] = await t.app.db.sql<{ id: number }>('SELECT id FROM subscriptions WHERE user_id = $1::int', [user.user.id]);
+  await pushSubscription(t.app, row!.id);
+  const later = await start();
+  expect(later.reply.body).toEqual({ ...first.reply.body, subscription_url: expect.stringMatching(/^http/) });
+  expect(again.ms).toBeLessThan(first.ms);
+});
+
+describe('08 C7: full deletion of a user', () => {
+  async function deletion(port: (adapter: VpnPanelPort) => VpnPanelPort, isPushed = true) {
+    const t = await service(SHORT_MS, port);
+    const admin = await adminClient(t.app, t.server, ['users:*'], 900);
+    const user = await aUser(t.app);
+    await t.api.post('/subscriptions', { user_id: user.id, duration_days: 30 });
+    const [row] = await t.app.db.sql<{ id: number }>('SELECT id FROM subscriptions WHERE user_id = $1::int', [user.id]);
+    if (isPushed) await pushSubscription(withPort(t.app, t.adapter), row!.id);
+    return admin.delete(`/cabinet/admin/users/${user.id}/full`, { body: { delete_from_panel: true } });
+  }
+
+  it('says that the panel user is deleted, also when the queue was faster', async () => {
+    const done = { status: 200, body: { message: 'User fully deleted', deleted_from_panel: true, panel_error: null } };
+    expect(await deletion((adapter) => adapter)).toMatchObject(done);
+    const twice = (adapter: VpnPanelPort): VpnPanelPort => ({
+      ...adapter,
+      deleteUser: async (uuid) => {
+        await adapter.deleteUser(uuid);
+        throw new PanelError('rejected', 'Delete user error');
+      },
+      disableUser: () => Promise.reject(new PanelError('rejected', 'User not found')),
+    });
+    expect(await deletion(twice)).toMatchObject(done);
+  });
+
+  it('says that it is pending when the panel does not answer, or the first push is under way', async () => {
+    const pending = 'User fully deleted; deletion from the panel is pending';
+    const away = (adapter: VpnPanelPort) => ({ ...failing(adapter), deleteUser: unavailable });
+    expect(await deletion(away)).toMatchObject({ status: 200, body: { message: pending, deleted_from_panel: false } });
+    expect((await deletion((adapter) => adapter, false)).body).toMatchObject({ message: pending, deleted_from_panel: false });
+  });
+});
