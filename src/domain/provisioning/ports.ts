@@ -46,7 +46,7 @@ export function isPanelError(error: unknown): error is PanelError {
 export type PanelUserStatus = 'ACTIVE' | 'DISABLED' | 'LIMITED' | 'EXPIRED';
 
 /** When the panel resets the used traffic to zero. */
-export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH';
+export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH' | 'MONTH_ROLLING';
 
 export interface PanelSquadRef {
   uuid: string;

@@ -5,7 +5,7 @@ import { clearPanelLink } from '../subscription-state/panel-values.ts';
 import type { PanelUser } from './ports.ts';
 
 const PUSHED = columns('Subscription', [
-  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads'] as const),
+  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads', 'tariffId'] as const),
 ]);
 const OWNER = columns('User', [
   ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'emailVerified', 'vpnpanelUuid'] as const),
@@ -119,6 +119,17 @@ export async function findSubscriptionOfPanelUser(db: Db, panelUuid: string): Pr
 
 export async function subscriptionExists(db: Db, subscriptionId: number): Promise<boolean> {
   return (await db.sql('SELECT id FROM subscriptions WHERE id = $1::int', [subscriptionId])).length > 0;
+}
+
+/** Subscriptions whose requested push is not done and not under way, after an id, by id. */
+export async function listWaitingPushes(db: Db, page: { afterId: number; limit: number }): Promise<number[]> {
+  const rows = await db.sql<{ id: number }>(
+    `SELECT id FROM subscriptions
+     WHERE provision_state IN ('pending', 'failed') AND provision_requested_at IS NOT NULL AND id > $1::int
+       AND (provision_lease_until IS NULL OR provision_lease_until < now()) ORDER BY id LIMIT $2::int`,
+    [page.afterId, page.limit],
+  );
+  return rows.map((row) => row.id);
 }
 
 /**

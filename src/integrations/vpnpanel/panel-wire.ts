@@ -97,7 +97,7 @@ const wireUser = z.object({
   status: z.enum(['ACTIVE', 'DISABLED', 'LIMITED', 'EXPIRED']).catch('ACTIVE'),
   expireAt: date,
   trafficLimitBytes: count,
-  trafficLimitStrategy: z.enum(['NO_RESET', 'DAY', 'WEEK', 'MONTH']).catch('NO_RESET'),
+  trafficLimitStrategy: z.enum(['NO_RESET', 'DAY', 'WEEK', 'MONTH', 'MONTH_ROLLING']).catch('NO_RESET'),
   userTraffic: z
     .object({
       usedTrafficBytes: count,

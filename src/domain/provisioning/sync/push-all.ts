@@ -65,11 +65,7 @@ function isPanelUserCurrent(app: App, target: PushCandidate['target'], present: 
   const squads = squadUuids?.filter((squad) => known.has(squad));
   const areSquadsSame = !squads || squads.length === 0 || isSameSet(squads, squadsOf(present));
   if (!isSameText || !isSame || !areSquadsSame) return false;
-  if (status === 'DISABLED') {
-    // The panel accepts no end in the past: for a row that is over, every end counts as the same.
-    const isOver = target.endDate <= app.clock.now();
-    return present.status === 'DISABLED' && (isOver || isSameMoment(target.endDate, present.expireAt));
-  }
+  if (status === 'DISABLED') return present.status === 'DISABLED';
   return (present.status === 'ACTIVE' || present.status === 'LIMITED') && isSameMoment(expireAt!, present.expireAt);
 }
 
