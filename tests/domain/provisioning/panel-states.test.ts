@@ -35,13 +35,15 @@ async function aPanelUserIn(t: ProvisioningTest, state: PanelState) {
 }
 
 type Change = (t: ProvisioningTest, row: { id: number; user: BuiltUser }) => Promise<unknown>;
-const columns = (fields: Record<string, unknown>): Change => (t, { id }) =>
-  t.app.db.sql(
-    `UPDATE subscriptions SET ${Object.keys(fields)
-      .map((name, index) => `${name} = $${index + 2}`)
-      .join(', ')} WHERE id = $1::int`,
-    [id, ...Object.values(fields)],
-  );
+const columns =
+  (fields: Record<string, unknown>): Change =>
+  (t, { id }) =>
+    t.app.db.sql(
+      `UPDATE subscriptions SET ${Object.keys(fields)
+        .map((name, index) => `${name} = $${index + 2}`)
+        .join(', ')} WHERE id = $1::int`,
+      [id, ...Object.values(fields)],
+    );
 const ended: Change = (t, row) => columns({ status: 'expired', end_date: addDays(t.clock.now(), -1) })(t, row);
 
 const WITHOUT_ACCESS: Record<string, Change> = {
