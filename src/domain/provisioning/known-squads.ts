@@ -26,7 +26,7 @@ export async function sendKnownSquads<B extends SquadFields>(
 ): Promise<PanelUser> {
   const { body, tariffId } = request;
   const first = await sendOnce(body, send);
-  if (first.error === null && !lacksExternalSquad(body, first.user)) return first.user;
+  if (first.error === null && !isWithoutExternalSquad(body, first.user)) return first.user;
   const stale = await findStaleSquads(app, body);
   if (stale.internal.length === 0 && stale.external === null) {
     if (first.error === null) return first.user;
@@ -52,7 +52,7 @@ async function sendOnce<B extends SquadFields>(body: B, send: (body: B) => Promi
   }
 }
 
-function lacksExternalSquad(body: SquadFields, user: PanelUser): boolean {
+function isWithoutExternalSquad(body: SquadFields, user: PanelUser): boolean {
   return Boolean(body.externalSquadUuid) && user.externalSquadUuid !== body.externalSquadUuid;
 }
 

@@ -151,3 +151,19 @@ export async function listOverduePushes(
   );
   return rows.map((row) => row.id);
 }
+
+export interface StaleExternalSquad {
+  tariffId: number;
+  tariffName: string;
+  squadUuid: string;
+}
+
+/** Tariffs that still name the squad recorded for them as `{squadUuid}` under the key `keyPrefix` + tariff id; at most 100. */
+export function findStaleExternalSquads(db: Db, keyPrefix: string, tariffId: number | null): Promise<StaleExternalSquad[]> {
+  return db.sql<StaleExternalSquad>(
+    `SELECT t.id AS tariff_id, t.name AS tariff_name, s.value->>'squadUuid' AS squad_uuid
+     FROM tariffs t JOIN service_state s ON s.key = $1 || t.id AND s.value->>'squadUuid' = t.external_squad_uuid::text
+     WHERE t.external_squad_uuid IS NOT NULL AND ($2::int IS NULL OR t.id = $2::int) ORDER BY t.id LIMIT 100`,
+    [keyPrefix, tariffId],
+  );
+}

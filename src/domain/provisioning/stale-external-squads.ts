@@ -5,14 +5,9 @@ import { writeStateIfChanged } from '../../core/service-state.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
+import { findStaleExternalSquads, type StaleExternalSquad } from './repo.ts';
 
 const KEY_PREFIX = 'panel:stale_external_squad:';
-
-export interface StaleExternalSquad {
-  tariffId: number;
-  tariffName: string;
-  squadUuid: string;
-}
 
 /**
  * Records that a tariff names an external squad that the panel no longer has, so that its subscriptions are provisioned without one (08
@@ -33,10 +28,5 @@ export async function recordStaleExternalSquad(app: App, tariffId: number, squad
 
 /** The recorded ones that their tariff still names, by tariff; at most 100. @param tariffId left out: of all tariffs */
 export function listStaleExternalSquads(db: Db, tariffId: number | null = null): Promise<StaleExternalSquad[]> {
-  return db.sql<StaleExternalSquad>(
-    `SELECT t.id AS tariff_id, t.name AS tariff_name, s.value->>'squadUuid' AS squad_uuid
-     FROM tariffs t JOIN service_state s ON s.key = $1 || t.id AND s.value->>'squadUuid' = t.external_squad_uuid::text
-     WHERE t.external_squad_uuid IS NOT NULL AND ($2::int IS NULL OR t.id = $2::int) ORDER BY t.id LIMIT 100`,
-    [KEY_PREFIX, tariffId],
-  );
+  return findStaleExternalSquads(db, KEY_PREFIX, tariffId);
 }

@@ -33,14 +33,14 @@ interface Customer {
 
 /** A customer with 60 paid days, `ACTIVE` or `LIMITED` at the panel. */
 async function aCustomer(panelStatus: 'ACTIVE' | 'LIMITED' = 'ACTIVE', t?: ProvisioningTest): Promise<Customer> {
-  const own = t ?? (await withPanel());
-  const { id, user } = await aSubscription(own.app, { days: 60, trafficLimitGb: 10 });
-  await push(own.app, id);
-  await own.app.db.sql("DELETE FROM jobs.job WHERE name LIKE 'provisioning.%' OR name LIKE 'merge.%'");
-  const uuid = (await readRow(own.app, id)).vpnpanelUuid!;
-  if (panelStatus === 'LIMITED') own.panel.addTraffic(own.panel.listUsers()[0]!.uuid, 11 * GB);
-  expect(await own.adapter.findByUuid(uuid)).toMatchObject({ status: panelStatus });
-  return { t: own, admin: await anAdmin(own.app), id, user, uuid };
+  const panelTest = t ?? (await withPanel());
+  const { id, user } = await aSubscription(panelTest.app, { days: 60, trafficLimitGb: 10 });
+  await push(panelTest.app, id);
+  await panelTest.app.db.sql("DELETE FROM jobs.job WHERE name LIKE 'provisioning.%' OR name LIKE 'merge.%'");
+  const uuid = (await readRow(panelTest.app, id)).vpnpanelUuid!;
+  if (panelStatus === 'LIMITED') panelTest.panel.addTraffic(panelTest.panel.listUsers()[0]!.uuid, 11 * GB);
+  expect(await panelTest.adapter.findByUuid(uuid)).toMatchObject({ status: panelStatus });
+  return { t: panelTest, admin: await anAdmin(panelTest.app), id, user, uuid };
 }
 
 const columns = ({ t, id }: Customer, fields: Partial<Record<keyof Rows['Subscription'] | string, unknown>>) =>
