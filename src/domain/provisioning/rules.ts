@@ -96,7 +96,7 @@ export function deviceLimitFor(
 }
 
 /**
- * Status and end to send in an update (spec 02 section 4.3, 08 P1): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
+ * Status and end to send in an update (08 P1, spec 02 section 4.3): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
  * with the earliest end that the panel accepts, one minute from now, so that access does not return when the panel user is enabled.
  *
  * The spec names active and trial. A limited one with time left counts as live as well: its traffic is used up for now, but the term

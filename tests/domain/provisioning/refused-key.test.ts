@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkProvisioning } from '../../../src/cli/doctor/content-checks.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { provisioningJobs } from '../../../src/domain/provisioning/jobs.ts';
@@ -49,6 +50,9 @@ describe('08 P12: a refused key', () => {
       provisionLeaseUntil: null,
     });
     expect(await readOutage(t.app)).toBe('refused_key');
+    expect(await checkProvisioning(t.database)).toContainEqual(
+      expect.objectContaining({ check: 'provisioning', verdict: 'warning', detail: expect.stringContaining('refuses the key') }),
+    );
     expect(await noticesOf(t)).toBe(1);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkProvisioning } from '../../../src/cli/doctor/content-checks.ts';
 import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { PanelError, type PanelUserDraft, type PanelUserPatch } from '../../../src/domain/provisioning/ports.ts';
@@ -116,6 +117,11 @@ describe('08 P3: squads that the panel no longer has', () => {
     const notices = await noticesOf(t.app);
     expect(notices).toHaveLength(before + 1);
     expect(notices.at(-1)).toContain(GONE);
+    const finding = async () => (await checkProvisioning(t.database)).find(({ check }) => check === 'external squads');
+    expect(await finding()).toMatchObject({
+      verdict: 'warning',
+      detail: expect.stringContaining(`tariff ${tariffId} "Pro": ${GONE}`),
+    });
     await t.app.db.sql('UPDATE tariffs SET external_squad_uuid = $2::uuid WHERE id = $1::int', [tariffId, PARTNERS]);
     expect(await listStaleExternalSquads(t.app.db, tariffId)).toEqual([]);
   });

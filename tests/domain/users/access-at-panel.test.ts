@@ -156,6 +156,16 @@ describe('08 P15: access returns for the rest of the term', () => {
     await expectAccess(customer);
   });
 
+  test('with traffic added to a subscription whose traffic is used up', async () => {
+    const customer = await aCustomer('LIMITED');
+    const { t, admin, user, uuid } = customer;
+    await columns(customer, { status: 'limited' });
+    await runSubscriptionAction(t.app, admin, user.id, anAction('add_traffic', { trafficGb: 20 }));
+    await runPanelJobs(t.app);
+    expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'ACTIVE', trafficLimitBytes: 30 * GB });
+    await expectAccess(customer);
+  });
+
   test('with a top-up of a daily tariff that was stopped', async () => {
     const customer = await aCustomer();
     const { t, user } = customer;

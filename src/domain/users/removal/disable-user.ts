@@ -20,7 +20,7 @@ export interface DisabledUser {
  * Blocks a user, whose access at the panel ends, and switches the subscription off unless it is paid and running (spec 01 section 11.2);
  * that one has access again when the user is unblocked (08 P15). One that was switched off stays off: a daily subscription that stopped
  * for insufficient funds would otherwise be resumed automatically.
- * @throws AppError 404 'User not found' | 403 (H5)
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
 export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<DisabledUser> {
   await guardTarget(app, actor, userId, 'removal');
