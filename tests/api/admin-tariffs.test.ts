@@ -140,11 +140,11 @@ describe('admin tariffs', () => {
   it('changes what is given; an explicit null clears two fields and leaves the others', async () => {
     const { id } = await create({
       description: 'd',
-      traffic_reset_mode: 'DAY',
+      traffic_reset_mode: 'MONTH_ROLLING',
       external_squad_uuid: 'e87e4a00-0000-4000-8000-000000000001',
     });
     const kept = await admin.put(`${path}/${id}`, { description: null, device_limit: 3 });
-    expect(kept.body).toMatchObject({ description: 'd', device_limit: 3, traffic_reset_mode: 'DAY' });
+    expect(kept.body).toMatchObject({ description: 'd', device_limit: 3, traffic_reset_mode: 'MONTH_ROLLING' });
     const cleared = await admin.put(`${path}/${id}`, { traffic_reset_mode: null, external_squad_uuid: null });
     expect(cleared.body).toMatchObject({ traffic_reset_mode: null, external_squad_uuid: null, description: 'd' });
   });

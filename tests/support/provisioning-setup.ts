@@ -21,17 +21,25 @@ export interface ProvisioningTest extends TestApp {
   adapter: VpnPanelPort;
 }
 
+export type PanelTestOptions = TestAppOptions & { retries?: number; generation?: 'uuid' | 'number' };
+
 /** An app whose panel belongs to this test alone. */
-export async function withPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+export async function withPanel(options: PanelTestOptions = {}): Promise<ProvisioningTest> {
   const t = await startAppWithPanel(options);
   onTestFinished(() => t.panel.close());
   return t;
 }
 
 /** The same for a whole file, which closes the panel. */
-export async function startAppWithPanel(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+export async function startAppWithPanel(options: PanelTestOptions = {}): Promise<ProvisioningTest> {
   const t = await testApp(options);
-  const panel = await startSandboxPanel({ state: createMemoryStore(), clock: t.clock });
+  // What the last panel of this worker did says nothing about the new one.
+  await t.app.db.sql("DELETE FROM service_state WHERE key = 'panel:outage' OR key LIKE 'panel:stale_external_squad:%'");
+  const panel = await startSandboxPanel({
+    state: createMemoryStore(),
+    clock: t.clock,
+    ...(options.generation ? { generation: options.generation } : {}),
+  });
   const adapter = createVpnPanelAdapter({
     http: createPlainHttpClient({ retries: options.retries ?? 0 }),
     connection: () => ({ ...NO_CONNECTION, baseUrl: panel.url, apiKey: panel.apiKey }),

@@ -3,6 +3,8 @@ import { MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
+import { type OutageReason, readOutage } from '../../domain/provisioning/panel-outage.ts';
+import { listStaleExternalSquads } from '../../domain/provisioning/stale-external-squads.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const STATEMENT_CANCELLED = '57014';
@@ -84,6 +86,31 @@ async function findProblems(db: Database['db']): Promise<string[] | null> {
     return null;
   }
 }
+
+/** What keeps subscriptions from being provisioned as they were sold: an outage of the panel, squads that it no longer has (08 P3, P12). */
+export async function checkProvisioning({ db }: Database): Promise<Finding[]> {
+  const outage = await readOutage({ db });
+  const stale = await listStaleExternalSquads(db);
+  const names = stale.map(({ tariffId, tariffName, squadUuid }) => `tariff ${tariffId} "${tariffName}": ${squadUuid}`);
+  return [
+    outage === null
+      ? ok('provisioning', 'no outage of the panel is recorded')
+      : warning('provisioning', OUTAGES[outage], 'Correct the settings VPNPANEL_*; waiting pushes go within a minute.'),
+    names.length === 0
+      ? ok('external squads', 'none is known to be missing at the panel')
+      : warning(
+          'external squads',
+          `missing at the panel: ${names.join(', ')}`,
+          'Choose another external squad in the tariff, or none.',
+        ),
+  ];
+}
+
+const OUTAGES: Record<OutageReason, string> = {
+  refused_key: 'the panel refuses the key; pushes wait',
+  not_configured: 'pushes were given up because the panel is not configured',
+  unavailable: 'pushes were given up because the panel does not answer',
+};
 
 /** Webhooks whose endpoints no longer answer. */
 export async function checkWebhooks(database: Database): Promise<Finding> {

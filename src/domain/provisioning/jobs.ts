@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { App } from '../../core/app.ts';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { continueRun, watchRuns } from './long-runs/watch-runs.ts';
+import { outageReasonOf } from './panel-outage.ts';
 import { pushSubscription } from './push-subscription.ts';
 import { reconcileProvisioning } from './reconcile.ts';
 import { removePanelUser } from './remove-panel-user.ts';
@@ -18,13 +19,19 @@ const push = (afterPush: AfterPush) =>
     payload: z.object({ subscriptionId: z.int() }),
     queue: { policy: 'short', retryLimit: 20, concurrency: 5 },
     handle: async (app, { data, signal }) => {
-      await pushSubscription(app, data.subscriptionId, signal);
+      try {
+        await pushSubscription(app, data.subscriptionId, signal);
+      } catch (error) {
+        // The reconciler sends it when the panel accepts the key again; retries of every waiting push would only be refused.
+        if (outageReasonOf(error) === 'refused_key') return;
+        throw error;
+      }
       await afterPush(app, data.subscriptionId);
     },
   });
 
 /** Finds subscriptions whose push was lost or given up, and sends their pushes again. */
-const reconcile = defineJob({ name: 'provisioning.reconcile', every: () => MINUTE_MS, handle: reconcileProvisioning });
+const reconcile = defineJob({ name: 'provisioning.reconcile', every: () => 30 * SECOND_MS, handle: reconcileProvisioning });
 
 /**
  * Deletes or disables the panel user of a deleted account. No other job does it, so it is retried for more than a week, after some

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import type { PanelUser, PanelUserDraft, PanelUserFields, PanelUserPatch } from './ports.ts';
 import type { PushTarget } from './repo.ts';
 import {
+  changedStrategyFor,
   deviceLimitFor,
   panelDescription,
   panelEmailOf,
@@ -12,9 +13,9 @@ import {
   trafficLimitBytesFor,
 } from './rules.ts';
 
-/** State that an existing panel user should have: `panelStateFor`, and `DISABLED` for a deleted account. */
+/** State that an existing panel user should have: `panelStateFor`, and `DISABLED` for a blocked or deleted account (08 P15). */
 export function presentState(target: PushTarget, now: Date): ReturnType<typeof panelStateFor> {
-  return panelStateFor(target.user.status === 'deleted' ? { ...target, status: 'disabled' } : target, now);
+  return panelStateFor(target.user.status === 'active' ? target : { ...target, status: 'disabled' }, now);
 }
 
 /** The same where the panel has no user: none is created for used up traffic, since a new user would have all of it again. */
@@ -24,12 +25,13 @@ export function stateWithoutUser(target: PushTarget, now: Date): ReturnType<type
 
 /**
  * `presentState` as it is sent. The panel itself decides whether traffic is used up: a limited subscription enables a panel user that
- * is disabled or expired; otherwise no status is sent.
+ * is disabled or expired; otherwise no status is sent. An end that is as early as the panel accepts, or past, stays as it is.
  */
 function stateOf(target: PushTarget, present: PanelUser, now: Date): Pick<PanelUserPatch, 'status' | 'expireAt'> {
   const { status, expireAt } = presentState(target, now);
+  if (status === 'DISABLED') return present.expireAt <= expireAt ? { status } : { status, expireAt };
   const isDecidedByPanel = target.status === 'limited' && (present.status === 'LIMITED' || present.status === 'ACTIVE');
-  return status === 'ACTIVE' && isDecidedByPanel ? { expireAt } : { status, expireAt };
+  return isDecidedByPanel ? { expireAt } : { status, expireAt };
 }
 
 /** Body of a creation (spec 02 section 4.2). */
@@ -38,6 +40,7 @@ export function draftOf(app: App, target: PushTarget, username: string): PanelUs
     ...commonFields(app, target),
     ...(target.connectedSquads.length === 0 ? {} : { squadUuids: target.connectedSquads }),
     ...(target.externalSquadUuid === null ? {} : { externalSquadUuid: target.externalSquadUuid }),
+    trafficResetStrategy: resetStrategyFor(target.trafficResetMode, app.settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY')),
     ...stateWithoutUser(target, app.clock.now()),
     username,
   };
@@ -45,17 +48,23 @@ export function draftOf(app: App, target: PushTarget, username: string): PanelUs
 
 /**
  * Body of a change (spec 02 section 4.3). Squads are sent only where the panel's differ, since a stale uuid fails the whole call,
- * and never an empty list.
+ * and never an empty list. A tariff without an external squad takes the user out of the former one (08 P9); a subscription without a
+ * tariff leaves it.
  */
 export function patchOf(app: App, target: PushTarget, present: PanelUser): PanelUserPatch {
   const current = new Set(present.squads.map((squad) => squad.uuid));
   const wanted = new Set(target.connectedSquads);
   const squadsDiffer = wanted.size > 0 && (wanted.size !== current.size || [...wanted].some((uuid) => !current.has(uuid)));
   const { externalSquadUuid } = target;
+  const keepsExternalSquad =
+    externalSquadUuid === present.externalSquadUuid || (externalSquadUuid === null && target.tariffId === null);
+  const defaultStrategy = app.settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY');
+  const strategy = changedStrategyFor(target.trafficResetMode, defaultStrategy, present.trafficResetStrategy);
   return {
     ...commonFields(app, target),
     ...(squadsDiffer ? { squadUuids: [...wanted] } : {}),
-    ...(externalSquadUuid === null || externalSquadUuid === present.externalSquadUuid ? {} : { externalSquadUuid }),
+    ...(keepsExternalSquad ? {} : { externalSquadUuid }),
+    ...(strategy === null ? {} : { trafficResetStrategy: strategy }),
     ...stateOf(target, present, app.clock.now()),
     uuid: present.uuid,
   };
@@ -81,7 +90,6 @@ function commonFields(app: App, target: PushTarget): PanelUserFields {
   });
   return {
     trafficLimitBytes: trafficLimitBytesFor(target.trafficLimitGb),
-    trafficResetStrategy: resetStrategyFor(target.trafficResetMode, settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY')),
     ...(user.messengerId === null ? {} : { messengerId: user.messengerId }),
     ...(email === null ? {} : { email }),
     ...(description === '' ? {} : { description }),

@@ -2,7 +2,10 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { claimLease, releaseLease, renewLease, saveFailure, savePushed } from '../subscription-state/provision-state.ts';
 import { findPanelUser, mayAdopt } from './find-panel-user.ts';
-import { draftOf, patchOf, stateWithoutUser, usernameOf } from './panel-fields.ts';
+import { sendKnownSquads, USERNAME_TAKEN } from './known-squads.ts';
+import { draftOf, patchOf, presentState, stateWithoutUser, usernameOf } from './panel-fields.ts';
+import { outageReasonOf, recordOutage } from './panel-outage.ts';
+import { enforceStatus, mustExist } from './panel-status.ts';
 import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 import { removePanelUser } from './remove-panel-user.ts';
 import {
@@ -21,12 +24,6 @@ export const MAX_PUSH_ATTEMPTS = 8;
 
 /** Rounds of one push, while the row changes during each; then a new job continues. */
 const MAX_ROUNDS = 5;
-
-/** The panel's code for a username that is taken. */
-const USERNAME_TAKEN = 'A019';
-
-/** The panel's code for an internal error; the request may be correct. */
-const PANEL_INTERNAL_ERROR = 'A001';
 
 const USERNAME_MAX = 36;
 
@@ -59,14 +56,30 @@ export async function pushSubscription(
   subscriptionId: number,
   signal?: AbortSignal,
 ): Promise<'synced' | 'busy' | 'gone' | 'failed'> {
+  const { outcome, error } = await tryPush(app, subscriptionId, signal);
+  if (outcome === 'retry') throw error;
+  return outcome;
+}
+
+export interface PushResult {
+  /** As `pushSubscription` returns it; `retry`: it throws `error`. */
+  outcome: 'synced' | 'busy' | 'gone' | 'failed' | 'retry';
+  /** Why it `failed` or is to be retried; else null. */
+  error: unknown;
+}
+
+/** The same, with the error of a push that was given up. */
+export async function tryPush(app: App, subscriptionId: number, signal?: AbortSignal): Promise<PushResult> {
   const lease = await claimLease(app.db, subscriptionId);
-  if (lease === null) return (await subscriptionExists(app.db, subscriptionId)) ? 'busy' : 'gone';
+  if (lease === null) return { outcome: (await subscriptionExists(app.db, subscriptionId)) ? 'busy' : 'gone', error: null };
   const push: RunningPush = { subscriptionId, version: 0, lease, signal };
   try {
-    return await pushUntilCurrent(app, push);
+    return { outcome: await pushUntilCurrent(app, push), error: null };
   } catch (error) {
-    if (error instanceof LeaseLost) return afterLostLease(app, subscriptionId, error.panelUser);
-    return await recordFailure(app, push, error);
+    if (error instanceof LeaseLost) {
+      return { outcome: await afterLostLease(app, subscriptionId, error.panelUser), error: null };
+    }
+    return { outcome: await recordFailure(app, push, error), error };
   }
 }
 
@@ -144,16 +157,23 @@ async function linkToNewOwner(t: App, owner: SubscriptionOwner, panelUser: Panel
   return 'superseded';
 }
 
-async function recordFailure(app: App, push: RunningPush, error: unknown): Promise<'failed'> {
+/**
+ * Stores why a push failed. A refused key is no property of the subscription: it is not counted, never final, and recorded for the
+ * reconciler, which sends all waiting pushes when the panel accepts the key again (08 P12).
+ */
+async function recordFailure(app: App, push: RunningPush, error: unknown): Promise<'failed' | 'retry'> {
   const panelError = isPanelError(error) ? error : null;
+  const outage = outageReasonOf(error);
   const saved = await saveFailure(app.db, push, {
     text: panelError?.message ?? 'Unexpected failure',
+    isCounted: outage !== 'refused_key',
     isFinal: panelError !== null && panelError.kind !== 'unavailable',
     maxAttempts: MAX_PUSH_ATTEMPTS,
   });
   // The lease was lost as well: the call may have been executed after those of the push that has it now.
   if (saved === null) await inTransaction(app, (t) => requestProvisioning(t, push.subscriptionId));
-  if (!saved?.isGivenUp) throw error;
+  if (outage === 'refused_key' || (outage !== null && saved?.isGivenUp)) await recordOutage(app, outage);
+  if (!saved?.isGivenUp) return 'retry';
   app.log.error({ err: error, subscriptionId: push.subscriptionId }, 'provisioning: given up until the next reconciliation');
   return 'failed';
 }
@@ -166,25 +186,26 @@ async function applyToPanel(
 ): Promise<PanelUser | null> {
   const { panel } = app.ports;
   const found = await findPanelUser(app, target.user);
-  const { status } = stateWithoutUser(target, app.clock.now());
-  if (!found && status === 'DISABLED') return null;
+  if (!found && stateWithoutUser(target, app.clock.now()).status === 'DISABLED') return null;
   await extend(null);
+  const wanted = presentState(target, app.clock.now()).status;
   let user: PanelUser;
   if (found) {
-    if (target.resetDevices || found.isAdopted) await panel.resetDevices(found.user.uuid);
-    user = await change(app, target, found.user);
+    // Access ends first, whatever happens to the other fields: the panel may refuse those.
+    const present = wanted === 'DISABLED' ? await enforceStatus(app, found.user, wanted) : found.user;
+    if (target.resetDevices || found.isAdopted) await panel.resetDevices(present.uuid);
+    user = await change(app, target, present);
   } else {
     user = await create(app, target);
   }
   await extend(user);
   if (target.resetTraffic) user = mustExist(await panel.resetTraffic(user.uuid));
-  if (status === 'ACTIVE' && user.status !== 'ACTIVE' && !isUsedUp(user)) user = mustExist(await panel.enableUser(user.uuid));
-  return user;
+  return enforceStatus(app, user, wanted);
 }
 
 async function change(app: App, target: PushTarget, present: PanelUser): Promise<PanelUser> {
-  const patch = patchOf(app, target, present);
-  return withKnownSquads(app, patch, async (body) => mustExist(await app.ports.panel.updateUser(body)));
+  const request = { body: patchOf(app, target, present), tariffId: target.tariffId, without: { externalSquadUuid: null } };
+  return sendKnownSquads(app, request, async (body) => mustExist(await app.ports.panel.updateUser(body)));
 }
 
 /**
@@ -198,7 +219,8 @@ async function create(app: App, target: PushTarget): Promise<PanelUser> {
   const names = [plain, plain.slice(0, USERNAME_MAX - suffix.length) + suffix];
   for (const username of names) {
     try {
-      return await withKnownSquads(app, draftOf(app, target, username), (draft) => panel.createUser(draft));
+      const request = { body: draftOf(app, target, username), tariffId: target.tariffId, without: {} };
+      return await sendKnownSquads(app, request, (draft) => panel.createUser(draft));
     } catch (error) {
       if (!isPanelError(error) || error.errorCode !== USERNAME_TAKEN) throw error;
     }
@@ -214,37 +236,4 @@ async function belongsTo(app: App, owner: PushTarget['user'], existing: PanelUse
   const isSameMessenger = existing.messengerId === owner.messengerId;
   const isSameEmail = existing.email === null || existing.email.toLowerCase() === confirmedEmail?.toLowerCase();
   return isSameMessenger && isSameEmail && (await mayAdopt(app, owner, existing));
-}
-
-/**
- * Sends; when the panel refuses and one of the squads no longer exists there, sends again with those that do, so that a squad deleted
- * at the panel does not block a paid renewal.
- */
-async function withKnownSquads<B extends { squadUuids?: string[] }>(
-  app: App,
-  body: B,
-  send: (body: B) => Promise<PanelUser>,
-): Promise<PanelUser> {
-  try {
-    return await send(body);
-  } catch (error) {
-    const code = isPanelError(error) ? error.errorCode : null;
-    if (!body.squadUuids || code === null || code === USERNAME_TAKEN || code === PANEL_INTERNAL_ERROR) throw error;
-    const known = new Set((await app.ports.panel.listInternalSquads()).map((squad) => squad.uuid));
-    const { squadUuids, ...rest } = body;
-    const existing = squadUuids.filter((uuid) => known.has(uuid));
-    if (existing.length === squadUuids.length) throw error;
-    app.log.warn({ missing: squadUuids.length - existing.length }, 'provisioning: squads unknown to the panel were left out');
-    return send((existing.length === 0 ? rest : { ...rest, squadUuids: existing }) as B);
-  }
-}
-
-function isUsedUp(user: PanelUser): boolean {
-  return user.trafficLimitBytes > 0 && user.usedTrafficBytes >= user.trafficLimitBytes;
-}
-
-/** The panel user was deleted between two calls; the next try starts from the look-up. */
-function mustExist(user: PanelUser | null): PanelUser {
-  if (user) return user;
-  throw new PanelError('unavailable', 'VPN panel: the user was deleted during the change', { status: 404 });
 }

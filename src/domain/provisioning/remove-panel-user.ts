@@ -1,5 +1,7 @@
 import type { App } from '../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { enforceStatus } from './panel-status.ts';
 import { isPanelError } from './ports.ts';
 import { findSubscriptionOfPanelUser } from './repo.ts';
 import { type RemovalMode, requestProvisioning } from './request-provisioning.ts';
@@ -38,5 +40,10 @@ async function remove(app: App, panelUuid: string, mode: string): Promise<void> 
       if (!isPanelError(error) || error.kind !== 'rejected') throw error;
     }
   }
-  await panel.disableUser(panelUuid);
+  const disabled = await panel.disableUser(panelUuid);
+  const soonest = addMs(app.clock.now(), MINUTE_MS);
+  if (disabled === null || disabled.expireAt <= soonest) return;
+  // So that the former term does not return when somebody enables the user (08 P1).
+  const ended = await panel.updateUser({ uuid: panelUuid, status: 'DISABLED', expireAt: soonest });
+  if (ended !== null) await enforceStatus(app, ended, 'DISABLED');
 }

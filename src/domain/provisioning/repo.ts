@@ -5,7 +5,7 @@ import { clearPanelLink } from '../subscription-state/panel-values.ts';
 import type { PanelUser } from './ports.ts';
 
 const PUSHED = columns('Subscription', [
-  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads'] as const),
+  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads', 'tariffId'] as const),
 ]);
 const OWNER = columns('User', [
   ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'emailVerified', 'vpnpanelUuid'] as const),
@@ -121,6 +121,17 @@ export async function subscriptionExists(db: Db, subscriptionId: number): Promis
   return (await db.sql('SELECT id FROM subscriptions WHERE id = $1::int', [subscriptionId])).length > 0;
 }
 
+/** Subscriptions whose requested push is not done and not under way, after an id, by id. */
+export async function listWaitingPushes(db: Db, page: { afterId: number; limit: number }): Promise<number[]> {
+  const rows = await db.sql<{ id: number }>(
+    `SELECT id FROM subscriptions
+     WHERE provision_state IN ('pending', 'failed') AND provision_requested_at IS NOT NULL AND id > $1::int
+       AND (provision_lease_until IS NULL OR provision_lease_until < now()) ORDER BY id LIMIT $2::int`,
+    [page.afterId, page.limit],
+  );
+  return rows.map((row) => row.id);
+}
+
 /**
  * Subscriptions to push again: pending for longer than `pendingMinutes` without a live lease, and failed ones in intervals that start
  * at 15 minutes after the request and double up to 12 hours.
@@ -139,4 +150,20 @@ export async function listOverduePushes(
     [options.now, options.pendingMinutes, options.maxAttempts, options.limit],
   );
   return rows.map((row) => row.id);
+}
+
+export interface StaleExternalSquad {
+  tariffId: number;
+  tariffName: string;
+  squadUuid: string;
+}
+
+/** Tariffs that still name the squad recorded for them as `{squadUuid}` under the key `keyPrefix` + tariff id; at most 100. */
+export function findStaleExternalSquads(db: Db, keyPrefix: string, tariffId: number | null): Promise<StaleExternalSquad[]> {
+  return db.sql<StaleExternalSquad>(
+    `SELECT t.id AS tariff_id, t.name AS tariff_name, s.value->>'squadUuid' AS squad_uuid
+     FROM tariffs t JOIN service_state s ON s.key = $1 || t.id AND s.value->>'squadUuid' = t.external_squad_uuid::text
+     WHERE t.external_squad_uuid IS NOT NULL AND ($2::int IS NULL OR t.id = $2::int) ORDER BY t.id LIMIT 100`,
+    [keyPrefix, tariffId],
+  );
 }

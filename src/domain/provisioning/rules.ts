@@ -15,7 +15,7 @@ const EMAIL_PREFIX_LENGTH = 10;
 const BYTES_PER_GB = 1024 ** 3;
 /** Statuses of a subscription whose term runs. */
 const LIVE: readonly string[] = ['active', 'trial', 'limited'];
-const RESET_STRATEGIES: readonly TrafficResetStrategy[] = ['NO_RESET', 'DAY', 'WEEK', 'MONTH'];
+const RESET_STRATEGIES: readonly TrafficResetStrategy[] = ['NO_RESET', 'DAY', 'WEEK', 'MONTH', 'MONTH_ROLLING'];
 
 /** Text that identifies a user: messenger id, else `email_{first 10 of the local part}_{id}`, else `id_{id}`. */
 export function panelIdentifier(user: PanelNamedUser): string {
@@ -96,8 +96,8 @@ export function deviceLimitFor(
 }
 
 /**
- * Status and end to send in an update (spec 02 section 4.3): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
- * with an end not before one minute from now, because the panel refuses an end in the past.
+ * Status and end to send in an update (08 P1, spec 02 section 4.3): a live subscription is `ACTIVE` to its end; any other is `DISABLED`
+ * with the earliest end that the panel accepts, one minute from now, so that access does not return when the panel user is enabled.
  *
  * The spec names active and trial. A limited one with time left counts as live as well: its traffic is used up for now, but the term
  * is paid for, and the panel lifts the limit at its own reset, which it does not do for a disabled user.
@@ -108,8 +108,7 @@ export function panelStateFor(
 ): { status: 'ACTIVE' | 'DISABLED'; expireAt: Date } {
   const isLive = LIVE.includes(subscription.status) && subscription.endDate > now;
   if (isLive) return { status: 'ACTIVE', expireAt: subscription.endDate };
-  const soonest = addMs(now, MINUTE_MS);
-  return { status: 'DISABLED', expireAt: new Date(Math.max(subscription.endDate.getTime(), soonest.getTime())) };
+  return { status: 'DISABLED', expireAt: addMs(now, MINUTE_MS) };
 }
 
 /** Bytes for the panel; 0 GB = unlimited = 0 bytes. */
@@ -121,6 +120,20 @@ export function trafficLimitBytesFor(trafficLimitGb: number): number {
 export function resetStrategyFor(tariffMode: string | null | undefined, defaultStrategy: string): TrafficResetStrategy {
   const wanted = (tariffMode || defaultStrategy).trim().toUpperCase();
   return RESET_STRATEGIES.find((strategy) => strategy === wanted) ?? 'NO_RESET';
+}
+
+/**
+ * The strategy to send for an existing panel user; null leaves the panel's: where the tariff names one that this service does not know,
+ * and `MONTH_ROLLING` where it names none, since the default cannot express it (08 P7).
+ */
+export function changedStrategyFor(
+  tariffMode: string | null | undefined,
+  defaultStrategy: string,
+  present: TrafficResetStrategy,
+): TrafficResetStrategy | null {
+  const named = tariffMode?.trim().toUpperCase() || null;
+  if (named === null) return present === 'MONTH_ROLLING' ? null : resetStrategyFor(null, defaultStrategy);
+  return RESET_STRATEGIES.find((strategy) => strategy === named) ?? null;
 }
 
 /** Tag of a trial or paid subscription; null = leave it out. The panel takes `A-Z0-9_`, at most 16 characters. */

@@ -116,23 +116,33 @@ export async function savePushed(
 }
 
 /**
- * Counts a failed push and ends the lease. Given up means `failed`: no more tries by the queue, the reconciler continues.
+ * Stores a failed push and ends the lease. Given up means `failed`: no more tries by the queue, the reconciler continues. A failure that
+ * is not counted leaves the row pending with the attempts it had.
  * @returns whether the queue should try again; null when another push has the lease or the row is deleted
  */
 export async function saveFailure(
   db: Db,
   push: { subscriptionId: number; version: number; lease: Date },
-  failure: { text: string; isFinal: boolean; maxAttempts: number },
+  failure: { text: string; isCounted: boolean; isFinal: boolean; maxAttempts: number },
 ): Promise<{ isGivenUp: boolean } | null> {
   const [row] = await db.sql<Pick<Rows['Subscription'], 'provisionState'>>(
     `UPDATE subscriptions SET
-       provision_attempts = greatest(provision_attempts + 1, CASE WHEN $4::boolean THEN $5::int ELSE 0 END),
+       provision_attempts = CASE WHEN $7::boolean
+         THEN greatest(provision_attempts + 1, CASE WHEN $4::boolean THEN $5::int ELSE 0 END) ELSE provision_attempts END,
        provision_error = $6::text,
-       provision_state = CASE WHEN provision_version = $2::int AND ($4::boolean OR provision_attempts + 1 >= $5::int)
+       provision_state = CASE WHEN $7::boolean AND provision_version = $2::int AND ($4::boolean OR provision_attempts + 1 >= $5::int)
          THEN 'failed' ELSE 'pending' END,
        provision_lease_until = NULL
      WHERE id = $1::int AND provision_lease_until = $3::timestamptz RETURNING provision_state`,
-    [push.subscriptionId, push.version, push.lease, failure.isFinal, failure.maxAttempts, failure.text.slice(0, 500)],
+    [
+      push.subscriptionId,
+      push.version,
+      push.lease,
+      failure.isFinal,
+      failure.maxAttempts,
+      failure.text.slice(0, 500),
+      failure.isCounted,
+    ],
   );
   return row ? { isGivenUp: row.provisionState === 'failed' } : null;
 }

@@ -12,7 +12,7 @@ import {
   UserStreamQuery,
   UsersSquadsBody,
 } from './user-requests.ts';
-import { currentStatus, newPassword, newShortUuid, newUuid } from './user-rules.ts';
+import { currentStatus, newPassword, newShortUuid, newUuid, statusAfterPatch, statusAfterReset } from './user-rules.ts';
 
 /** The user that `:user` names: a uuid in the older generation, a number in the newer. @throws PanelRefusal A063 */
 export function userOf({ context, params }: Pick<RouteRequest, 'context' | 'params'>): StoredUser {
@@ -164,9 +164,9 @@ export const userRoutes: PanelRoute[] = [
     path: '/api/users/:user/actions/reset-traffic',
     handle(request) {
       const user = userOf(request);
-      const status = user.status === 'LIMITED' ? 'ACTIVE' : user.status;
-      const lastTrafficResetAt = request.context.state.clock.now().toISOString();
-      request.context.state.update(user, { usedTrafficBytes: 0, lastTrafficResetAt, status });
+      const now = request.context.state.clock.now();
+      const status = statusAfterReset(user, now);
+      request.context.state.update(user, { usedTrafficBytes: 0, lastTrafficResetAt: now.toISOString(), status });
       return oneUser(request, user);
     },
   },
@@ -240,21 +240,14 @@ function createUser(request: RouteRequest): StoredUser {
   return user;
 }
 
-/**
- * A change ends `EXPIRED` with a later end date and `DISABLED` by status `ACTIVE`, but never `LIMITED`: a real panel may keep that
- * until a call enables the user or resets the traffic, and the service must handle that (spec 02 section 4).
- */
 function patchUser(request: RouteRequest): StoredUser {
   const { state } = request.context;
   const body = checkedPatch(request);
   const user = body.id !== undefined ? state.byId(body.id) : state.byUsername(body.username ?? '');
   if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);
   checkStorable(state, body, ERRORS.UPDATE_USER_ERROR);
-  const status = currentStatus(user, state.clock.now());
-  const isRevived = status === 'EXPIRED' && body.expireAt !== undefined && body.status !== 'DISABLED';
-  const wanted = isRevived ? 'ACTIVE' : (body.status ?? status);
   state.update(user, {
-    status: status === 'LIMITED' && wanted === 'ACTIVE' ? 'LIMITED' : wanted,
+    status: statusAfterPatch(user, body, state.clock.now()),
     ...defined({
       trafficLimitBytes: body.trafficLimitBytes,
       trafficLimitStrategy: body.trafficLimitStrategy,

@@ -1,12 +1,47 @@
 import type { Random } from '../../core/random.ts';
 import type { StoredUser, UserStatus } from './panel-data.ts';
 
-/** The status by the clock and the used traffic: an active user becomes expired or limited without a call. */
+/**
+ * The status by the clock and the used traffic: a user who is not disabled expires or becomes limited without a call. `LIMITED` and
+ * `EXPIRED` stay until a call ends them.
+ */
 export function currentStatus(user: StoredUser, now: Date): UserStatus {
-  if (user.status !== 'ACTIVE') return user.status;
+  if (user.status === 'DISABLED' || user.status === 'EXPIRED') return user.status;
   if (Date.parse(user.expireAt) <= now.getTime()) return 'EXPIRED';
   const isOverLimit = user.trafficLimitBytes > 0 && user.usedTrafficBytes >= user.trafficLimitBytes;
-  return isOverLimit ? 'LIMITED' : 'ACTIVE';
+  return isOverLimit ? 'LIMITED' : user.status;
+}
+
+/** The fields of a change that a status depends on. */
+interface StatusPatch {
+  status?: 'ACTIVE' | 'DISABLED';
+  expireAt?: Date;
+  trafficLimitBytes?: number;
+}
+
+/**
+ * The status that a PATCH stores (08 P1). A raised limit makes a `LIMITED` user `ACTIVE`, even together with `DISABLED`; a later end does
+ * so with an `EXPIRED` one, except together with `DISABLED`. Otherwise both stay whatever status is sent: only `actions/enable` and
+ * `actions/disable` change them.
+ */
+export function statusAfterPatch(user: StoredUser, patch: StatusPatch, now: Date): UserStatus {
+  const status = currentStatus(user, now);
+  const { trafficLimitBytes: limit } = patch;
+  if (status === 'LIMITED') {
+    const isRaised = limit !== undefined && user.trafficLimitBytes > 0 && (limit === 0 || limit > user.trafficLimitBytes);
+    return isRaised ? 'ACTIVE' : 'LIMITED';
+  }
+  if (status === 'EXPIRED') {
+    const isExtended = patch.expireAt !== undefined && patch.expireAt > now && patch.status !== 'DISABLED';
+    return isExtended ? 'ACTIVE' : 'EXPIRED';
+  }
+  return patch.status ?? status;
+}
+
+/** The status that a reset of the used traffic stores: `LIMITED` ends, the others stay. */
+export function statusAfterReset(user: StoredUser, now: Date): UserStatus {
+  const status = currentStatus(user, now);
+  return status === 'LIMITED' ? 'ACTIVE' : status;
 }
 
 const SHORT_UUID_ALPHABET = '0123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz-_';

@@ -154,7 +154,7 @@ describe('an address that the panel would refuse', () => {
 
   it.each([
     [400, 'synced'],
-    [403, 'failed'],
+    [409, 'failed'],
   ])('at the look-up, with status %i, makes the push %s', async (status, outcome) => {
     const t = await withPanel();
     const id = await boughtByEmailAlone(t, `picky${unique()}@example.com`);

@@ -121,7 +121,7 @@ describe('devices', () => {
 });
 
 describe('switching off', () => {
-  test('disable blocks and switches a trial off on the panel, but spares paid time', async () => {
+  test('disable blocks and switches a trial off on the panel, and spares the term of paid time, whose access returns with unblocking', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const trial = await provisioned(t, { isTrial: true });
@@ -132,7 +132,8 @@ describe('switching off', () => {
     expect((await t.adapter.findByUuid(trial.uuid))?.status).toBe('DISABLED');
     const paid = await provisioned(t);
     expect(await disableUser(t.app, admin, paid.user.id, null)).toMatchObject({ isSubscriptionDisabled: false });
-    expect((await t.adapter.findByUuid(paid.uuid))?.status).toBe('ACTIVE');
+    // 08 P15: blocked means blocked at the panel.
+    expect((await t.adapter.findByUuid(paid.uuid))?.status).toBe('DISABLED');
     for (const { user } of [trial, paid]) {
       expect(await rowOf(t.app, 'SELECT status FROM users WHERE id = $1::int', [user.id])).toEqual({ status: 'blocked' });
     }

@@ -14,7 +14,7 @@ const unchanged: UserChanges = {
 };
 
 describe('a status set over the Web API', () => {
-  test('updates the panel when an account is deleted or restored, as an administrator does', async () => {
+  test('updates the panel when an account is deleted, restored or blocked, as an administrator does', async () => {
     const { app } = await testApp();
     const user = await aUser(app);
     const { id } = await aSubscription(app, { user });
@@ -31,9 +31,9 @@ describe('a status set over the Web API', () => {
     expect(await version()).toBe(before + 1);
     await set('active');
     expect(await version()).toBe(before + 2);
-    // A blocked account keeps what it paid for.
+    // 08 P15: its access ends at the panel; what it paid for stays in the row.
     await set('blocked');
-    expect(await version()).toBe(before + 2);
+    expect(await version()).toBe(before + 3);
     expect((await readUser(app, user.id)).status).toBe('blocked');
   });
 });

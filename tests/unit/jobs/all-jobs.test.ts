@@ -49,7 +49,7 @@ describe('the jobs of all modules', () => {
     const app = { settings: { get: (key: string) => values[key] } } as unknown as App;
     const scheduled = jobs.filter(({ every }) => every !== null);
     expect(Object.fromEntries(scheduled.map(({ name, every }) => [name, every!(app)]))).toEqual({
-      'provisioning.reconcile': MINUTE_MS,
+      'provisioning.reconcile': 30 * SECOND_MS,
       'provisioning.watch-runs': MINUTE_MS,
       'subscriptions.expire': MINUTE_MS,
       'subscriptions.autopay': 7 * MINUTE_MS,

@@ -171,7 +171,9 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
       usedTrafficBytes: 150,
       lifetimeUsedTrafficBytes: 150,
     });
-    expect((await adapter.updateUser({ uuid, status: 'ACTIVE', trafficLimitBytes: 1000 }))?.status).toBe('LIMITED');
+    expect((await adapter.updateUser({ uuid, status: 'ACTIVE', deviceLimit: 3 }))?.status).toBe('LIMITED');
+    // 08 P1: a raised limit ends it.
+    expect((await adapter.updateUser({ uuid, trafficLimitBytes: 1000 }))?.status).toBe('ACTIVE');
     expect((await adapter.enableUser(uuid))?.status).toBe('ACTIVE');
     expect(await adapter.resetTraffic(uuid)).toMatchObject({ usedTrafficBytes: 0, lifetimeUsedTrafficBytes: 150 });
     clock.move(40 * DAY_MS);

@@ -1,6 +1,7 @@
 import { CreateUserCommand } from '@remnawave/backend-contract';
 import { describe, expect, it } from 'vitest';
 import {
+  changedStrategyFor,
   deviceLimitFor,
   isLinkageValid,
   type PanelNamedUser,
@@ -108,11 +109,12 @@ describe('panelStateFor', () => {
     ['active', past, 'DISABLED', inOneMinute],
     ['active', now, 'DISABLED', inOneMinute],
     ['expired', past, 'DISABLED', inOneMinute],
-    ['disabled', future, 'DISABLED', future],
+    // 08 P1: the earliest end that the panel accepts, not the end of the term.
+    ['disabled', future, 'DISABLED', inOneMinute],
     ['disabled', soon, 'DISABLED', inOneMinute],
     ['limited', future, 'ACTIVE', future],
     ['limited', past, 'DISABLED', inOneMinute],
-    ['pending', future, 'DISABLED', future],
+    ['pending', future, 'DISABLED', inOneMinute],
   ])('%s until %s', (status, endDate, expected, expireAt) => {
     expect(panelStateFor({ status, endDate }, now)).toEqual({ status: expected, expireAt });
   });
@@ -143,6 +145,20 @@ describe('limits and texts', () => {
     expect(resetStrategyFor(null, 'MONTH')).toBe('MONTH');
     expect(resetStrategyFor('', 'day')).toBe('DAY');
     expect(resetStrategyFor('YEARLY', 'MONTH')).toBe('NO_RESET');
+    expect(resetStrategyFor('month_rolling', 'MONTH')).toBe('MONTH_ROLLING');
+  });
+
+  it.each([
+    [null, 'MONTH', 'MONTH_ROLLING', null],
+    [' ', 'MONTH', 'MONTH_ROLLING', null],
+    [null, 'MONTH', 'WEEK', 'MONTH'],
+    ['YEARLY', 'MONTH', 'MONTH_ROLLING', null],
+    ['YEARLY', 'MONTH', 'DAY', null],
+    ['month', 'DAY', 'MONTH_ROLLING', 'MONTH'],
+    ['MONTH_ROLLING', 'MONTH', 'DAY', 'MONTH_ROLLING'],
+    ['NO_RESET', 'MONTH', 'MONTH_ROLLING', 'NO_RESET'],
+  ] as const)('08 P7: strategy for tariff %s, default %s, panel %s is %s', (mode, byDefault, present, expected) => {
+    expect(changedStrategyFor(mode, byDefault, present)).toBe(expected);
   });
 
   it('sends only tags that the panel takes', () => {

@@ -182,10 +182,10 @@ async function plansOf(
   });
 }
 
-/** Null: nothing to do. A deleted account is never changed. */
+/** Null: nothing to do. A deleted or blocked account is never changed: its panel user is disabled, its term is not. */
 function planOf(t: App, scope: Scope, entry: SnapshotEntry, owner: SyncedUser): Plan | null {
   const { user, readAt } = entry;
-  if (owner.status === 'deleted') return null;
+  if (owner.status !== 'active') return null;
   const now = t.clock.now();
   const { subscription } = owner;
   if (subscription !== null && isNewerThanPanel(subscription, readAt, now)) return null;

@@ -12,7 +12,7 @@ export interface DesiredState {
   /** The panel user that the owner is linked to. */
   panelUuid: string | null;
   status: 'ACTIVE' | 'DISABLED';
-  /** End to send: for a subscription that is not live, not before one minute from now. */
+  /** End to send: for a subscription that is not live, one minute from now. */
   expireAt: Date;
   /** End of the row itself. */
   endDate: Date;

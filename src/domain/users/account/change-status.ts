@@ -16,10 +16,10 @@ export interface StatusChange {
 }
 
 /**
- * Sets the status of an account (spec 01 section 11.2). An account that is no longer active loses every session with the commit (H8);
- * the panel is updated when an account becomes deleted or is restored.
+ * Sets the status of an account (spec 01 section 11.2). An account that is no longer active loses every session with the commit (H8)
+ * and its access at the panel, which returns for the rest of the term when the account is active again (08 P15).
  * @param reason recorded in the audit log
- * @throws AppError 404 'User not found' | 403 (H5)
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
 export async function changeUserStatus(
   app: App,
@@ -44,7 +44,6 @@ export async function applyStatus(t: App, userId: number, from: UserStatus, to: 
   await updateUserColumns(t.db, userId, { status: to }, t.clock.now());
   if (to !== 'active') await closeAllSessions(t, userId);
   await forgetSessionUser(t, userId);
-  if (from !== 'deleted' && to !== 'deleted') return;
   const subscription = await lockUserSubscription(t, userId);
   if (subscription) await requestProvisioning(t, subscription.id);
 }

@@ -9,6 +9,7 @@ import { adoptPanelUser } from '../../provisioning/adopt-panel-user.ts';
 import { mayAdopt } from '../../provisioning/find-panel-user.ts';
 import { requirePanel } from '../../provisioning/panel-access.ts';
 import type { PanelUser } from '../../provisioning/ports.ts';
+import { panelStateFor } from '../../provisioning/rules.ts';
 import { hasNewerSubscription } from '../../provisioning/sync/newer-subscription.ts';
 import { isRemovedSince } from '../../provisioning/sync/removed-users.ts';
 import { applyManualChange, insertManually, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
@@ -89,7 +90,7 @@ async function write(
   await adoptPanelUser(t, user.id, panel);
   await recordSync(t.db, user.id, panel.lifetimeUsedTrafficBytes, now);
   if (user.vpnpanelUuid !== panel.uuid) changes.vpnpanel_uuid = { old: user.vpnpanelUuid, new: panel.uuid };
-  if (subscription) Object.assign(changes, await overwrite(t, subscription, panel, request, errors));
+  if (subscription) Object.assign(changes, await overwrite(t, user, subscription, panel, request, errors));
   else if (request.createsMissing) changes.subscription = { old: null, new: await create(t, user.id, panel) };
   else errors.push('User has no subscription');
   const message = Object.keys(changes).length > 0 ? 'User synced from panel' : 'No changes';
@@ -98,19 +99,26 @@ async function write(
 
 async function overwrite(
   t: App,
+  user: UserRecord,
   subscription: Subscription,
   panel: PanelUser,
   request: FromPanelRequest,
   errors: string[],
 ): Promise<FieldChanges> {
   const now = t.clock.now();
-  const wanted = { subscription: request.updatesSubscription, traffic: request.updatesTraffic };
+  // What a push wrote to end the access (08 P1, P15): the rest of a paid term must not end with it.
+  const endedHere = panel.status === 'DISABLED' && !hasAccess(user, subscription, now);
+  const wanted = { subscription: request.updatesSubscription, term: !endedHere, traffic: request.updatesTraffic };
   const { changes, fieldChanges } = changesFromPanel(subscription, panel, wanted, now);
   if (changes.endDate && changes.endDate < subscription.endDate) {
     errors.push(`Local end date ${subscription.endDate.toISOString()} was later than the panel's and has been overwritten`);
   }
   if (Object.keys(changes).length > 0) await applyManualChange(t, subscription.id, { changes, staysLocal: true });
   return fieldChanges;
+}
+
+function hasAccess(user: UserRecord, subscription: Subscription, now: Date): boolean {
+  return user.status === 'active' && panelStateFor(subscription, now).status === 'ACTIVE';
 }
 
 /** A paid subscription with the panel's values, for the remaining whole days, at least one. */

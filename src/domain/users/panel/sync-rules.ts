@@ -31,7 +31,9 @@ export function differencesOf(subscription: Subscription | null, panel: PanelUse
   const isActiveHere = isActive(subscription, now);
   const isActiveThere = panel.status === 'ACTIVE' && panel.expireAt.getTime() > now.getTime();
   if (isActiveHere !== isActiveThere) found.push(`Status: bot=${subscription.status}, panel=${panel.status}`);
-  if (!isSameEnd(subscription.endDate, panel.expireAt)) {
+  // A push gives a subscription without access the earliest end.
+  const isEndedHere = !isActiveHere && panel.status === 'DISABLED';
+  if (!isEndedHere && !isSameEnd(subscription.endDate, panel.expireAt)) {
     found.push(`End date: bot=${subscription.endDate.toISOString()}, panel=${panel.expireAt.toISOString()}`);
   }
   const limitGb = gigabytes(panel.trafficLimitBytes);
@@ -84,22 +86,22 @@ export function linksFromPanel(panel: PanelUser): SubscriptionChanges {
   };
 }
 
-/** The columns that the panel's values change, and the same fields for the answer. */
+/** The columns that the panel's values change, and the same fields for the answer. @param wanted.term status and end of `subscription` too */
 export function changesFromPanel(
   subscription: Subscription,
   panel: PanelUser,
-  wanted: { subscription: boolean; traffic: boolean },
+  wanted: { subscription: boolean; term: boolean; traffic: boolean },
   now: Date,
 ): { changes: SubscriptionChanges; fieldChanges: FieldChanges } {
   const changes: SubscriptionChanges = {};
   const fieldChanges: FieldChanges = {};
   if (wanted.subscription) {
     const fields = fieldsFromPanel(panel, now);
-    if (fields.status !== subscription.status) {
+    if (wanted.term && fields.status !== subscription.status) {
       changes.status = fields.status;
       fieldChanges.status = { old: subscription.status, new: fields.status };
     }
-    if (fields.endDate.getTime() !== subscription.endDate.getTime()) {
+    if (wanted.term && fields.endDate.getTime() !== subscription.endDate.getTime()) {
       changes.endDate = fields.endDate;
       fieldChanges.end_date = { old: subscription.endDate.toISOString(), new: fields.endDate.toISOString() };
     }

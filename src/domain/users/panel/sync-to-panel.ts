@@ -5,6 +5,7 @@ import { refuse } from '../../../core/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import { requirePanel } from '../../provisioning/panel-access.ts';
+import { enforceStatus } from '../../provisioning/panel-status.ts';
 import type { PanelUser, PanelUserPatch } from '../../provisioning/ports.ts';
 import { pushSubscription } from '../../provisioning/push-subscription.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../../provisioning/request-provisioning.ts';
@@ -99,6 +100,9 @@ async function change(app: App, sent: DesiredState, patch: PanelUserPatch): Prom
     await requestPushIfChanged(app, sent, patch.uuid);
     throw error;
   }
+  if (updated !== null && (patch.status !== undefined || sent.status === 'DISABLED')) {
+    updated = await enforceStatus(app, updated, sent.status);
+  }
   if ((await requestPushIfChanged(app, sent, patch.uuid)) || updated === null) return false;
   await recordSync(app.db, sent.userId, null, app.clock.now());
   return true;
@@ -148,8 +152,8 @@ function patchFor(desired: DesiredState, found: PanelUser, request: ToPanelReque
   return { patch, changes };
 }
 
-/** The panel accepts no end in the past: for a subscription that is over, every end up to `expireAt` counts as the same. */
+/** The panel accepts no end in the past: where access has to end, every end up to `expireAt` counts as the same. */
 function isOtherEnd(desired: DesiredState, found: PanelUser): boolean {
-  if (desired.endDate < desired.expireAt) return found.expireAt > desired.expireAt;
+  if (desired.status === 'DISABLED') return found.expireAt > desired.expireAt;
   return found.expireAt.getTime() !== desired.expireAt.getTime();
 }

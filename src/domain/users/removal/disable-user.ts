@@ -17,13 +17,14 @@ export interface DisabledUser {
 }
 
 /**
- * Blocks a user and switches the subscription off, here and on the panel, unless it is paid and running (spec 01 section 11.2). It stays
- * off when the user is unblocked: a daily subscription that stopped for insufficient funds would otherwise be resumed automatically.
- * @throws AppError 404 'User not found' | 403 (H5)
+ * Blocks a user, whose access at the panel ends, and switches the subscription off unless it is paid and running (spec 01 section 11.2);
+ * that one has access again when the user is unblocked (08 P15). One that was switched off stays off: a daily subscription that stopped
+ * for insufficient funds would otherwise be resumed automatically.
+ * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
 export async function disableUser(app: App, actor: AdminActor, userId: number, reason: string | null): Promise<DisabledUser> {
   await guardTarget(app, actor, userId, 'removal');
-  const disabledId = await inTransaction(app, async (t) => {
+  const { disabledId, pushedId } = await inTransaction(app, async (t) => {
     const user = await lockUser(t.db, userId);
     if (!user) throw userNotFound();
     const subscription = (await lockUserSubscription(t, userId)) ?? null;
@@ -36,9 +37,9 @@ export async function disableUser(app: App, actor: AdminActor, userId: number, r
       before: { status: user.status, ...(before ?? { subscription: null }) },
       after: { status: 'blocked', ...(after ?? { subscription: null }), reason },
     });
-    return isSpared ? null : subscription.id;
+    return { disabledId: isSpared ? null : subscription.id, pushedId: subscription?.id ?? null };
   });
-  const panel = disabledId === null ? NO_PANEL_SIDE : await attemptPush(app, disabledId);
+  const panel = pushedId === null ? NO_PANEL_SIDE : await attemptPush(app, pushedId);
   return { isSubscriptionDisabled: disabledId !== null, panel };
 }
 

@@ -37,7 +37,7 @@ export const CATALOG_FIELDS: Readonly<Record<string, string>> = {
   'PUT /cabinet/admin/tariffs/{tariff_id}.promo_group_ids':
     'Promo groups whose members see the tariff; empty for everyone, null unchanged.',
   'PUT /cabinet/admin/tariffs/{tariff_id}.traffic_reset_mode':
-    '`DAY`, `WEEK`, `MONTH` or `NO_RESET`; an explicit null for the default of the service, absent unchanged.',
+    '`DAY`, `WEEK`, `MONTH`, `MONTH_ROLLING` or `NO_RESET`; an explicit null for the default of the service, absent unchanged.',
   'PUT /cabinet/admin/servers/{server_id}.promo_group_ids':
     'Promo groups whose members may use the server; at least one, null unchanged.',
   is_trial_available: 'Whether trials use this tariff; at most one tariff does.',

@@ -64,7 +64,7 @@ export const SUBSCRIPTION_FIELDS: Readonly<Record<string, string>> = {
   daily_price_kopeks: 'Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.',
   next_daily_charge_at: 'When the next day is charged (UTC); null while paused and for other tariffs.',
   traffic_reset_mode:
-    'How often the used traffic is reset: `DAY`, `WEEK`, `MONTH` or `NO_RESET`; null for the default of the service.',
+    'How often the used traffic is reset: `DAY`, `WEEK`, `MONTH`, `MONTH_ROLLING` or `NO_RESET`; null for the default of the service.',
   traffic_purchases: 'Traffic packages bought on top of the limit.',
   days_remaining: 'Whole days until the purchased traffic expires.',
   'TrafficPurchaseInfo.progress_percent': 'Elapsed share of the 30 days in percent, one decimal.',

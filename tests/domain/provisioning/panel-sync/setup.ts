@@ -6,13 +6,18 @@ import { pushSubscription } from '../../../../src/domain/provisioning/push-subsc
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
 import { startSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
 import type { SyncKind, SyncMode, SyncRun } from '../../../../src/domain/provisioning/sync/types.ts';
-import { aSubscription, type BuiltSubscription, type ProvisioningTest, withPanel } from '../../../support/provisioning-setup.ts';
-import type { TestAppOptions } from '../../../support/test-app.ts';
+import {
+  aSubscription,
+  type BuiltSubscription,
+  type PanelTestOptions,
+  type ProvisioningTest,
+  withPanel,
+} from '../../../support/provisioning-setup.ts';
 
 export const actor = { kind: 'system', name: 'test' } as const;
 
 /** A panel and a database without subscriptions, servers and runs. */
-export async function startEmpty(options: TestAppOptions & { retries?: number } = {}): Promise<ProvisioningTest> {
+export async function startEmpty(options: PanelTestOptions = {}): Promise<ProvisioningTest> {
   const t = await withPanel(options);
   for (const table of ['squad_migration_runs', 'panel_sync_runs', 'subscriptions', 'server_squads']) {
     await t.app.db.sql(`DELETE FROM ${table}`);
