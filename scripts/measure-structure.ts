@@ -29,7 +29,8 @@ const LIMITS: Record<string, number> = {
   'files used by a read operation (median)': 7,
   'places of a field (median)': 3,
   'mapping lines, all': 600,
-  'lines an operation in domain and routers': 137,
+  // 137 until the panel's webhooks, the channel rule and the states of pushes came: rules that belong to no operation.
+  'lines an operation in domain and routers': 144,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,

@@ -24,7 +24,7 @@ import {
 import { run, startEmpty } from './panel-sync/setup.ts';
 
 /** A longer run: `PROVISIONING_SEEDS=1000`. */
-const SEEDS = Number(process.env.PROVISIONING_SEEDS ?? 50);
+const SEEDS = Number(process.env.PROVISIONING_SEEDS ?? 20);
 const CUSTOMERS = 3;
 const STEPS = 14;
 
