@@ -21,6 +21,7 @@ import { countDescribedParts } from './measure/described-parts.ts';
 import { findDuplicateBlocks } from './measure/duplicate-blocks.ts';
 import { countFieldPlaces, median } from './measure/field-places.ts';
 import { countMappingLines } from './measure/mapping-lines.ts';
+import { countReachedLines } from './measure/reached-lines.ts';
 import { traceReadOperations } from './measure/read-operations.ts';
 
 /** CI fails above these limits. They are lowered when the numbers fall, and never raised. */
@@ -29,8 +30,7 @@ const LIMITS: Record<string, number> = {
   'files used by a read operation (median)': 7,
   'places of a field (median)': 3,
   'mapping lines, all': 600,
-  // 137 until the panel's webhooks, the channel rule and the states of pushes came: rules that belong to no operation.
-  'lines an operation in domain and routers': 144,
+  'lines an operation in routers and what they reach of the domain': 130,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,
@@ -64,7 +64,8 @@ const numbers: Record<string, number | null> = {
   '  row to camel case': mapping.rowToCamel,
   '  camel case to wire': mapping.camelToWire,
   '  wire to camel case': mapping.wireToCamel,
-  'lines an operation in domain and routers': operations && Math.round(lines(/^src\/(?:domain|routers)\//) / operations),
+  'lines an operation in routers and what they reach of the domain':
+    operations && Math.round(countReachedLines(files) / operations),
   'lines of src': lines(/./),
   'undescribed operations': described?.undescribedOperations ?? null,
   'undescribed parameters': described?.undescribedParameters ?? null,

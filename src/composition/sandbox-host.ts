@@ -53,6 +53,8 @@ export interface SandboxHostOptions {
   secrets: SandboxSecrets;
   /** Path of the messenger's webhook on this server. */
   messengerWebhookPath: string;
+  /** Where the panel reports its events on this server, and the secret it signs them with; null = nowhere. */
+  panelWebhook: () => { path: string; secret: string } | null;
 }
 
 /**
@@ -140,12 +142,20 @@ export class SandboxHost {
   }
 
   async #startServers(): Promise<SandboxServers> {
-    const { database, clock, log, secrets, messengerWebhookPath } = this.#options;
+    const { database, clock, log, secrets, messengerWebhookPath, panelWebhook } = this.#options;
     const store = databaseSandboxStore(database);
     const now = () => clock.now();
     const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
     const [panel, payments, messenger, mail] = await Promise.all([
-      startSandboxPanel({ state: store, clock, apiKey: secrets.panelApiKey }),
+      startSandboxPanel({
+        state: store,
+        clock,
+        apiKey: secrets.panelApiKey,
+        webhook: () => {
+          const webhook = panelWebhook();
+          return webhook && { url: `${this.#serviceUrl}${webhook.path}`, secret: webhook.secret };
+        },
+      }),
       startPaymentSandbox({
         store,
         http,

@@ -32,7 +32,11 @@ export async function createSandbox(options: {
   const clock = new SandboxClock(database, bus);
   await clock.start();
   const secrets = await sandboxSecrets(database, systemRandom);
-  const host = new SandboxHost({ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook' });
+  const panelWebhook = () => {
+    const secret = settings.get('VPNPANEL_WEBHOOK_SECRET');
+    return settings.get('VPNPANEL_WEBHOOK_ENABLED') && secret ? { path: settings.get('VPNPANEL_WEBHOOK_PATH'), secret } : null;
+  };
+  const host = new SandboxHost({ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook', panelWebhook });
   const kinds = () => fakeKinds(env, settings);
   return {
     host,

@@ -63,6 +63,7 @@ describe('the jobs of all modules', () => {
       'ledger.count': MINUTE_MS,
       'ledger.check': HOUR_MS,
       'safety.refresh-disposable-domains': 5 * MINUTE_MS,
+      'safety.check-channels': MINUTE_MS,
       'safety.watch-panel': 45 * SECOND_MS,
       'users.delete-inactive': HOUR_MS,
       'core.purge': HOUR_MS,

@@ -4,6 +4,7 @@ import { countInDocument } from '../../../scripts/measure/described-parts.ts';
 import { findDuplicateBlocks } from '../../../scripts/measure/duplicate-blocks.ts';
 import { countFieldPlaces, median } from '../../../scripts/measure/field-places.ts';
 import { countMappingLines, mappingKind } from '../../../scripts/measure/mapping-lines.ts';
+import { countReachedLines } from '../../../scripts/measure/reached-lines.ts';
 import { procedures } from '../../../scripts/measure/read-operations.ts';
 
 describe('mappingKind', () => {
@@ -105,4 +106,15 @@ it('counts what a document leaves undescribed', () => {
     undescribedParameters: 1,
     undescribedFields: 2,
   });
+});
+
+it('counts the lines of routers and of what they reach of the domain', () => {
+  const files = [
+    { path: 'src/routers/a.router.ts', text: "import { b } from '../domain/m/b.ts';\nuse(b);\n" },
+    { path: 'src/domain/m/b.ts', text: "import type { C } from './c.ts';\nimport '../../core/d.ts';\nexport const b = 1;\n" },
+    { path: 'src/domain/m/c.ts', text: "import { b } from './b.ts';\n" },
+    { path: 'src/domain/m/job.ts', text: "import { b } from './b.ts';\nexport const job = b;\n" },
+    { path: 'src/core/d.ts', text: 'export {};\n' },
+  ];
+  expect(countReachedLines(files)).toBe(2 + 3 + 1);
 });
