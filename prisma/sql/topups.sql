@@ -75,20 +75,23 @@ END $$;
 -- Credits a top-up that the caller has classified as one to credit. The parameters from p_user_id to p_currency are what the caller saw of
 -- the payment and classified by; when they are no longer so under the locks, or the payment is credited, nothing is done.
 --
+-- p_titles is the description of the movement by language; the user's decides, else Russian.
+--
 -- outcome: credited | already_credited (the movement was there, only its link to this payment was missing) | changed (classify again) |
 -- no_user | taken (the movement belongs to another payment or user). 'changed', 'no_user' and 'taken' have written nothing.
 CREATE OR REPLACE FUNCTION credit_topup(p_payment_id integer, p_user_id integer, p_order_id text, p_external_id text, p_amount bigint,
-  p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_description text,
+  p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_titles jsonb,
   p_method_name text, p_now timestamptz)
 RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
   v_has_user boolean;
+  v_language text;
   v_method text;
   v_created_at timestamptz;
   v_posting record;
 BEGIN
   -- The user first (docs/database.md, Locks and their order).
-  PERFORM 1 FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
+  SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
   v_has_user := FOUND;
   SELECT p.method, p.created_at INTO v_method, v_created_at FROM payments p
   WHERE p.id = p_payment_id AND p.user_id = p_user_id AND p.order_id = p_order_id AND p.external_id IS NOT DISTINCT FROM p_external_id
@@ -103,7 +106,7 @@ BEGIN
   END IF;
 
   SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:' || v_method, v_method,
-    coalesce(p_external_id, p_reported_external_id), p_description, p_now, v_created_at) p;
+    coalesce(p_external_id, p_reported_external_id), coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now, v_created_at) p;
   IF v_posting.outcome NOT IN ('posted', 'duplicate') THEN
     RAISE EXCEPTION 'posting a deposit returned %', v_posting.outcome;
   END IF;

@@ -5,6 +5,7 @@ import type { App } from '../core/app.ts';
 import { clientIp } from '../core/http/client-ip.ts';
 import type { Context } from '../routers/context.ts';
 import { browserOf } from './browser.ts';
+import { preferredLanguage } from './preferred-language.ts';
 
 const BEARER = /^Bearer\s+(\S+)\s*$/i;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -39,6 +40,7 @@ export function contextFactory(app: App): (request: FastifyRequest, reply: Fasti
         trustedProxies,
       ),
       userAgent: headers['user-agent'] ?? null,
+      language: preferredLanguage(headers['accept-language']),
       request: { method: request.method, path: request.url.split('?', 1)[0]! },
       browser: browserOf(request, reply, isSecure),
       requestId: request.id,

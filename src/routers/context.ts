@@ -1,4 +1,5 @@
 import type { App } from '../core/app.ts';
+import type { Language } from '../domain/messaging/texts.ts';
 
 /** Credentials of the request; a base procedure checks them before anything relies on them. */
 export interface Credentials {
@@ -26,6 +27,8 @@ export interface Context {
   /** Client address after trusted proxies; null when the socket has none. */
   readonly ip: string | null;
   readonly userAgent: string | null;
+  /** The known language that the client prefers by `Accept-Language`; null when it names none. */
+  readonly language: Language | null;
   /** As received, for the audit log; the path is without the query. */
   readonly request: { readonly method: string; readonly path: string };
   readonly browser: Browser;

@@ -171,7 +171,7 @@ describe('the panel in the administration: refusals', () => {
       expect(reply.body.detail[0].type).toBe('uuid_parsing');
     }
     panel.faults.set({ status: 503 });
-    const detail = 'VPN panel: Server error (A001)';
+    const detail = 'VPN panel answered with status 503';
     for (const path of ['nodes', 'nodes/overview', 'nodes/realtime', 'squads', `squads/${GERMANY}`, 'inbounds']) {
       expect(await admin.get(`${base}/${path}`), path).toMatchObject({ status: 502, body: { detail } });
     }

@@ -6,7 +6,9 @@ import { pushSubscription } from '../../src/domain/provisioning/push-subscriptio
 import { adminClient, userClient } from '../support/actors.ts';
 import { testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { NETHERLANDS } from '../support/panel-setup.ts';
 import { type ProvisioningTest, withPanel, withPort } from '../support/provisioning-setup.ts';
+import { aServer } from '../support/sale-samples.ts';
 
 /** Long enough for a slow machine where the link is expected, so that a test that ends earlier did not wait. */
 const LONG_MS = 20_000;
@@ -121,6 +123,7 @@ describe.each(CREATIONS)('08 P14: %s', (_name, request, linkOf) => {
 
 it('08 P14: a repeated answer of a trial does not wait again, and has the link as soon as it is there', async () => {
   const t = await service(SHORT_MS);
+  await aServer(t.app, { squad_uuid: NETHERLANDS, is_trial_eligible: true });
   const user = await userClient(t.app, t.server);
   const headers = { 'idempotency-key': `trial-${unique()}` };
   const start = () => timed(user.post('/cabinet/subscription/trial', undefined, { headers }));

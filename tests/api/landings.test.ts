@@ -177,6 +177,28 @@ describe('GET /cabinet/landing/{slug}', () => {
 
 describe('POST /cabinet/landing/{slug}/purchase', () => {
   it.each([
+    ['en-GB,en;q=0.9', 'en', /^[^а-яё]*$/i],
+    ['ru,en;q=0.5', 'ru', /[а-яё]/i],
+  ])(
+    '08 C3: account, ledger row and the three mails of a guest have the language of the page: %s',
+    async (accepted, language, words) => {
+      const { tariffId, landing } = await aSalesPage({}, { name: 'Family' });
+      const order = anOrder(tariffId);
+      const bought = await guest.with({ 'accept-language': accepted }).post(`/cabinet/landing/${landing.slug}/purchase`, order);
+      expect(bought.status).toBe(200);
+      const { id } = await deliver(bought.body.purchase_token);
+      const [facts] = await t.app.db.sql<{ language: string; description: string; subjects: string[] }>(
+        `SELECT u.language, x.description, ARRAY(SELECT m.subject FROM outgoing_mails m WHERE m.recipient = u.email ORDER BY m.id) AS subjects
+       FROM guest_purchases p JOIN users u ON u.id = p.user_id JOIN transactions x ON x.id = p.transaction_id WHERE p.id = $1::int`,
+        [id],
+      );
+      expect(facts!.language).toBe(language);
+      expect(facts!.subjects).toHaveLength(3);
+      for (const text of [facts!.description, ...facts!.subjects]) expect(text).toMatch(words);
+    },
+  );
+
+  it.each([
     ['contact_value', { contact_value: 'nobody' }],
     ['contact_value', { contact_type: 'messenger', contact_value: '@abc' }],
     ['contact_value', { contact_value: '' }],

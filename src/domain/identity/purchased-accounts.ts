@@ -27,7 +27,7 @@ export function findUserByUsername(app: App, username: string): Promise<UserReco
  */
 export async function openEmailAccount(
   t: App,
-  account: { email: string; passwordHash: string | null },
+  account: { email: string; passwordHash: string | null; newLanguage: string },
 ): Promise<PurchasedAccount> {
   const email = normaliseEmail(account.email);
   const known = await findByEmail(t.db, email);
@@ -39,7 +39,7 @@ export async function openEmailAccount(
       authType: 'email',
       email,
       passwordHash: account.passwordHash,
-      language: t.settings.get('DEFAULT_LANGUAGE'),
+      language: account.newLanguage,
     });
     const secret = newVerificationSecret(t);
     await setVerificationSecret(t.db, made.id, email, secret, t.clock.now());
@@ -59,13 +59,12 @@ export async function openEmailAccount(
  */
 export async function openMessengerAccount(
   t: App,
-  account: { username: string; messengerId: number | null },
+  account: { username: string; messengerId: number | null; newLanguage: string },
 ): Promise<PurchasedAccount> {
-  const { username, messengerId } = account;
+  const { username, messengerId, newLanguage: language } = account;
   await lockUsername(t.db, username);
   const known = await findPerson(t, account);
   if (known) return { ...known, isNew: false };
-  const language = t.settings.get('DEFAULT_LANGUAGE');
   return createUser(t, { ...PLAIN, authType: 'messenger', messengerId, username, language });
 }
 

@@ -50,6 +50,8 @@ const TEXTS = {
 
 export type Language = keyof typeof TEXTS;
 
+export const LANGUAGES = Object.keys(TEXTS) as readonly Language[];
+
 type Files = (typeof TEXTS)['ru'];
 
 /** `{file}.{key}`, for example `messages.topup_received`. */

@@ -3,6 +3,7 @@ import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { markRefunded, markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
+import { topupTitles } from './payment-texts.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
@@ -101,7 +102,7 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
   if (seen.userId === null) return refuseCredit(app, seen, 'no_user');
   const topup = {
     ...{ payment: seen, state, now: app.clock.now() },
-    ...{ title: topupTitle(app, seen.method), methodName: methodName(app, seen.method) },
+    ...{ titles: topupTitles(app, seen.method), methodName: methodName(app, seen.method) },
   };
   const { outcome, transactionId } = await committedStatement(app, () => postTopup(app.db, topup));
   if (outcome === 'no_user') return refuseCredit(app, seen, 'no_user');
@@ -113,11 +114,6 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
 function refuseCredit(app: App, payment: Payment, result: 'no_user' | 'order_mismatch', facts: object = {}): CreditResult {
   raiseAlarm(app, payment, result, facts);
   return result;
-}
-
-/** Description of the ledger row. */
-export function topupTitle(app: App, method: string): string {
-  return `${app.settings.get('PAYMENT_BALANCE_DESCRIPTION')} (${methodName(app, method)})`;
 }
 
 /** Logs an alarm for administrators: the payment keeps its state, and the log says why nothing was credited or debited. */

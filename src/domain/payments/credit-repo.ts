@@ -1,4 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
+import type { Language } from '../messaging/texts.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { Payment } from './types.ts';
 
@@ -6,8 +7,8 @@ import type { Payment } from './types.ts';
 export interface TopupCredit {
   payment: Payment;
   state: ProviderPaymentState;
-  /** Description of the ledger row. */
-  title: string;
+  /** Description of the ledger row by language. */
+  titles: Record<Language, string>;
   /** The method's name for users. */
   methodName: string;
   now: Date;
@@ -22,15 +23,15 @@ export type TopupOutcome = 'credited' | 'already_credited' | 'changed' | 'no_use
 /** Credits a top-up with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
 export async function postTopup(
   db: Db,
-  { payment, state, title, methodName, now }: TopupCredit,
+  { payment, state, titles, methodName, now }: TopupCredit,
 ): Promise<{ outcome: TopupOutcome; transactionId: number | null }> {
   const [row] = await db.sql<{ outcome: TopupOutcome; transactionId: number | null }>(
-    `SELECT outcome, transaction_id FROM credit_topup($1::int, $2::int, $3, $4, $5::bigint, $6, $7, $8, $9::timestamptz, $10::jsonb, $11, $12,
+    `SELECT outcome, transaction_id FROM credit_topup($1::int, $2::int, $3, $4, $5::bigint, $6, $7, $8, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
        $13::timestamptz)`,
     [
       ...[payment.id, payment.userId, payment.orderId, payment.externalId, payment.amountKopeks, payment.currency],
       ...[state.externalId, state.status, state.paidAt ?? now, JSON.stringify(state.raw ?? null)],
-      ...[title, methodName, now],
+      ...[JSON.stringify(titles), methodName, now],
     ],
   );
   return row!;

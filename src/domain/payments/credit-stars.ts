@@ -3,9 +3,10 @@ import { committedStatement } from '../../core/db/committed-statement.ts';
 import { retried } from '../../core/db/retried.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
-import { raiseAlarm, topupTitle } from './credit-payment.ts';
+import { raiseAlarm } from './credit-payment.ts';
 import { markRefunded, postStars, upsertStarsPayment } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
+import { topupTitle } from './payment-texts.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId } from './repo.ts';
 import { newOrderId } from './rules.ts';
@@ -30,7 +31,7 @@ export async function creditStars(
   const user = await findUserByMessengerId(app, paid.payerMessengerId);
   const purpose = purposeOf(purposes, paid.payload);
   if (user && purpose) return purpose.settle(app, paid, user);
-  const description = topupTitle(app, METHOD);
+  const description = topupTitle(app, METHOD, user?.language ?? null);
   const record = {
     ...{ orderId: newOrderId(app.random), chargeId: paid.chargeId, amountKopeks, description, update: paid },
     now: app.clock.now(),

@@ -20,6 +20,7 @@ import { listPaymentMethodsFor } from './list-methods.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
+import { paymentText } from './payment-texts.ts';
 import { ProviderError } from './ports.ts';
 import type { OfferedMethod } from './types.ts';
 
@@ -136,12 +137,12 @@ function chooseOption(method: MethodDefaults, offered: OfferedMethod, requested:
 
 /** The description of the invoice that the provider shows to the payer (spec 03 section 2.4). */
 function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): string {
-  const parts = [app.settings.get('PAYMENT_BALANCE_DESCRIPTION'), formatPrice(amountKopeks, false)];
+  const parts = [paymentText(app, 'PAYMENT_BALANCE_DESCRIPTION', user.language), formatPrice(amountKopeks, false)];
   const description = parts.join(' ') + (user.messengerId === null ? '' : ` (ID ${user.messengerId})`);
   return app.settings
     .get('PAYMENT_BALANCE_TEMPLATE')
     .replace(/\{(service_name|description)\}/g, (_whole, name) =>
-      name === 'description' ? description : app.settings.get('PAYMENT_SERVICE_NAME'),
+      name === 'description' ? description : paymentText(app, 'PAYMENT_SERVICE_NAME', user.language),
     );
 }
 

@@ -88,7 +88,11 @@ export const landingRouter = router({
     .output(toWire(PurchaseResponse))
     .mutation(async ({ ctx, input }) => {
       await limitGuests(ctx, 'purchase', 30, 'Too many purchase attempts, please try again later');
-      const started = await startPurchase(ctx.app, toOrder(input), { ip: ctx.ip, idempotencyKey: ctx.idempotencyKey });
+      const started = await startPurchase(ctx.app, toOrder(input), {
+        ip: ctx.ip,
+        language: ctx.language,
+        idempotencyKey: ctx.idempotencyKey,
+      });
       return { purchaseToken: started.token, paymentUrl: started.paymentUrl };
     }),
 

@@ -5,6 +5,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { checkMyPayment } from '../../../src/domain/payments/check-payment.ts';
 import { checkPendingPayments } from '../../../src/domain/payments/check-pending.ts';
 import { creditPayment } from '../../../src/domain/payments/credit-payment.ts';
+import { topupTitles } from '../../../src/domain/payments/payment-texts.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
@@ -29,8 +30,8 @@ beforeEach(async () => {
   app = await withProvider(t.app, provider);
 });
 
-async function anInvoice(amountKopeks = 50_000) {
-  const user = await aUser(app);
+async function anInvoice(amountKopeks = 50_000, fields: Parameters<typeof aUser>[1] = {}) {
+  const user = await aUser(app, fields);
   const { paymentId } = await topupBalance(
     app,
     { kind: 'user', userId: user.id },
@@ -89,6 +90,29 @@ describe('a paid invoice', () => {
       },
     });
     expect((await moneyFacts(app, user.id)).flag).toBe(true);
+  });
+
+  test.each([
+    ['en', 'Balance top-up', 'Internet service'],
+    ['ru', 'Пополнение баланса', 'Интернет-сервис'],
+    ['de', 'Пополнение баланса', 'Интернет-сервис'],
+  ])('08 C3: invoice and ledger row are in the language of the payer: %s', async (language, title, serviceName) => {
+    const { paymentId, externalId } = await anInvoice(10_000, { language });
+    provider.set(externalId, 'paid');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    const [row] = await app.db.sql<{ invoice: string; description: string }>(
+      `SELECT p.description AS invoice, x.description FROM payments p JOIN transactions x ON x.id = p.transaction_id WHERE p.id = $1::int`,
+      [paymentId],
+    );
+    expect(row!.description).toBe(`${title} (Sandbox)`);
+    expect(row!.invoice).toContain(serviceName);
+    expect(row!.invoice).toContain(`${title} 100`);
+  });
+
+  test("08 C3: the operator's own words stand in every language", async () => {
+    const own = await testApp({ environment: { PAYMENT_BALANCE_DESCRIPTION: 'Deposit' } });
+    expect(topupTitles(own.app, 'sandbox')).toEqual({ ru: 'Deposit (Sandbox)', en: 'Deposit (Sandbox)' });
   });
 
   test('of a referred user leaves the first-top-up flag to the referral bonus', async () => {

@@ -4,6 +4,7 @@ import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { sqlEventRecorder } from '../../../src/core/events/sql-event-recorder.ts';
+import { sqlJobSender } from '../../../src/core/jobs/sql-job-sender.ts';
 import { createLogger } from '../../../src/core/log.ts';
 import { systemRandom } from '../../../src/core/random.ts';
 import { putSetting, resetSetting } from '../../../src/domain/settings/change-setting.ts';
@@ -27,7 +28,8 @@ async function instance(environment: Record<string, string> = {}): Promise<App> 
   const cache = new DatabaseSharedCache();
   const bus = await busOf(database);
   const events = sqlEventRecorder(database.db.sql, systemClock, () => bus.announce());
-  const app = { settings, db: database.db, clock: systemClock, random: systemRandom, log, cache, events } as unknown as App;
+  const jobs = sqlJobSender(database.db.sql, systemClock);
+  const app = { settings, db: database.db, clock: systemClock, random: systemRandom, log, cache, events, jobs } as unknown as App;
   stops.push(await followSettings(app, settings, bus));
   return app;
 }

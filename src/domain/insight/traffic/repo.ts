@@ -108,9 +108,9 @@ export async function rankIds(
 ): Promise<number[]> {
   const order = isDescending ? 'r.total_bytes DESC, r.user_id' : 'r.total_bytes, r.user_id';
   const moved = `SELECT r.user_id AS id FROM panel_traffic_users r JOIN users u ON u.id = r.user_id WHERE r.fill_id = $3::int
-    AND ${PANEL_USERS} ORDER BY ${order} LIMIT $1::int OFFSET $2::int`;
+    AND ${PANEL_USERS} ORDER BY ${order} LIMIT $1::int OFFSET $2::bigint`;
   const idle = `SELECT u.id FROM users u WHERE ${PANEL_USERS} AND NOT EXISTS (
-      SELECT 1 FROM panel_traffic_users r WHERE r.fill_id = $3::int AND r.user_id = u.id) ORDER BY u.id LIMIT $1::int OFFSET $2::int`;
+      SELECT 1 FROM panel_traffic_users r WHERE r.fill_id = $3::int AND r.user_id = u.id) ORDER BY u.id LIMIT $1::int OFFSET $2::bigint`;
   const read = async (sql: string, limit: number, offset: number) =>
     limit <= 0 ? [] : (await db.sql<{ id: number }>(sql, [limit, Math.max(0, offset), usage])).map((row) => row.id);
   const { limit, offset } = slice;

@@ -34,7 +34,7 @@ async function mailRecipient(
   tariffName: string,
 ): Promise<void> {
   const user = purchase.userId === null ? null : await findUserById(t, purchase.userId);
-  const language = user?.language ?? null;
+  const language = user?.language ?? purchase.language;
   const page = successUrl(t, purchase.token);
   const type =
     notice === 'waiting' ? 'guest_activation_required' : purchase.isGift ? 'guest_gift_received' : 'guest_subscription_delivered';

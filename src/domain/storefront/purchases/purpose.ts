@@ -53,7 +53,7 @@ async function takeMoney(
   seenPayment: Payment,
   state: ProviderPaymentState,
 ): Promise<CreditResult> {
-  const recipient = await openRecipient(t, prepared);
+  const recipient = await openRecipient(t, prepared, seen.language);
   await lockUserSubscription(t, recipient.userId);
   const { verdict, payment } = await lockForSettling(t, seenPayment.id, state);
   if (verdict !== 'credit') return verdict;

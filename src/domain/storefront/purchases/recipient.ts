@@ -49,13 +49,19 @@ async function askMessenger(app: App, contact: Contact): Promise<number | null> 
 /**
  * Finds or creates the recipient's account, in the caller's transaction (spec 03 section 8.3). An existing account is not changed:
  * no password, no verified mark (spec 01 H2, spec 03 H3).
+ * @param guestLanguage of the page on which the guest bought, for a new account (08 C3); null = unknown
  */
-export async function openRecipient(t: App, { contact, password, messengerId }: PreparedRecipient): Promise<Recipient> {
+export async function openRecipient(
+  t: App,
+  { contact, password, messengerId }: PreparedRecipient,
+  guestLanguage: string | null,
+): Promise<Recipient> {
+  const newLanguage = guestLanguage ?? t.settings.get('DEFAULT_LANGUAGE');
   if (contact.type === 'messenger') {
-    const { id, isNew, language } = await openMessengerAccount(t, { username: usernameOf(contact), messengerId });
+    const { id, isNew, language } = await openMessengerAccount(t, { username: usernameOf(contact), messengerId, newLanguage });
     return { userId: id, isNew, password: null, language };
   }
-  const made = await openEmailAccount(t, { email: contact.value, passwordHash: password?.hash ?? null });
+  const made = await openEmailAccount(t, { email: contact.value, passwordHash: password?.hash ?? null, newLanguage });
   const plain = made.isNew ? (password?.plain ?? null) : null;
   return { userId: made.id, isNew: made.isNew, password: plain, language: made.language };
 }

@@ -5,7 +5,18 @@ import type { Contact, FailureReason, GuestPurchase, PurchaseStatus } from './ty
 
 /** Everything but the credentials, which only `takeCredentials` reads. */
 const PURCHASE = columns('GuestPurchase', [
-  ...(['id', 'token', 'code', 'landingId', 'source', 'contactType', 'contactValue', 'buyerUserId', 'isGift'] as const),
+  ...([
+    'id',
+    'token',
+    'code',
+    'landingId',
+    'source',
+    'contactType',
+    'contactValue',
+    'language',
+    'buyerUserId',
+    'isGift',
+  ] as const),
   ...(['giftRecipientType', 'giftRecipientValue', 'giftMessage', 'tariffId', 'periodDays', 'amountKopeks'] as const),
   ...(['paymentMethod', 'paymentId', 'transactionId', 'status', 'userId', 'accountCreated', 'retryCount'] as const),
   ...(['activationRequestedAt', 'isActivationSigned', 'grantedAt', 'subscriptionUrl', 'subscriptionCryptoLink'] as const),
@@ -44,6 +55,8 @@ export interface NewPurchase {
   token: string;
   landingId: number;
   buyer: Contact;
+  /** Of the page; null = unknown. */
+  language: string | null;
   isGift: boolean;
   recipient: Contact | null;
   giftMessage: string | null;

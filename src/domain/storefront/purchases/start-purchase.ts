@@ -62,20 +62,21 @@ const TOKEN_BYTES = 48;
 /**
  * Starts a purchase without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
  * called (H4), which happens outside of any transaction. If the provider makes no invoice, the purchase is deleted.
- * @param caller the client's address and `Idempotency-Key`: a repeat from the same address gets the first answer
+ * @param caller the client's address, preferred language (of a new account and its mails) and `Idempotency-Key`: a repeat from the same
+ * address gets the first answer
  * @throws AppError 404 no such page | 400 not offered, with the texts of the specification | 502 the provider is down
  */
 export async function startPurchase(
   app: App,
   order: PurchaseOrder,
-  caller: { ip: string | null; idempotencyKey: string | null },
+  caller: { ip: string | null; language?: string | null; idempotencyKey: string | null },
 ): Promise<StartedPurchase> {
   const key = keyOfAddress(caller);
   return runOnceAround(
     app,
     { kind: 'anonymous' },
     { key, operation: 'landing.purchase', input: order },
-    (t) => preparePurchase(t, order),
+    (t) => preparePurchase(t, order, caller.language ?? null),
     (prepared) => openPurchase(app, prepared),
   );
 }
@@ -86,7 +87,7 @@ function keyOfAddress({ ip, idempotencyKey: key }: { ip: string | null; idempote
   return createHash('sha256').update(`${ip}\n${key}`).digest('hex');
 }
 
-async function preparePurchase(t: App, order: PurchaseOrder): Promise<PreparedPurchase> {
+async function preparePurchase(t: App, order: PurchaseOrder, language: string | null): Promise<PreparedPurchase> {
   const landing = await findBySlug(t.db, order.slug);
   if (!landing?.isActive) throw landingNotFound();
   if (order.isGift && !landing.giftEnabled) throw giftsOff();
@@ -115,6 +116,7 @@ async function preparePurchase(t: App, order: PurchaseOrder): Promise<PreparedPu
     token,
     landingId: landing.id,
     buyer: order.buyer,
+    language,
     isGift: order.isGift,
     recipient: order.isGift ? order.recipient : null,
     giftMessage: order.isGift ? order.giftMessage : null,

@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "guest_purchases" ADD COLUMN     "language" VARCHAR(5);

@@ -1,0 +1,27 @@
+import type { App } from '../../core/app.ts';
+import { LANGUAGES, type Language, text } from '../messaging/texts.ts';
+import { methodName } from './method-settings.ts';
+
+const KEYS = {
+  PAYMENT_BALANCE_DESCRIPTION: 'payments.balance_description',
+  PAYMENT_SERVICE_NAME: 'payments.service_name',
+} as const;
+
+/** A text of the settings: the operator's own stands; where it was never changed, the same in the payer's language (08 C3). */
+export function paymentText(app: Pick<App, 'settings'>, setting: keyof typeof KEYS, language: string | null): string {
+  const own = app.settings.get(setting);
+  return own === text('ru', KEYS[setting]) ? text(language, KEYS[setting]) : own;
+}
+
+/** Description of the ledger row of a top-up. */
+export function topupTitle(app: App, method: string, language: string | null): string {
+  return `${paymentText(app, 'PAYMENT_BALANCE_DESCRIPTION', language)} (${methodName(app, method)})`;
+}
+
+/** `topupTitle` by language, for a statement that reads the payer's language itself. */
+export function topupTitles(app: App, method: string): Record<Language, string> {
+  return Object.fromEntries(LANGUAGES.map((language) => [language, topupTitle(app, method, language)])) as Record<
+    Language,
+    string
+  >;
+}
