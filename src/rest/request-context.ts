@@ -4,8 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
 import { clientIp } from '../core/http/client-ip.ts';
 import type { Context } from '../routers/context.ts';
+import { preferredLanguage } from '../routers/preferred-language.ts';
 import { browserOf } from './browser.ts';
-import { preferredLanguage } from './preferred-language.ts';
 
 const BEARER = /^Bearer\s+(\S+)\s*$/i;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { preferredLanguage } from '../../../src/rest/preferred-language.ts';
+import { preferredLanguage } from '../../../src/routers/preferred-language.ts';
 
 it.each([
   [undefined, null],
