@@ -187,14 +187,14 @@ describe('POST /cabinet/landing/{slug}/purchase', () => {
       const bought = await guest.with({ 'accept-language': accepted }).post(`/cabinet/landing/${landing.slug}/purchase`, order);
       expect(bought.status).toBe(200);
       const { id } = await deliver(bought.body.purchase_token);
-      const [facts] = await t.app.db.sql<{ language: string; description: string; subjects: string[] }>(
-        `SELECT u.language, x.description, ARRAY(SELECT m.subject FROM outgoing_mails m WHERE m.recipient = u.email ORDER BY m.id) AS subjects
+      const [facts] = await t.app.db.sql<{ language: string; description: string; titles: string[] }>(
+        `SELECT u.language, x.description, ARRAY(SELECT m.subject FROM outgoing_mails m WHERE m.recipient = u.email ORDER BY m.id) AS titles
        FROM guest_purchases p JOIN users u ON u.id = p.user_id JOIN transactions x ON x.id = p.transaction_id WHERE p.id = $1::int`,
         [id],
       );
       expect(facts!.language).toBe(language);
-      expect(facts!.subjects).toHaveLength(3);
-      for (const text of [facts!.description, ...facts!.subjects]) expect(text).toMatch(words);
+      expect(facts!.titles).toHaveLength(3);
+      for (const text of [facts!.description, ...facts!.titles]) expect(text).toMatch(words);
     },
   );
 

@@ -9,8 +9,8 @@ const KEYS = {
 
 /** A text of the settings: the operator's own stands; where it was never changed, the same in the payer's language (08 C3). */
 export function paymentText(app: Pick<App, 'settings'>, setting: keyof typeof KEYS, language: string | null): string {
-  const own = app.settings.get(setting);
-  return own === text('ru', KEYS[setting]) ? text(language, KEYS[setting]) : own;
+  const stored = app.settings.get(setting);
+  return stored === text('ru', KEYS[setting]) ? text(language, KEYS[setting]) : stored;
 }
 
 /** Description of the ledger row of a top-up. */

@@ -111,8 +111,8 @@ describe('a paid invoice', () => {
   });
 
   test("08 C3: the operator's own words stand in every language", async () => {
-    const own = await testApp({ environment: { PAYMENT_BALANCE_DESCRIPTION: 'Deposit' } });
-    expect(topupTitles(own.app, 'sandbox')).toEqual({ ru: 'Deposit (Sandbox)', en: 'Deposit (Sandbox)' });
+    const changed = await testApp({ environment: { PAYMENT_BALANCE_DESCRIPTION: 'Deposit' } });
+    expect(topupTitles(changed.app, 'sandbox')).toEqual({ ru: 'Deposit (Sandbox)', en: 'Deposit (Sandbox)' });
   });
 
   test('of a referred user leaves the first-top-up flag to the referral bonus', async () => {
