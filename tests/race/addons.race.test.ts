@@ -6,7 +6,7 @@ import { purchaseDevices } from '../../src/domain/subscriptions/purchase-devices
 import { purchaseTraffic } from '../../src/domain/subscriptions/purchase-traffic.ts';
 import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
 import { settled } from '../support/parallel.ts';
-import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
+import { aBuyer, aServer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -49,6 +49,7 @@ test('20 traffic packages at once with money for three: three are sold and count
 });
 
 test('20 paid trials at once: one fee, one subscription', async () => {
+  await aServer(t.app, { is_trial_eligible: true });
   const buyer = await aBuyer(t.app, 1_000_000);
   const results = await settled(20, () => activateTrial(t.app, buyer, null, insufficientFundsForTrial));
   expect(reasonsOf(results)).toEqual(Array(19).fill('subscription_exists'));
