@@ -36,7 +36,7 @@ export async function readList(app: App, lease: RunLease, run: SyncRun): Promise
       return 'more';
     }
     await skipDuplicates(t.db, run.id, t.clock.now());
-    await advance(t, run, { readAt: began, isComplete: isComplete && listed > 0 }, { listed });
+    await advance(t, run, { readAt: began, isComplete, hasUsers: listed > 0 }, { listed });
     return 'next';
   });
 }

@@ -50,6 +50,7 @@ export function firstCursor(kind: SyncKind, mode: SyncMode | null): SyncCursor {
     readAt: null,
     restarts: 0,
     isComplete: false,
+    hasUsers: false,
     after: firstOf(phase),
     isShareChecked: false,
     trouble: 0,

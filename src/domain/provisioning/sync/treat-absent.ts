@@ -65,7 +65,7 @@ export async function treatAbsent(app: App, lease: RunLease, run: SyncRun): Prom
 
 function refusalOf(run: SyncRun, absent: number, known: number): SyncRefusal | null {
   if (known === 0 || absent === 0) return null;
-  if (!run.cursor.isComplete) return 'incomplete_list';
+  if (!run.cursor.isComplete || !run.cursor.hasUsers) return 'incomplete_list';
   return isTooManyAbsent(absent, known) ? 'too_many_absent' : null;
 }
 

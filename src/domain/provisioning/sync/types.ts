@@ -21,8 +21,10 @@ export interface SyncCursor {
   readAt: string | null;
   /** Times the list was read again because it was incomplete. */
   restarts: number;
-  /** The list is the panel's complete list, and not empty: users who are not in it count as absent. */
+  /** The list is the panel's complete list. */
   isComplete: boolean;
+  /** The list is not empty. Only then do users who are not in a complete list count as absent. */
+  hasUsers: boolean;
   /** Last panel uuid, subscription or user that was processed in the phase. */
   after: string;
   /** The share of absent users was checked and is small enough. */

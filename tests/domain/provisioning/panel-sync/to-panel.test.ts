@@ -151,6 +151,16 @@ describe('08 P13: runs are parallel and bounded', () => {
     expect(seen.most).toBe(expected);
   });
 
+  it('a panel without users is not asked for anybody', async () => {
+    const t = await startEmpty();
+    for (let n = 0; n < 5; n++) await aSubscription(t.app);
+    const before = t.panel.calls().length;
+    expect((await run(t.app, 'to_panel')).counts).toMatchObject({ created: 5, errors: 0 });
+    const calls = t.panel.calls().slice(before);
+    expect(calls.filter(({ path }) => /by-telegram-id|by-email|resolve|by-username/.test(path))).toEqual([]);
+    expect(calls.filter(({ method, path }) => method === 'POST' && path === '/api/users')).toHaveLength(5);
+  });
+
   it('the squads of a tariff likewise', async () => {
     const t = await startEmpty();
     const [tariff] = await t.app.db.sql<{ id: number }>(
