@@ -10,7 +10,9 @@ const JOBS_SCHEMA = 'jobs';
 /** How often an idle worker looks for jobs that nobody announced: of other instances, and sent by SQL functions. */
 const POLL_SECONDS = 0.5;
 /** After a job a worker looks for the next one; the pause bounds what background work takes from requests. */
-const NEXT_JOB_MS = 25;
+const NEXT_JOB_MS = 100;
+/** A queue is announced to an idle worker at most this often; that worker then goes on by itself. */
+const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
 
 function optionsOf(definition: QueuePolicy) {
@@ -32,6 +34,7 @@ export class JobRunner {
   /** Ids of the workers of each queue; those that run a job. */
   readonly #workers = new Map<string, string[]>();
   readonly #busy = new Set<string>();
+  readonly #wokenAt = new Map<string, number>();
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
 
@@ -96,8 +99,17 @@ export class JobRunner {
 
   /** A job of this queue was committed: an idle worker looks for it now. */
   wake(queue: string): void {
+    const now = performance.now();
+    if (this.#isBusy() || now - (this.#wokenAt.get(queue) ?? Number.NEGATIVE_INFINITY) < WAKE_MS) return;
+    this.#wokenAt.set(queue, now);
     const idle = this.#workers.get(queue)?.find((worker) => !this.#busy.has(worker));
     if (idle !== undefined) this.#boss.notifyWorker(idle);
+  }
+
+  /** While half of the connections are in use, jobs do not compete with requests: each worker then takes one job at each poll. */
+  #isBusy(): boolean {
+    const { size, inUse, waiting } = this.#database.poolCounters();
+    return waiting > 0 || inUse * 2 > size;
   }
 
   async #startWorker(app: App, definition: JobDefinition): Promise<string> {
@@ -110,7 +122,9 @@ export class JobRunner {
       } finally {
         this.#busy.delete(worker);
         // Only a full batch of several jobs makes pg-boss look for more; it would wait for the next poll here.
-        setTimeout(() => this.#boss.notifyWorker(worker), NEXT_JOB_MS).unref();
+        setTimeout(() => {
+          if (!this.#isBusy()) this.#boss.notifyWorker(worker);
+        }, NEXT_JOB_MS).unref();
       }
     });
     return worker;
