@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { writeState } from '../../src/core/service-state.ts';
-import { readCart } from '../../src/domain/subscriptions/saved-cart.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer } from '../support/api.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
+import { readCart } from '../support/saved-cart.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../support/test-sandbox.ts';
 

@@ -1,16 +1,10 @@
 import type { App } from '../../core/app.ts';
-import { peek, put } from '../../core/short-lived.ts';
+import { put } from '../../core/short-lived.ts';
 import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
-import type { SavedCart } from './types.ts';
 
 /** Key of a user's saved order. */
 export function cartKey(userId: number): string {
   return `user_cart:${userId}`;
-}
-
-/** The saved order of a user; null when there is none or it is older than `CART_TTL_SECONDS`. */
-export function readCart(app: App, userId: number): Promise<SavedCart | null> {
-  return peek<SavedCart>(app, cartKey(userId));
 }
 
 /**

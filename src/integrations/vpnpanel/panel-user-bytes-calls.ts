@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { PanelError, type PanelUserBytes, type VpnPanelPort } from '../../domain/provisioning/ports.ts';
+import type { PanelUserBytes, VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { isUuid, type PanelGeneration, requireUuid, uuidFromPanelNumber } from './panel-generation.ts';
 import { dayOf, mustBeFound, type PanelAnswer, type PanelTransport, panelPath } from './panel-transport.ts';
+import { readPart } from './read-part.ts';
 
 const bytes = z.coerce.number().nonnegative().catch(0);
 /** The older generation: one row a user and day. */
@@ -10,12 +11,6 @@ const legacyRows = z.array(z.object({ userUuid: z.string().nullable().catch(null
 const usage = z.object({
   nodes: z.array(z.object({ uuid: z.string(), users: z.array(z.object({ id: z.int().positive(), totalBytes: bytes })) })),
 });
-
-function read<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read', { cause: result.error });
-}
 
 /** Sums of whole bytes by user; without traffic or a uuid a row is left out. */
 function summed(rows: Iterable<readonly [userUuid: string, totalBytes: number]>): PanelUserBytes[] {
@@ -42,14 +37,16 @@ export function createUserBytesCalls(
       if ((await generation()) === 'number') {
         const path = panelPath('bandwidth-stats', 'nodes', 'usage');
         const answer = await transport.call({ method: 'POST', path, query, body: { nodesUuids: [node] }, idempotent: true });
-        const found = read(usage, mustBeFound(answer)).nodes.find((entry) => entry.uuid === node);
+        const found = readPart(usage, mustBeFound(answer)).nodes.find((entry) => entry.uuid === node);
         return summed((found?.users ?? []).map((user) => [uuidFromPanelNumber(user.id), user.totalBytes]));
       }
       const path = panelPath('bandwidth-stats', 'nodes', node, 'users', 'legacy');
       const answer: PanelAnswer = await transport.call({ method: 'GET', path, query, idempotent: true });
       if (!answer.found) return null;
       return summed(
-        read(legacyRows, answer.value).flatMap(({ userUuid, total }) => (userUuid === null ? [] : [[userUuid, total] as const])),
+        readPart(legacyRows, answer.value).flatMap(({ userUuid, total }) =>
+          userUuid === null ? [] : [[userUuid, total] as const],
+        ),
       );
     },
   };

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import {
-  PanelError,
-  type PanelNodeDay,
-  type PanelNodeTraffic,
-  type PanelNodeUsage,
-  type PanelTrafficPeriods,
-  type PanelUserTraffic,
+import type {
+  PanelNodeDay,
+  PanelNodeTraffic,
+  PanelNodeUsage,
+  PanelTrafficPeriods,
+  PanelUserTraffic,
 } from '../../domain/provisioning/ports.ts';
+import { readPart } from './read-part.ts';
 
 /** Names of the panel's usage statistics, read as leniently as everything else of it (see `panel-wire.ts`). */
 
@@ -18,12 +18,6 @@ const raw = z.record(z.string(), z.unknown());
 /** A whole number from 0 to the largest exact integer. */
 function wholeBytes(value: number): number {
   return Math.min(Math.max(Math.round(value), 0), Number.MAX_SAFE_INTEGER);
-}
-
-function read<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read', { cause: result.error });
 }
 
 const UNITS = ['', 'K', 'M', 'G', 'T', 'P', 'E', 'Z', 'Y'];
@@ -49,7 +43,7 @@ const wireUserTraffic = z.object({
 });
 
 export function fromWireUserTraffic(value: unknown): PanelUserTraffic {
-  const { categories, series } = read(wireUserTraffic, value);
+  const { categories, series } = readPart(wireUserTraffic, value);
   return {
     days: categories,
     nodes: series.map((node) => ({
@@ -65,7 +59,7 @@ export function fromWireUserTraffic(value: unknown): PanelUserTraffic {
 /** The list of the current traffic of each node before version 2.7. */
 export function fromWireRealtime(value: unknown): PanelNodeTraffic[] {
   const wire = z.object({ nodeUuid: z.string().catch(''), downloadBytes: bytes, uploadBytes: bytes });
-  return read(z.array(raw), value).map((node) => ({ ...read(wire, node), raw: node }));
+  return readPart(z.array(raw), value).map((node) => ({ ...readPart(wire, node), raw: node }));
 }
 
 const sizes = z.array(z.object({ download: z.string().catch(''), upload: z.string().catch('') }));
@@ -78,7 +72,7 @@ export function fromWireNodeMetrics(value: unknown): PanelNodeTraffic[] {
     usersOnline: z.number().catch(0),
     inboundsStats: sizes,
   });
-  return read(z.object({ nodes: z.array(node) }), value).nodes.map(({ nodeUuid, nodeName, usersOnline, inboundsStats }) => {
+  return readPart(z.object({ nodes: z.array(node) }), value).nodes.map(({ nodeUuid, nodeName, usersOnline, inboundsStats }) => {
     const sum = (pick: (inbound: z.output<typeof sizes>[number]) => string) =>
       wholeBytes(inboundsStats.reduce((total, inbound) => total + bytesOfSizeText(pick(inbound)), 0));
     const [downloadBytes, uploadBytes] = [sum((inbound) => inbound.download), sum((inbound) => inbound.upload)];
@@ -101,12 +95,15 @@ export function fromWireNodeUsage(value: unknown): PanelNodeUsage[] {
     total: bytes,
     date: z.string(),
   });
-  return read(z.array(row), value).map(({ total, ...rest }) => ({ ...rest, totalBytes: total }));
+  return readPart(z.array(row), value).map(({ total, ...rest }) => ({ ...rest, totalBytes: total }));
 }
 
 /** The newer generation gives usage by user or by day, not by both: the rows are those of days. */
 export function fromWireNodeUsageDays(value: unknown, nodeUuid: string): PanelNodeUsage[] {
-  const { categories, sparklineData } = read(z.object({ categories: z.array(z.string()), sparklineData: z.array(bytes) }), value);
+  const { categories, sparklineData } = readPart(
+    z.object({ categories: z.array(z.string()), sparklineData: z.array(bytes) }),
+    value,
+  );
   return categories.flatMap((date, day) => {
     const totalBytes = sparklineData[day] ?? 0;
     return totalBytes > 0 ? [{ userUuid: null, username: null, nodeUuid, totalBytes, date }] : [];
@@ -123,7 +120,7 @@ const period = z
   }));
 
 export function fromWireTrafficPeriods(value: unknown): PanelTrafficPeriods {
-  const periods = read(
+  const periods = readPart(
     z.object({
       bandwidthLastTwoDays: period,
       bandwidthLastSevenDays: period,
@@ -144,5 +141,5 @@ export function fromWireTrafficPeriods(value: unknown): PanelTrafficPeriods {
 
 export function fromWireNodeDays(value: unknown): PanelNodeDay[] {
   const day = z.object({ nodeName: z.string(), date: z.string(), totalBytes: bytes });
-  return read(z.object({ lastSevenDays: z.array(day) }), value).lastSevenDays;
+  return readPart(z.object({ lastSevenDays: z.array(day) }), value).lastSevenDays;
 }

@@ -24,6 +24,7 @@ import type {
 import { PanelError } from '../../domain/provisioning/ports.ts';
 import { withoutInboundSecrets } from './inbound-secrets.ts';
 import { isUuid, uuidFromPanelNumber } from './panel-generation.ts';
+import { readPart } from './read-part.ts';
 
 /** Codes of the panel that change what a call means. */
 export const PANEL_ERROR_CODES = {
@@ -149,14 +150,8 @@ const wireUser = z.object({
 });
 
 /** Runs a lenient schema. @throws PanelError `unavailable`: required fields are missing */
-function read<T>(schema: z.ZodType<T>, value: unknown): T {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read', { cause: result.error });
-}
-
 export function fromWireUser(value: unknown): PanelUser {
-  const user = read(wireUser, value);
+  const user = readPart(wireUser, value);
   return {
     uuid: userHandle(user.uuid, user.id),
     shortUuid: user.shortUuid,
@@ -195,7 +190,7 @@ export function fromWireUsers(value: unknown): PanelUser[] {
 }
 
 export function fromWireUserPage(value: unknown): { users: PanelUser[]; total: number } {
-  const page = read(z.object({ users: z.array(z.unknown()), total: z.number() }), value);
+  const page = readPart(z.object({ users: z.array(z.unknown()), total: z.number() }), value);
   return { users: page.users.map(fromWireUser), total: page.total };
 }
 
@@ -218,7 +213,7 @@ const wireDevice = z.object({
 });
 
 export function fromWireDevices(value: unknown): { devices: PanelDevice[]; total: number } {
-  const page = read(z.object({ devices: z.array(wireDevice), total: z.number() }), value);
+  const page = readPart(z.object({ devices: z.array(wireDevice), total: z.number() }), value);
   const devices = page.devices.map(({ userUuid, userId, ...rest }) => ({ ...rest, userUuid: userHandle(userUuid, userId) }));
   return { devices, total: page.total };
 }
@@ -242,13 +237,13 @@ const wireInternalSquad = z.object({
 });
 
 export function fromWireInternalSquad(value: unknown): PanelInternalSquad {
-  const { info, ...squad } = read(wireInternalSquad, value);
+  const { info, ...squad } = readPart(wireInternalSquad, value);
   return { ...squad, ...info };
 }
 
 /** No `.catch` for the list: an unreadable list must not count as "no squads". */
 export function fromWireInternalSquads(value: unknown): PanelInternalSquad[] {
-  return read(z.object({ internalSquads: z.array(z.unknown()) }), value).internalSquads.map(fromWireInternalSquad);
+  return readPart(z.object({ internalSquads: z.array(z.unknown()) }), value).internalSquads.map(fromWireInternalSquad);
 }
 
 const wireExternalSquad = z.object({
@@ -258,19 +253,19 @@ const wireExternalSquad = z.object({
 });
 
 export function fromWireExternalSquads(value: unknown): PanelExternalSquad[] {
-  const { externalSquads } = read(z.object({ externalSquads: z.array(wireExternalSquad) }), value);
+  const { externalSquads } = readPart(z.object({ externalSquads: z.array(wireExternalSquad) }), value);
   return externalSquads.map(({ info, ...squad }) => ({ ...squad, ...info }));
 }
 
 export function fromWireInbounds(value: unknown): PanelInbound[] {
-  return read(z.object({ inbounds: z.array(wireInbound) }), value).inbounds;
+  return readPart(z.object({ inbounds: z.array(wireInbound) }), value).inbounds;
 }
 
 const wireSquadNode = z.object({ uuid: text, nodeName: text, countryCode: text.catch('') });
 
 export function fromWireSquadNodes(value: unknown): PanelSquadNode[] {
   const either = z.object({ activeNodes: z.array(wireSquadNode).optional(), accessibleNodes: z.array(wireSquadNode).optional() });
-  const { activeNodes, accessibleNodes } = read(either, value);
+  const { activeNodes, accessibleNodes } = readPart(either, value);
   const nodes = activeNodes ?? accessibleNodes;
   if (nodes === undefined) throw new PanelError('unavailable', 'VPN panel sent an answer that cannot be read');
   return nodes;
@@ -307,7 +302,7 @@ const wireNode = z.object({
 });
 
 export function fromWireNode(value: unknown): PanelNode {
-  const { system, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = read(wireNode, value);
+  const { system, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = readPart(wireNode, value);
   return {
     ...node,
     coreUptime: xrayUptime,
@@ -318,7 +313,7 @@ export function fromWireNode(value: unknown): PanelNode {
 }
 
 export function fromWireNodes(value: unknown): PanelNode[] {
-  return read(z.array(z.unknown()), value).map(fromWireNode);
+  return readPart(z.array(z.unknown()), value).map(fromWireNode);
 }
 
 /** Byte counts beyond exact numbers come as text. */
@@ -341,7 +336,7 @@ const wireStats = z.object({
 });
 
 export function fromWireStats(value: unknown): PanelSystemStats {
-  const stats = read(wireStats, value);
+  const stats = readPart(wireStats, value);
   return {
     cpuCores: stats.cpu.cores,
     // Newer panels count cores and free memory in one way only.
@@ -359,12 +354,12 @@ export function fromWireStats(value: unknown): PanelSystemStats {
     onlineLastWeek: stats.onlineStats.lastWeek,
     neverOnline: stats.onlineStats.neverOnline,
     nodesOnline: stats.nodes.totalOnline,
-    raw: read(z.record(text, z.unknown()), value),
+    raw: readPart(z.record(text, z.unknown()), value),
   };
 }
 
 export function fromWireSubscriptionInfo(value: unknown): PanelSubscriptionInfo | null {
-  const info = read(
+  const info = readPart(
     z.object({
       isFound: z.boolean().catch(true),
       links: list(text),
@@ -377,5 +372,5 @@ export function fromWireSubscriptionInfo(value: unknown): PanelSubscriptionInfo 
 }
 
 export function fromWireEncryptedLink(value: unknown): string | null {
-  return read(z.object({ encryptedLink: text }), value).encryptedLink || null;
+  return readPart(z.object({ encryptedLink: text }), value).encryptedLink || null;
 }

@@ -6,9 +6,9 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { purchaseDevices, readDevicePrice } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTraffic } from '../../../src/domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
-import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { switchTraffic } from '../../../src/domain/subscriptions/switch-traffic.ts';
 import { aBuyer, aMembership, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

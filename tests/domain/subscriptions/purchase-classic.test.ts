@@ -7,8 +7,8 @@ import type { ClassicOptions } from '../../../src/domain/subscriptions/classic-o
 import { previewClassic, purchaseClassic } from '../../../src/domain/subscriptions/purchase-classic.ts';
 import { readPurchaseOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import type { ClassicSelection } from '../../../src/domain/subscriptions/rules/classic-selection.ts';
-import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
-import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { listRenewalOptions, readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
-import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

@@ -7,9 +7,10 @@ import { escapeHtml } from '../../../src/domain/messaging/texts.ts';
 import { purchaseDevices } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
-import { cartKey, readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
+import { cartKey } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
+import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const DAY = 86_400_000;

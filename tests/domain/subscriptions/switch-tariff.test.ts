@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { readCart } from '../../../src/domain/subscriptions/saved-cart.ts';
 import { previewTariffSwitch, switchTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;

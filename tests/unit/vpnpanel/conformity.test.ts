@@ -1,12 +1,13 @@
 import { CreateUserCommand, ERRORS, UpdateInternalSquadCommand, UpdateUserCommand } from '@remnawave/backend-contract';
 import { describe, expect, it } from 'vitest';
-import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
+import type { HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
 import { SANDBOX_APP_CONFIG_UUID } from '../../../src/sandbox/panel/app-config-routes.ts';
 import { PANEL_CONTRACT } from '../../support/panel-contract.ts';
 import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
+import { createRecordingHttpClient } from '../../support/recording-http-client.ts';
 
 type Started = Awaited<ReturnType<typeof startPanel>>;
 interface Sample {
@@ -225,14 +226,7 @@ describe('adapter requests', () => {
 
   async function bodiesOf(generation: 'uuid' | 'number') {
     const { panel } = await startPanel({ generation });
-    const sent: HttpRequest[] = [];
-    const plain = createPlainHttpClient();
-    const http: HttpClient = {
-      request(request) {
-        sent.push(request);
-        return plain.request(request);
-      },
-    };
+    const { http, sent } = createRecordingHttpClient();
     const adapter = createVpnPanelAdapter({ http, connection: () => connectionTo(panel) });
     const { uuid } = await adapter.createUser(full);
     await adapter.updateUser({ ...fields, uuid, status: 'DISABLED' });

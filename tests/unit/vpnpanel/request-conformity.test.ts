@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { listFiles, projectRoot, readFiles } from '../../../scripts/checks/source-files.ts';
 import { DAY_MS } from '../../../src/core/clock.ts';
-import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import type { VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
 import { appConfigRoutes, SANDBOX_APP_CONFIG_UUID } from '../../../src/sandbox/panel/app-config-routes.ts';
@@ -19,7 +18,7 @@ import { PatchUserBody } from '../../../src/sandbox/panel/user-requests.ts';
 import { userRoutes } from '../../../src/sandbox/panel/user-routes.ts';
 import { type ContractSchema, PANEL_CONTRACT } from '../../support/panel-contract.ts';
 import { aDraft, connectionTo, GERMANY, NETHERLANDS, PARTNERS, START, startPanel } from '../../support/panel-setup.ts';
-import { createPlainHttpClient } from '../../support/plain-http-client.ts';
+import { createRecordingHttpClient } from '../../support/recording-http-client.ts';
 
 const LATER = '2999-01-01T00:00:00.000Z';
 /** A valid body for each route of the fake that takes one. */
@@ -136,14 +135,7 @@ describe.each(['uuid', 'number'] as const)('what the adapter sends, %s generatio
   it('08: is known to the fake and, in version 3, to the package of the panel with every field', async () => {
     const started = await startPanel({ generation });
     const { panel } = started;
-    const sent: HttpRequest[] = [];
-    const plain = createPlainHttpClient();
-    const http: HttpClient = {
-      request(request) {
-        sent.push(request);
-        return plain.request(request);
-      },
-    };
+    const { http, sent } = createRecordingHttpClient();
     const adapter = createVpnPanelAdapter({ http, connection: () => connectionTo(panel) });
     await callEverything(adapter, panel);
 
