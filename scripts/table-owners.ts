@@ -70,8 +70,10 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   traffic_purchases: 'subscriptions',
   trial_day_counters: 'subscriptions',
 
+  payment_cases: 'payments',
   payment_method_configs: 'payments',
   payment_method_promo_groups: 'payments',
+  payment_reversals: 'payments',
   payments: 'payments',
   provider_callbacks: 'payments',
   saved_payment_methods: 'payments',

@@ -1,13 +1,14 @@
 -- Crediting of payments (spec 03 sections 2.2, 2.3 and 2.5). credit_topup() and credit_stars() are each one statement of the service and a
 -- whole transaction: movement, paid mark, feed row, flag, events and jobs.
 
--- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays.
+-- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays. p_charge_id is the provider's id of the money,
+-- where it is another than the invoice's.
 CREATE OR REPLACE FUNCTION mark_payment_credited(p_payment_id integer, p_transaction_id integer, p_external_id text, p_status text,
-  p_paid_at timestamptz, p_raw jsonb, p_now timestamptz)
+  p_paid_at timestamptz, p_raw jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE payments SET is_paid = true, paid_at = p_paid_at, outcome = 'paid', status = p_status, transaction_id = p_transaction_id,
-    external_id = coalesce(external_id, p_external_id), callback_payload = p_raw, updated_at = p_now
+    external_id = coalesce(external_id, p_external_id), charge_id = p_charge_id, callback_payload = p_raw, updated_at = p_now
   WHERE id = p_payment_id;
 END $$;
 
@@ -75,13 +76,14 @@ END $$;
 -- Credits a top-up that the caller has classified as one to credit. The parameters from p_user_id to p_currency are what the caller saw of
 -- the payment and classified by; when they are no longer so under the locks, or the payment is credited, nothing is done.
 --
--- p_titles is the description of the movement by language; the user's decides, else Russian.
+-- p_titles is the description of the movement by language; the user's decides, else Russian. p_charge_id is the provider's id of the money,
+-- where it is another than the invoice's; it identifies the movement.
 --
 -- outcome: credited | already_credited (the movement was there, only its link to this payment was missing) | changed (classify again) |
 -- no_user | taken (the movement belongs to another payment or user). 'changed', 'no_user' and 'taken' have written nothing.
 CREATE OR REPLACE FUNCTION credit_topup(p_payment_id integer, p_user_id integer, p_order_id text, p_external_id text, p_amount bigint,
   p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_titles jsonb,
-  p_method_name text, p_now timestamptz)
+  p_method_name text, p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
   v_has_user boolean;
@@ -106,7 +108,7 @@ BEGIN
   END IF;
 
   SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:' || v_method, v_method,
-    coalesce(p_external_id, p_reported_external_id), coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now, v_created_at) p;
+    coalesce(p_charge_id, p_external_id, p_reported_external_id), coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now, v_created_at) p;
   IF v_posting.outcome NOT IN ('posted', 'duplicate') THEN
     RAISE EXCEPTION 'posting a deposit returned %', v_posting.outcome;
   END IF;
@@ -114,7 +116,8 @@ BEGIN
     RETURN QUERY SELECT 'taken'::text, v_posting.transaction_id;
     RETURN;
   END IF;
-  PERFORM mark_payment_credited(p_payment_id, v_posting.transaction_id, p_reported_external_id, p_status, p_paid_at, p_raw, p_now);
+  PERFORM mark_payment_credited(p_payment_id, v_posting.transaction_id, p_reported_external_id, p_status, p_paid_at, p_raw, p_now,
+    p_charge_id);
   IF v_posting.outcome = 'duplicate' THEN
     RETURN QUERY SELECT 'already_credited'::text, v_posting.transaction_id;
     RETURN;

@@ -4,6 +4,7 @@ import { receivePollUpdate } from '../domain/engagement/polls/answer-in-messenge
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
 import { isPanelWebhookOn, receivePanelWebhook } from '../domain/panel-events/receive-event.ts';
+import { CALLBACK_BYTES } from '../domain/payments/callback-limits.ts';
 import { METHODS } from '../domain/payments/method-defaults.ts';
 import { isMethodConfigured } from '../domain/payments/method-settings.ts';
 import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
@@ -29,7 +30,7 @@ const INTERNAL_PREFIX = '/~callbacks/';
 const PANEL_ROUTE = `${INTERNAL_PREFIX}vpnpanel-events`;
 const NOWHERE = '/~nowhere';
 const MESSENGER_ROUTE = '/messenger-webhook';
-/** Largest callback in bytes. */
+/** Largest update of the messenger or event of the panel in bytes. */
 const BODY_LIMIT = 1024 * 1024;
 
 type Headers = Record<string, string | undefined>;
@@ -51,7 +52,11 @@ export function callbackRoute(app: App): (path: string) => string | null {
 function insideOf(app: App, bare: string): string | null {
   for (const provider of app.ports.payments.all()) {
     const path = provider.webhookPath();
-    if (path !== null && barePath(path) === bare) return `${INTERNAL_PREFIX}${provider.method}`;
+    if (path === null) continue;
+    const base = barePath(path);
+    if (base === bare) return `${INTERNAL_PREFIX}${provider.method}`;
+    const subpath = provider.callbackSubpaths?.find((name) => `${base}/${name}` === bare);
+    if (subpath !== undefined) return `${INTERNAL_PREFIX}${provider.method}/${subpath}`;
   }
   if (bare === '/') return null;
   if (isPanelWebhookOn(app) && bare === barePath(app.settings.get('VPNPANEL_WEBHOOK_PATH'))) return PANEL_ROUTE;
@@ -65,11 +70,17 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
     // Providers' OPTIONS are answered by their adapters (spec 03 section 2.6), not by the pages' CORS rules.
-    const options = { bodyLimit: BODY_LIMIT, config: { cors: false as const, callbackOf: null } };
-    scope.all<{ Params: { method: string } }>(`${INTERNAL_PREFIX}:method`, options, async (request, reply) => {
-      const answer = await receiveProviderCallback(app, request.params.method, callbackOf(request));
-      return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
-    });
+    const config = { cors: false as const, callbackOf: null };
+    const options = { bodyLimit: BODY_LIMIT, config };
+    // Reading stops at the limit, with or without Content-Length (03a section 0.8).
+    const payments = { bodyLimit: CALLBACK_BYTES, config };
+    for (const path of [`${INTERNAL_PREFIX}:method`, `${INTERNAL_PREFIX}:method/:subpath`]) {
+      scope.all<{ Params: { method: string; subpath?: string } }>(path, payments, async (request, reply) => {
+        const { method, subpath = '' } = request.params;
+        const answer = await receiveProviderCallback(app, method, { ...callbackOf(request), subpath });
+        return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
+      });
+    }
     scope.get(PANEL_ROUTE, options, () => ({ status: 'ok', service: 'vpnpanel_webhook', enabled: true }));
     scope.post(PANEL_ROUTE, options, async (request, reply) => {
       const { status, headers, body } = await receivePanelWebhook(app, callbackOf(request));
@@ -103,7 +114,7 @@ function sendReply(reply: FastifyReply, answer: CallbackReply): FastifyReply {
     .send(answer.body);
 }
 
-function callbackOf(request: FastifyRequest): ProviderCallback {
+function callbackOf(request: FastifyRequest): Omit<ProviderCallback, 'subpath'> {
   const headers: Headers = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = Array.isArray(value) ? value.join(', ') : value;
   // The rewritten URL has no query; the original one has.

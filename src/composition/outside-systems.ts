@@ -6,9 +6,6 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { AuditWriter } from '../domain/access/audit-writer.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
-import type { MessengerPort } from '../domain/messaging/ports.ts';
-import type { PaymentProvider } from '../domain/payments/ports.ts';
-import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
@@ -18,17 +15,14 @@ import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messeng
 import { createMessengerIdentityPort, OIDC_ISSUER } from '../integrations/messenger/identity-port.ts';
 import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
-import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
-import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
-import { YOOKASSA_BASE_URL } from '../integrations/payments/yookassa/connection.ts';
-import { createYookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
+import { paymentProviders } from './payment-providers.ts';
 import { RouteRegistry } from './route-registry.ts';
-import { SANDBOX_BOT_USERNAME, SANDBOX_CALLBACK_PATH, type SandboxHost } from './sandbox-host.ts';
+import { SANDBOX_BOT_USERNAME, type SandboxHost } from './sandbox-host.ts';
 import type { SandboxKind } from './sandbox-kinds.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
 
@@ -162,51 +156,4 @@ function oauthProviders({ settings, log, metrics }: OutsideOptions) {
       };
     },
   });
-}
-
-function paymentProviders({ settings, log, metrics, sandbox }: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
-  const deps = { log, metrics };
-  const listOf = (text: string) =>
-    text
-      .split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-  const yookassa = createYookassaProvider({
-    http: createHttpClient({ system: 'yookassa', totalTimeoutMs: 30_000 }, deps),
-    connection: () => ({
-      enabled: settings.get('YOOKASSA_ENABLED'),
-      baseUrl: YOOKASSA_BASE_URL,
-      shopId: settings.get('YOOKASSA_SHOP_ID') ?? '',
-      secretKey: settings.get('YOOKASSA_SECRET_KEY') ?? '',
-      returnUrl: settings.get('YOOKASSA_RETURN_URL'),
-      receiptEmail: settings.get('YOOKASSA_DEFAULT_RECEIPT_EMAIL'),
-      vatCode: settings.get('YOOKASSA_VAT_CODE'),
-      paymentMode: settings.get('YOOKASSA_PAYMENT_MODE'),
-      paymentSubject: settings.get('YOOKASSA_PAYMENT_SUBJECT'),
-      saveCard: settings.get('YOOKASSA_RECURRENT_ENABLED') && settings.get('YOOKASSA_RECURRENT_REQUIRED'),
-      minKopeks: settings.get('YOOKASSA_MIN_AMOUNT_KOPEKS'),
-      maxKopeks: settings.get('YOOKASSA_MAX_AMOUNT_KOPEKS'),
-      webhookPath: settings.get('YOOKASSA_WEBHOOK_PATH'),
-      trustedProxyNetworks: listOf(settings.get('YOOKASSA_TRUSTED_PROXY_NETWORKS')),
-    }),
-  });
-  const stars = createStarsProvider({
-    messenger,
-    connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
-    starsFor: (kopeks) => starsForKopeks(kopeks, settings.get('MESSENGER_STARS_RATE_RUB')),
-  });
-  const fake = createSandboxProvider({
-    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: 30_000 }, deps),
-    connection: () => {
-      const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
-      return (
-        addresses && {
-          baseUrl: addresses.paymentsUrl,
-          secret: sandbox!.secrets.paymentSecret,
-          webhookPath: SANDBOX_CALLBACK_PATH,
-        }
-      );
-    },
-  });
-  return [fake, stars, yookassa];
 }

@@ -160,12 +160,8 @@ export class SandboxHost {
         store,
         http,
         secret: secrets.paymentSecret,
-        shopId: 'sandbox',
         now,
-        callbackUrls: () => ({
-          sandbox: `${this.#serviceUrl}${SANDBOX_CALLBACK_PATH}`,
-          yookassa: `${this.#serviceUrl}/yookassa-webhook`,
-        }),
+        serviceUrl: () => this.#serviceUrl,
       }),
       startMessengerSandbox({
         store,

@@ -83,6 +83,13 @@ export const ENV_SPEC = {
     effect:
       'Fake panel, payment provider, messenger and mail box on loopback. auto = all of them outside production, until one real system is configured. on = those that have no real system configured; refused in production.',
   },
+  SANDBOX_PROVIDERS: {
+    group: 'Process',
+    type: 'list',
+    default: '',
+    effect:
+      'Payment methods, separated by commas, whose real providers the sandbox stands in for besides its own, for example yookassa,cryptobot. Only while the sandbox has the payments.',
+  },
   DATABASE_URL: {
     group: 'Database',
     type: 'string',

@@ -17,6 +17,8 @@ export interface Env {
   readonly shutdownDrainMs: number;
   readonly provisionAnswerWaitMs: number;
   readonly sandbox: 'auto' | 'on' | 'off';
+  /** Payment methods whose providers the sandbox stands in for. */
+  readonly sandboxProviders: readonly string[];
   /** May a fake stand in for a kind of system that is not configured? `on`, or `auto` outside production. */
   readonly isSandboxAllowed: boolean;
   /** null = embedded database in `dataDir`. */
@@ -239,6 +241,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     shutdownDrainMs: reader.integer('SHUTDOWN_DRAIN_MS'),
     provisionAnswerWaitMs: reader.integer('PROVISION_ANSWER_WAIT_MS'),
     sandbox,
+    sandboxProviders: Object.freeze(reader.list('SANDBOX_PROVIDERS')),
     isSandboxAllowed: sandbox === 'on' || (sandbox === 'auto' && !isProduction),
     databaseUrl: reader.databaseUrl(),
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE'),

@@ -25,7 +25,7 @@ async function anInvoice(userId: number) {
     app,
     { kind: 'user', userId },
     { amountKopeks: 50_000, method: 'sandbox', option: null },
-    null,
+    { idempotencyKey: null },
   );
   return { paymentId, externalId: (await paymentFacts(app, paymentId)).externalId! };
 }
@@ -99,9 +99,9 @@ describe('one payment', () => {
     const user = await aUser(app);
     for (let round = 1; round <= 5; round++) {
       const { externalId, paymentId } = await anInvoice(user.id);
-      const old = await provider.fetchStatus(externalId);
+      const old = await provider.fetchStatus({ externalId: externalId, orderId: null });
       provider.set(externalId, 'paid');
-      const paid = await provider.fetchStatus(externalId);
+      const paid = await provider.fetchStatus({ externalId: externalId, orderId: null });
       const states = [old, paid, old, old, paid, old];
       const results = await Promise.all(states.map((state) => creditPayment(app, paymentId, state)));
       expect(results.filter((result) => result === 'credited')).toHaveLength(1);
@@ -116,7 +116,12 @@ describe('many at once', () => {
     const user = await aUser(app);
     const before = provider.created.length;
     const call = () =>
-      topupBalance(app, { kind: 'user', userId: user.id }, { amountKopeks: 7_000, method: 'sandbox', option: null }, 'race');
+      topupBalance(
+        app,
+        { kind: 'user', userId: user.id },
+        { amountKopeks: 7_000, method: 'sandbox', option: null },
+        { idempotencyKey: 'race' },
+      );
     const results = await Promise.allSettled(Array.from({ length: 10 }, call));
     expect(provider.created.length - before).toBe(1);
     const answers = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value.paymentUrl] : []));

@@ -43,7 +43,12 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     const app = await withProvider(t.app, provider);
     const pair = await aReferralPair(app);
     const actor = { kind: 'user', userId: pair.referral.id } as const;
-    const { paymentId } = await topupBalance(app, actor, { amountKopeks: 50_000, method: 'sandbox', option: null }, null);
+    const { paymentId } = await topupBalance(
+      app,
+      actor,
+      { amountKopeks: 50_000, method: 'sandbox', option: null },
+      { idempotencyKey: null },
+    );
     const externalId = (await paymentFacts(app, paymentId)).externalId!;
     provider.set(externalId, 'paid');
     await times(20, () => callback(app, externalId));

@@ -64,6 +64,11 @@ export const creditedOnce = (kopeks: number) => ({
   flag: true,
 });
 
+/** The cases of a payment, oldest first. */
+export function casesOf(app: App, paymentId: number): Promise<{ kind: string; amountKopeks: number | null; status: string }[]> {
+  return app.db.sql('SELECT kind, amount_kopeks, status FROM payment_cases WHERE payment_id = $1::int ORDER BY id', [paymentId]);
+}
+
 let events = 0;
 
 /** Posts a callback about a payment as the provider does. */
@@ -71,6 +76,7 @@ export function callback(app: App, externalId: string, options: { eventId?: stri
   const id = options.eventId ?? `event-${++events}-${createHash('sha1').update(externalId).digest('hex').slice(0, 8)}`;
   return receiveProviderCallback(app, 'sandbox', {
     method: 'POST',
+    subpath: '',
     headers: { 'x-signature': options.signature ?? 'genuine', 'x-api-key': 'secret', 'content-type': 'application/json' },
     rawBody: Buffer.from(JSON.stringify({ id, payment: externalId })),
     query: {},

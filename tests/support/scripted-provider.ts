@@ -3,8 +3,10 @@ import {
   type InvoiceRequest,
   type PaymentOutcome,
   type PaymentProvider,
+  type PaymentReference,
   ProviderError,
   type ProviderFailure,
+  type ProviderReversal,
 } from '../../src/domain/payments/ports.ts';
 import { sandboxPaymentMethodIsListed } from './payment-samples.ts';
 
@@ -15,6 +17,7 @@ interface ScriptedInvoice {
   outcome: PaymentOutcome;
   amountKopeks: number;
   currency: string;
+  reversals?: readonly ProviderReversal[];
 }
 
 /** A payment provider in memory behind the port, with the faults of real ones. The signature of its callbacks is the word `genuine`. */
@@ -23,6 +26,8 @@ export class ScriptedProvider implements PaymentProvider {
   readonly initialStatus = 'pending';
   readonly pendingStatuses = ['pending', 'waiting_for_capture'];
   readonly canFetchStatus: boolean = true;
+  readonly callbackFormats = ['json'] as const;
+  readonly asksAboutUnknown = true;
   readonly invoices = new Map<string, ScriptedInvoice>();
   readonly created: InvoiceRequest[] = [];
   asked = 0;
@@ -55,12 +60,12 @@ export class ScriptedProvider implements PaymentProvider {
     return { externalId, paymentUrl: `${this.paymentUrl}${request.orderId}`, status: 'pending', expiresAt: null, raw: {} };
   };
 
-  fetchStatus = async (externalId: string) => {
+  fetchStatus = async ({ externalId }: PaymentReference) => {
     this.asked += 1;
     await this.whileAsked();
     const fault = this.fetchFaults.shift();
     if (fault) throw new ProviderError(this.method, fault, 'scripted');
-    const invoice = this.invoices.get(externalId);
+    const invoice = this.invoices.get(externalId ?? '');
     if (!invoice) throw new ProviderError(this.method, 'rejected', 'no such invoice');
     return { ...invoice, paidAt: invoice.outcome === 'paid' ? new Date('2026-01-02T03:04:05.000Z') : null, raw: { ...invoice } };
   };
@@ -73,12 +78,12 @@ export class ScriptedProvider implements PaymentProvider {
     });
     if (callback.headers['x-signature'] !== 'genuine') return { accepted: false, reply: reply(401) };
     const event = JSON.parse(callback.rawBody.toString('utf8')) as { id: string; payment: string };
-    return { accepted: true, externalId: event.payment, eventKey: event.id, reply: reply(200) };
+    return { accepted: true, reference: { externalId: event.payment, orderId: null }, eventKey: event.id, reply: reply(200) };
   };
 
   /** The payer's or the provider's step. */
   set(externalId: string, outcome: PaymentOutcome, change: Partial<ScriptedInvoice> = {}): void {
-    const words = { paid: 'succeeded', failed: 'canceled', pending: 'pending' };
+    const words = { paid: 'succeeded', failed: 'canceled', pending: 'pending', underpaid: 'underpaid', blocked: 'blocked' };
     Object.assign(this.invoices.get(externalId)!, { outcome, status: words[outcome] }, change);
   }
 }

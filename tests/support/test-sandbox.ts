@@ -56,9 +56,8 @@ async function startAll(): Promise<TestSandbox> {
       store,
       http,
       secret: secrets.paymentSecret,
-      shopId: 'sandbox',
       now,
-      callbackUrls: () => ({ sandbox: `${base()}/sandbox-payment-webhook`, yookassa: `${base()}/yookassa-webhook` }),
+      serviceUrl: base,
     }),
     startMessengerSandbox({
       store,

@@ -1,12 +1,13 @@
 import { columns, nestedRow, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { JobTypes } from '../../core/jobs/job-sender.ts';
+import type { PaymentReference } from './ports.ts';
 import { PAYMENT } from './repo.ts';
 import type { Payment } from './types.ts';
 
 /** `eventKey` identifies the event at the provider. */
-export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' | 'eventKey' | 'body' | 'headers'> {
-  externalId: string;
+export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' | 'eventKey' | 'body' | 'subpath' | 'headers'> {
+  reference: PaymentReference;
   now: Date;
 }
 
@@ -16,29 +17,35 @@ const QUEUE = 'payments.callback' satisfies keyof JobTypes;
 /** The statement that stores an event; tests cut sessions at it. */
 export const STORE_CALLBACK = `
   WITH stored AS (
-    INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at)
-    VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
+    INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at, order_id, subpath)
+    VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz, $8, $9) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
   SELECT send_job($7, jsonb_build_object('callbackId', stored.id)) AS sent FROM stored`;
 
 /** Stores an event with its job, in one statement; one that is stored already stays as it is and gets no second job. */
 export async function insertCallback(db: Db, callback: NewCallback): Promise<void> {
-  const { provider, eventKey, externalId, body, headers, now } = callback;
-  await db.sql(STORE_CALLBACK, [provider, eventKey, externalId, body, JSON.stringify(headers), now, QUEUE]);
+  const { provider, eventKey, reference, body, subpath, headers, now } = callback;
+  await db.sql(STORE_CALLBACK, [
+    ...[provider, eventKey, reference.externalId, body, JSON.stringify(headers), now, QUEUE],
+    ...[reference.orderId, subpath],
+  ]);
 }
 
-const CALLBACK = columns('ProviderCallback', ['id', 'provider', 'body', 'attempts']);
+const CALLBACK = columns('ProviderCallback', ['id', 'provider', 'body', 'subpath', 'externalId', 'orderId', 'attempts']);
 
-/** `attempts` counts the current one, too. `payment` is the one with the callback's external id; null = none is known by it. */
-export type StoredCallback = RowOf<typeof CALLBACK> & { externalId: string; payment: Payment | null };
+/** `attempts` counts the current one, too. `payment` is the one with the callback's external id or order id; null = none is known by them. */
+export type StoredCallback = RowOf<typeof CALLBACK> & { payment: Payment | null };
 
 /** Counts an attempt. @returns null when the callback is processed or unknown */
 export async function startCallback(db: Db, id: number): Promise<StoredCallback | null> {
   const [row] = await db.sql<Omit<StoredCallback, 'payment'> & { payment: object | null }>(
     `WITH started AS (
        UPDATE provider_callbacks SET attempts = attempts + 1 WHERE id = $1::int AND processed_at IS NULL
-       RETURNING ${CALLBACK.of()}, external_id)
-     SELECT ${CALLBACK.of('started')}, started.external_id, (SELECT row_to_json(known) FROM (
-       SELECT ${PAYMENT.of('p')} FROM payments p WHERE p.method = started.provider AND p.external_id = started.external_id) known) AS payment
+       RETURNING ${CALLBACK.of()})
+     SELECT ${CALLBACK.of('started')}, (SELECT row_to_json(known) FROM (
+       SELECT ${PAYMENT.of('p')} FROM payments p WHERE p.method = started.provider AND p.external_id = started.external_id
+       UNION ALL
+       SELECT ${PAYMENT.of('p')} FROM payments p WHERE p.method = started.provider AND p.order_id = started.order_id
+       LIMIT 1) known) AS payment
      FROM started`,
     [id],
   );

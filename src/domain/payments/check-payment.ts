@@ -34,9 +34,9 @@ export async function refreshPayment(
   purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
   const provider = app.ports.payments.byMethod(payment.method);
-  if (!provider || payment.externalId === null)
-    throw new ProviderError(payment.method, 'not_configured', 'There is no provider or no external id to ask about');
-  return creditSeenPayment(app, payment, await provider.fetchStatus(payment.externalId), purposes);
+  if (!provider) throw new ProviderError(payment.method, 'not_configured', 'There is no provider to ask about the payment');
+  const { externalId, orderId } = payment;
+  return creditSeenPayment(app, payment, await provider.fetchStatus({ externalId, orderId }), purposes);
 }
 
 /** `refreshPayment` by id, for the module of a purpose. @returns null for an unknown payment @throws ProviderError */

@@ -68,7 +68,7 @@ async function requestLink(app: App, user: UserRecord, amountKopeks: number): Pr
       orderId: newOrderId(app.random),
       amountKopeks,
       description: text(user.language, 'messages.stars_invoice_description', { amount: formatPrice(credited, false) }),
-      returnUrl: null,
+      returnUrls: { result: null, success: null, failed: null },
       metadata: {},
       payload,
     });

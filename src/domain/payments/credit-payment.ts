@@ -1,14 +1,16 @@
 import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { markRefunded, markUncredited, postTopup } from './credit-repo.ts';
+import { applyReversals } from './apply-reversals.ts';
+import { markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
+import { openCase } from './open-case.ts';
 import { topupTitles } from './payment-texts.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
-import { classifyState, TOPUP_PURPOSES } from './rules.ts';
-import type { CreditResult, Payment } from './types.ts';
+import { classifyState, type StateVerdict, TOPUP_PURPOSES } from './rules.ts';
+import type { CaseKind, CreditResult, Payment } from './types.ts';
 
 /** A payment changes a few times in its whole existence; more changes between two statements are an error of the program. */
 const MAX_READS = 5;
@@ -18,9 +20,9 @@ const MAX_READS = 5;
  * a manual check or the background check asked. It may run any number of times, concurrently or out of order (spec 03 sections 2.2 and
  * 11). Paid mark, ledger, balance, events, feed row and follow-up job are one statement (prisma/sql/topups.sql), hence one transaction.
  *
- * A refund of a credited payment is stored and logged as an alarm, not debited: the money may be spent and the balance must not become
- * negative, so an administrator decides.
- * @param state the answer of `fetchStatus`, fetched outside of any transaction
+ * Money that the provider gave back afterwards is taken from the balance (`applyReversals`). Whatever needs the decision of an administrator
+ * becomes a case.
+ * @param state what the provider itself confirmed, fetched outside of any transaction
  * @param purposes what invoices pay besides the balance
  * @throws Error when the payment is neither a top-up nor of one of the purposes
  */
@@ -36,12 +38,15 @@ export async function creditPayment(
     const purpose = purposes.find((known) => known.purpose === payment.purpose);
     if (!purpose && !isTopup(payment)) throw new Error(`payment ${paymentId} is not a top-up`);
     const verdict = classifyState(payment, state);
-    if (verdict !== 'credit') {
-      await applyUncredited(app, payment, state, verdict, purpose);
-      return verdict;
-    }
-    const result = purpose ? await purpose.settle(app, payment, state) : await creditTopup(app, payment, state);
-    if (result !== 'changed') return result;
+    const result =
+      verdict !== 'credit'
+        ? await applyUncredited(app, payment, state, verdict, purpose)
+        : purpose
+          ? await purpose.settle(app, payment, state)
+          : await creditTopup(app, payment, state);
+    if (result === 'changed') continue;
+    await afterState(app, payment, state, result);
+    return result;
   }
   throw new Error(`payment ${paymentId} keeps changing`);
 }
@@ -59,72 +64,97 @@ export async function creditSeenPayment(
   const isPlainTopup = isTopup(seen) && !purposes.some(({ purpose }) => purpose === seen.purpose);
   if (isPlainTopup && seen.userId !== null && classifyState(seen, state) === 'credit') {
     const result = await creditTopup(app, seen, state);
-    if (result !== 'changed') return result;
+    if (result !== 'changed') {
+      await afterState(app, seen, state, result);
+      return result;
+    }
   }
   return creditPayment(app, seen.id, state, purposes);
 }
 
 const isTopup = (payment: Payment) => TOPUP_PURPOSES.includes(payment.purpose);
 
+/** What a state brings besides the credit. */
+async function afterState(app: App, payment: Payment, state: ProviderPaymentState, result: CreditResult): Promise<void> {
+  if (result === 'credited' && state.amountKopeks > payment.amountKopeks) {
+    await openCase(app, {
+      kind: 'overpaid',
+      payment,
+      amountKopeks: state.amountKopeks - payment.amountKopeks,
+      currency: state.currency,
+    });
+  }
+  await applyReversals(app, payment, state.reversals ?? []);
+}
+
+/** Verdicts that need the decision of an administrator: the kind of the case, and the result for the caller. */
+const CASES: Readonly<Partial<Record<StateVerdict, { kind: CaseKind; result: CreditResult }>>> = {
+  test_payment: { kind: 'test_payment', result: 'test_payment' },
+  blocked: { kind: 'blocked', result: 'failed' },
+  second_payment: { kind: 'second_payment', result: 'order_mismatch' },
+  other_merchant: { kind: 'other_merchant', result: 'order_mismatch' },
+  order_mismatch: { kind: 'order_mismatch', result: 'order_mismatch' },
+};
+
 async function applyUncredited(
   app: App,
   payment: Payment,
   state: ProviderPaymentState,
-  verdict: CreditResult,
+  verdict: Exclude<StateVerdict, 'credit'>,
   purpose: PaymentPurpose | undefined,
-): Promise<void> {
+): Promise<CreditResult> {
   const now = app.clock.now();
+  const { amountKopeks, currency, status } = state;
   switch (verdict) {
+    case 'already_credited':
+    case 'refunded':
+      return verdict;
     case 'pending':
     case 'failed':
       await markUncredited(app.db, payment.id, verdict, state, now);
-      return;
+      return verdict;
     case 'amount_mismatch':
       await inTransaction(app, async (t) => {
         if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
         await purpose?.recordMismatch(t, payment, state);
-        raiseAlarm(t, payment, verdict, { reportedKopeks: state.amountKopeks, reportedCurrency: state.currency });
+        await openCase(t, { kind: verdict, payment, amountKopeks, currency, details: { status } });
       });
-      return;
-    case 'refunded':
-      if (await markRefunded(app.db, payment.id, state.status, now)) raiseAlarm(app, payment, verdict);
-      return;
-    case 'order_mismatch':
-      raiseAlarm(app, payment, verdict, { reportedExternalId: state.externalId, reportedOrderId: state.orderId });
-      return;
-    default:
-      return;
+      return verdict;
+    default: {
+      const { kind, result } = CASES[verdict]!;
+      if (verdict === 'blocked') await markUncredited(app.db, payment.id, 'failed', state, now);
+      // A report that no money came for is no case, whatever it is about.
+      if (state.outcome === 'paid' || verdict === 'blocked') {
+        const reference = `${payment.id}:${state.chargeId ?? state.externalId}`;
+        const details = { status, externalId: state.externalId, orderId: state.orderId, chargeId: state.chargeId ?? null };
+        await openCase(app, { kind, payment, reference, amountKopeks, currency, details });
+      }
+      return result;
+    }
   }
 }
 
 /** @returns `changed` when the payment is no longer as it was seen, so that the state may mean something else */
 async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState): Promise<CreditResult | 'changed'> {
-  if (seen.userId === null) return refuseCredit(app, seen, 'no_user');
+  if (seen.userId === null) return refuseCredit(app, seen, state, 'no_user');
   const topup = {
     ...{ payment: seen, state, now: app.clock.now() },
     ...{ titles: topupTitles(app, seen.method), methodName: methodName(app, seen.method) },
   };
   const { outcome, transactionId } = await committedStatement(app, () => postTopup(app.db, topup));
-  if (outcome === 'no_user') return refuseCredit(app, seen, 'no_user');
-  if (outcome === 'taken') return refuseCredit(app, seen, 'order_mismatch', { transactionId });
+  if (outcome === 'no_user') return refuseCredit(app, seen, state, 'no_user');
+  if (outcome === 'taken') return refuseCredit(app, seen, state, 'order_mismatch', { transactionId });
   if (outcome === 'credited') app.jobs.wake(['payments.after-topup']);
   return outcome;
 }
 
-function refuseCredit(app: App, payment: Payment, result: 'no_user' | 'order_mismatch', facts: object = {}): CreditResult {
-  raiseAlarm(app, payment, result, facts);
-  return result;
-}
-
-/** Logs an alarm for administrators: the payment keeps its state, and the log says why nothing was credited or debited. */
-export function raiseAlarm(
+async function refuseCredit(
   app: App,
-  payment: { id: number | null; method: string; userId: number | null },
-  reason: string,
-  facts: object = {},
-): void {
-  app.log.error(
-    { alarm: `payment_${reason}`, paymentId: payment.id, method: payment.method, userId: payment.userId, ...facts },
-    'a payment needs a decision of an administrator',
-  );
+  payment: Payment,
+  { amountKopeks, currency }: ProviderPaymentState,
+  kind: 'no_user' | 'order_mismatch',
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<CreditResult> {
+  await openCase(app, { kind, payment, amountKopeks, currency, details });
+  return kind;
 }

@@ -27,11 +27,11 @@ export async function postTopup(
 ): Promise<{ outcome: TopupOutcome; transactionId: number | null }> {
   const [row] = await db.sql<{ outcome: TopupOutcome; transactionId: number | null }>(
     `SELECT outcome, transaction_id FROM credit_topup($1::int, $2::int, $3, $4, $5::bigint, $6, $7, $8, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
-       $13::timestamptz)`,
+       $13::timestamptz, $14)`,
     [
       ...[payment.id, payment.userId, payment.orderId, payment.externalId, payment.amountKopeks, payment.currency],
       ...[state.externalId, state.status, state.paidAt ?? now, JSON.stringify(state.raw ?? null)],
-      ...[JSON.stringify(titles), methodName, now],
+      ...[JSON.stringify(titles), methodName, now, state.chargeId ?? null],
     ],
   );
   return row!;
@@ -41,6 +41,7 @@ export interface CreditMark {
   paymentId: number;
   transactionId: number;
   externalId: string;
+  chargeId: string | null;
   status: string;
   paidAt: Date;
   raw: unknown;
@@ -49,17 +50,21 @@ export interface CreditMark {
 
 /** Marks a payment paid and credited, in the transaction that moves the money (spec 03 H4, H5). */
 export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
-  await db.sql('SELECT mark_payment_credited($1::int, $2::int, $3, $4, $5::timestamptz, $6::jsonb, $7::timestamptz) AS marked', [
-    ...[
-      mark.paymentId,
-      mark.transactionId,
-      mark.externalId,
-      mark.status,
-      mark.paidAt,
-      JSON.stringify(mark.raw ?? null),
-      mark.now,
+  await db.sql(
+    'SELECT mark_payment_credited($1::int, $2::int, $3, $4, $5::timestamptz, $6::jsonb, $7::timestamptz, $8) AS marked',
+    [
+      ...[
+        mark.paymentId,
+        mark.transactionId,
+        mark.externalId,
+        mark.status,
+        mark.paidAt,
+        JSON.stringify(mark.raw ?? null),
+        mark.now,
+        mark.chargeId,
+      ],
     ],
-  ]);
+  );
 }
 
 /** Whether a ledger row is the credit of another payment, or belongs to another user. */
@@ -90,16 +95,6 @@ export async function markUncredited(
        updated_at = $7::timestamptz
      WHERE id = $1::int AND transaction_id IS NULL AND outcome = ANY($6::text[]) RETURNING id`,
     [id, outcome, state.status, state.externalId, JSON.stringify(state.raw ?? null), from, now],
-  );
-  return rows.length > 0;
-}
-
-/** Marks a credited payment as refunded. @returns false when it was marked before */
-export async function markRefunded(db: Db, id: number, status: string, now: Date): Promise<boolean> {
-  const rows = await db.sql<{ id: number }>(
-    `UPDATE payments SET outcome = 'refunded', status = $2, updated_at = $3::timestamptz
-     WHERE id = $1::int AND transaction_id IS NOT NULL AND outcome <> 'refunded' RETURNING id`,
-    [id, status, now],
   );
   return rows.length > 0;
 }

@@ -3,9 +3,10 @@ import { committedStatement } from '../../core/db/committed-statement.ts';
 import { retried } from '../../core/db/retried.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
-import { raiseAlarm } from './credit-payment.ts';
-import { markRefunded, postStars, upsertStarsPayment } from './credit-repo.ts';
+import { applyReversals, raiseUnknownReversal } from './apply-reversals.ts';
+import { postStars, upsertStarsPayment } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
+import { openCase } from './open-case.ts';
 import { topupTitle } from './payment-texts.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { findByExternalId } from './repo.ts';
@@ -40,20 +41,24 @@ export async function creditStars(
   if (result !== null && result !== 'no_user') return result;
   const uncredited = { ...record, userId: null, status: 'payer_unknown', transactionId: null };
   const id = await retried(app, () => upsertStarsPayment(app.db, uncredited));
-  raiseAlarm(app, { id, method: METHOD, userId: null }, 'no_user', { payerMessengerId: paid.payerMessengerId });
+  await openCase(app, {
+    ...{ kind: 'no_user', payment: { id, method: METHOD, userId: null }, reference: paid.chargeId, amountKopeks },
+    details: { payerMessengerId: paid.payerMessengerId, stars: paid.stars },
+  });
   return 'no_user';
 }
 
-/** Records a refund of Stars; like every refund it debits nothing by itself (see `creditPayment`). */
+/** Applies a refund of Stars, which is always of the whole payment. */
 export async function recordStarsRefund(
   app: App,
   refunded: Extract<StarsMovement, { kind: 'stars_refunded' }>,
 ): Promise<CreditResult> {
+  const reversal = { reversalId: refunded.chargeId, kind: 'refund' as const, amountKopeks: null };
   const payment = await findByExternalId(app.db, METHOD, refunded.chargeId);
-  if (!payment || payment.transactionId === null) {
-    raiseAlarm(app, { id: payment?.id ?? null, method: METHOD, userId: payment?.userId ?? null }, 'refund_of_unknown_charge');
+  if (!payment) {
+    await raiseUnknownReversal(app, METHOD, reversal, refunded.chargeId);
     return 'order_mismatch';
   }
-  if (await markRefunded(app.db, payment.id, 'refunded', app.clock.now())) raiseAlarm(app, payment, 'refunded');
+  await applyReversals(app, payment, [reversal]);
   return 'refunded';
 }

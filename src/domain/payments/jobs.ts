@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
 import { checkPendingPayments } from './check-pending.ts';
 import { processCallback } from './process-callback.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
+import { tellCase } from './tell-case.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
 export interface PaymentPurposes {
@@ -37,11 +39,33 @@ const afterTopup = defineJob({
   handle: (app, { data }) => runAfterTopup(app, data),
 });
 
-export const paymentJobs = (purposes: PaymentPurposes) => [callback(purposes), checkPending, afterTopup];
+/** Tells the administrators about a payment that needs their decision. */
+const caseNotice = defineJob({
+  name: 'payments.tell-case',
+  payload: z.object({ caseId: z.int() }),
+  handle: (app, { data }) => tellCase(app, data),
+});
+
+/** What follows a reversal (03a section 0.5): the message to the payer. */
+const afterReversal = defineJob({
+  name: 'payments.after-reversal',
+  payload: z.object({ reversalId: z.int() }),
+  handle: (app, { data }) => runAfterReversal(app, data),
+});
+
+export const paymentJobs = (purposes: PaymentPurposes) => [
+  callback(purposes),
+  checkPending,
+  afterTopup,
+  caseNotice,
+  afterReversal,
+];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'payments.callback': PayloadOf<typeof callback>;
     'payments.after-topup': PayloadOf<typeof afterTopup>;
+    'payments.tell-case': PayloadOf<typeof caseNotice>;
+    'payments.after-reversal': PayloadOf<typeof afterReversal>;
   }
 }

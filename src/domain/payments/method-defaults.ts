@@ -23,8 +23,6 @@ export interface MethodDefaults {
   max: number | AmountKey;
   /** Sub-options in the order they are shown. */
   options: readonly string[];
-  /** Page to which the payer returns: the neutral result page, the one for success, or the provider's own. */
-  returnTo: 'result' | 'success' | 'provider';
   /** Which id is the `identifier` of a payment (spec 03 section 4.1). */
   identifiedBy: 'external' | 'order';
   /** Whether the background check asks this provider (spec 03 section 4.3): not where rate limits or wrong answers forbid it. */
@@ -33,7 +31,7 @@ export interface MethodDefaults {
   hasCallbacks: boolean;
 }
 
-const usual = { options: [], returnTo: 'provider', identifiedBy: 'external', isPolled: true, hasCallbacks: true } as const;
+const usual = { options: [], identifiedBy: 'external', isPolled: true, hasCallbacks: true } as const;
 const cardAndSbp = ['sbp', 'card'] as const;
 
 /** All methods, in the order a new installation lists them (spec 03 section 5.1). */
@@ -57,7 +55,6 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'HELEKET_DISPLAY_NAME',
     min: 1_000,
     max: 10_000_000,
-    returnTo: 'result',
   },
   {
     ...usual,
@@ -67,7 +64,6 @@ export const METHODS: readonly MethodDefaults[] = [
     min: 'YOOKASSA_MIN_AMOUNT_KOPEKS',
     max: 'YOOKASSA_MAX_AMOUNT_KOPEKS',
     options: ['card', 'sbp'],
-    returnTo: 'result',
   },
   {
     ...usual,
@@ -94,7 +90,6 @@ export const METHODS: readonly MethodDefaults[] = [
     min: 'PLATEGA_MIN_AMOUNT_KOPEKS',
     max: 'PLATEGA_MAX_AMOUNT_KOPEKS',
     options: ['2', '10', '11', '12', '13'],
-    returnTo: 'success',
   },
   {
     ...usual,
@@ -103,7 +98,6 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'WATA_DISPLAY_NAME',
     min: 'WATA_MIN_AMOUNT_KOPEKS',
     max: 'WATA_MAX_AMOUNT_KOPEKS',
-    returnTo: 'success',
     isPolled: false,
   },
   {
@@ -149,7 +143,6 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'CLOUDPAYMENTS_DISPLAY_NAME',
     min: 'CLOUDPAYMENTS_MIN_AMOUNT_KOPEKS',
     max: 'CLOUDPAYMENTS_MAX_AMOUNT_KOPEKS',
-    returnTo: 'success',
     isPolled: false,
   },
   {
@@ -169,7 +162,6 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'RIOPAY_DISPLAY_NAME',
     min: 'RIOPAY_MIN_AMOUNT_KOPEKS',
     max: 'RIOPAY_MAX_AMOUNT_KOPEKS',
-    returnTo: 'success',
     identifiedBy: 'order',
   },
   {
@@ -190,7 +182,6 @@ export const SANDBOX_METHOD: MethodDefaults = {
   name: 'Sandbox',
   min: 1_000,
   max: 100_000_000,
-  returnTo: 'result',
   hasCallbacks: false,
 };
 

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { noPaymentUrl } from './errors.ts';
-import type { CreatedInvoice, InvoiceRequest, PaymentProvider } from './ports.ts';
+import type { CreatedInvoice, InvoiceRequest, PaymentProvider, ReturnUrls } from './ports.ts';
 import { attachInvoice, insertPayment, markInvoiceFailed } from './repo.ts';
 import { newOrderId, webUrl } from './rules.ts';
 
@@ -16,7 +16,9 @@ export interface InvoiceDraft {
   /** What the money is for; selects the `PaymentPurpose` that applies it. */
   purpose: string;
   payerEmail: string | null;
-  returnUrl: string | null;
+  /** Null = unknown. */
+  payerIp: string | null;
+  returnUrls: ReturnUrls;
   metadata: InvoiceRequest['metadata'];
 }
 
@@ -32,7 +34,7 @@ export interface PreparedInvoice {
  * (spec 03 H4).
  */
 export async function prepareInvoice(t: App, draft: InvoiceDraft): Promise<PreparedInvoice> {
-  const { provider, userId, amountKopeks, description, option, purpose, payerEmail, returnUrl, metadata } = draft;
+  const { provider, userId, amountKopeks, description, option, purpose, payerEmail, payerIp, returnUrls, metadata } = draft;
   const orderId = newOrderId(t.random);
   const payment = {
     method: provider.method,
@@ -52,7 +54,8 @@ export async function prepareInvoice(t: App, draft: InvoiceDraft): Promise<Prepa
     description,
     ...(option === null ? {} : { option }),
     ...(payerEmail === null ? {} : { payerEmail }),
-    returnUrl,
+    ...(payerIp === null ? {} : { payerIp }),
+    returnUrls,
     metadata,
   };
   return { paymentId, provider, request };

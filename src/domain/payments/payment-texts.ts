@@ -20,8 +20,14 @@ export function topupTitle(app: App, method: string, language: string | null): s
 
 /** `topupTitle` by language, for a statement that reads the payer's language itself. */
 export function topupTitles(app: App, method: string): Record<Language, string> {
-  return Object.fromEntries(LANGUAGES.map((language) => [language, topupTitle(app, method, language)])) as Record<
-    Language,
-    string
-  >;
+  return byLanguage((language) => topupTitle(app, method, language));
+}
+
+/** Description, by language, of the ledger row of a reversal. */
+export function reversalTitles(app: App, method: string): Record<Language, string> {
+  return byLanguage((language) => text(language, 'payments.transaction_reversal', { method: methodName(app, method) }));
+}
+
+function byLanguage(title: (language: Language) => string): Record<Language, string> {
+  return Object.fromEntries(LANGUAGES.map((language) => [language, title(language)])) as Record<Language, string>;
 }

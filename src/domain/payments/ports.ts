@@ -18,10 +18,18 @@ export class ProviderError extends Error {
   }
 }
 
+/** Where the provider sends the payer afterwards; absolute URLs. Null = the provider's own setting. */
+export interface ReturnUrls {
+  /** Whatever the result is. */
+  result: string | null;
+  success: string | null;
+  failed: string | null;
+}
+
 export interface InvoiceRequest {
   /** Our local payment id. */
   paymentId: number;
-  /** Our order id, at least 96 random bits (spec 03 H16). Also the idempotency key: two calls with one order id create one payment. */
+  /** Our order id, at least 96 random bits (spec 03 H16). Also the idempotency key, where the provider has one. */
   orderId: string;
   /** Whole kopeks, above zero. */
   amountKopeks: number;
@@ -30,8 +38,9 @@ export interface InvoiceRequest {
   option?: string;
   /** Receipt contact of the payer; providers that require one use their configured contact otherwise, never an invented address. */
   payerEmail?: string;
-  /** Where the provider redirects the payer afterwards; null = the provider's own setting. */
-  returnUrl: string | null;
+  /** The payer's address, for providers that ask for it; never the server's own. */
+  payerIp?: string;
+  returnUrls: ReturnUrls;
   /** Values stored with the payment at the provider; nulls are left out. */
   metadata: Readonly<Record<string, string | number | null>>;
   /** Messenger Stars only: the payload that comes back with the payment, 1 to 128 bytes. Default `balance_{orderId}`. */
@@ -39,7 +48,7 @@ export interface InvoiceRequest {
 }
 
 export interface CreatedInvoice {
-  /** The provider's id of the payment. */
+  /** The provider's id of the invoice. */
   externalId: string;
   /** Absolute http(s) URL. */
   paymentUrl: string;
@@ -47,12 +56,49 @@ export interface CreatedInvoice {
   status: string;
   /** UTC; null = the provider names no expiry. */
   expiresAt: Date | null;
+  /** The merchant account or terminal, where reports name it: a report of another one is not about this invoice. */
+  merchantId?: string | null;
   /** The provider's answer, for the record. */
   raw: unknown;
 }
 
-/** What a payment's state means for the ledger. A payment that was refunded before its credit is `failed`. */
-export type PaymentOutcome = 'pending' | 'paid' | 'failed';
+/** How a report or a question names an invoice; at least one of both is known. */
+export interface PaymentReference {
+  /** The provider's id. */
+  externalId: string | null;
+  /** Ours. */
+  orderId: string | null;
+}
+
+/**
+ * What a payment's state means for the ledger. `failed` is final for no provider: a verified success afterwards is credited (03a section
+ * 0.4). `underpaid` = less than the invoice came, and the provider has it. `blocked` = stopped by the provider's own checks.
+ */
+export type PaymentOutcome = 'pending' | 'paid' | 'failed' | 'underpaid' | 'blocked';
+
+/** Money that the provider gave back to the payer, or that was taken back (03a section 0.5). */
+export interface ProviderReversal {
+  /** Unique at the provider; where it has no such id, one that is made from the payment's. */
+  reversalId: string;
+  kind: 'refund' | 'chargeback';
+  /** Kopeks; null = the whole payment. */
+  amountKopeks: number | null;
+}
+
+/** A card or account of the payer that the provider keeps for further charges. */
+export interface ProviderSavedMethod {
+  providerMethodId: string;
+  /** The provider's word, for example `bank_card` or `sbp`. */
+  methodType: string;
+  title: string | null;
+  card: {
+    first6: string | null;
+    last4: string;
+    type: string | null;
+    expiryMonth: string | null;
+    expiryYear: string | null;
+  } | null;
+}
 
 export interface ProviderPaymentState {
   externalId: string;
@@ -67,12 +113,22 @@ export interface ProviderPaymentState {
   orderId: string | null;
   /** UTC; null unless paid. */
   paidAt: Date | null;
+  /** The provider's id of the money, where it is another than the invoice's; identifies the movement in the ledger. */
+  chargeId?: string | null;
+  /** As in `CreatedInvoice`. */
+  merchantId?: string | null;
+  /** Made in the provider's test mode although the shop is not in it: never credited. */
+  isTest?: boolean;
+  reversals?: readonly ProviderReversal[];
+  savedMethod?: ProviderSavedMethod | null;
   raw: unknown;
 }
 
-/** An incoming provider request as the HTTP layer received it. */
+/** An incoming provider request as the HTTP layer received it, within the limits of 03a section 0.8. */
 export interface ProviderCallback {
   method: string;
+  /** What follows the callback path: one of the provider's `callbackSubpaths`, or empty. */
+  subpath: string;
   /** Names in lower case. */
   headers: Readonly<Record<string, string | undefined>>;
   /** The bytes as received: signatures are verified over these, never over JSON that was serialized again (spec 03 H17). */
@@ -91,11 +147,29 @@ export interface CallbackReply {
 
 /**
  * Accepted = genuine and about a payment. `eventKey` is unique per event of the method, so a duplicate delivery violates the unique key
- * of stored callbacks. A callback confirms nothing: only `fetchStatus` does. Not accepted = answer `reply`, store nothing.
+ * of stored callbacks. Not accepted = answer `reply`, store nothing.
  */
 export type CallbackVerdict =
-  | { accepted: true; externalId: string; eventKey: string; reply: CallbackReply }
+  | { accepted: true; reference: PaymentReference; eventKey: string; reply: CallbackReply }
   | { accepted: false; reply: CallbackReply };
+
+/** Money to give back to the payer. */
+export interface RefundRequest {
+  externalId: string;
+  orderId: string;
+  chargeId: string | null;
+  /** Kopeks, at most what was paid. */
+  amountKopeks: number;
+  isWhole: boolean;
+  /** The same for every try of one refund. */
+  idempotencyKey: string;
+}
+
+/** What the provider did with it. `pending` = accepted, not carried out yet. */
+export interface RefundAnswer {
+  reversalId: string;
+  state: 'done' | 'pending';
+}
 
 export interface PaymentProvider {
   /** Payment method id of spec 03 section 2.4. */
@@ -104,19 +178,44 @@ export interface PaymentProvider {
   readonly initialStatus: string;
   /** The provider's words for pending payments; compared case-insensitively (spec 03 section 4.1). */
   readonly pendingStatuses: readonly string[];
-  /** Whether `fetchStatus` works. False where the provider only sends updates (Stars). */
+  /** Whether `fetchStatus` works. False where the provider only sends updates (Stars, Tribute's donations). */
   readonly canFetchStatus: boolean;
+  /** Bodies that its callbacks have; every other content type is refused (03a section 0.8). */
+  readonly callbackFormats: readonly CallbackFormat[];
+  /** Further paths below `webhookPath`, for example `pay` and `fail`. */
+  readonly callbackSubpaths?: readonly string[];
+  /**
+   * Whether a callback about an invoice that is not stored here makes us ask the provider. Not where anybody could use this to spend its
+   * rate limit (03a section 0.3).
+   */
+  readonly asksAboutUnknown: boolean;
+  /** Whether `refund` can return a part of a payment. */
+  readonly canRefundPartly?: boolean;
   /** Reads the settings on each call: a provider may be switched on at run time. */
   isConfigured(): boolean;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
   webhookPath(): string | null;
   /** @throws ProviderError */
   createInvoice(request: InvoiceRequest): Promise<CreatedInvoice>;
-  /** Asks the provider. Credits are based on this answer only. @throws ProviderError */
-  fetchStatus(externalId: string): Promise<ProviderPaymentState>;
-  /** Verifies any request on `webhookPath` (GET and OPTIONS too). Never throws and makes no outbound call. */
+  /** Asks the provider about an invoice. @throws ProviderError */
+  fetchStatus(reference: PaymentReference): Promise<ProviderPaymentState>;
+  /**
+   * Verifies any request on `webhookPath` (GET and OPTIONS too), and answers it. Never throws. It makes no outbound call, except for a key
+   * that verifies signatures.
+   */
   receiveCallback(callback: ProviderCallback): Promise<CallbackVerdict>;
+  /**
+   * The state that a stored callback itself proves; only where the whole body is signed (03a section 0.3). Absent, or null for one callback =
+   * only `fetchStatus` decides.
+   * @param body as received and verified
+   * @param subpath as in `ProviderCallback`
+   */
+  readCallback?(body: string, subpath: string): ProviderPaymentState | null;
+  /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
+  refund?(request: RefundRequest): Promise<RefundAnswer>;
 }
+
+export type CallbackFormat = 'json' | 'form';
 
 export interface PaymentProviders {
   byMethod(method: string): PaymentProvider | undefined;

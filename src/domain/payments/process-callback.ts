@@ -1,9 +1,11 @@
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { raiseUnknownReversal } from './apply-reversals.ts';
 import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
-import { creditSeenPayment, raiseAlarm } from './credit-payment.ts';
+import { creditSeenPayment } from './credit-payment.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
-import { type PaymentProvider, ProviderError, type ProviderPaymentState } from './ports.ts';
+import { openCase } from './open-case.ts';
+import { type PaymentProvider, type PaymentReference, ProviderError, type ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
 import { findByOrderId } from './repo.ts';
@@ -13,8 +15,8 @@ import type { Payment } from './types.ts';
 const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
 
 /**
- * Processes one stored callback (queue `payments.callback`). The callback only identifies the payment to ask the provider about; the
- * answer decides (spec 03 H9). Any number of runs end in one credit.
+ * Processes one stored callback (queue `payments.callback`). A callback whose whole body is signed proves its state itself; any other only
+ * identifies the payment to ask the provider about, and the answer decides (spec 03 H9, 03a section 0.3). Any number of runs end in one credit.
  * @param starsPurposes what Stars pay besides top-ups
  * @param purposes what invoices pay besides the balance
  * @throws Error while the provider or the database is down: the queue runs it again
@@ -45,27 +47,47 @@ function processStars(app: App, callback: StoredCallback, purposes: readonly Sta
 }
 
 async function processProvider(app: App, callback: StoredCallback, purposes: readonly PaymentPurpose[]): Promise<string> {
-  const { provider: method, externalId, payment: known } = callback;
+  const { provider: method, externalId, orderId, payment: known } = callback;
   const provider = app.ports.payments.byMethod(method);
   if (!provider) throw new Error(`there is no adapter for payment method ${method}`);
-  const state = await askAbout(provider, externalId, known);
+  const reported = provider.readCallback?.(callback.body, callback.subpath) ?? null;
+  const state = reported ?? (await askAbout(provider, { externalId, orderId }, known));
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
-  if (!payment) {
-    if (state.outcome === 'paid') raiseAlarm(app, { id: null, method, userId: null }, 'unknown', { externalId });
-    return 'unknown_payment';
-  }
-  return creditSeenPayment(app, payment, state, purposes);
+  if (payment) return creditSeenPayment(app, payment, state, purposes);
+  await raiseUnknown(app, method, state);
+  return 'unknown_payment';
 }
 
-/** @returns null when neither we nor the provider know the payment: the callback is forged or misdirected */
+/** Money without an invoice is a case; a report that no money came is none. */
+async function raiseUnknown(app: App, method: string, state: ProviderPaymentState): Promise<void> {
+  const { externalId, orderId, amountKopeks, currency } = state;
+  if (state.outcome === 'paid' && !state.isTest) {
+    const payment = { id: null, method, userId: null };
+    const reference = state.chargeId ?? externalId;
+    await openCase(app, {
+      kind: 'unknown_payment',
+      payment,
+      reference,
+      amountKopeks,
+      currency,
+      details: { externalId, orderId },
+    });
+  }
+  for (const reversal of state.reversals ?? []) await raiseUnknownReversal(app, method, reversal, externalId);
+}
+
+/** @returns null when neither we nor the provider know the payment, or it is not to be asked: the callback is forged or misdirected */
 async function askAbout(
   provider: PaymentProvider,
-  externalId: string,
+  reported: PaymentReference,
   known: Payment | null,
 ): Promise<ProviderPaymentState | null> {
+  if (!provider.canFetchStatus || (!known && !provider.asksAboutUnknown)) return null;
+  // What we stored comes first: of an unsigned callback only the reference to our own record is used.
+  const reference = known ? { externalId: known.externalId ?? reported.externalId, orderId: known.orderId } : reported;
   try {
-    return await provider.fetchStatus(externalId);
+    return await provider.fetchStatus(reference);
   } catch (error) {
     if (!known && error instanceof ProviderError && error.failure === 'rejected') return null;
     throw error;

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { isTransactionTaken, markCredited } from './credit-repo.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import { lockPayment } from './repo.ts';
-import { classifyState } from './rules.ts';
+import { classifyState, type StateVerdict } from './rules.ts';
 import type { CreditResult, Payment } from './types.ts';
 
 /**
@@ -12,8 +12,11 @@ import type { CreditResult, Payment } from './types.ts';
 export interface PaymentPurpose {
   /** `payments.purpose` of its invoices. */
   readonly purpose: string;
-  /** Applies a success that the provider confirmed, with exactly the amount of the invoice. May be called repeatedly; acts once. */
-  settle(app: App, payment: Payment, state: ProviderPaymentState): Promise<CreditResult>;
+  /**
+   * Applies a success that the provider confirmed, with at least the amount of the invoice. May be called repeatedly; acts once.
+   * @returns `changed` when the invoice is no longer as it was classified
+   */
+  settle(app: App, payment: Payment, state: ProviderPaymentState): Promise<CreditResult | 'changed'>;
   /** Records that another amount or currency was paid, in the transaction that marks the payment, once (spec 03 H10). */
   recordMismatch(t: App, payment: Payment, state: ProviderPaymentState): Promise<void>;
 }
@@ -26,7 +29,7 @@ export async function lockForSettling(
   t: App,
   paymentId: number,
   state: ProviderPaymentState,
-): Promise<{ verdict: 'credit' | CreditResult; payment: Payment }> {
+): Promise<{ verdict: StateVerdict; payment: Payment }> {
   const payment = await lockPayment(t.db, paymentId);
   if (!payment) throw new Error(`payment ${paymentId} does not exist`);
   return { verdict: classifyState(payment, state), payment };
@@ -44,11 +47,23 @@ export async function completePayment(
     paymentId: payment.id,
     transactionId,
     externalId: payment.externalId ?? state.externalId,
+    chargeId: state.chargeId ?? null,
     status: state.status,
     paidAt: state.paidAt ?? now,
     raw: state.raw,
     now,
   });
+}
+
+/** The external id of the ledger row that an invoice pays for: the provider's id of the money. */
+export function movementId(payment: Payment, state: ProviderPaymentState): string {
+  return state.chargeId ?? payment.externalId ?? state.externalId;
+}
+
+/** The result of a state that credits nothing, for a purpose whose invoice changed since it was classified; the next run classifies it anew. */
+export function uncreditedResult(verdict: Exclude<StateVerdict, 'credit'>): CreditResult | 'changed' {
+  const isFinal = verdict === 'already_credited' || verdict === 'pending' || verdict === 'failed' || verdict === 'refunded';
+  return isFinal ? verdict : 'changed';
 }
 
 /** Whether a ledger row is the credit of another invoice, or belongs to another user. */

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { retried } from '../../core/db/retried.ts';
+import { callbackProblem, limitRefusals } from './callback-limits.ts';
 import { insertCallback, type NewCallback } from './callback-repo.ts';
 import type { CallbackReply, ProviderCallback } from './ports.ts';
 import { hasPayments } from './repo.ts';
@@ -23,17 +24,18 @@ export async function receiveProviderCallback(
 ): Promise<CallbackReply | null> {
   const provider = app.ports.payments.byMethod(method);
   if (!provider || !(provider.isConfigured() || (await hasStoredPayments(app, method)))) return null;
-  const verdict = await provider.receiveCallback(callback);
-  if (verdict.accepted) {
-    await storeCallback(app, {
-      provider: method,
-      eventKey: verdict.eventKey,
-      externalId: verdict.externalId,
-      body: callback.rawBody.toString('utf8'),
-      headers: storableHeaders(callback.headers),
-      now: app.clock.now(),
-    });
-  }
+  const problem = callbackProblem(provider, callback);
+  const verdict = problem ? { accepted: false as const, reply: problem } : await provider.receiveCallback(callback);
+  if (!verdict.accepted) return limitRefusals(app, callback, verdict.reply);
+  await storeCallback(app, {
+    provider: method,
+    eventKey: verdict.eventKey,
+    reference: verdict.reference,
+    body: callback.rawBody.toString('utf8'),
+    subpath: callback.subpath,
+    headers: storableHeaders(callback.headers),
+    now: app.clock.now(),
+  });
   return verdict.reply;
 }
 

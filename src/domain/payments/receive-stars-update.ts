@@ -27,8 +27,9 @@ export async function receiveStarsUpdate(
       return storeCallback(app, {
         provider: 'messenger_stars',
         eventKey: `${update.kind}:${update.chargeId}`,
-        externalId: update.chargeId,
+        reference: { externalId: update.chargeId, orderId: null },
         body: JSON.stringify({ update, raw: rawBody }),
+        subpath: '',
         headers: {},
         now: app.clock.now(),
       });

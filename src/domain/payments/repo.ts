@@ -4,7 +4,8 @@ import type { CreatedInvoice } from './ports.ts';
 import type { Payment } from './types.ts';
 
 export const PAYMENT = columns('Payment', [
-  ...(['id', 'method', 'userId', 'orderId', 'externalId', 'amountKopeks', 'currency', 'status', 'outcome'] as const),
+  ...(['id', 'method', 'userId', 'orderId', 'externalId', 'chargeId', 'merchantId'] as const),
+  ...(['amountKopeks', 'currency', 'status', 'outcome'] as const),
   ...(['isPaid', 'paidAt', 'expiresAt', 'paymentUrl', 'option', 'purpose', 'transactionId', 'createdAt'] as const),
 ]);
 type PaymentRow = RowOf<typeof PAYMENT>;
@@ -25,9 +26,9 @@ export async function insertPayment(db: Db, payment: NewPayment, now: Date): Pro
 export async function attachInvoice(db: Db, id: number, invoice: CreatedInvoice, now: Date): Promise<void> {
   await db.sql(
     `UPDATE payments SET external_id = coalesce(external_id, $2), payment_url = $3, expires_at = $4::timestamptz, updated_at = $6::timestamptz,
-       status = CASE WHEN outcome = 'pending' AND external_id IS NULL THEN $5 ELSE status END
+       merchant_id = $7, status = CASE WHEN outcome = 'pending' AND external_id IS NULL THEN $5 ELSE status END
      WHERE id = $1::int RETURNING id`,
-    [id, invoice.externalId, invoice.paymentUrl, invoice.expiresAt, invoice.status, now],
+    [...[id, invoice.externalId, invoice.paymentUrl, invoice.expiresAt, invoice.status, now], invoice.merchantId ?? null],
   );
 }
 

@@ -22,28 +22,46 @@ export function webUrl(url: string | null): string | null {
   return url !== null && /^https?:\/\//i.test(url) ? url : null;
 }
 
+/** `credit` = move the money now. `second_payment` and later ones are cases for an administrator. */
+export type StateVerdict =
+  | 'credit'
+  | 'already_credited'
+  | 'pending'
+  | 'failed'
+  | 'refunded'
+  | 'amount_mismatch'
+  | 'blocked'
+  | 'test_payment'
+  | 'second_payment'
+  | 'other_merchant'
+  | 'order_mismatch';
+
 /**
- * What a state that the provider confirmed means for a payment (spec 03 sections 2.2 and 11). `credit` = move the money now.
- * Money is credited only for exactly the amount and currency of the record, whatever its outcome so far: a success after a failure or
- * after the 24 hours still counts (H15).
+ * What a state that the provider confirmed means for a payment (spec 03 sections 2.2 and 11, 03a sections 0.2 and 0.4). Money is credited for
+ * at least the amount of the record in its currency, whatever its outcome so far, except a reversal: a success after a failure or after the
+ * 24 hours still counts (H15), a failure after the credit changes nothing.
  */
-export function classifyState(
-  payment: Payment,
-  state: ProviderPaymentState,
-): 'credit' | 'already_credited' | 'pending' | 'failed' | 'amount_mismatch' | 'refunded' | 'order_mismatch' {
-  if (isOtherOrder(payment, state)) return 'order_mismatch';
-  const isCredited = payment.transactionId !== null;
-  if (state.outcome === 'failed') return isCredited ? 'refunded' : 'failed';
-  if (isCredited) return 'already_credited';
-  if (state.outcome === 'pending') return 'pending';
-  const isEqual = state.amountKopeks === payment.amountKopeks && state.currency === payment.currency;
-  return isEqual ? 'credit' : 'amount_mismatch';
+export function classifyState(payment: Payment, state: ProviderPaymentState): StateVerdict {
+  if (state.orderId !== null && state.orderId !== payment.orderId) return 'order_mismatch';
+  const isOtherInvoice = payment.externalId !== null && payment.externalId !== state.externalId;
+  if (payment.transactionId !== null) {
+    const isOtherCharge = payment.chargeId !== null && state.chargeId != null && payment.chargeId !== state.chargeId;
+    return state.outcome === 'paid' && (isOtherInvoice || isOtherCharge) ? 'second_payment' : 'already_credited';
+  }
+  if (isOtherInvoice) return 'order_mismatch';
+  if (payment.merchantId !== null && state.merchantId != null && payment.merchantId !== state.merchantId) return 'other_merchant';
+  if (payment.outcome === 'refunded') return 'refunded';
+  if (state.outcome === 'underpaid') return 'amount_mismatch';
+  if (state.outcome !== 'paid') return state.outcome;
+  if (isReversedWhole(state)) return 'failed';
+  if (state.isTest) return 'test_payment';
+  return state.amountKopeks >= payment.amountKopeks && state.currency === payment.currency ? 'credit' : 'amount_mismatch';
 }
 
-/** An id that both sides know must be equal; a record without external id gets it from the answer. */
-function isOtherOrder(payment: Payment, state: ProviderPaymentState): boolean {
-  if (payment.externalId !== null && payment.externalId !== state.externalId) return true;
-  return state.orderId !== null && state.orderId !== payment.orderId;
+/** Money that was given back before it was credited is not credited. */
+function isReversedWhole({ amountKopeks, reversals = [] }: ProviderPaymentState): boolean {
+  const reversed = reversals.reduce((sum, reversal) => sum + (reversal.amountKopeks ?? amountKopeks), 0);
+  return reversed > 0 && reversed >= amountKopeks;
 }
 
 /** Whether the user may ask the provider about the payment now (spec 03 section 4.1). */
@@ -70,6 +88,7 @@ const STATUS_WORDS: readonly (readonly [TextKey, readonly string[]])[] = [
   ['payments.status_failed', ['fail', 'failed', 'error', 'system_fail']],
   ['payments.status_expired', ['expired']],
   ['payments.status_amount_mismatch', ['amount_mismatch']],
+  ['payments.status_refunded', ['refunded']],
 ];
 const STATUS_TEXTS = new Map(STATUS_WORDS.flatMap(([key, words]) => words.map((word) => [word, key] as const)));
 

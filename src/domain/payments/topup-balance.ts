@@ -21,7 +21,7 @@ import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
 import { paymentText } from './payment-texts.ts';
-import { ProviderError } from './ports.ts';
+import { ProviderError, type ReturnUrls } from './ports.ts';
 import type { OfferedMethod } from './types.ts';
 
 export interface TopupRequest {
@@ -57,26 +57,26 @@ export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: 
  * Starts a top-up (spec 03 section 3): the record is committed before the provider is called, so that no callback can come too early
  * (H4); the call runs outside of any transaction; its answer is stored in a second one. A failed call leaves a failed record, which a
  * late success still finds by its order id.
- * @param idempotencyKey a repeat gets the first answer, payment URL included
+ * @param caller `idempotencyKey`: a repeat gets the first answer, payment URL included; `ip`: the payer's address, null = unknown
  * @throws AppError 400 | 403 | 404 | 429 | 500 with the texts of spec 03 section 3 | 409 and 422 of the key
  */
 export async function topupBalance(
   app: App,
   actor: UserActor,
   request: TopupRequest,
-  idempotencyKey: string | null,
+  { idempotencyKey, ip = null }: { idempotencyKey: string | null; ip?: string | null },
 ): Promise<Topup> {
   await limitInvoices(app, actor, idempotencyKey);
   return runOnceAround(
     app,
     actor,
     { key: idempotencyKey, operation: 'balance.topup', input: request },
-    (t) => prepareTopup(t, actor.userId, request),
+    (t) => prepareTopup(t, actor.userId, request, ip),
     (prepared) => openTopup(app, prepared),
   );
 }
 
-async function prepareTopup(t: App, userId: number, request: TopupRequest): Promise<PreparedTopup> {
+async function prepareTopup(t: App, userId: number, request: TopupRequest, payerIp: string | null): Promise<PreparedTopup> {
   const user = await requireUser(t, userId);
   if (user.restrictionTopup) throw topupRestricted();
   const offered = (await listPaymentMethodsFor(t, userId)).find((method) => method.id === request.method);
@@ -96,7 +96,8 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest): Prom
     option: chooseOption(method, offered, request.option),
     purpose: 'balance_topup',
     payerEmail: user.email,
-    returnUrl: returnUrl(t, method),
+    payerIp,
+    returnUrls: returnUrls(t, method),
     metadata: {
       user_id: userId,
       user_messenger_id: user.messengerId,
@@ -146,9 +147,8 @@ function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): s
     );
 }
 
-/** Page of the cabinet to which the payer returns; null = the provider's own setting (spec 03 section 3). */
-function returnUrl(app: App, method: MethodDefaults): string | null {
-  if (method.returnTo === 'provider') return null;
-  const base = `${app.settings.get('CABINET_URL').replace(/\/+$/, '')}/balance/top-up/result?method=${method.id}`;
-  return method.returnTo === 'success' ? `${base}&status=success` : base;
+/** Pages of the cabinet to which the payer returns (spec 03 section 3). */
+function returnUrls(app: App, method: MethodDefaults): ReturnUrls {
+  const result = `${app.settings.get('CABINET_URL').replace(/\/+$/, '')}/balance/top-up/result?method=${method.id}`;
+  return { result, success: `${result}&status=success`, failed: `${result}&status=failed` };
 }

@@ -12,6 +12,8 @@ export type Payment = Pick<
   | 'userId'
   | 'orderId'
   | 'externalId'
+  | 'chargeId'
+  | 'merchantId'
   | 'amountKopeks'
   | 'currency'
   | 'status'
@@ -56,15 +58,64 @@ export interface OfferedMethod {
   options: MethodOption[] | null;
 }
 
-/** What a confirmed state did to a payment. Only `credited` moved money. */
+/** What a confirmed state did to a payment. Only `credited` moved money to the payer; the last ones need a decision of an administrator. */
 export type CreditResult =
   | 'credited'
   | 'already_credited'
   | 'pending'
   | 'failed'
-  | 'amount_mismatch'
   | 'refunded'
-  /** Paid, but the payer has no account any more: an administrator has to decide. */
+  | 'amount_mismatch'
+  /** Paid, but the payer has no account any more. */
   | 'no_user'
-  /** The provider's answer is about another order than ours: an administrator has to decide. */
-  | 'order_mismatch';
+  /** The report is about another order, another invoice or another merchant than ours. */
+  | 'order_mismatch'
+  /** Paid in the provider's test mode. */
+  | 'test_payment';
+
+/** Why a payment needs the decision of an administrator. */
+export type CaseKind =
+  /** Money for an invoice that is not known here. */
+  | 'unknown_payment'
+  /** Less than the invoice, another amount or another currency. */
+  | 'amount_mismatch'
+  /** More than the invoice; the invoice was credited. */
+  | 'overpaid'
+  /** A report about another order or invoice than ours. */
+  | 'order_mismatch'
+  /** A report about the invoice of another merchant. */
+  | 'other_merchant'
+  /** Money that came again for an invoice that is credited. */
+  | 'second_payment'
+  /** Paid, but the payer has no account. */
+  | 'no_user'
+  /** Paid for something that does not exist any more. */
+  | 'no_purchase'
+  | 'test_payment'
+  /** Stopped by the provider's own checks. */
+  | 'blocked'
+  /** A reversal of a payment that is not known here. */
+  | 'reversal_unknown'
+  /** Part of a reversal that the balance did not cover. */
+  | 'reversal_remainder';
+
+/** A case as administrators see it. Amounts are kopeks, times UTC. */
+export type PaymentCase = Pick<
+  Rows['PaymentCase'],
+  | 'id'
+  | 'kind'
+  | 'method'
+  | 'reference'
+  | 'paymentId'
+  | 'userId'
+  | 'amountKopeks'
+  | 'currency'
+  | 'details'
+  | 'status'
+  | 'resolution'
+  | 'resolvedBy'
+  | 'note'
+  | 'transactionId'
+  | 'createdAt'
+  | 'resolvedAt'
+>;

@@ -83,7 +83,7 @@ export const balanceRouter = router({
     .output(toWire(TopUpResponse))
     .mutation(async ({ ctx, input }) => {
       const { amountKopeks, paymentMethod: method, paymentOption: option = null } = input;
-      const topup = await topupBalance(ctx.app, ctx.actor, { amountKopeks, method, option }, ctx.idempotencyKey);
+      const topup = await topupBalance(ctx.app, ctx.actor, { amountKopeks, method, option }, ctx);
       const amountRubles = rublesOf(topup.amountKopeks);
       return { ...topup, paymentId: String(topup.paymentId), amountRubles, status: 'pending', expiresAt: null };
     }),

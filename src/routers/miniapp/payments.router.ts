@@ -35,7 +35,7 @@ export const miniappPaymentsRouter = router({
     .mutation(async ({ ctx, input }) => {
       const { method, option = null } = input;
       const amountKopeks = input.amountKopeks ?? kopeksOf(input.amountRubles ?? null);
-      const order = { method, option, amountKopeks, idempotencyKey: ctx.idempotencyKey };
+      const order = { method, option, amountKopeks, idempotencyKey: ctx.idempotencyKey, ip: ctx.ip };
       return { success: true, ...(await createMiniappPayment(ctx.app, ctx.actor, order)) };
     }),
 

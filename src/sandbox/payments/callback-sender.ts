@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpClient } from '../../core/http/http-client.ts';
 
@@ -6,6 +5,9 @@ import type { HttpClient } from '../../core/http/http-client.ts';
 export interface OutgoingCallback {
   url: string;
   body: string;
+  headers: Readonly<Record<string, string>>;
+  /** Whether an answer of the service ends the retries. */
+  isAcknowledged: (reply: { status: number; text: string }) => boolean;
 }
 
 /** Faults of delivery, for trying the service. */
@@ -18,21 +20,19 @@ export interface CallbackKnobs {
   isPaused: boolean;
 }
 
-/** Waits between attempts while the service does not answer 2xx. */
+/** Waits between attempts while the service does not acknowledge. */
 const RETRY_WAITS_MS = [200, 1_000, 3_000, 10_000];
 
 /** Delivers callbacks as providers do: at least once, in any order, retried until acknowledged. */
 export class CallbackSender {
   readonly knobs: CallbackKnobs = { duplicates: 0, delayMs: 0, isPaused: false };
   readonly #http: HttpClient;
-  readonly #secret: string;
   readonly #queued: OutgoingCallback[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
-  constructor(http: HttpClient, secret: string) {
+  constructor(http: HttpClient) {
     this.#http = http;
-    this.#secret = secret;
   }
 
   send(callback: OutgoingCallback): void {
@@ -77,16 +77,15 @@ export class CallbackSender {
   }
 
   async #post(callback: OutgoingCallback): Promise<boolean> {
-    const signature = createHmac('sha256', this.#secret).update(callback.body).digest('hex');
     try {
       const response = await this.#http.request({
         method: 'POST',
         url: callback.url,
-        headers: { 'content-type': 'application/json', 'x-sandbox-signature': signature },
+        headers: { ...callback.headers },
         body: callback.body,
         idempotent: false,
       });
-      return response.status >= 200 && response.status < 300;
+      return callback.isAcknowledged(response);
     } catch {
       return false;
     }

@@ -1,18 +1,32 @@
-export type SandboxInvoiceStatus = 'pending' | 'paid' | 'failed' | 'refunded';
+export type SandboxInvoiceStatus = 'pending' | 'paid' | 'underpaid' | 'failed' | 'expired' | 'refunded' | 'chargeback';
 
-/** The wire on which an invoice was created; its callbacks use the same one. */
-export type SandboxWire = 'sandbox' | 'yookassa';
+/** Money that went back to the payer; kopeks. */
+export interface SandboxReversal {
+  id: string;
+  kind: 'refund' | 'chargeback';
+  amountKopeks: number;
+  /** ISO 8601, UTC. */
+  at: string;
+}
 
 export interface SandboxInvoice {
+  /** A UUID. */
   id: string;
-  wire: SandboxWire;
+  /** A whole number, for wires whose ids are numbers. */
+  number: number;
+  /** The wire on which it was created; its callbacks use the same one. */
+  wire: string;
   orderId: string;
   status: SandboxInvoiceStatus;
   amountKopeks: number;
   currency: string;
+  /** What the payer paid; kopeks. */
+  paidKopeks: number;
+  reversals: SandboxReversal[];
   description: string;
   option: string | null;
   returnUrl: string | null;
+  /** Whatever the wire needs again, for example the metadata of the shop. */
   metadata: Record<string, unknown>;
   /** ISO 8601, UTC. */
   createdAt: string;
@@ -20,12 +34,31 @@ export interface SandboxInvoice {
   expiresAt: string;
 }
 
-/** Actions of a payer or the sandbox page, with the state before and after each. */
+/** What a wire gives to create an invoice. */
+export type InvoiceDraft = Pick<SandboxInvoice, 'orderId' | 'amountKopeks' | 'description'> &
+  Partial<Pick<SandboxInvoice, 'currency' | 'option' | 'returnUrl' | 'metadata' | 'expiresAt'>>;
+
+interface Step {
+  from: readonly SandboxInvoiceStatus[];
+  to: SandboxInvoiceStatus;
+  /** What the payer pays, of the amount; none = no money moves. */
+  pays?: (amountKopeks: number) => number;
+  reverses?: SandboxReversal['kind'];
+}
+
+/**
+ * Actions of a payer, the provider or the sandbox page, with the states before and after each. Money may come late, after a failure or the
+ * expiry, as at real providers (03a section 0.4).
+ */
 export const INVOICE_ACTIONS = {
-  pay: { from: 'pending', to: 'paid' },
-  fail: { from: 'pending', to: 'failed' },
-  refund: { from: 'paid', to: 'refunded' },
-} as const satisfies Record<string, { from: SandboxInvoiceStatus; to: SandboxInvoiceStatus }>;
+  pay: { from: ['pending', 'failed', 'expired'], to: 'paid', pays: (kopeks) => kopeks },
+  overpay: { from: ['pending', 'failed', 'expired'], to: 'paid', pays: (kopeks) => kopeks + 100 },
+  underpay: { from: ['pending'], to: 'underpaid', pays: (kopeks) => Math.max(1, kopeks - 100) },
+  fail: { from: ['pending'], to: 'failed' },
+  expire: { from: ['pending'], to: 'expired' },
+  refund: { from: ['paid'], to: 'refunded', reverses: 'refund' },
+  chargeback: { from: ['paid'], to: 'chargeback', reverses: 'chargeback' },
+} as const satisfies Record<string, Step>;
 
 export type InvoiceAction = keyof typeof INVOICE_ACTIONS;
 
@@ -33,7 +66,49 @@ export function isInvoiceAction(text: string | undefined): text is InvoiceAction
   return text !== undefined && Object.hasOwn(INVOICE_ACTIONS, text);
 }
 
+/** The actions that the state of an invoice allows. */
+export function allowedActions({ status }: SandboxInvoice): InvoiceAction[] {
+  return (Object.keys(INVOICE_ACTIONS) as InvoiceAction[]).filter((action) => stepOf(action).from.includes(status));
+}
+
+/**
+ * Applies an action to an invoice of the state.
+ * @param refundKopeks of a refund: a part of the payment, which then stays paid; default: all that is left
+ * @returns false when its state does not allow it
+ */
+export function applyAction(
+  invoice: SandboxInvoice,
+  action: InvoiceAction,
+  { now, refundKopeks, reversalId }: { now: Date; refundKopeks?: number; reversalId: string },
+): boolean {
+  const step = stepOf(action);
+  if (!step.from.includes(invoice.status)) return false;
+  if (step.reverses) {
+    const left = invoice.paidKopeks - invoice.reversals.reduce((sum, { amountKopeks }) => sum + amountKopeks, 0);
+    const amountKopeks = refundKopeks ?? left;
+    if (amountKopeks <= 0 || amountKopeks > left) return false;
+    invoice.reversals.push({ id: reversalId, kind: step.reverses, amountKopeks, at: now.toISOString() });
+    if (amountKopeks === left) invoice.status = step.to;
+    return true;
+  }
+  invoice.status = step.to;
+  if (step.pays) {
+    invoice.paidKopeks = step.pays(invoice.amountKopeks);
+    invoice.paidAt = now.toISOString();
+  }
+  return true;
+}
+
+const stepOf = (action: InvoiceAction): Step => INVOICE_ACTIONS[action];
+
 /** Kopeks as decimal rubles with two places. */
 export function rublesText(kopeks: number): string {
   return `${Math.trunc(kopeks / 100)}.${String(kopeks % 100).padStart(2, '0')}`;
+}
+
+/** Decimal rubles of a request in kopeks; null for anything else. */
+export function kopeksOf(value: unknown): number | null {
+  const match = /^(\d{1,9})(?:\.(\d{1,2}))?$/.exec(String(value ?? ''));
+  const kopeks = match ? Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0')) : 0;
+  return kopeks > 0 ? kopeks : null;
 }

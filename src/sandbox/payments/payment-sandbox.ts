@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import {
-  jsonObject,
   jsonReply,
   type LoopbackReply,
   type LoopbackRequest,
@@ -11,9 +10,10 @@ import {
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { type CallbackKnobs, CallbackSender } from './callback-sender.ts';
-import { INVOICE_ACTIONS, type InvoiceAction, isInvoiceAction, type SandboxInvoice } from './invoice.ts';
+import type { FakeShop, FakeWire } from './fake-wire.ts';
+import { applyAction, type InvoiceAction, type InvoiceDraft, isInvoiceAction, type SandboxInvoice } from './invoice.ts';
 import { payPage } from './pay-page.ts';
-import { readCreateBody, yookassaNotification, yookassaPayment } from './yookassa-wire.ts';
+import { FAKE_WIRES } from './wires/all-wires.ts';
 
 const STATE_KEY = 'payments';
 const INVOICE_LIFE_MS = 24 * 60 * 60 * 1_000;
@@ -22,14 +22,12 @@ export interface PaymentSandboxOptions {
   store: SandboxStore;
   /** Posts the callbacks. */
   http: HttpClient;
-  /** Bearer token of the sandbox's wire, YooKassa secret key, and key of the callback signatures. */
+  /** Replaces every credential of every provider. */
   secret: string;
-  /** YooKassa shop id that is accepted. */
-  shopId: string;
   /** The service clock. */
   now: () => Date;
-  /** Where the service receives callbacks; called for each delivery. */
-  callbackUrls: () => { sandbox: string; yookassa: string };
+  /** Base address of the service, which receives the callbacks; called for each delivery. */
+  serviceUrl: () => string;
   port?: number;
 }
 
@@ -38,8 +36,11 @@ export interface PaymentSandbox {
   knobs: CallbackKnobs;
   /** Newest first. */
   list(): Promise<(SandboxInvoice & { payUrl: string })[]>;
-  /** Performs an action of the payer or the provider. @returns null for an unknown invoice or an action that its state does not allow */
-  act(id: string, action: InvoiceAction): Promise<SandboxInvoice | null>;
+  /**
+   * Performs an action of the payer or the provider, with its callbacks.
+   * @returns null for an unknown invoice or an action that its state does not allow
+   */
+  act(id: string, action: InvoiceAction, refundKopeks?: number): Promise<SandboxInvoice | null>;
   /** Delivers the queued callbacks, newest first. */
   flush(): Promise<void>;
   /** Resolves when no delivery is in progress. */
@@ -51,117 +52,66 @@ interface State {
   invoices: SandboxInvoice[];
 }
 
-/** A fake payment provider on loopback: its wire on `/invoices`, YooKassa's on `/v3/payments`, hosted pages on `/pay` (spec 00). */
+/** The fake payment providers on loopback, each at `/{method}` with the wire of the real one; hosted pages at `/pay` (spec 00). */
 export async function startPaymentSandbox(options: PaymentSandboxOptions): Promise<PaymentSandbox> {
+  const { secret, now } = options;
   const state = new StoredState<State>(options.store, STATE_KEY, () => ({ invoices: [] }));
-  const sender = new CallbackSender(options.http, options.secret);
+  const sender = new CallbackSender(options.http);
   const payUrl = (invoice: SandboxInvoice) => `${server.url}/pay/${encodeURIComponent(invoice.id)}`;
-  const find = async (id: string) => (await state.read()).invoices.find((invoice) => invoice.id === id);
 
-  const sendCallback = (invoice: SandboxInvoice): void => {
-    const urls = options.callbackUrls();
-    if (invoice.wire === 'yookassa') {
-      const body = yookassaNotification(invoice, payUrl(invoice));
-      if (body) sender.send({ url: urls.yookassa, body });
-      return;
-    }
-    const event = {
-      event_id: `${invoice.id}:${invoice.status}`,
-      event: `invoice.${invoice.status}`,
-      invoice: wireInvoice(invoice),
-    };
-    sender.send({ url: urls.sandbox, body: JSON.stringify(event) });
-  };
+  const act: PaymentSandbox['act'] = (id, action, refundKopeks) => perform(id, action, { refundKopeks });
 
-  const act = async (id: string, action: InvoiceAction): Promise<SandboxInvoice | null> => {
-    const step = INVOICE_ACTIONS[action];
+  const perform = async (
+    id: string,
+    action: InvoiceAction,
+    { refundKopeks, reversalId = randomUUID() }: { refundKopeks?: number | undefined; reversalId?: string | undefined },
+  ): Promise<SandboxInvoice | null> => {
     const changed = await state.update(({ invoices }) => {
       const invoice = invoices.find((candidate) => candidate.id === id);
-      if (invoice?.status !== step.from) return null;
-      invoice.status = step.to;
-      if (action === 'pay') invoice.paidAt = options.now().toISOString();
-      return { ...invoice };
+      const step = { now: now(), reversalId, ...(refundKopeks === undefined ? {} : { refundKopeks }) };
+      return invoice && applyAction(invoice, action, step) ? structuredClone(invoice) : null;
     });
-    if (changed) sendCallback(changed);
+    const wire = FAKE_WIRES.get(changed?.wire ?? '');
+    if (!changed || !wire) return changed;
+    for (const { subpath, body, headers } of wire.callbacks(changed, action, shopOf(wire))) {
+      const url = `${options.serviceUrl()}${wire.webhookPath}${subpath ? `/${subpath}` : ''}`;
+      sender.send({ url, body, headers, isAcknowledged: wire.isAcknowledged ?? isSuccess });
+    }
     return changed;
   };
 
   /** Creates one invoice per order id, however often it is requested. */
-  const create = (draft: Omit<SandboxInvoice, 'id' | 'createdAt' | 'expiresAt'>): Promise<SandboxInvoice> =>
+  const create = (wire: string, draft: InvoiceDraft): Promise<SandboxInvoice> =>
     state.update(({ invoices }) => {
-      const known = invoices.find((invoice) => invoice.wire === draft.wire && invoice.orderId === draft.orderId);
+      const known = invoices.find((invoice) => invoice.wire === wire && invoice.orderId === draft.orderId);
       if (known) return known;
-      const now = options.now();
       const invoice: SandboxInvoice = {
-        ...draft,
-        id: randomUUID(),
-        createdAt: now.toISOString(),
-        expiresAt: new Date(now.getTime() + INVOICE_LIFE_MS).toISOString(),
+        ...{ currency: 'RUB', option: null, returnUrl: null, metadata: {}, ...draft },
+        ...{
+          id: randomUUID(),
+          number: 1_000 + invoices.length,
+          wire,
+          status: 'pending',
+          paidKopeks: 0,
+          reversals: [],
+          paidAt: null,
+        },
+        createdAt: now().toISOString(),
+        expiresAt: draft.expiresAt ?? new Date(now().getTime() + INVOICE_LIFE_MS).toISOString(),
       };
       invoices.push(invoice);
       return invoice;
     });
 
-  const wireInvoice = (invoice: SandboxInvoice) => ({
-    id: invoice.id,
-    order_id: invoice.orderId,
-    status: invoice.status,
-    amount_kopeks: invoice.amountKopeks,
-    currency: invoice.currency,
-    description: invoice.description,
-    metadata: invoice.metadata,
-    pay_url: payUrl(invoice),
-    created_at: invoice.createdAt,
-    paid_at: invoice.paidAt,
-    expires_at: invoice.expiresAt,
+  const shopOf = ({ method }: FakeWire): FakeShop => ({
+    ...{ secret, now, payUrl },
+    create: (draft) => create(method, draft),
+    find: async (matches) => (await state.read()).invoices.find((invoice) => invoice.wire === method && matches(invoice)),
+    act: (id, action, refundKopeks, reversalId) => perform(id, action, { refundKopeks, reversalId }),
   });
 
-  const native = async (request: LoopbackRequest, id: string | undefined): Promise<LoopbackReply> => {
-    if (request.headers.authorization !== `Bearer ${options.secret}`) return jsonReply(401, { error: 'unauthorized' });
-    if (request.method === 'GET' && id) {
-      const invoice = await find(id);
-      return invoice ? jsonReply(200, wireInvoice(invoice)) : jsonReply(404, { error: 'not_found' });
-    }
-    if (request.method !== 'POST' || id) return jsonReply(405, { error: 'method_not_allowed' });
-    const body = jsonObject(request.body);
-    const amount = body?.amount_kopeks;
-    if (!body || typeof body.order_id !== 'string' || !Number.isSafeInteger(amount) || (amount as number) <= 0) {
-      return jsonReply(400, { error: 'invalid_request' });
-    }
-    const invoice = await create({
-      wire: 'sandbox',
-      orderId: body.order_id,
-      status: 'pending',
-      amountKopeks: amount as number,
-      currency: String(body.currency ?? 'RUB'),
-      description: String(body.description ?? ''),
-      option: typeof body.option === 'string' ? body.option : null,
-      returnUrl: webUrl(body.return_url),
-      metadata: (body.metadata ?? {}) as Record<string, unknown>,
-      paidAt: null,
-    });
-    return jsonReply(200, wireInvoice(invoice));
-  };
-
-  const yookassa = async (request: LoopbackRequest, id: string | undefined): Promise<LoopbackReply> => {
-    const expected = `Basic ${Buffer.from(`${options.shopId}:${options.secret}`).toString('base64')}`;
-    if (request.headers.authorization !== expected) return yookassaError(401, 'invalid_credentials', 'authorization');
-    if (request.method === 'GET' && id) {
-      const invoice = await find(id);
-      if (invoice?.wire !== 'yookassa') return yookassaError(404, 'not_found', 'payment_id');
-      return jsonReply(200, yookassaPayment(invoice, payUrl(invoice)));
-    }
-    if (request.method !== 'POST' || id) return yookassaError(405, 'invalid_request', 'method');
-    const key = request.headers['idempotence-key'];
-    if (!key) return yookassaError(400, 'invalid_request', 'Idempotence-Key');
-    const draft = readCreateBody(jsonObject(request.body) ?? {});
-    if ('problem' in draft) return yookassaError(400, 'invalid_request', draft.problem);
-    const invoice = await create({ ...draft, orderId: key, returnUrl: webUrl(draft.returnUrl) });
-    return jsonReply(200, yookassaPayment(invoice, payUrl(invoice)));
-  };
-
   const hosted = async (request: LoopbackRequest, id: string, action: string | undefined): Promise<LoopbackReply> => {
-    const invoice = await find(id);
+    const invoice = (await state.read()).invoices.find((candidate) => candidate.id === id);
     if (!invoice) return { status: 404, contentType: 'text/plain', body: 'No such invoice' };
     if (request.method === 'GET' && !action) return payPage(invoice);
     if (request.method !== 'POST' || !isInvoiceAction(action))
@@ -171,11 +121,11 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
   };
 
   const server = await startLoopbackServer(async (request) => {
-    const [area, first, second] = request.path.split('/').slice(1).map(decodeURIComponent);
-    if (area === 'invoices') return native(request, first);
-    if (area === 'v3' && first === 'payments') return yookassa(request, second);
+    const [area = '', first, second] = request.path.split('/').slice(1).map(decodeURIComponent);
     if (area === 'pay' && first) return hosted(request, first, second);
-    return jsonReply(404, { error: 'not_found' });
+    const wire = FAKE_WIRES.get(area);
+    if (!wire) return jsonReply(404, { error: 'not_found' });
+    return wire.answer({ ...request, path: request.path.slice(area.length + 1) || '/' }, shopOf(wire));
   }, options.port);
 
   return {
@@ -192,11 +142,4 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
   };
 }
 
-function yookassaError(status: number, code: string, parameter: string): LoopbackReply {
-  return jsonReply(status, { type: 'error', code, description: 'Refused by the sandbox', parameter });
-}
-
-/** The hosted page links to web addresses only. */
-function webUrl(value: unknown): string | null {
-  return typeof value === 'string' && /^https?:\/\//.test(value) ? value : null;
-}
+const isSuccess = ({ status }: { status: number }) => status >= 200 && status < 300;

@@ -24,7 +24,7 @@ async function aCreditedTopup(fields: { language?: string; email?: string } = {}
     app,
     { kind: 'user', userId: user.id },
     { amountKopeks: 50_050, method: 'sandbox', option: null },
-    null,
+    { idempotencyKey: null },
   );
   const externalId = (await paymentFacts(app, paymentId)).externalId!;
   provider.set(externalId, 'paid');
@@ -124,7 +124,7 @@ describe('runAfterTopup', () => {
       app,
       { kind: 'user', userId: user.id },
       { amountKopeks: 5_000, method: 'sandbox', option: null },
-      null,
+      { idempotencyKey: null },
     );
     const { app: talking, sent } = withMessenger([]);
     await runAfterTopup(talking, { paymentId });

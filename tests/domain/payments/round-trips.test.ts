@@ -34,7 +34,7 @@ async function anInvoice(): Promise<{ user: BuiltUser; payment: Payment; externa
     app,
     { kind: 'user', userId: user.id },
     { amountKopeks: 50_000, method: 'sandbox', option: null },
-    null,
+    { idempotencyKey: null },
   );
   const payment = (await findPayment(app.db, paymentId))!;
   provider.set(payment.externalId!, 'paid');
@@ -79,7 +79,7 @@ describe('a callback', () => {
 
 describe('a payment that has changed since it was read', () => {
   const credit = async (payment: Payment) =>
-    creditSeenPayment(recording.app, payment, await provider.fetchStatus(payment.externalId!));
+    creditSeenPayment(recording.app, payment, await provider.fetchStatus({ externalId: payment.externalId!, orderId: null }));
   const set = (payment: Payment, change: string) =>
     app.db.sql(`UPDATE payments SET ${change} WHERE id = $1::int RETURNING id`, [payment.id]);
 
@@ -92,7 +92,7 @@ describe('a payment that has changed since it was read', () => {
 
   test('is classified again by what it has become', async () => {
     const { user, payment } = await anInvoice();
-    await set(payment, 'amount_kopeks = 49999');
+    await set(payment, 'amount_kopeks = 50001');
     expect(await credit(payment)).toBe('amount_mismatch');
     expect(await paymentFacts(app, payment.id)).toMatchObject({ outcome: 'amount_mismatch', transactionId: null });
     const other = await anInvoice();
@@ -114,7 +114,7 @@ describe('a payment that has changed since it was read', () => {
     await set(payment, 'user_id = NULL');
     const alarms: unknown[] = [];
     const log = { ...app.log, error: (facts: { alarm?: string }) => void alarms.push(facts.alarm) } as unknown as App['log'];
-    const state = await provider.fetchStatus(payment.externalId!);
+    const state = await provider.fetchStatus({ externalId: payment.externalId!, orderId: null });
     expect(await creditSeenPayment({ ...app, log }, payment, state)).toBe('no_user');
     expect(alarms).toEqual(['payment_no_user']);
     expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
@@ -122,7 +122,7 @@ describe('a payment that has changed since it was read', () => {
 
   test('and never stays the same is an error after a few tries, not an endless loop', async () => {
     const { payment } = await anInvoice();
-    const state = await provider.fetchStatus(payment.externalId!);
+    const state = await provider.fetchStatus({ externalId: payment.externalId!, orderId: null });
     const restless: App = {
       ...app,
       db: {

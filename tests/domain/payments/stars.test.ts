@@ -65,17 +65,19 @@ describe('a Stars payment', () => {
     expect(await callbackResults(t.app, paid.chargeId)).toEqual(['no_user']);
   });
 
-  test('that is refunded is shown as refunded, and a refund of an unknown charge changes nothing', async () => {
+  test('that is refunded is taken back, and a refund of an unknown charge is a case', async () => {
     const user = await aUser(t.app);
     const paid = paidUpdate(user.messengerId, 100);
     await deliver(paid);
     await deliver({ ...paid, kind: 'stars_refunded' });
     const [row] = await t.app.db.sql('SELECT outcome, is_paid FROM payments WHERE external_id = $1', [paid.chargeId]);
     expect(row).toEqual({ outcome: 'refunded', isPaid: true });
-    expect((await moneyFacts(t.app, user.id)).balance).toBe(13_000);
+    expect((await moneyFacts(t.app, user.id)).balance).toBe(0);
     const unknown = { ...paid, kind: 'stars_refunded', chargeId: `charge-${unique()}` } as const;
     await deliver(unknown);
     expect(await callbackResults(t.app, unknown.chargeId)).toEqual(['order_mismatch']);
+    const cases = await t.app.db.sql('SELECT kind FROM payment_cases WHERE reference = $1', [unknown.chargeId]);
+    expect(cases).toEqual([{ kind: 'reversal_unknown' }]);
   });
 });
 

@@ -32,14 +32,18 @@ describe('topupBalance', () => {
       seen = await paymentFacts(app, invoice.paymentId);
       return original(invoice);
     };
-    const topup = await topupBalance(app, actorOf(user), request, null);
+    const topup = await topupBalance(app, actorOf(user), request, { idempotencyKey: null });
     const [invoice] = provider.created;
     expect(seen).toMatchObject({ outcome: 'pending', isPaid: false, externalId: null, orderId: invoice!.orderId });
     expect(invoice!.orderId).toMatch(/^[0-9a-f]{30}$/);
     expect(invoice).toMatchObject({
       amountKopeks: 50_000,
       payerEmail: 'payer@example.com',
-      returnUrl: 'https://cabinet.example.com/balance/top-up/result?method=sandbox',
+      returnUrls: {
+        result: 'https://cabinet.example.com/balance/top-up/result?method=sandbox',
+        success: 'https://cabinet.example.com/balance/top-up/result?method=sandbox&status=success',
+        failed: 'https://cabinet.example.com/balance/top-up/result?method=sandbox&status=failed',
+      },
       metadata: { user_id: user.id, user_messenger_id: user.messengerId, amount_kopeks: 50_000, type: 'balance_topup' },
     });
     expect(invoice!.description).toContain(`500 ₽ (ID ${user.messengerId})`);
@@ -58,21 +62,23 @@ describe('topupBalance', () => {
 
   test('one key gives one invoice and the same URL; another body under it is 422', async () => {
     const user = await aUser(app);
-    const first = await topupBalance(app, actorOf(user), request, 'key-1');
-    const repeat = await topupBalance(app, actorOf(user), { ...request }, 'key-1');
+    const first = await topupBalance(app, actorOf(user), request, { idempotencyKey: 'key-1' });
+    const repeat = await topupBalance(app, actorOf(user), { ...request }, { idempotencyKey: 'key-1' });
     expect(repeat).toEqual(first);
     expect(provider.created).toHaveLength(1);
-    await expect(topupBalance(app, actorOf(user), { ...request, amountKopeks: 60_000 }, 'key-1')).rejects.toMatchObject({
+    await expect(
+      topupBalance(app, actorOf(user), { ...request, amountKopeks: 60_000 }, { idempotencyKey: 'key-1' }),
+    ).rejects.toMatchObject({
       status: 422,
     });
     expect(await paymentsOf(user.id)).toHaveLength(1);
     const other = await aUser(app);
-    expect((await topupBalance(app, actorOf(other), request, 'key-1')).paymentId).not.toBe(first.paymentId);
+    expect((await topupBalance(app, actorOf(other), request, { idempotencyKey: 'key-1' })).paymentId).not.toBe(first.paymentId);
   });
 
   test('checks run in their order and store no record', async () => {
     const user = await aUser(app);
-    const refusal = (change: object) => topupBalance(app, actorOf(user), { ...request, ...change }, null);
+    const refusal = (change: object) => topupBalance(app, actorOf(user), { ...request, ...change }, { idempotencyKey: null });
     await app.db.sql('UPDATE users SET restriction_topup = true WHERE id = $1::int RETURNING id', [user.id]);
     await expect(refusal({ method: 'nonsense' })).rejects.toMatchObject({
       status: 403,
@@ -90,7 +96,9 @@ describe('topupBalance', () => {
       status: 400,
       detail: 'Maximum amount is 1000000.00 RUB',
     });
-    await expect(topupBalance(app, actorOf({ id: 2_000_000_000 }), request, null)).rejects.toMatchObject({ status: 404 });
+    await expect(topupBalance(app, actorOf({ id: 2_000_000_000 }), request, { idempotencyKey: null })).rejects.toMatchObject({
+      status: 404,
+    });
     expect(await paymentsOf(user.id)).toEqual([]);
     expect(provider.created).toEqual([]);
   });
@@ -103,16 +111,19 @@ describe('topupBalance', () => {
   ] as const)('a provider that fails as %s leaves a failed record and a free key', async (fault, status, detail) => {
     const user = await aUser(app);
     provider.createFaults = [fault];
-    await expect(topupBalance(app, actorOf(user), request, 'retry')).rejects.toMatchObject({ status, detail });
+    await expect(topupBalance(app, actorOf(user), request, { idempotencyKey: 'retry' })).rejects.toMatchObject({
+      status,
+      detail,
+    });
     expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed', isPaid: false }]);
-    expect((await topupBalance(app, actorOf(user), request, 'retry')).paymentUrl).toContain('https://');
+    expect((await topupBalance(app, actorOf(user), request, { idempotencyKey: 'retry' })).paymentUrl).toContain('https://');
     expect(await paymentsOf(user.id)).toMatchObject([{ outcome: 'failed' }, { outcome: 'pending' }]);
   });
 
   test('an invoice whose answer was lost is found by its order id when it is paid', async () => {
     const user = await aUser(app);
     provider.createFaults = ['after'];
-    await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({ status: 500 });
+    await expect(topupBalance(app, actorOf(user), request, { idempotencyKey: null })).rejects.toMatchObject({ status: 500 });
     const [externalId] = [...provider.invoices.keys()];
     provider.set(externalId!, 'paid');
     await callback(app, externalId!);
@@ -123,7 +134,7 @@ describe('topupBalance', () => {
   test('an answer without a web address is no payment URL', async () => {
     const user = await aUser(app);
     provider.paymentUrl = 'javascript:alert(1)//';
-    await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({
+    await expect(topupBalance(app, actorOf(user), request, { idempotencyKey: null })).rejects.toMatchObject({
       status: 500,
       detail: 'Payment URL not received',
     });
@@ -140,7 +151,7 @@ describe('topupBalance', () => {
       await runCallbackJobs(app, made.externalId);
       return made;
     };
-    const topup = await topupBalance(app, actorOf(user), request, null);
+    const topup = await topupBalance(app, actorOf(user), request, { idempotencyKey: null });
     expect(await paymentFacts(app, topup.paymentId)).toMatchObject({ outcome: 'paid', isPaid: true, status: 'succeeded' });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
@@ -149,11 +160,11 @@ describe('topupBalance', () => {
     const user = await aUser(app);
     // Starts at the beginning of a window, so that the eleventh call cannot fall into the next one.
     t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 60_000) * 60_000));
-    const first = await topupBalance(app, actorOf(user), request, 'first');
-    for (let call = 1; call < 10; call++) await topupBalance(app, actorOf(user), request, null);
-    await expect(topupBalance(app, actorOf(user), request, null)).rejects.toMatchObject({ status: 429 });
-    expect(await topupBalance(app, actorOf(user), request, 'first')).toEqual(first);
+    const first = await topupBalance(app, actorOf(user), request, { idempotencyKey: 'first' });
+    for (let call = 1; call < 10; call++) await topupBalance(app, actorOf(user), request, { idempotencyKey: null });
+    await expect(topupBalance(app, actorOf(user), request, { idempotencyKey: null })).rejects.toMatchObject({ status: 429 });
+    expect(await topupBalance(app, actorOf(user), request, { idempotencyKey: 'first' })).toEqual(first);
     t.clock.advance(60_000);
-    expect((await topupBalance(app, actorOf(user), request, null)).paymentId).toBeGreaterThan(0);
+    expect((await topupBalance(app, actorOf(user), request, { idempotencyKey: null })).paymentId).toBeGreaterThan(0);
   });
 });

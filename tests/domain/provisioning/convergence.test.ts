@@ -141,7 +141,9 @@ async function expectAccessAsPaid({ t, customers }: World): Promise<void> {
     const there = vpnpanelUuid === null ? null : await t.adapter.findByUuid(vpnpanelUuid);
     const isPaid = userStatus === 'active' && ['active', 'trial', 'limited'].includes(here) && endDate > t.clock.now();
     if (!isPaid) {
-      expect(there?.status ?? 'DISABLED').toBe('DISABLED');
+      // The effect counts (08 P2): a user whose term has ended at the panel has no access, and is not written only to be called disabled.
+      const isExpired = there?.status === 'EXPIRED' && there.expireAt <= t.clock.now();
+      if (!isExpired) expect(there?.status ?? 'DISABLED').toBe('DISABLED');
     } else if (there !== null || here !== 'limited') {
       const isUsedUp = there!.trafficLimitBytes > 0 && there!.usedTrafficBytes >= there!.trafficLimitBytes;
       expect(there).toMatchObject({ status: isUsedUp ? 'LIMITED' : 'ACTIVE', expireAt: endDate });

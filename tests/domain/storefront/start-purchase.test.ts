@@ -42,7 +42,7 @@ describe('starting a purchase', () => {
       amountKopeks: 30_000,
       description: 'Quick — 30d',
       payerEmail: order.buyer.value,
-      returnUrl: `https://cabinet.example.com/buy/success/${token}`,
+      returnUrls: expect.objectContaining({ result: `https://cabinet.example.com/buy/success/${token}` }),
       metadata: { purpose: 'guest_purchase', purchase_token: token, source: 'landing' },
     });
   });
@@ -50,7 +50,7 @@ describe('starting a purchase', () => {
   test('the page of a method takes the place of the usual one, with the token in it', async () => {
     const shop = await aShop(app, { paymentMethods: [aMethod({ returnUrl: 'https://shop.example.com/t/{token}?x=1' })] });
     const { token } = await aPurchase(app, shop);
-    expect(provider.created.at(-1)!.returnUrl).toBe(`https://shop.example.com/t/${token}?x=1`);
+    expect(provider.created.at(-1)!.returnUrls.result).toBe(`https://shop.example.com/t/${token}?x=1`);
   });
 
   test('a discounted price is asked, at least one kopek; overrides count per tariff', async () => {

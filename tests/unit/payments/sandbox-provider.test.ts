@@ -21,13 +21,12 @@ async function setup(answer: (request: LoopbackRequest, count: number) => Loopba
     store,
     http: onceHttp(),
     secret: SECRET,
-    shopId: 'shop',
     now: () => new Date('2026-03-01T10:00:00.000Z'),
-    callbackUrls: () => ({ sandbox: `${receiver.server.url}/hook`, yookassa: `${receiver.server.url}/yookassa` }),
+    serviceUrl: () => receiver.server.url,
   };
   const sandbox = await startPaymentSandbox(options);
   open.push(receiver.server, sandbox);
-  const connection = { baseUrl: sandbox.server.url, secret: SECRET, webhookPath: '/hook' };
+  const connection = { baseUrl: `${sandbox.server.url}/sandbox`, secret: SECRET, webhookPath: '/hook' };
   const provider = createSandboxProvider({ http: onceHttp(), connection: () => connection });
   return { receiver, sandbox, provider, connection, options };
 }
@@ -37,7 +36,7 @@ const invoice = (orderId: string, change: Partial<InvoiceRequest> = {}): Invoice
   orderId,
   amountKopeks: 50_000,
   description: 'Top-up <b>',
-  returnUrl: 'https://cabinet.example/result',
+  returnUrls: { result: 'https://cabinet.example/result', success: null, failed: null },
   metadata: { user_id: 1 },
   ...change,
 });
@@ -47,6 +46,7 @@ const asCallback = (request: LoopbackRequest): ProviderCallback => ({
   headers: request.headers,
   rawBody: Buffer.from(request.body),
   query: {},
+  subpath: '',
   ip: '127.0.0.1',
 });
 
@@ -65,8 +65,12 @@ describe('sandbox provider', () => {
     await sandbox.idle();
     expect(receiver.requests).toHaveLength(1);
     const verdict = await provider.receiveCallback(asCallback(receiver.requests[0] as LoopbackRequest));
-    expect(verdict).toMatchObject({ accepted: true, externalId: created.externalId, eventKey: `${created.externalId}:paid` });
-    expect(await provider.fetchStatus(created.externalId)).toMatchObject({
+    expect(verdict).toMatchObject({
+      accepted: true,
+      reference: { externalId: created.externalId },
+      eventKey: `${created.externalId}:paid`,
+    });
+    expect(await provider.fetchStatus({ externalId: created.externalId, orderId: null })).toMatchObject({
       outcome: 'paid',
       amountKopeks: 50_000,
       currency: 'RUB',
@@ -111,7 +115,11 @@ describe('sandbox provider', () => {
       'invoice.paid',
       'invoice.refunded',
     ]);
-    expect(await provider.fetchStatus(externalId)).toMatchObject({ status: 'refunded', outcome: 'failed' });
+    expect(await provider.fetchStatus({ externalId: externalId, orderId: null })).toMatchObject({
+      status: 'refunded',
+      outcome: 'paid',
+      reversals: [{ kind: 'refund', amountKopeks: null }],
+    });
   });
 
   it('duplicates and reorders callbacks on demand; the event key stays the same', async () => {
@@ -143,14 +151,21 @@ describe('sandbox provider', () => {
     const [a, b] = await Promise.all([provider.createInvoice(invoice('order-1')), provider.createInvoice(invoice('order-1'))]);
     expect(a.externalId).toBe(b.externalId);
     await sandbox.close();
-    await expect(provider.fetchStatus(a.externalId)).rejects.toMatchObject({ failure: 'unavailable' });
+    await expect(provider.fetchStatus({ externalId: a.externalId, orderId: null })).rejects.toMatchObject({
+      failure: 'unavailable',
+    });
 
     const again = await startPaymentSandbox(options);
     open.push(again);
-    connection.baseUrl = again.server.url;
-    expect(await provider.fetchStatus(a.externalId)).toMatchObject({ externalId: a.externalId, outcome: 'pending' });
+    connection.baseUrl = `${again.server.url}/sandbox`;
+    expect(await provider.fetchStatus({ externalId: a.externalId, orderId: null })).toMatchObject({
+      externalId: a.externalId,
+      outcome: 'pending',
+    });
     connection.secret = 'wrong';
-    await expect(provider.fetchStatus(a.externalId)).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(provider.fetchStatus({ externalId: a.externalId, orderId: null })).rejects.toMatchObject({
+      failure: 'rejected',
+    });
   });
 
   it('is not available while the sandbox is off', async () => {
@@ -162,6 +177,7 @@ describe('sandbox provider', () => {
       headers: {},
       rawBody: Buffer.from('{}'),
       query: {},
+      subpath: '',
       ip: '127.0.0.1',
     });
     expect(verdict).toMatchObject({ accepted: false, reply: { status: 503 } });

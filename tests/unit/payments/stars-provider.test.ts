@@ -26,7 +26,7 @@ const request = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
   orderId: 'a1b2c3d4e5f60718293a4b5c',
   amountKopeks: 13_000,
   description: 'Balance top-up',
-  returnUrl: null,
+  returnUrls: { result: null, success: null, failed: null },
   metadata: {},
   ...change,
 });
@@ -65,12 +65,13 @@ describe('Stars provider', () => {
     await expect(provider.createInvoice(request())).rejects.toMatchObject({ failure: 'not_configured' });
     expect(provider.webhookPath()).toBeNull();
     expect(provider.canFetchStatus).toBe(false);
-    await expect(provider.fetchStatus('x')).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(provider.fetchStatus({ externalId: 'x', orderId: null })).rejects.toMatchObject({ failure: 'rejected' });
     const verdict = await provider.receiveCallback({
       method: 'POST',
       headers: {},
       rawBody: Buffer.alloc(0),
       query: {},
+      subpath: '',
       ip: '::1',
     });
     expect(verdict).toMatchObject({ accepted: false, reply: { status: 404 } });

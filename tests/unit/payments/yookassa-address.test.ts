@@ -31,10 +31,10 @@ beforeAll(() => outside.listen({ onUnhandledRequest: 'error' }));
 afterAll(() => outside.close());
 
 const connection: YookassaConnection = {
-  enabled: true,
   baseUrl: YOOKASSA_BASE_URL,
   shopId: '100',
   secretKey: 'live_key',
+  isTestShop: false,
   returnUrl: 'https://shop.example.com/back',
   receiptEmail: 'receipts@shop.example.com',
   vatCode: 1,
@@ -43,14 +43,15 @@ const connection: YookassaConnection = {
   saveCard: false,
   minKopeks: 5_000,
   maxKopeks: 1_000_000,
-  webhookPath: '/yookassa-webhook',
   trustedProxyNetworks: [],
+  allowedNetworks: [],
 };
 
 test('an invoice goes to the provider’s address, with credentials and our order id as idempotence key', async () => {
   const provider = createYookassaProvider({
     http: createHttpClient({ system: 'yookassa', retries: 0 }),
     connection: () => connection,
+    webhookPath: () => '/yookassa-webhook',
   });
   const invoice = await provider.createInvoice({
     paymentId: 1,
@@ -58,7 +59,7 @@ test('an invoice goes to the provider’s address, with credentials and our orde
     amountKopeks: 50_000,
     description: 'Top-up',
     option: 'sbp',
-    returnUrl: null,
+    returnUrls: { result: null, success: null, failed: null },
     metadata: { user_id: 7 },
   });
   expect(invoice).toMatchObject({ externalId: 'p-1', paymentUrl: 'https://yoomoney.ru/pay/p-1', status: 'pending' });

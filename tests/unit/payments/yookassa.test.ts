@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpClient } from '../../../src/core/http/outbound.ts';
 import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
+import { kopeksFromText, rublesText } from '../../../src/integrations/payments/wire/money.ts';
 import type { YookassaConnection } from '../../../src/integrations/payments/yookassa/connection.ts';
-import { kopeksFromText, rublesText } from '../../../src/integrations/payments/yookassa/payment-wire.ts';
 import { createYookassaProvider } from '../../../src/integrations/payments/yookassa/yookassa-provider.ts';
 import { type PaymentSandbox, startPaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
 import { memoryStore, onceHttp, type Recorder, startRecorder } from '../../support/loopback-http.ts';
@@ -14,22 +14,21 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((server) => server.close()));
 });
 
-async function setup(change: Partial<YookassaConnection> = {}) {
+async function setup(change: Partial<YookassaConnection> | null = {}) {
   const receiver = await startRecorder(() => ({ status: 200, contentType: 'application/json', body: '{}' }));
   const sandbox = await startPaymentSandbox({
     store: memoryStore(),
     http: onceHttp(),
     secret: SECRET,
-    shopId: '1234',
     now: () => NOW,
-    callbackUrls: () => ({ sandbox: `${receiver.server.url}/sandbox`, yookassa: `${receiver.server.url}/yookassa` }),
+    serviceUrl: () => receiver.server.url,
   });
   open.push(receiver.server, sandbox);
   const connection: YookassaConnection = {
-    enabled: true,
-    baseUrl: `${sandbox.server.url}/v3`,
-    shopId: '1234',
+    baseUrl: `${sandbox.server.url}/yookassa`,
+    shopId: 'sandbox',
     secretKey: SECRET,
+    isTestShop: true,
     returnUrl: null,
     receiptEmail: 'receipts@shop.example',
     vatCode: 1,
@@ -38,14 +37,14 @@ async function setup(change: Partial<YookassaConnection> = {}) {
     saveCard: false,
     minKopeks: 5_000,
     maxKopeks: 1_000_000,
-    webhookPath: '/yookassa-webhook',
     trustedProxyNetworks: [],
     allowedNetworks: ['127.0.0.0/8'],
     ...change,
   };
   const provider = createYookassaProvider({
     http: createHttpClient({ system: 'yookassa', retries: 0 }),
-    connection: () => connection,
+    connection: () => (change === null ? null : connection),
+    webhookPath: () => '/yookassa-webhook',
   });
   return { provider, sandbox, receiver, connection };
 }
@@ -55,7 +54,7 @@ const invoice = (change: Partial<InvoiceRequest> = {}): InvoiceRequest => ({
   orderId: 'yk_2f6f0f3c9d1b4c7f8a11',
   amountKopeks: 12_345,
   description: 'Service - top-up',
-  returnUrl: 'https://cabinet.example/balance/top-up/result?method=yookassa',
+  returnUrls: { result: 'https://cabinet.example/balance/top-up/result?method=yookassa', success: null, failed: null },
   metadata: { user_id: 5, user_username: null, type: 'balance_topup' },
   ...change,
 });
@@ -73,6 +72,7 @@ const callback = (body: string, change: Partial<ProviderCallback> = {}): Provide
   headers: {},
   rawBody: Buffer.from(body),
   query: {},
+  subpath: '',
   ip: '127.0.0.1',
   ...change,
 });
@@ -82,9 +82,9 @@ describe('YooKassa adapter against the v3 wire', () => {
     const context = await setup();
     const { provider, sandbox } = context;
     const created = await provider.createInvoice(invoice());
-    expect(created).toMatchObject({ status: 'pending', expiresAt: null });
+    expect(created).toMatchObject({ status: 'pending', expiresAt: new Date('2026-03-02T10:00:00.000Z'), merchantId: 'sandbox' });
     expect(created.paymentUrl).toBe(`${sandbox.server.url}/pay/${created.externalId}`);
-    expect(await provider.fetchStatus(created.externalId)).toMatchObject({
+    expect(await provider.fetchStatus({ externalId: created.externalId, orderId: null })).toMatchObject({
       outcome: 'pending',
       amountKopeks: 12_345,
       currency: 'RUB',
@@ -96,11 +96,15 @@ describe('YooKassa adapter against the v3 wire', () => {
     const verdict = await provider.receiveCallback(await lastCallback(context));
     expect(verdict).toMatchObject({
       accepted: true,
-      externalId: created.externalId,
+      reference: { externalId: created.externalId, orderId: null },
       eventKey: `payment.succeeded:${created.externalId}`,
       reply: { status: 200, body: '{"status":"ok"}' },
     });
-    expect(await provider.fetchStatus(created.externalId)).toMatchObject({ status: 'succeeded', outcome: 'paid', paidAt: NOW });
+    expect(await provider.fetchStatus({ externalId: created.externalId, orderId: null })).toMatchObject({
+      status: 'succeeded',
+      outcome: 'paid',
+      paidAt: NOW,
+    });
   });
 
   it('creates one payment per order id, however often it is requested', async () => {
@@ -122,7 +126,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     const [sbp, card] = seen.requests.map((request) => JSON.parse(request.body));
     expect(seen.requests[0]?.headers).toMatchObject({
       'idempotence-key': invoice().orderId,
-      authorization: `Basic ${Buffer.from(`1234:${SECRET}`).toString('base64')}`,
+      authorization: `Basic ${Buffer.from(`sandbox:${SECRET}`).toString('base64')}`,
     });
     expect(sbp).toMatchObject({
       amount: { value: '123.45', currency: 'RUB' },
@@ -144,7 +148,7 @@ describe('YooKassa adapter against the v3 wire', () => {
     ['no receipt contact', { receiptEmail: null }, {}],
     ['below the minimum', {}, { amountKopeks: 4_999 }],
     ['above the maximum', {}, { amountKopeks: 1_000_001 }],
-    ['no return URL', {}, { returnUrl: null }],
+    ['no return URL', {}, { returnUrls: { result: null, success: null, failed: null } }],
     ['wrong secret', { secretKey: 'other' }, {}],
   ])('rejects: %s', async (_name, connection, request) => {
     const { provider, sandbox } = await setup(connection);
@@ -152,10 +156,10 @@ describe('YooKassa adapter against the v3 wire', () => {
     expect(await sandbox.list()).toHaveLength(0);
   });
 
-  it('is not configured without shop or secret, and refuses POST then', async () => {
-    const { provider } = await setup({ secretKey: '' });
+  it('is not configured without a connection, and refuses POST then', async () => {
+    const { provider } = await setup(null);
     expect(provider.isConfigured()).toBe(false);
-    await expect(provider.fetchStatus('x')).rejects.toMatchObject({ failure: 'not_configured' });
+    await expect(provider.fetchStatus({ externalId: 'x', orderId: null })).rejects.toMatchObject({ failure: 'not_configured' });
     expect(await provider.receiveCallback(callback('{}'))).toMatchObject({ accepted: false, reply: { status: 503 } });
     const info = await provider.receiveCallback(callback('', { method: 'GET' }));
     expect(JSON.parse(info.reply.body)).toEqual({ status: 'ok', service: 'yookassa_webhook', enabled: false });
@@ -168,9 +172,17 @@ describe('YooKassa adapter against the v3 wire', () => {
       event: 'payment.succeeded',
       object: { id: externalId, status: 'succeeded', paid: true, amount: { value: '1.00' } },
     };
-    expect(await provider.receiveCallback(callback(JSON.stringify(forged)))).toMatchObject({ accepted: true, externalId });
-    expect(await provider.fetchStatus(externalId)).toMatchObject({ outcome: 'pending', amountKopeks: 12_345 });
-    await expect(provider.fetchStatus('unknown-payment')).rejects.toMatchObject({ failure: 'rejected' });
+    expect(await provider.receiveCallback(callback(JSON.stringify(forged)))).toMatchObject({
+      accepted: true,
+      reference: { externalId },
+    });
+    expect(await provider.fetchStatus({ externalId: externalId, orderId: null })).toMatchObject({
+      outcome: 'pending',
+      amountKopeks: 12_345,
+    });
+    await expect(provider.fetchStatus({ externalId: 'unknown-payment', orderId: null })).rejects.toMatchObject({
+      failure: 'rejected',
+    });
   });
 
   it('spec 03 H9: neither a missing nor an unreadable answer confirms a payment', async () => {
@@ -182,19 +194,57 @@ describe('YooKassa adapter against the v3 wire', () => {
     open.push(broken.server);
     const { provider } = await setup({ baseUrl: broken.server.url });
     for (let attempt = 0; attempt < 3; attempt++) {
-      await expect(provider.fetchStatus('mine')).rejects.toMatchObject({ failure: 'unavailable' });
+      await expect(provider.fetchStatus({ externalId: 'mine', orderId: null })).rejects.toMatchObject({ failure: 'unavailable' });
     }
   });
 
-  it('a payment refunded in full is failed, a canceled one too', async () => {
+  it('a refund is reported with its id and amount, a part of it too; a canceled payment is failed', async () => {
     const { provider, sandbox } = await setup();
     const first = await provider.createInvoice(invoice());
     await sandbox.act(first.externalId, 'pay');
+    await sandbox.act(first.externalId, 'refund', 2_345);
+    const stateOf = (externalId: string) => provider.fetchStatus({ externalId, orderId: null });
+    expect(await stateOf(first.externalId)).toMatchObject({
+      outcome: 'paid',
+      reversals: [{ reversalId: expect.any(String), kind: 'refund', amountKopeks: 2_345 }],
+    });
     await sandbox.act(first.externalId, 'refund');
-    expect(await provider.fetchStatus(first.externalId)).toMatchObject({ outcome: 'failed', paidAt: null });
+    expect((await stateOf(first.externalId)).reversals).toHaveLength(2);
     const second = await provider.createInvoice(invoice({ orderId: 'yk_other' }));
     await sandbox.act(second.externalId, 'fail');
-    expect(await provider.fetchStatus(second.externalId)).toMatchObject({ status: 'canceled', outcome: 'failed' });
+    expect(await stateOf(second.externalId)).toMatchObject({ status: 'canceled', outcome: 'failed', reversals: [] });
+  });
+
+  it('gives money back once per idempotency key, not more than was paid', async () => {
+    const { provider, sandbox } = await setup();
+    const { externalId } = await provider.createInvoice(invoice());
+    await sandbox.act(externalId, 'pay');
+    const request = { externalId, orderId: invoice().orderId, chargeId: null, isWhole: false };
+    const refund = (amountKopeks: number, idempotencyKey: string) =>
+      provider.refund!({ ...request, amountKopeks, idempotencyKey });
+    const first = await refund(10_000, 'refund-1');
+    expect(first.state).toBe('done');
+    expect(await refund(10_000, 'refund-1')).toEqual(first);
+    await expect(refund(10_000, 'refund-2')).rejects.toMatchObject({ failure: 'rejected' });
+  });
+
+  it('spec 03a section 5: the notification of a refund names the payment to ask about', async () => {
+    const context = await setup();
+    const { externalId } = await context.provider.createInvoice(invoice());
+    await context.sandbox.act(externalId, 'pay');
+    await context.sandbox.act(externalId, 'refund');
+    expect(await context.provider.receiveCallback(await lastCallback(context))).toMatchObject({
+      accepted: true,
+      reference: { externalId },
+      eventKey: expect.stringMatching(/^refund\.succeeded:/),
+    });
+  });
+
+  it('spec 03a section 5: a payment in test mode is not one of a live shop', async () => {
+    const { provider, sandbox } = await setup({ isTestShop: false });
+    const { externalId } = await provider.createInvoice(invoice());
+    await sandbox.act(externalId, 'pay');
+    expect(await provider.fetchStatus({ externalId, orderId: null })).toMatchObject({ outcome: 'paid', isTest: true });
   });
 
   it.each([
@@ -211,7 +261,9 @@ describe('YooKassa adapter against the v3 wire', () => {
       400,
       { reason: 'missing_payment_id' },
     ],
-    ['other event', '{"event":"refund.succeeded","object":{"id":"a"}}', {}, 200, { status: 'ok', ignored: 'refund.succeeded' }],
+    ['a repeated key', '{"event":"payment.succeeded","event":"x","object":{"id":"a"}}', {}, 400, { reason: 'invalid_json' }],
+    ['refund without payment', '{"event":"refund.succeeded","object":{"id":"a"}}', {}, 400, { reason: 'missing_payment_id' }],
+    ['other event', '{"event":"payout.succeeded","object":{"id":"a"}}', {}, 200, { status: 'ok', ignored: 'payout.succeeded' }],
     ['OPTIONS', '', { method: 'OPTIONS' }, 200, { status: 'ok' }],
     ['DELETE', '', { method: 'DELETE' }, 405, { detail: 'Method Not Allowed' }],
   ])('callback: %s', async (_name, body, change, status, expected) => {

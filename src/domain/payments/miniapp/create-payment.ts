@@ -14,6 +14,8 @@ export interface MiniappPaymentOrder {
   amountKopeks: number | null;
   option: string | null;
   idempotencyKey: string | null;
+  /** The payer's address; null = unknown. */
+  ip: string | null;
 }
 
 /** A payment that was started; kopeks. `extra` is documented by method (spec 02 section 12.5). */
@@ -58,9 +60,9 @@ async function startTopup(
   order: MiniappPaymentOrder & { amountKopeks: number },
   method: MiniappMethod,
 ): Promise<MiniappPayment> {
-  const { amountKopeks, idempotencyKey } = order;
+  const { amountKopeks } = order;
   const option = method.fixedOption ?? optionOf(method, order.option);
-  const topup = await topupBalance(app, actor, { amountKopeks, method: method.method, option }, idempotencyKey);
+  const topup = await topupBalance(app, actor, { amountKopeks, method: method.method, option }, order);
   const payment = await findPayment(app.db, topup.paymentId);
   if (!payment) throw unavailable();
   const extra = { ...paymentIds(payment), requested_at: wholeSeconds(payment.createdAt) };

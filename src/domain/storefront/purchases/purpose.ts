@@ -4,9 +4,16 @@ import { findTariff } from '../../catalog/find-tariff.ts';
 import { issueAutoLoginToken } from '../../identity/auto-login/auto-login.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
-import { raiseAlarm } from '../../payments/credit-payment.ts';
+import { openCase } from '../../payments/open-case.ts';
 import type { ProviderPaymentState } from '../../payments/ports.ts';
-import { completePayment, isMovementTaken, lockForSettling, type PaymentPurpose } from '../../payments/purpose-payment.ts';
+import {
+  completePayment,
+  isMovementTaken,
+  lockForSettling,
+  movementId,
+  type PaymentPurpose,
+  uncreditedResult,
+} from '../../payments/purpose-payment.ts';
 import type { CreditResult, Payment } from '../../payments/types.ts';
 import { periodLabel } from '../../pricing/labels.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
@@ -25,10 +32,10 @@ export const guestPurchases: PaymentPurpose = {
    * transaction; after a crash the provider repeats its callback. A purchase that expired or was marked failed still counts (spec 03
    * H15).
    */
-  async settle(app, payment, state): Promise<CreditResult> {
+  async settle(app, payment, state): Promise<CreditResult | 'changed'> {
     const seen = await findByPayment(app.db, payment.id);
     const contact = seen && recipientOf(seen);
-    if (!seen || !contact) return raiseNoPurchase(app, payment);
+    if (!seen || !contact) return raiseNoPurchase(app, payment, state);
     const prepared = await prepareRecipient(app, contact);
     return inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
   },
@@ -40,9 +47,13 @@ export const guestPurchases: PaymentPurpose = {
   },
 };
 
-/** Money for a purchase that does not exist: it stays with the invoice, and an alarm calls for manual action. */
-function raiseNoPurchase(app: App, payment: Payment): CreditResult {
-  raiseAlarm(app, payment, 'no_purchase');
+/** Money for a purchase that does not exist: it stays with the invoice, and an administrator decides. */
+async function raiseNoPurchase(
+  app: App,
+  payment: Payment,
+  { amountKopeks, currency }: ProviderPaymentState,
+): Promise<CreditResult> {
+  await openCase(app, { kind: 'no_purchase', payment, amountKopeks, currency });
   return 'no_user';
 }
 
@@ -52,13 +63,13 @@ async function takeMoney(
   prepared: PreparedRecipient,
   seenPayment: Payment,
   state: ProviderPaymentState,
-): Promise<CreditResult> {
+): Promise<CreditResult | 'changed'> {
   const recipient = await openRecipient(t, prepared, seen.language);
   await lockUserSubscription(t, recipient.userId);
   const { verdict, payment } = await lockForSettling(t, seenPayment.id, state);
-  if (verdict !== 'credit') return verdict;
+  if (verdict !== 'credit') return uncreditedResult(verdict);
   const purchase = await lockPurchase(t.db, seen.id);
-  if (!purchase) return raiseNoPurchase(t, payment);
+  if (!purchase) return raiseNoPurchase(t, payment, state);
   if (purchase.amountKopeks !== payment.amountKopeks) throw new Error(`purchase ${purchase.id} and its invoice differ in amount`);
 
   const { userId } = recipient;
@@ -68,14 +79,21 @@ async function takeMoney(
     amountKopeks: -purchase.amountKopeks,
     contra: { kind: 'sales_revenue', product: purchase.isGift ? 'gift' : 'tariff' },
     paymentMethod: payment.method,
-    externalId: payment.externalId ?? state.externalId,
+    externalId: movementId(payment, state),
     description: await titleOf(t, purchase, recipient.language),
     paidThroughProvider: payment.method,
   });
   if (posting.outcome === 'no_user' || posting.outcome === 'insufficient')
     throw new Error(`a revenue row was ${posting.outcome}`);
   if (posting.outcome === 'duplicate' && (await isMovementTaken(t, posting.transactionId, userId))) {
-    raiseAlarm(t, payment, 'order_mismatch', { transactionId: posting.transactionId });
+    const { amountKopeks, currency } = state;
+    await openCase(t, {
+      kind: 'order_mismatch',
+      payment,
+      amountKopeks,
+      currency,
+      details: { transactionId: posting.transactionId },
+    });
     return 'order_mismatch';
   }
   await completePayment(t, payment, state, posting.transactionId);

@@ -8,6 +8,7 @@ import type { Tariff } from '../../catalog/types.ts';
 import { runOnceAround } from '../../ledger/run-once.ts';
 import { providerOf } from '../../payments/method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
+import type { ReturnUrls } from '../../payments/ports.ts';
 import { landingNotFound } from '../landings/errors.ts';
 import { choosePayment, type PaymentChoice, usableMethod } from '../landings/payment-choice.ts';
 import { findBySlug } from '../landings/repo.ts';
@@ -76,7 +77,7 @@ export async function startPurchase(
     app,
     { kind: 'anonymous' },
     { key, operation: 'landing.purchase', input: order },
-    (t) => preparePurchase(t, order, caller.language ?? null),
+    (t) => preparePurchase(t, order, { language: caller.language ?? null, ip: caller.ip }),
     (prepared) => openPurchase(app, prepared),
   );
 }
@@ -87,7 +88,11 @@ function keyOfAddress({ ip, idempotencyKey: key }: { ip: string | null; idempote
   return createHash('sha256').update(`${ip}\n${key}`).digest('hex');
 }
 
-async function preparePurchase(t: App, order: PurchaseOrder, language: string | null): Promise<PreparedPurchase> {
+async function preparePurchase(
+  t: App,
+  order: PurchaseOrder,
+  { language, ip }: { language: string | null; ip: string | null },
+): Promise<PreparedPurchase> {
   const landing = await findBySlug(t.db, order.slug);
   if (!landing?.isActive) throw landingNotFound();
   if (order.isGift && !landing.giftEnabled) throw giftsOff();
@@ -109,7 +114,8 @@ async function preparePurchase(t: App, order: PurchaseOrder, language: string | 
     option: choice.option,
     purpose: GUEST_PURCHASE,
     payerEmail: order.buyer.type === 'email' ? order.buyer.value : null,
-    returnUrl: returnUrl(t, choice, token),
+    payerIp: ip,
+    returnUrls: returnUrls(t, choice, token),
     metadata: { purpose: GUEST_PURCHASE, purchase_token: token, source: 'landing' },
   });
   await insertPurchase(t.db, {
@@ -156,8 +162,9 @@ function checkLimits({ method }: PaymentChoice, amountKopeks: number): void {
 }
 
 /** Where the payer comes back to: the address of the method, else the page of the cabinet. */
-function returnUrl(t: App, { method }: PaymentChoice, token: string): string {
-  return method.returnUrl ? method.returnUrl.replaceAll('{token}', token) : successUrl(t, token);
+function returnUrls(t: App, { method }: PaymentChoice, token: string): ReturnUrls {
+  const url = method.returnUrl ? method.returnUrl.replaceAll('{token}', token) : successUrl(t, token);
+  return { result: url, success: url, failed: url };
 }
 
 async function openPurchase(app: App, { token, invoice }: PreparedPurchase): Promise<StartedPurchase> {

@@ -15,7 +15,9 @@ const OUTCOMES: Readonly<Record<string, PaymentOutcome>> = {
   pending: 'pending',
   paid: 'paid',
   failed: 'failed',
-  refunded: 'failed',
+  expired: 'failed',
+  underpaid: 'underpaid',
+  refunded: 'paid',
 };
 
 export interface SandboxPaymentConnection {
@@ -54,6 +56,8 @@ export function createSandboxProvider(options: {
     initialStatus: 'pending',
     pendingStatuses: ['pending'],
     canFetchStatus: true,
+    callbackFormats: ['json'],
+    asksAboutUnknown: true,
     isConfigured: () => connection() !== null,
     webhookPath: () => connection()?.webhookPath ?? '/sandbox-payment-webhook',
     createInvoice: async (request) => {
@@ -67,7 +71,7 @@ export function createSandboxProvider(options: {
           currency: 'RUB',
           description: request.description,
           option: request.option ?? null,
-          return_url: request.returnUrl,
+          return_url: request.returnUrls.result,
           metadata: request.metadata,
         }),
         // The sandbox returns the same invoice for the same order id, so a retry is safe.
@@ -76,8 +80,9 @@ export function createSandboxProvider(options: {
       const expiresAt = invoice.expires_at ? new Date(invoice.expires_at) : null;
       return { externalId: invoice.id, paymentUrl: invoice.pay_url, status: invoice.status, expiresAt, raw: invoice };
     },
-    fetchStatus: async (externalId) => {
+    fetchStatus: async ({ externalId }) => {
       const current = required();
+      if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The invoice has no id');
       const url = `${current.baseUrl}/invoices/${encodeURIComponent(externalId)}`;
       const invoice = await callInvoice(http, current, { method: 'GET', url });
       return {
@@ -87,7 +92,9 @@ export function createSandboxProvider(options: {
         amountKopeks: invoice.amount_kopeks,
         currency: invoice.currency,
         orderId: invoice.order_id,
-        paidAt: invoice.status === 'paid' && invoice.paid_at ? new Date(invoice.paid_at) : null,
+        paidAt: OUTCOMES[invoice.status] === 'paid' && invoice.paid_at ? new Date(invoice.paid_at) : null,
+        reversals:
+          invoice.status === 'refunded' ? [{ reversalId: `refund-${invoice.id}`, kind: 'refund', amountKopeks: null }] : [],
         raw: invoice,
       };
     },
@@ -127,7 +134,8 @@ function verifyCallback(callback: ProviderCallback, connection: SandboxPaymentCo
 
   const event = parseEvent(callback.rawBody.toString('utf8'));
   if (!event) return refused(400, { status: 'error', reason: 'invalid_json' });
-  return { accepted: true, externalId: event.invoiceId, eventKey: event.id, reply: reply(200, { status: 'ok' }) };
+  const reference = { externalId: event.invoiceId, orderId: null };
+  return { accepted: true, reference, eventKey: event.id, reply: reply(200, { status: 'ok' }) };
 }
 
 function equal(a: string, b: string): boolean {

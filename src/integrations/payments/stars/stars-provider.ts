@@ -55,6 +55,8 @@ export function createStarsProvider({ messenger, connection, starsFor }: StarsOp
     initialStatus: 'pending',
     pendingStatuses: ['pending'],
     canFetchStatus: false,
+    callbackFormats: [],
+    asksAboutUnknown: false,
     isConfigured,
     webhookPath: () => null,
     createInvoice,

@@ -1,36 +1,27 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type {
+  InvoiceRequest,
+  PaymentOutcome,
+  ProviderPaymentState,
+  ProviderReversal,
+  ProviderSavedMethod,
+} from '../../../domain/payments/ports.ts';
+import {
+  dateField,
+  isTrue,
+  objectField,
+  objectsField,
+  parseWireObject,
+  plainJson,
+  textField,
+  type WireObject,
+} from '../wire/json.ts';
+import { kopeksFromText, rublesText } from '../wire/money.ts';
 import type { YookassaConnection } from './connection.ts';
 
 /** Metadata key of our order id. */
 const ORDER_ID_KEY = 'order_id';
 const MAX_DESCRIPTION = 128;
 const MAX_METADATA_KEYS = 16;
-
-/** The fields of a v3 payment that are used. */
-interface WirePayment {
-  id: string;
-  status: string;
-  paid?: boolean;
-  amount: { value: string; currency: string };
-  refunded_amount?: { value: string; currency: string };
-  confirmation?: { confirmation_url?: string };
-  captured_at?: string;
-  created_at?: string;
-  expires_at?: string;
-  metadata?: Record<string, string>;
-}
-
-/** Kopeks as the decimal rubles of the wire: 12345 becomes `123.45`. */
-export function rublesText(kopeks: number): string {
-  const whole = Math.trunc(kopeks / 100);
-  return `${whole}.${String(kopeks % 100).padStart(2, '0')}`;
-}
-
-/** A decimal of the wire as kopeks, without floating point; null for another text. */
-export function kopeksFromText(value: string): number | null {
-  const match = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(value);
-  return match ? Number(match[1]) * 100 + Number((match[2] ?? '').padEnd(2, '0')) : null;
-}
 
 /** Body of POST /payments (spec 03 section 2.5). `receiptEmail` is the contact for the receipt. */
 export function paymentBody(
@@ -51,71 +42,120 @@ export function paymentBody(
     confirmation: { type: 'redirect', return_url: returnUrl },
     description,
     metadata: Object.fromEntries([[ORDER_ID_KEY, request.orderId], ...known].slice(0, MAX_METADATA_KEYS)),
-    receipt: {
-      customer: { email: receiptEmail },
-      items: [
-        {
-          description,
-          quantity: '1.00',
-          amount,
-          vat_code: connection.vatCode,
-          payment_mode: connection.paymentMode,
-          payment_subject: connection.paymentSubject,
-        },
-      ],
-    },
+    receipt: receipt(amount, description, connection, receiptEmail),
     ...(sbp ? { payment_method_data: { type: 'sbp' } } : {}),
     ...(!sbp && connection.saveCard ? { save_payment_method: true } : {}),
   });
 }
 
-/** The payment in an answer, or null for another text. */
-export function parsePayment(text: string): WirePayment | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  return isPayment(value) ? value : null;
+/** Body of POST /refunds; the receipt of the return is the provider's own. */
+export function refundBody(paymentId: string, amountKopeks: number): string {
+  return JSON.stringify({ payment_id: paymentId, amount: { value: rublesText(amountKopeks), currency: 'RUB' } });
 }
 
-function isPayment(value: unknown): value is WirePayment {
-  if (!isRecord(value) || typeof value.id !== 'string' || typeof value.status !== 'string') return false;
-  return isRecord(value.amount) && typeof value.amount.value === 'string' && typeof value.amount.currency === 'string';
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Paid means `succeeded`, `paid` and not refunded in full. */
-function outcomeOf(payment: WirePayment, amountKopeks: number): PaymentOutcome {
-  if (payment.status === 'canceled') return 'failed';
-  if (payment.status !== 'succeeded' || payment.paid !== true) return 'pending';
-  const refunded = payment.refunded_amount ? kopeksFromText(payment.refunded_amount.value) : 0;
-  return refunded !== null && refunded < amountKopeks ? 'paid' : 'failed';
-}
-
-/** The state for the domain; null when the amount is not a decimal. */
-export function paymentState(payment: WirePayment): ProviderPaymentState | null {
-  const amountKopeks = kopeksFromText(payment.amount.value);
-  if (amountKopeks === null) return null;
-  const outcome = outcomeOf(payment, amountKopeks);
+/** The receipt of one service, whose item has the whole amount. */
+export function receipt(
+  amount: { value: string; currency: string },
+  description: string,
+  connection: YookassaConnection,
+  receiptEmail: string,
+) {
   return {
-    externalId: payment.id,
-    status: payment.status,
-    outcome,
-    amountKopeks,
-    currency: payment.amount.currency.toUpperCase(),
-    orderId: payment.metadata?.[ORDER_ID_KEY] ?? null,
-    paidAt: outcome === 'paid' ? dateOrNull(payment.captured_at ?? payment.created_at) : null,
-    raw: payment,
+    customer: { email: receiptEmail },
+    items: [
+      {
+        description,
+        quantity: '1.00',
+        amount,
+        vat_code: connection.vatCode,
+        payment_mode: connection.paymentMode,
+        payment_subject: connection.paymentSubject,
+      },
+    ],
   };
 }
 
-/** A date of the wire, or null when absent or unreadable. */
-export function dateOrNull(text: string | undefined): Date | null {
-  const date = text === undefined ? null : new Date(text);
-  return date && !Number.isNaN(date.getTime()) ? date : null;
+/** The payment in an answer, or null for another text. */
+export function parsePayment(text: string): WireObject | null {
+  const payment = parseWireObject(text);
+  const amount = objectField(payment, 'amount');
+  const isPayment = [
+    textField(payment, 'id'),
+    textField(payment, 'status'),
+    textField(amount, 'value'),
+    textField(amount, 'currency'),
+  ];
+  return isPayment.includes(null) ? null : payment;
+}
+
+/** The refunds in the answer to GET /refunds; those that the provider has not carried out are left out. */
+export function parseRefunds(answer: WireObject): ProviderReversal[] {
+  return objectsField(answer, 'items').flatMap((refund) => {
+    const reversalId = textField(refund, 'id');
+    const amountKopeks = kopeksFromText(textField(objectField(refund, 'amount'), 'value') ?? '');
+    const isDone = textField(refund, 'status') === 'succeeded' && reversalId !== null && amountKopeks !== null;
+    return isDone ? [{ reversalId, kind: 'refund' as const, amountKopeks }] : [];
+  });
+}
+
+/** Whether some of a payment was given back, so that its refunds are to be read. */
+export function isRefunded(payment: WireObject): boolean {
+  return (kopeksFromText(textField(objectField(payment, 'refunded_amount'), 'value') ?? '') ?? 0) > 0;
+}
+
+/** Held money (`waiting_for_capture`) is not paid. */
+function outcomeOf(payment: WireObject): PaymentOutcome {
+  const status = textField(payment, 'status');
+  if (status === 'canceled') return 'failed';
+  return status === 'succeeded' && isTrue(payment, 'paid') ? 'paid' : 'pending';
+}
+
+/** The state for the domain; null when the amount is not a decimal. */
+export function paymentState(
+  payment: WireObject,
+  connection: YookassaConnection,
+  reversals: readonly ProviderReversal[],
+): ProviderPaymentState | null {
+  const amount = objectField(payment, 'amount');
+  const amountKopeks = kopeksFromText(textField(amount, 'value') ?? '');
+  if (amountKopeks === null) return null;
+  const outcome = outcomeOf(payment);
+  return {
+    externalId: textField(payment, 'id')!,
+    status: textField(payment, 'status')!,
+    outcome,
+    amountKopeks,
+    currency: textField(amount, 'currency')!.toUpperCase(),
+    orderId: textField(objectField(payment, 'metadata'), ORDER_ID_KEY),
+    paidAt: outcome === 'paid' ? (dateField(payment, 'captured_at') ?? dateField(payment, 'created_at')) : null,
+    merchantId: textField(objectField(payment, 'recipient'), 'account_id'),
+    isTest: isTrue(payment, 'test') && !connection.isTestShop,
+    reversals,
+    savedMethod: savedMethodOf(payment),
+    raw: plainJson(payment),
+  };
+}
+
+/** The payer's card or account, where the provider keeps it for further charges (03a section 5). */
+function savedMethodOf(payment: WireObject): ProviderSavedMethod | null {
+  const method = objectField(payment, 'payment_method');
+  const providerMethodId = textField(method, 'id');
+  if (!method || providerMethodId === null || !isTrue(method, 'saved')) return null;
+  const card = objectField(method, 'card');
+  const last4 = textField(card, 'last4');
+  return {
+    providerMethodId,
+    methodType: textField(method, 'type') ?? 'bank_card',
+    title: textField(method, 'title'),
+    card:
+      last4 === null
+        ? null
+        : {
+            last4,
+            first6: textField(card, 'first6'),
+            type: textField(card, 'card_type'),
+            expiryMonth: textField(card, 'expiry_month'),
+            expiryYear: textField(card, 'expiry_year'),
+          },
+  };
 }

@@ -1,29 +1,35 @@
-import { type HttpClient, OutboundError } from '../../../core/http/http-client.ts';
+import type { HttpClient } from '../../../core/http/http-client.ts';
 import {
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentProvider,
   ProviderError,
   type ProviderPaymentState,
+  type RefundAnswer,
+  type RefundRequest,
 } from '../../../domain/payments/ports.ts';
-import type { YookassaConnection } from './connection.ts';
-import { dateOrNull, parsePayment, paymentBody, paymentState } from './payment-wire.ts';
+import { dateField, objectField, parseWireObject, plainJson, textField } from '../wire/json.ts';
+import type { ProviderAccess } from '../wire/provider-access.ts';
+import { callProvider } from '../wire/provider-call.ts';
+import { type YookassaConnection, yookassaConnection } from './connection.ts';
+import { isRefunded, parsePayment, parseRefunds, paymentBody, paymentState, refundBody } from './payment-wire.ts';
 import { receiveYookassaCallback } from './yookassa-callback.ts';
 
 const METHOD = 'yookassa';
-const DEFAULT_WEBHOOK_PATH = '/yookassa-webhook';
 
 export interface YookassaOptions {
   http: HttpClient;
-  /** Read on every call; null = nothing configured. */
+  /** Read on every call; null = off or without credentials. */
   connection: () => YookassaConnection | null;
+  webhookPath: () => string;
 }
 
-/** YooKassa API v3 (spec 03 section 2.5). */
-export function createYookassaProvider({ http, connection }: YookassaOptions): PaymentProvider {
-  const configured = (): YookassaConnection | null => {
+/** YooKassa API v3 (spec 03 section 2.5, 03a section 5). */
+export function createYookassaProvider({ http, connection, webhookPath }: YookassaOptions): PaymentProvider {
+  const required = (): YookassaConnection => {
     const current = connection();
-    return current?.enabled && current.shopId !== '' && current.secretKey !== '' ? current : null;
+    if (!current) throw new ProviderError(METHOD, 'not_configured', 'YooKassa is not configured');
+    return current;
   };
 
   return {
@@ -31,17 +37,26 @@ export function createYookassaProvider({ http, connection }: YookassaOptions): P
     initialStatus: 'pending',
     pendingStatuses: ['pending', 'waiting_for_capture'],
     canFetchStatus: true,
-    isConfigured: () => configured() !== null,
-    webhookPath: () => connection()?.webhookPath || DEFAULT_WEBHOOK_PATH,
-    createInvoice: async (request) => createPayment(http, requireConnection(configured()), request),
-    fetchStatus: async (externalId) => fetchPayment(http, requireConnection(configured()), externalId),
-    receiveCallback: async (callback) => receiveYookassaCallback(callback, configured()),
+    callbackFormats: ['json'],
+    // The metadata that a payment was created with is ours, so that one whose record was lost is found by the API's answer.
+    asksAboutUnknown: true,
+    canRefundPartly: true,
+    isConfigured: () => connection() !== null,
+    webhookPath,
+    createInvoice: async (request) => createPayment(http, required(), request),
+    fetchStatus: async ({ externalId }) => fetchPayment(http, required(), externalId),
+    receiveCallback: async (callback) => receiveYookassaCallback(callback, connection()),
+    refund: async (request) => refundPayment(http, required(), request),
   };
 }
 
-function requireConnection(connection: YookassaConnection | null): YookassaConnection {
-  if (!connection) throw new ProviderError(METHOD, 'not_configured', 'YooKassa is not configured');
-  return connection;
+/** The provider by the settings of the service. */
+export function yookassaProvider(access: ProviderAccess): PaymentProvider {
+  return createYookassaProvider({
+    http: access.http,
+    connection: () => yookassaConnection(access),
+    webhookPath: () => access.settings.get('YOOKASSA_WEBHOOK_PATH'),
+  });
 }
 
 async function createPayment(http: HttpClient, connection: YookassaConnection, request: InvoiceRequest): Promise<CreatedInvoice> {
@@ -51,7 +66,7 @@ async function createPayment(http: HttpClient, connection: YookassaConnection, r
   // spec 03 H16: a receipt goes to the payer or to the configured contact, never to an invented address.
   const receiptEmail = request.payerEmail ?? connection.receiptEmail;
   if (!receiptEmail) throw new ProviderError(METHOD, 'rejected', 'No receipt contact');
-  const returnUrl = request.returnUrl ?? connection.returnUrl;
+  const returnUrl = request.returnUrls.result ?? connection.returnUrl;
   if (!returnUrl) throw new ProviderError(METHOD, 'rejected', 'No return URL');
 
   const text = await call(http, connection, {
@@ -62,21 +77,53 @@ async function createPayment(http: HttpClient, connection: YookassaConnection, r
     idempotenceKey: request.orderId,
   });
   const payment = parsePayment(text);
-  const paymentUrl = payment?.confirmation?.confirmation_url;
-  if (!payment || !paymentUrl || !/^https?:\/\//.test(paymentUrl)) {
+  const paymentUrl = textField(objectField(payment, 'confirmation'), 'confirmation_url');
+  if (!payment || paymentUrl === null || !/^https?:\/\//.test(paymentUrl)) {
     throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a payment URL');
   }
-  return { externalId: payment.id, paymentUrl, status: payment.status, expiresAt: dateOrNull(payment.expires_at), raw: payment };
+  return {
+    externalId: textField(payment, 'id')!,
+    paymentUrl,
+    status: textField(payment, 'status')!,
+    expiresAt: dateField(payment, 'expires_at'),
+    merchantId: textField(objectField(payment, 'recipient'), 'account_id'),
+    raw: plainJson(payment),
+  };
 }
 
-async function fetchPayment(http: HttpClient, connection: YookassaConnection, externalId: string): Promise<ProviderPaymentState> {
-  const text = await call(http, connection, { method: 'GET', path: `/payments/${encodeURIComponent(externalId)}` });
-  const payment = parsePayment(text);
-  const state = payment ? paymentState(payment) : null;
+async function fetchPayment(
+  http: HttpClient,
+  connection: YookassaConnection,
+  externalId: string | null,
+): Promise<ProviderPaymentState> {
+  // The API has no search by our order id.
+  if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no id at the provider');
+  const id = encodeURIComponent(externalId);
+  const payment = parsePayment(await call(http, connection, { method: 'GET', path: `/payments/${id}` }));
+  const refunds =
+    payment && isRefunded(payment)
+      ? parseWireObject(await call(http, connection, { method: 'GET', path: `/refunds?payment_id=${id}` }))
+      : null;
+  const state = payment ? paymentState(payment, connection, refunds ? parseRefunds(refunds) : []) : null;
   if (!state || state.externalId !== externalId) {
     throw new ProviderError(METHOD, 'unavailable', 'The provider answered without this payment');
   }
   return state;
+}
+
+async function refundPayment(http: HttpClient, connection: YookassaConnection, request: RefundRequest): Promise<RefundAnswer> {
+  const text = await call(http, connection, {
+    method: 'POST',
+    path: '/refunds',
+    body: refundBody(request.externalId, request.amountKopeks),
+    idempotenceKey: request.idempotencyKey,
+  });
+  const refund = parseWireObject(text);
+  const reversalId = textField(refund, 'id');
+  if (reversalId === null) throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a refund');
+  const status = textField(refund, 'status');
+  if (status === 'canceled') throw new ProviderError(METHOD, 'rejected', 'The provider cancelled the refund');
+  return { reversalId, state: status === 'succeeded' ? 'done' : 'pending' };
 }
 
 interface Call {
@@ -89,24 +136,18 @@ interface Call {
 /** @returns the body of a 2xx answer */
 async function call(http: HttpClient, connection: YookassaConnection, request: Call): Promise<string> {
   const credentials = Buffer.from(`${connection.shopId}:${connection.secretKey}`).toString('base64');
-  try {
-    const response = await http.request({
-      method: request.method,
-      url: `${connection.baseUrl}${request.path}`,
-      headers: {
-        authorization: `Basic ${credentials}`,
-        ...(request.body ? { 'content-type': 'application/json' } : {}),
-        ...(request.idempotenceKey ? { 'idempotence-key': request.idempotenceKey } : {}),
-      },
-      ...(request.body ? { body: request.body } : {}),
-      idempotent: true,
-    });
-    if (response.status >= 200 && response.status < 300) return response.text;
-    const retryable = response.status >= 500 || response.status === 429;
-    throw new ProviderError(METHOD, retryable ? 'unavailable' : 'rejected', `The provider answered ${response.status}`);
-  } catch (error) {
-    if (error instanceof OutboundError)
-      throw new ProviderError(METHOD, 'unavailable', 'The provider did not answer', { cause: error });
-    throw error;
-  }
+  const response = await callProvider(http, METHOD, {
+    method: request.method,
+    url: `${connection.baseUrl}${request.path}`,
+    headers: {
+      authorization: `Basic ${credentials}`,
+      ...(request.body ? { 'content-type': 'application/json' } : {}),
+      ...(request.idempotenceKey ? { 'idempotence-key': request.idempotenceKey } : {}),
+    },
+    ...(request.body ? { body: request.body } : {}),
+    // A POST has its idempotence key.
+    idempotent: true,
+  });
+  if (response.status >= 200 && response.status < 300) return response.text;
+  throw new ProviderError(METHOD, 'rejected', `The provider answered ${response.status}`);
 }

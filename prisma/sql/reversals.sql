@@ -1,0 +1,100 @@
+-- Money that goes back to a payer (spec 03a section 0.5). The balance never falls below zero: what it does not cover is a case.
+
+-- Takes p_amount, or as much of it as the balance has, from the payer of a top-up. The user is locked. Returns what was taken and its
+-- movement; nothing for payments whose money did not go to a balance.
+CREATE OR REPLACE FUNCTION debit_reversal(p_payment payments, p_amount bigint, p_movement_id text, p_titles jsonb, p_now timestamptz)
+RETURNS TABLE (debited bigint, transaction_id integer) LANGUAGE plpgsql AS $$
+DECLARE
+  v_balance bigint;
+  v_language text;
+  v_debit bigint;
+  v_posting record;
+BEGIN
+  SELECT u.balance_kopeks, lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_balance, v_language
+  FROM users u WHERE u.id = p_payment.user_id;
+  v_debit := least(v_balance, p_amount);
+  IF v_debit IS NULL OR v_debit <= 0 OR p_payment.purpose NOT IN ('balance_topup', 'recurrent_topup') THEN
+    RETURN QUERY SELECT 0::bigint, NULL::integer;
+    RETURN;
+  END IF;
+  SELECT p.* INTO v_posting FROM post_transaction(p_payment.user_id, 'refund', -v_debit, 'provider_clearing',
+    'provider:' || p_payment.method, p_payment.method, p_movement_id, coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now) p;
+  IF v_posting.outcome <> 'posted' THEN
+    RAISE EXCEPTION 'posting a reversal returned %', v_posting.outcome;
+  END IF;
+  RETURN QUERY SELECT v_debit, v_posting.transaction_id;
+END $$;
+
+-- Applies a reversal that the provider has reported or confirmed, once per (method, p_reversal_id). A refund that was requested here for
+-- the same amount and has no id yet is this one. p_amount null = everything that has not been reversed yet.
+--
+-- outcome: reversed | known (was applied before, or requested here) | uncredited (the payment was never credited; only its state changes) |
+-- unknown (no such payment).
+CREATE OR REPLACE FUNCTION reverse_payment(p_payment_id integer, p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb,
+  p_now timestamptz)
+RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_user integer;
+  v_known integer;
+  v_reversed bigint;
+  v_amount bigint;
+  v_debited bigint := 0;
+  v_transaction integer;
+  v_reversal integer;
+BEGIN
+  -- The user first (docs/database.md, Locks and their order).
+  SELECT p.user_id INTO v_user FROM payments p WHERE p.id = p_payment_id;
+  PERFORM 1 FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'unknown'::text, 0::bigint, 0::bigint;
+    RETURN;
+  END IF;
+
+  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
+  v_amount := least(coalesce(p_amount, v_payment.amount_kopeks), v_payment.amount_kopeks - v_reversed);
+
+  SELECT r.id INTO v_known FROM payment_reversals r WHERE r.method = v_payment.method AND r.reversal_id = p_reversal_id;
+  IF v_known IS NULL AND p_kind = 'refund' THEN
+    UPDATE payment_reversals r SET reversal_id = p_reversal_id, status = 'done', finished_at = p_now
+    WHERE r.id = (SELECT r.id FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'requested' AND r.reversal_id IS NULL
+      AND (p_amount IS NULL OR r.amount_kopeks = p_amount) ORDER BY r.id LIMIT 1)
+    RETURNING r.id INTO v_known;
+  ELSIF v_known IS NOT NULL THEN
+    UPDATE payment_reversals r SET status = 'done', finished_at = p_now WHERE r.id = v_known AND r.status = 'requested';
+  END IF;
+  IF v_known IS NOT NULL OR v_amount <= 0 THEN
+    PERFORM mark_payment_reversed(p_payment_id, p_now);
+    RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;
+    RETURN;
+  END IF;
+
+  IF v_payment.transaction_id IS NOT NULL THEN
+    SELECT d.debited, d.transaction_id INTO v_debited, v_transaction
+    FROM debit_reversal(v_payment, v_amount, 'reversal:' || p_reversal_id, p_titles, p_now) d;
+  END IF;
+  INSERT INTO payment_reversals (method, payment_id, kind, reversal_id, amount_kopeks, debited_kopeks, status, transaction_id, created_at, finished_at)
+  VALUES (v_payment.method, p_payment_id, p_kind, p_reversal_id, v_amount, v_debited, 'done', v_transaction, p_now, p_now)
+  RETURNING id INTO v_reversal;
+  PERFORM mark_payment_reversed(p_payment_id, p_now);
+  IF v_payment.transaction_id IS NULL THEN
+    RETURN QUERY SELECT 'uncredited'::text, 0::bigint, 0::bigint;
+    RETURN;
+  END IF;
+  IF v_amount > v_debited THEN
+    PERFORM open_payment_case('reversal_remainder', v_payment.method, p_reversal_id, p_payment_id, v_payment.user_id, v_amount - v_debited,
+      v_payment.currency, jsonb_build_object('kind', p_kind, 'amount_kopeks', v_amount, 'debited_kopeks', v_debited), p_now);
+  END IF;
+  PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal));
+  RETURN QUERY SELECT 'reversed'::text, v_debited, v_amount - v_debited;
+END $$;
+
+-- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid.
+CREATE OR REPLACE FUNCTION mark_payment_reversed(p_payment_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE payments p SET outcome = 'refunded', updated_at = p_now
+  WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= (SELECT coalesce(sum(r.amount_kopeks), 0)
+    FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done');
+END $$;

@@ -1,0 +1,57 @@
+import { createHttpClient } from '../core/http/outbound.ts';
+import type { MessengerPort } from '../domain/messaging/ports.ts';
+import type { PaymentProvider } from '../domain/payments/ports.ts';
+import { starsForKopeks } from '../domain/payments/stars-rate.ts';
+import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
+import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
+import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
+import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
+import type { OutsideOptions } from './outside-systems.ts';
+import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
+
+/** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
+const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
+  yookassa: yookassaProvider,
+};
+
+/** The providers of payments, in the order of their methods. */
+export function paymentProviders(options: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
+  const { settings, clock, log, metrics } = options;
+  const stars = createStarsProvider({
+    messenger,
+    connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
+    starsFor: (kopeks) => starsForKopeks(kopeks, settings.get('MESSENGER_STARS_RATE_RUB')),
+  });
+  const remote = Object.entries(PROVIDERS).map(([method, create]) =>
+    create({
+      http: createHttpClient({ system: method, totalTimeoutMs: 30_000 }, { log, metrics }),
+      settings,
+      fake: () => fakeAccess(options, method),
+      now: () => clock.now(),
+    }),
+  );
+  return [sandboxProvider(options), stars, ...remote];
+}
+
+/** The sandbox's own provider, which needs no settings. */
+function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProvider {
+  return createSandboxProvider({
+    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: 30_000 }, { log, metrics }),
+    connection: () => {
+      const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
+      return (
+        addresses && {
+          baseUrl: `${addresses.paymentsUrl}/sandbox`,
+          secret: sandbox!.secrets.paymentSecret,
+          webhookPath: SANDBOX_CALLBACK_PATH,
+        }
+      );
+    },
+  });
+}
+
+/** The fake of a provider, where the sandbox stands in for it (`SANDBOX_PROVIDERS`). */
+function fakeAccess({ sandbox, env }: OutsideOptions, method: string): FakeAccess | null {
+  if (!sandbox?.isFake('payments') || !env.sandboxProviders.includes(method)) return null;
+  return { baseUrl: `${sandbox.host.addresses().paymentsUrl}/${method}`, secret: sandbox.secrets.paymentSecret };
+}

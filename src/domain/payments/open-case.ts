@@ -1,0 +1,38 @@
+import type { App } from '../../core/app.ts';
+import { insertCase } from './case-repo.ts';
+import type { CaseKind, Payment } from './types.ts';
+
+/** What is known of a payment that has a case; `id` null = none is stored here. */
+export type CasePayment = Pick<Payment, 'method' | 'userId'> & { id: number | null };
+
+/** What a case is about. */
+export interface NewCase {
+  kind: CaseKind;
+  payment: CasePayment;
+  /** What makes the case one: the second case of a kind with the same reference is not opened. Default: the id of the payment. */
+  reference?: string;
+  amountKopeks?: number | null;
+  currency?: string | null;
+  /** Facts for the administrator; no credentials. */
+  details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Opens a case for an administrator, once: nothing is credited or debited for this money until it is resolved (`cases` of the command line).
+ * The administrators are told by a job. Works inside and outside of a transaction.
+ */
+export async function openCase(app: App, draft: NewCase): Promise<void> {
+  const { kind, payment, details = {} } = draft;
+  const reference = draft.reference ?? String(payment.id ?? '');
+  const id = await insertCase(app.db, {
+    ...{ kind, reference, details, method: payment.method, paymentId: payment.id, userId: payment.userId },
+    ...{ amountKopeks: draft.amountKopeks ?? null, currency: draft.currency ?? null },
+    now: app.clock.now(),
+  });
+  if (id === null) return;
+  app.jobs.wake(['payments.tell-case']);
+  app.log.error(
+    { alarm: `payment_${kind}`, caseId: id, paymentId: payment.id, method: payment.method, userId: payment.userId, ...details },
+    'a payment needs a decision of an administrator',
+  );
+}

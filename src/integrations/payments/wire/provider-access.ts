@@ -1,0 +1,25 @@
+import type { SettingsReader } from '../../../core/app.ts';
+import type { HttpClient } from '../../../core/http/http-client.ts';
+
+/** What every adapter of a payment provider gets. */
+export interface ProviderAccess {
+  http: HttpClient;
+  /** Read on every call, so that a provider that is switched on, or gets another key, works at once (spec 03 section 2.4). */
+  settings: SettingsReader;
+  /** The sandbox's fake of this provider; null = the real one, by the settings. */
+  fake: () => FakeAccess | null;
+  /** Of the service; UTC. */
+  now: () => Date;
+}
+
+/** Where the fake is, and the one secret that replaces every credential of the provider. */
+export interface FakeAccess {
+  /** No slash at the end. */
+  baseUrl: string;
+  secret: string;
+}
+
+/** The base URL without slashes at its end. */
+export function bareUrl(url: string): string {
+  return url.replace(/\/+$/, '');
+}

@@ -1,0 +1,8 @@
+import type { FakeWire } from '../fake-wire.ts';
+import { sandboxWire } from './sandbox-wire.ts';
+import { yookassaWire } from './yookassa-wire.ts';
+
+const WIRES: readonly FakeWire[] = [sandboxWire, yookassaWire];
+
+/** The wire of every fake provider by its method. */
+export const FAKE_WIRES: ReadonlyMap<string, FakeWire> = new Map(WIRES.map((wire) => [wire.method, wire]));
