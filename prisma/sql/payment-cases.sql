@@ -11,7 +11,7 @@ BEGIN
   VALUES (p_kind, p_method, p_reference, p_payment_id, p_user_id, p_amount, p_currency, p_details, p_now)
   ON CONFLICT (kind, method, reference) DO NOTHING RETURNING id INTO v_id;
   IF v_id IS NOT NULL THEN
-    PERFORM send_job('payments.tell-case', jsonb_build_object('caseId', v_id));
+    PERFORM send_job('payments.notify-case', jsonb_build_object('caseId', v_id));
   END IF;
   RETURN v_id;
 END $$;

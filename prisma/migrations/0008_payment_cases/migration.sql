@@ -21,7 +21,7 @@ CREATE TABLE "payment_reversals" (
     "last_error" VARCHAR(500),
     "transaction_id" INTEGER,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
-    "told_at" TIMESTAMPTZ(3),
+    "notified_at" TIMESTAMPTZ(3),
     "finished_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "payment_reversals_pkey" PRIMARY KEY ("id")
@@ -41,7 +41,7 @@ CREATE TABLE "payment_cases" (
     "status" VARCHAR(20) NOT NULL DEFAULT 'open',
     "resolution" VARCHAR(20),
     "resolved_by" VARCHAR(100),
-    "note" VARCHAR(500),
+    "comment" VARCHAR(500),
     "transaction_id" INTEGER,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "notified_at" TIMESTAMPTZ(3),

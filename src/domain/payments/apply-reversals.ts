@@ -22,7 +22,7 @@ export async function applyReversals(app: App, payment: Payment, reversals: read
       }),
     );
     if (outcome !== 'reversed') continue;
-    app.jobs.wake(['payments.after-reversal', ...(remainderKopeks > 0 ? (['payments.tell-case'] as const) : [])]);
+    app.jobs.wake(['payments.after-reversal', ...(remainderKopeks > 0 ? (['payments.notify-case'] as const) : [])]);
     app.log.warn(
       { paymentId: payment.id, method: payment.method, userId: payment.userId, kind: reversal.kind, remainderKopeks },
       'a payment was reversed',

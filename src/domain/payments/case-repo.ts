@@ -4,7 +4,7 @@ import type { CaseKind, PaymentCase } from './types.ts';
 
 const CASE = columns('PaymentCase', [
   ...(['id', 'kind', 'method', 'reference', 'paymentId', 'userId', 'amountKopeks', 'currency', 'details', 'status'] as const),
-  ...(['resolution', 'resolvedBy', 'note', 'transactionId', 'createdAt', 'resolvedAt'] as const),
+  ...(['resolution', 'resolvedBy', 'comment', 'transactionId', 'createdAt', 'resolvedAt'] as const),
 ]);
 type CaseRow = RowOf<typeof CASE>;
 

@@ -4,10 +4,10 @@ import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
 import { checkPendingPayments } from './check-pending.ts';
+import { notifyCase } from './notify-case.ts';
 import { processCallback } from './process-callback.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
-import { tellCase } from './tell-case.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
 export interface PaymentPurposes {
@@ -41,9 +41,9 @@ const afterTopup = defineJob({
 
 /** Tells the administrators about a payment that needs their decision. */
 const caseNotice = defineJob({
-  name: 'payments.tell-case',
+  name: 'payments.notify-case',
   payload: z.object({ caseId: z.int() }),
-  handle: (app, { data }) => tellCase(app, data),
+  handle: (app, { data }) => notifyCase(app, data),
 });
 
 /** What follows a reversal (03a section 0.5): the message to the payer. */
@@ -65,7 +65,7 @@ declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'payments.callback': PayloadOf<typeof callback>;
     'payments.after-topup': PayloadOf<typeof afterTopup>;
-    'payments.tell-case': PayloadOf<typeof caseNotice>;
+    'payments.notify-case': PayloadOf<typeof caseNotice>;
     'payments.after-reversal': PayloadOf<typeof afterReversal>;
   }
 }

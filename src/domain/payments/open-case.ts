@@ -30,7 +30,7 @@ export async function openCase(app: App, draft: NewCase): Promise<void> {
     now: app.clock.now(),
   });
   if (id === null) return;
-  app.jobs.wake(['payments.tell-case']);
+  app.jobs.wake(['payments.notify-case']);
   app.log.error(
     { alarm: `payment_${kind}`, caseId: id, paymentId: payment.id, method: payment.method, userId: payment.userId, ...details },
     'a payment needs a decision of an administrator',

@@ -28,7 +28,7 @@ export type ReversalMessage = RowOf<typeof PAYER> & { method: string; debitedKop
 export async function claimReversalMessage(db: Db, id: number, now: Date): Promise<ReversalMessage | null> {
   const [row] = await db.sql<ReversalMessage>(
     `WITH claimed AS (
-       UPDATE payment_reversals SET told_at = $2::timestamptz WHERE id = $1::int AND told_at IS NULL
+       UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL
        RETURNING method, payment_id, debited_kopeks)
      SELECT c.method, c.debited_kopeks, ${PAYER.of('u')}, u.status AS user_status
      FROM claimed c JOIN payments p ON p.id = c.payment_id JOIN users u ON u.id = p.user_id`,

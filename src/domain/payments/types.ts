@@ -114,7 +114,7 @@ export type PaymentCase = Pick<
   | 'status'
   | 'resolution'
   | 'resolvedBy'
-  | 'note'
+  | 'comment'
   | 'transactionId'
   | 'createdAt'
   | 'resolvedAt'

@@ -7,8 +7,8 @@ import { htmlText, type TextKey, text } from '../messaging/texts.ts';
 import { claimNotice, findCase } from './case-repo.ts';
 import { methodName } from './method-settings.ts';
 
-/** Tells the administrators' chat about an open case, once (queue `payments.tell-case`). */
-export async function tellCase(app: App, { caseId }: { caseId: number }): Promise<void> {
+/** Tells the administrators' chat about an open case, once (queue `payments.notify-case`). */
+export async function notifyCase(app: App, { caseId }: { caseId: number }): Promise<void> {
   await inTransaction(app, async (t) => {
     const found = await findCase(t.db, caseId);
     if (!found || !(await claimNotice(t.db, caseId, t.clock.now()))) return;
