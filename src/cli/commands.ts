@@ -4,6 +4,7 @@ import { doctorCommand } from './doctor/doctor-command.ts';
 import { ledgerCheckCommand } from './ledger-command.ts';
 import { migrateCommand } from './migrate-command.ts';
 import { moveCommand } from './move/move-command.ts';
+import { refundCommand } from './refund-command.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token-commands.ts';
 
 /** Every command, in the order of the help. */
@@ -15,5 +16,6 @@ export const commands: readonly Command[] = [
   revokeTokenCommand,
   migrateCommand,
   ledgerCheckCommand,
+  refundCommand,
   moveCommand,
 ];

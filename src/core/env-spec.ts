@@ -149,6 +149,14 @@ export const ENV_SPEC = {
     max: 36_500,
     effect: "Days after which rows of the administrators' audit log are deleted; 0 = never.",
   },
+  REFUND_SUBSCRIPTION_RULE: {
+    group: 'Process',
+    type: 'choice',
+    default: 'keep',
+    choices: ['keep', 'shorten', 'end'],
+    effect:
+      'What happens to a subscription when a payment is refunded or charged back and its money was spent: keep it, take off the days that the money buys, or end it.',
+  },
   VPNPANEL_CONCURRENCY: {
     group: 'Outside systems',
     type: 'integer',

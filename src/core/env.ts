@@ -48,6 +48,7 @@ export interface Env {
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
+  readonly refundSubscriptionRule: 'keep' | 'shorten' | 'end';
   /** By payment method; empty = any address may send its callbacks. */
   readonly callbackNetworks: Readonly<Record<CallbackNetworkMethod, readonly string[]>>;
   readonly webhookAllowedPrivateHosts: readonly string[];
@@ -264,6 +265,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
+    refundSubscriptionRule: reader.choice('REFUND_SUBSCRIPTION_RULE', ENV_SPEC.REFUND_SUBSCRIPTION_RULE.choices),
     trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
     callbackNetworks: Object.freeze({
       yookassa: reader.addresses('YOOKASSA_CALLBACK_NETWORKS'),
