@@ -1,5 +1,6 @@
 -- AlterTable
 ALTER TABLE "payments" ADD COLUMN     "charge_id" VARCHAR(255),
+ADD COLUMN     "fee_kopeks" BIGINT,
 ADD COLUMN     "merchant_id" VARCHAR(100);
 
 -- AlterTable
