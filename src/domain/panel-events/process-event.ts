@@ -10,7 +10,7 @@ import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from '
 import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
 import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
-import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser } from './rules.ts';
+import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser, reportsAccess } from './rules.ts';
 import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
@@ -49,6 +49,7 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   if (subscription.status === 'pending') return 'not_paid';
   if (await isSuperseded(t.db, event)) return 'superseded';
   if (event.event === 'user.deleted') return applyDeletion(t, event, account, subscription);
+  if (account.status !== 'active') return applyToInactive(t, event, account, subscription);
   return applyState(t, event, account, subscription);
 }
 
@@ -80,7 +81,7 @@ async function applyState(t: App, event: StoredEvent, account: ReportedAccount, 
     if (name === 'user.revoked' && event.isLinkChanged) await notifyAccount(t, account, 'webhook_sub_revoked', {});
     return event.isLinkChanged ? 'read_again' : 'in_step';
   }
-  if (isUnpaidAccess(local, account.status, columns)) {
+  if (isUnpaidAccess(local, columns)) {
     await requestProvisioning(t, local.id);
     return 'pushed_again';
   }
@@ -94,6 +95,26 @@ async function applyState(t: App, event: StoredEvent, account: ReportedAccount, 
   const notice = STATE_NOTICES[name];
   if (notice !== undefined && (name !== 'user.revoked' || event.isLinkChanged)) await notifyAccount(t, account, notice, {});
   return 'applied';
+}
+
+/**
+ * Of a blocked or deleted account: its panel user is disabled, and the events that this causes say nothing about the term, which is kept
+ * for its return (08 P15). Access that somebody gave at the panel is ended again.
+ */
+async function applyToInactive(
+  t: App,
+  event: StoredEvent,
+  { userId }: ReportedAccount,
+  local: ReportedSubscription,
+): Promise<string> {
+  if (!reportsAccess(event.event as StateEvent, event.data)) return 'account_not_active';
+  if (isOlderThanPush(local, event.happenedAt)) {
+    // Mostly a change before the push; the two clocks do not show it for certain.
+    await requestRefresh(t, userId, READ_AGAIN_MS);
+    return 'older_than_push';
+  }
+  await requestProvisioning(t, local.id);
+  return 'pushed_again';
 }
 
 async function applyDeletion(

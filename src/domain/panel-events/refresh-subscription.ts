@@ -4,7 +4,7 @@ import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { isLinkageValid } from '../provisioning/rules.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { findAccount, lockAccount } from './repo.ts';
-import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess } from './rules.ts';
+import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, mayHaveAccess } from './rules.ts';
 
 /**
  * Reads one panel user and takes its state over, as a synchronisation would (queue `panel.refresh-user`): for a link that changed, and
@@ -26,11 +26,16 @@ export async function refreshSubscription(app: App, { userId }: { userId: number
       if (isRecreated(local, current.status, now)) await requestProvisioning(t, local.id);
       return;
     }
+    if (current.status !== 'active') {
+      // The term of a blocked or deleted account is kept for its return; its access is not (08 P15).
+      if (mayHaveAccess(found)) await requestProvisioning(t, local.id);
+      return;
+    }
     // Squads and devices are the synchronisation's.
     const squads = local.connectedSquads.map((uuid) => ({ uuid, name: '' }));
     const columns = columnsAfter('user.modified', local, { ...found, squads, deviceLimit: local.deviceLimit }, now);
     if (columns === null) return;
-    if (isUnpaidAccess(local, current.status, columns)) return requestProvisioning(t, local.id);
+    if (isUnpaidAccess(local, columns)) return requestProvisioning(t, local.id);
     await writeFromPanel(t.db, [{ id: local.id, columns }], now);
     await stampPanelReport(t.db, local.id, now);
   });

@@ -101,16 +101,27 @@ function runsDaily(local: ReportedSubscription): boolean {
 }
 
 /**
- * Whether the columns would give access that the service has taken: to a blocked or deleted user, or for days of a daily plan that nobody
- * paid for. Then the row decides, and the panel gets it again.
+ * Whether the panel user has access, or gets it with its next traffic reset, by its status. Blocked and deleted accounts must not have any
+ * (08 P15). Null when the event does not say.
+ */
+export function reportsAccess(event: StateEvent, data: PanelEventData): boolean | null {
+  const status = data.status ?? (event in IMPLIED ? IMPLIED[event as keyof typeof IMPLIED] : null);
+  return status && mayHaveAccess({ status });
+}
+
+export function mayHaveAccess({ status }: Pick<PanelUser, 'status'>): boolean {
+  return status === 'ACTIVE' || status === 'LIMITED';
+}
+
+/**
+ * Whether the columns would give access for days of a daily plan that nobody paid for. Then the row decides, and the panel gets it again.
  */
 export function isUnpaidAccess(
   local: Pick<ReportedSubscription, 'status' | 'isDaily'>,
-  userStatus: string,
   wanted: Pick<PanelColumns, 'status'>,
 ): boolean {
   const isRevived = (local.status === 'disabled' || local.status === 'expired') && !isStopped(wanted.status);
-  return isRevived && (userStatus !== 'active' || local.isDaily);
+  return isRevived && local.isDaily;
 }
 
 /** Whether a deleted panel user is made again: the term runs, and its owner has access. */
