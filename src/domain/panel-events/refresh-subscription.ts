@@ -1,10 +1,10 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { isLinkageValid } from '../provisioning/rules.ts';
+import { isLinkageValid, mayHaveAccess } from '../provisioning/rules.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { findAccount, lockAccount } from './repo.ts';
-import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, mayHaveAccess } from './rules.ts';
+import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess } from './rules.ts';
 
 /**
  * Reads one panel user and takes its state over, as a synchronisation would (queue `panel.refresh-user`): for a link that changed, and

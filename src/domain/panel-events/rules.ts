@@ -1,5 +1,6 @@
 /** Pure rules of what an event of the panel changes (spec 06 section 12; spec 02 section 1.3). */
 import type { PanelUser } from '../provisioning/ports.ts';
+import { mayHaveAccess } from '../provisioning/rules.ts';
 import { type ReportedUser, updatedFromPanel } from '../provisioning/sync/rules.ts';
 import type { PanelColumns } from '../subscription-state/types.ts';
 import { isStopped } from '../subscriptions/rules/status.ts';
@@ -100,17 +101,10 @@ function runsDaily(local: ReportedSubscription): boolean {
   return local.isDaily && !local.isDailyPaused;
 }
 
-/**
- * Whether the panel user has access, or gets it with its next traffic reset, by its status. Blocked and deleted accounts must not have any
- * (08 P15). Null when the event does not say.
- */
+/** Whether the panel user has access, or gets it with its next traffic reset. Null when the event does not say. */
 export function reportsAccess(event: StateEvent, data: PanelEventData): boolean | null {
   const status = data.status ?? (event in IMPLIED ? IMPLIED[event as keyof typeof IMPLIED] : null);
   return status && mayHaveAccess({ status });
-}
-
-export function mayHaveAccess({ status }: Pick<PanelUser, 'status'>): boolean {
-  return status === 'ACTIVE' || status === 'LIMITED';
 }
 
 /**

@@ -114,6 +114,54 @@ describe('08 P15: access ends at the panel', () => {
   });
 });
 
+/** Somebody gives a blocked customer access at the panel itself. */
+async function enableAtPanel({ t, uuid, id }: Customer): Promise<void> {
+  t.clock.advance(5 * 60_000);
+  await t.adapter.updateUser({ uuid, expireAt: (await readRow(t.app, id)).endDate });
+  await t.adapter.enableUser(uuid);
+  expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'ACTIVE' });
+}
+
+describe('08 P15: access that a blocked user got at the panel ends', () => {
+  test.each(['all', 'update_only', 'statuses'] as const)('with the next run from the panel: %s', async (mode) => {
+    const customer = await aCustomer();
+    const { t, admin, user, id } = customer;
+    const { status, endDate } = await readRow(t.app, id);
+    await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+    await runPanelJobs(t.app);
+    await enableAtPanel(customer);
+    await (mode === 'statuses' ? run(t.app, 'statuses') : run(t.app, 'from_panel', mode));
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+    expect(await readRow(t.app, id)).toMatchObject({ status, endDate });
+    // The next run has nothing to do.
+    const { provisionVersion } = await readRow(t.app, id);
+    t.clock.advance(5 * 60_000);
+    await run(t.app, 'from_panel', 'all');
+    expect((await readRow(t.app, id)).provisionVersion).toBe(provisionVersion);
+  });
+
+  test('with the synchronisation of this user by an administrator', async () => {
+    const customer = await aCustomer();
+    const { t, admin, user } = customer;
+    await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+    await runPanelJobs(t.app);
+    await enableAtPanel(customer);
+    await syncFromPanel(t.app, admin, user.id, { updatesSubscription: true, updatesTraffic: true, createsMissing: true });
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+  });
+
+  test.each(['blocking', 'marking as deleted'] as const)('%s ends it without a subscription here', async (way) => {
+    const customer = await aCustomer();
+    const { t, admin, user } = customer;
+    await resetSubscription(t.app, admin, user.id, { disablesInPanel: false, reason: null });
+    await changeUserStatus(t.app, admin, user.id, way === 'blocking' ? 'blocked' : 'deleted', null);
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+  });
+});
+
 describe('08 P15: access returns for the rest of the term', () => {
   test.each(['ACTIVE', 'LIMITED'] as const)('with unblocking, %s at the panel before', async (status) => {
     const customer = await aCustomer(status);
