@@ -25,7 +25,7 @@ import { merge } from '../../support/merge-samples.ts';
 import { runPanelJobs } from '../../support/panel-jobs.ts';
 import { aSubscription, GB, type ProvisioningTest, readRow, withPanel } from '../../support/provisioning-setup.ts';
 import { aTariff, topUp } from '../../support/sale-samples.ts';
-import { push, run } from '../provisioning/panel-sync/setup.ts';
+import { push, run, startEmpty } from '../provisioning/panel-sync/setup.ts';
 
 const token: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 
@@ -239,6 +239,27 @@ describe('08 P15: access returns for the rest of the term', () => {
     await expectAccess(customer);
     expect(await readRow(t.app, id)).toMatchObject({ endDate: before.endDate });
   });
+
+  test.each(['all', 'statuses', 'cleanup'] as const)(
+    'with unblocking of a user without panel user, whom a run has seen: %s',
+    async (kind) => {
+      const t = await startEmpty();
+      const other = await aCustomer('ACTIVE', t);
+      const customer = await aCustomer('ACTIVE', t);
+      const { admin, user, id, uuid } = customer;
+      const { status, connectedSquads } = await readRow(t.app, id);
+      await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+      await runPanelJobs(t.app);
+      await t.adapter.deleteUser(uuid);
+      t.clock.advance(5 * 60_000);
+      await (kind === 'all' ? run(t.app, 'from_panel', 'all') : run(t.app, kind));
+      expect(await readRow(t.app, id)).toMatchObject({ status, connectedSquads });
+      await changeUserStatus(t.app, admin, user.id, 'active', null);
+      await runPanelJobs(t.app);
+      await expectAccess({ ...customer, uuid: (await readRow(t.app, id)).vpnpanelUuid! });
+      await expectAccess(other);
+    },
+  );
 
   test('with unblocking after "disable" of a paid term', async () => {
     const customer = await aCustomer();
