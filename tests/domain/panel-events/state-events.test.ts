@@ -159,17 +159,6 @@ describe('06 12: values', () => {
     expect(await stateOf(t.app, sub.id)).toMatchObject({ status: 'disabled', endDate });
   });
 
-  it.each(['9999-12-31T23:59:59-14:00', '0000-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00'])(
-    'an end that the database cannot hold, %s, is left out, and the rest of the event applies',
-    async (expireAt) => {
-      const t = await start();
-      const sub = await aProvisioned(t);
-      const { endDate } = await stateOf(t.app, sub.id);
-      expect(await report(t, 'user.modified', sub, { expireAt, trafficLimitBytes: 50 * GB })).toEqual(['applied']);
-      expect(await stateOf(t.app, sub.id)).toMatchObject({ endDate, trafficLimitGb: 50 });
-    },
-  );
-
   it('user.traffic_reset sets the usage to zero', async () => {
     const t = await start();
     const sub = await aProvisioned(t);
