@@ -10,7 +10,7 @@ import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from '
 import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
 import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
-import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser, reportsAccess } from './rules.ts';
+import { columnsAfter, isOlderThanPush, isRecreated, isTermTaken, isUnpaidAccess, reportedUser, reportsAccess } from './rules.ts';
 import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
@@ -85,10 +85,12 @@ async function applyState(t: App, event: StoredEvent, account: ReportedAccount, 
     await requestProvisioning(t, local.id);
     return 'pushed_again';
   }
-  await writeFromPanel(t.db, [{ id: local.id, columns }], now);
-  await stampPanelReport(t.db, local.id, now);
   const isRecentlyPushed = local.provisionedAt !== null && now.getTime() - local.provisionedAt.getTime() < RECENT_MS;
   if (isRecentlyPushed) await requestRefresh(t, account.userId, READ_AGAIN_MS);
+  // The term may have been paid between the panel's report and this push: autopay would charge it again.
+  if (isRecentlyPushed && isTermTaken(local, columns, now)) return 'read_again';
+  await writeFromPanel(t.db, [{ id: local.id, columns }], now);
+  await stampPanelReport(t.db, local.id, now);
   const to = { audience: 'user', userId: account.userId } as const;
   if (columns.status === 'expired' && local.status !== 'expired') await t.events.emit(SUBSCRIPTION_EXPIRED, {}, to);
   if (name === 'user.traffic_reset') await t.events.emit(TRAFFIC_RESET, {}, to);

@@ -118,6 +118,16 @@ export function isUnpaidAccess(
   return isRevived && local.isDaily;
 }
 
+/** Whether the columns would end or shorten a term that runs. */
+export function isTermTaken(
+  local: Pick<ReportedSubscription, 'status' | 'endDate'>,
+  wanted: Pick<PanelColumns, 'status' | 'endDate'>,
+  now: Date,
+): boolean {
+  const isEnded = wanted.status === 'expired' && local.status !== 'expired';
+  return local.endDate > now && (isEnded || wanted.endDate < local.endDate);
+}
+
 /** Whether a deleted panel user is made again: the term runs, and its owner has access. */
 export function isRecreated(local: Pick<ReportedSubscription, 'status' | 'endDate'>, userStatus: string, now: Date): boolean {
   const hasTerm = local.status === 'active' || local.status === 'trial' || local.status === 'limited';
