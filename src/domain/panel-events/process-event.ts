@@ -87,7 +87,7 @@ async function applyState(t: App, event: StoredEvent, account: ReportedAccount, 
   }
   const isRecentlyPushed = local.provisionedAt !== null && now.getTime() - local.provisionedAt.getTime() < RECENT_MS;
   if (isRecentlyPushed) await requestRefresh(t, account.userId, READ_AGAIN_MS);
-  // The term may have been paid between the panel's report and this push: autopay would charge it again.
+  // The term may have been paid, or given back, between the panel's report and this push: autopay would charge it again.
   if (isRecentlyPushed && isTermTaken(local, columns, now)) return 'read_again';
   await writeFromPanel(t.db, [{ id: local.id, columns }], now);
   await stampPanelReport(t.db, local.id, now);

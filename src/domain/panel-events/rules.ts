@@ -118,13 +118,13 @@ export function isUnpaidAccess(
   return isRevived && local.isDaily;
 }
 
-/** Whether the columns would end or shorten a term that runs. */
+/** Whether the columns would end, stop or shorten a term that runs. Used up traffic does none of these. */
 export function isTermTaken(
   local: Pick<ReportedSubscription, 'status' | 'endDate'>,
   wanted: Pick<PanelColumns, 'status' | 'endDate'>,
   now: Date,
 ): boolean {
-  const isEnded = wanted.status === 'expired' && local.status !== 'expired';
+  const isEnded = (wanted.status === 'expired' || wanted.status === 'disabled') && wanted.status !== local.status;
   return local.endDate > now && (isEnded || wanted.endDate < local.endDate);
 }
 

@@ -3,8 +3,11 @@ import { expect, it } from 'vitest';
 import { addDays, MINUTE_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { refreshSubscription } from '../../../src/domain/panel-events/refresh-subscription.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, panelBody, userData } from '../../support/panel-events.ts';
+import { runPanelJobs } from '../../support/panel-jobs.ts';
 import { jobsOf, readRow, withPanel } from '../../support/provisioning-setup.ts';
 import { aTariff, topUp } from '../../support/sale-samples.ts';
 import { push } from '../provisioning/panel-sync/setup.ts';
@@ -38,6 +41,26 @@ it('the end that the panel reported with a clock ahead does not take the paid te
     user.id,
   ]);
   expect(row!.kopeks).toBe(1_000_000);
+});
+
+it('a paused daily plan whose owner was blocked and unblocked at once keeps its paid day', async () => {
+  const t = await withPanel({ environment: PANEL_WEBHOOK_ON });
+  const admin = await anAdmin(t.app);
+  const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+  const sub = await aProvisioned(t, { tariffId, days: 1 });
+  await t.app.db.sql('UPDATE subscriptions SET is_daily_paused = true WHERE id = $1::int RETURNING id', [sub.id]);
+  for (const status of ['blocked', 'active'] as const) {
+    await changeUserStatus(t.app, admin, sub.user.id, status, null);
+    await runPanelJobs(t.app);
+  }
+  // The report of the first push; the panel's clock is two seconds ahead.
+  const happenedAt = new Date(t.clock.now().getTime() + 2 * SECOND_MS);
+  await deliver(t.app, panelBody('user.disabled', happenedAt, userData(sub.panelUser, { status: 'DISABLED' })));
+  t.clock.advance(65 * SECOND_MS);
+  await refreshSubscription(t.app, { userId: sub.user.id });
+  await runPanelJobs(t.app);
+  expect(await readRow(t.app, sub.id)).toMatchObject({ status: 'active' });
+  expect(await t.adapter.findByUuid(sub.panelUser.uuid)).toMatchObject({ status: 'ACTIVE' });
 });
 
 it('after a minute the report of an earlier end counts', async () => {
