@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
-import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { requestPanelUserRemoval, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { SUBSCRIPTION_EXPIRED, TRAFFIC_RESET } from '../subscriptions/events.ts';
@@ -45,7 +45,7 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   const notice = USER_NOTICES[event.event];
   if (notice !== undefined) return notifyAccount(t, account, ...noticeOf(notice, event));
   const { subscription } = account;
-  if (subscription === null) return 'no_subscription';
+  if (subscription === null) return applyWithoutSubscription(t, event, account);
   if (subscription.status === 'pending') return 'not_paid';
   if (await isSuperseded(t.db, event)) return 'superseded';
   if (event.event === 'user.deleted') return applyDeletion(t, event, account, subscription);
@@ -63,6 +63,14 @@ function noticeOf(notice: UserNoticeType, { event, data }: StoredEvent): [UserNo
   if (expirationHours < 0) return ['webhook_sub_expired', {}];
   const named = /^user\.expires_in_(\d+)_hours$/.exec(event)?.[1];
   return [notice, { hours: named === undefined ? expirationHours : Number(named) }];
+}
+
+/** A blocked or deleted account without a subscription has no access at the panel either, whoever gave it (08 P15). */
+async function applyWithoutSubscription(t: App, event: StoredEvent, { status, vpnpanelUuid }: ReportedAccount): Promise<string> {
+  const mayStay = status === 'active' || event.event === 'user.deleted' || !reportsAccess(event.event as StateEvent, event.data);
+  if (mayStay || vpnpanelUuid === null) return 'no_subscription';
+  await requestPanelUserRemoval(t, vpnpanelUuid, 'disable');
+  return 'removed_again';
 }
 
 async function applyState(t: App, event: StoredEvent, account: ReportedAccount, local: ReportedSubscription): Promise<string> {

@@ -4,6 +4,7 @@ import type { AdminActor } from '../../../src/core/actor.ts';
 import { SECOND_MS } from '../../../src/core/clock.ts';
 import { refreshSubscription } from '../../../src/domain/panel-events/refresh-subscription.ts';
 import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import { resetSubscription } from '../../../src/domain/users/removal/reset-subscription.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, type Provisioned, panelBody, userData } from '../../support/panel-events.ts';
 import { runPanelJobs } from '../../support/panel-jobs.ts';
@@ -81,6 +82,19 @@ describe.each(['blocked', 'deleted'] as const)('08 P15: events about a %s user',
       await expectAccessAfterUnblocking(customer);
     },
   );
+
+  it('user.enabled without a subscription here: it is disabled again', async () => {
+    const customer = await aBlockedCustomer(status);
+    const { t, admin, sub } = customer;
+    await resetSubscription(t.app, admin, sub.user.id, { disablesInPanel: false, reason: null });
+    t.clock.advance(120 * SECOND_MS);
+    await t.adapter.updateUser({ uuid: sub.panelUser.uuid, expireAt: sub.panelUser.expireAt });
+    await t.adapter.enableUser(sub.panelUser.uuid);
+    expect(await report(customer, 'user.enabled', 0)).toEqual(['removed_again']);
+    await runPanelJobs(t.app);
+    expect((await atPanel(customer)).status).toBe('DISABLED');
+    expect(await report(customer, 'user.disabled', SECOND_MS)).toEqual(['no_subscription']);
+  });
 
   it('user.limited: access that the next traffic reset would open is ended', async () => {
     const customer = await aBlockedCustomer(status);
