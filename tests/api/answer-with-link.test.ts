@@ -9,7 +9,7 @@ import { clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { NETHERLANDS } from '../support/panel-setup.ts';
 import { type ProvisioningTest, withPanel, withPort } from '../support/provisioning-setup.ts';
-import { aPaidPurchase, anEmail, aShop, factsOf, giftTo } from '../support/purchase-samples.ts';
+import { anEmail, aPaidPurchase, aShop, factsOf, giftTo } from '../support/purchase-samples.ts';
 import { aServer, aStoredSubscription } from '../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 
