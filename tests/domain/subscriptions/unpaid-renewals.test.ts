@@ -64,13 +64,13 @@ describe('the selection', () => {
     const { userId, id } = await ending(12_345);
     const renewal = {
       ...{ userId, subscriptionId: id, endDate: at(2 * DAY), periodDays: 30 },
-      ...{ priceKopeks: PRICE, balanceKopeks: 12_345, shortageKopeks: 17_655 },
+      ...{ priceKopeks: PRICE, balanceKopeks: 12_345, missingKopeks: 17_655 },
     };
     expect(await listAll()).toEqual([renewal]);
     expect(await readDueRenewal(app, id)).toEqual(renewal);
     await topUp(app, userId, 17_655);
     expect(await listAll()).toEqual([]);
-    expect(await readDueRenewal(app, id)).toEqual({ ...renewal, balanceKopeks: PRICE, shortageKopeks: 0 });
+    expect(await readDueRenewal(app, id)).toEqual({ ...renewal, balanceKopeks: PRICE, missingKopeks: 0 });
   });
 
   test.each<[string, boolean, Record<string, unknown>, string?]>([
@@ -160,7 +160,7 @@ describe('the price', () => {
     await topUp(app, userId, priceKopeks - 1);
     await renewDue(app);
     expect(await stateOf(userId)).toMatchObject({ payments: 0 });
-    expect(await listAll()).toMatchObject([{ userId, priceKopeks, shortageKopeks: 1 }]);
+    expect(await listAll()).toMatchObject([{ userId, priceKopeks, missingKopeks: 1 }]);
     await topUp(app, userId, 1);
     await renewDue(app);
     expect(await stateOf(userId)).toMatchObject({ balance: 0, payments: 1 });
@@ -181,7 +181,7 @@ describe('a credited charge of a saved card (recurrent_topup)', () => {
     }
     return paymentId;
   }
-  const missing = async (id: number) => (await readDueRenewal(app, id))!.shortageKopeks;
+  const missing = async (id: number) => (await readDueRenewal(app, id))!.missingKopeks;
 
   test('is followed by one renewal by the autopay job, however often both run', async () => {
     const { userId, id } = await ending(10_000);

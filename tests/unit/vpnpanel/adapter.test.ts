@@ -94,7 +94,9 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     const patch = { uuid, trafficLimitBytes: 5, externalSquadUuid: UNKNOWN_UUID };
     await expect(adapter.updateUser(patch)).rejects.toMatchObject({ errorCode: 'A039' });
     expect(await adapter.findByUuid(uuid)).toMatchObject({ externalSquadUuid: PARTNERS });
-    const sent = panel.calls().filter((call) => call.method === 'PATCH' || (call.method === 'POST' && call.path === '/api/users'));
+    const sent = panel
+      .calls()
+      .filter((call) => call.method === 'PATCH' || (call.method === 'POST' && call.path === '/api/users'));
     expect(sent.map((call) => call.status)).toEqual([500, 201, 500]);
   });
 

@@ -19,7 +19,7 @@ export interface AutopayRenewal {
   priceKopeks: number;
   balanceKopeks: number;
   /** What the balance lacks; 0 = it covers the price. */
-  shortageKopeks: number;
+  missingKopeks: number;
 }
 
 /** The last subscription of a page, from which the next one continues. */
@@ -32,7 +32,7 @@ const PAGE = 100;
 
 /**
  * Renewals by autopay that the balance does not cover and a saved card may pay (spec 02 section 13, card top-up; spec 03 section 5.2): of
- * at most `limit` candidates, those with a shortage, by their end. The caller charges; nothing is changed here. An item may have been
+ * at most `limit` candidates, those that lack money, by their end. The caller charges; nothing is changed here. An item may have been
  * paid by the time it is processed: ask `readDueRenewal` immediately before.
  * @param after null = from the first
  * @returns `next` null: that was the last page. A page may be empty and not be the last one
@@ -51,7 +51,7 @@ export async function listUnpaidRenewals(
     now,
   );
   return {
-    items: renewals.filter(({ shortageKopeks }) => shortageKopeks > 0),
+    items: renewals.filter(({ missingKopeks }) => missingKopeks > 0),
     next: candidates.length < limit ? null : candidates.at(-1)!,
   };
 }
@@ -99,7 +99,7 @@ function priceRenewal(
     periodDays,
     priceKopeks,
     balanceKopeks,
-    shortageKopeks: Math.max(0, priceKopeks - balanceKopeks),
+    missingKopeks: Math.max(0, priceKopeks - balanceKopeks),
   };
 }
 
