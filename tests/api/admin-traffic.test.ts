@@ -133,12 +133,12 @@ describe('GET /cabinet/admin/traffic', () => {
     expect((await list({ nodes: 'unknown' })).body.items[0]).toMatchObject({ user_id: ids.heavy, total_bytes: 10 * GB });
   });
 
-  test('06 5: sorts by each key, ties by id; anything else is the total', async () => {
+  test('06 5: sorts by each key, those without a value first; anything else is the total', async () => {
     const asc = (sort_by: string) => shown({ sort_by, sort_desc: false });
     const [heavy, light, idle] = [ids.heavy, ids.light, ids.idle];
     expect(await asc('full_name')).toEqual([light, heavy, idle]);
     expect(await asc('tariff_name')).toEqual([light, idle, heavy]);
-    expect(await asc('device_limit')).toEqual([light, idle, heavy]);
+    expect(await asc('device_limit')).toEqual([idle, light, heavy]);
     expect(await asc('traffic_limit_gb')).toEqual([idle, heavy, light]);
     expect(await asc(`node_${DUTCH_NODE}`)).toEqual([heavy, idle, light]);
     expect(await asc('connected')).toEqual([light, idle, heavy]);

@@ -157,7 +157,7 @@ describe('the panel in the administration: changing', () => {
 });
 
 describe('the panel in the administration: refusals', () => {
-  it('unknown is 404, no uuid is 422, a panel that is down is 502 with the reason (08 P10)', async () => {
+  it('08 P10: unknown is 404, no uuid is 422, a panel that is down is 502 with the reason', async () => {
     const { admin, panel } = await panelAreas();
     expect(await admin.get(`${base}/nodes/${UNKNOWN_UUID}`)).toMatchObject({ status: 404, body: { detail: 'Node not found' } });
     expect(await admin.get(`${base}/squads/${UNKNOWN_UUID}`)).toMatchObject({ status: 404, body: { detail: 'Squad not found' } });

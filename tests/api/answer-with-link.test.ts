@@ -3,12 +3,15 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { PanelError, type VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
+import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { adminClient, userClient } from '../support/actors.ts';
-import { testServer, tokenClient } from '../support/api.ts';
+import { clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { NETHERLANDS } from '../support/panel-setup.ts';
 import { type ProvisioningTest, withPanel, withPort } from '../support/provisioning-setup.ts';
-import { aServer } from '../support/sale-samples.ts';
+import { anEmail, aPaidPurchase, aShop, factsOf, giftTo } from '../support/purchase-samples.ts';
+import { aServer, aStoredSubscription } from '../support/sale-samples.ts';
+import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 
 /** Long enough for a slow machine where the link is expected, so that a test that ends earlier did not wait. */
 const LONG_MS = 20_000;
@@ -24,11 +27,12 @@ async function service(waitMs: number, port: (adapter: VpnPanelPort) => VpnPanel
   const t: ProvisioningTest = await withPanel({
     environment: { PROVISION_ANSWER_WAIT_MS: String(waitMs), TRIAL_DURATION_DAYS: '3' },
   });
-  const app = withPort(t.app, port(t.adapter));
+  const provider = new ScriptedProvider();
+  const app = await withProvider(withPort(t.app, port(t.adapter)), provider);
   await app.db.sql('DELETE FROM subscriptions RETURNING id');
   const server = await testServer(app);
   servers.push(server);
-  return { ...t, app, server, api: await tokenClient(app, server) };
+  return { ...t, app, server, provider, api: await tokenClient(app, server) };
 }
 
 /** Pushes what is requested, as a worker does. */
@@ -137,6 +141,63 @@ it('08 P14: a repeated answer of a trial does not wait again, and has the link a
   const later = await start();
   expect(later.reply.body).toEqual({ ...first.reply.body, subscription_url: expect.stringMatching(/^http/) });
   expect(again.ms).toBeLessThan(first.ms);
+});
+
+describe('08 P14: POST /cabinet/landing/activate/{token}', () => {
+  /** A paid purchase that waits for its recipient, whose subscription has ended: the token is enough. */
+  async function aWaitingGift({ app, server, provider }: Awaited<ReturnType<typeof service>>) {
+    await app.db.sql('DELETE FROM rate_limit_windows');
+    const email = anEmail();
+    const user = await aUser(app, { email });
+    const ended = { status: 'expired', end_date: new Date('2026-01-01T00:00:00Z'), subscription_url: null };
+    const subscriptionId = await aStoredSubscription(app, user.id, ended);
+    const { id, token } = await aPaidPurchase(app, provider, await aShop(app), giftTo(email));
+    await fulfilPurchase(app, { purchaseId: id });
+    expect((await factsOf(app, id)).status).toBe('pending_activation');
+    return { id, subscriptionId, activate: () => timed(clientOf(server).post(`/cabinet/landing/activate/${token}`)) };
+  }
+
+  it('answers delivered, with the link of a panel that answers', async () => {
+    const t = await service(LONG_MS);
+    const gift = await aWaitingGift(t);
+    startWorker(t.app);
+    const { reply, ms } = await gift.activate();
+    expect(reply).toMatchObject({ status: 200, body: { status: 'delivered' } });
+    expect((await factsOf(t.app, gift.id)).subscriptionUrl).toMatch(/^http/);
+    expect(ms).toBeLessThan(LONG_MS / 2);
+  });
+
+  it('answers within the limit when the panel stalls, as paid; others are answered meanwhile', async () => {
+    const t = await service(SHORT_MS);
+    const gift = await aWaitingGift(t);
+    let isAnswered = false;
+    const waiting = gift.activate().finally(() => {
+      isAnswered = true;
+    });
+    const pending = () =>
+      t.app.db.sql("SELECT id FROM subscriptions WHERE id = $1::int AND provision_state = 'pending'", [gift.subscriptionId]);
+    while ((await pending()).length === 0 && !isAnswered) await new Promise((resolve) => setTimeout(resolve, 5));
+    // An open transaction would block the one connection of the embedded database, and its locks this statement on PostgreSQL.
+    await t.app.db.sql('SELECT id FROM subscriptions WHERE id = $1::int FOR UPDATE', [gift.subscriptionId]);
+    await t.app.db.sql('SELECT id FROM guest_purchases WHERE id = $1::int FOR UPDATE', [gift.id]);
+    expect((await t.api.get('/health')).status).toBe(200);
+    expect(isAnswered).toBe(false);
+    const { reply, ms } = await waiting;
+    expect(reply).toMatchObject({ status: 200, body: { status: 'paid' } });
+    expect(ms).toBeGreaterThanOrEqual(SHORT_MS - 50);
+    expect(ms).toBeLessThan(SHORT_MS + 5_000);
+  });
+
+  it('does not wait for retries of a panel that fails, nor again when it is repeated', async () => {
+    const t = await service(LONG_MS, failing);
+    const gift = await aWaitingGift(t);
+    startWorker(t.app);
+    for (const _ of [1, 2]) {
+      const { reply, ms } = await gift.activate();
+      expect(reply).toMatchObject({ status: 200, body: { status: 'paid' } });
+      expect(ms).toBeLessThan(LONG_MS / 2);
+    }
+  });
 });
 
 describe('08 C7: full deletion of a user', () => {

@@ -139,6 +139,11 @@ describe('POST /cabinet/subscription/countries', () => {
       [client.user.id],
     );
     expect(payments.sums).toEqual([-12_000, -9_000]);
+    const [row] = await app.db.sql<{ description: string }>(
+      'SELECT description FROM transactions WHERE user_id = $1::int AND amount_kopeks = -12000',
+      [client.user.id],
+    );
+    expect(row!.description).toBe(`Servers: ${dear.uuid}, ${cheap.uuid}`);
   });
 
   test('02 H26: a body that is no list of texts is 422', async () => {

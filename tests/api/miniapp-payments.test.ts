@@ -194,6 +194,18 @@ describe('changes', () => {
   });
 });
 
+test('the transaction of added servers names them', async () => {
+  const added = await aServer(t.app, { price_kopeks: 3_000 });
+  const { send, user } = await caller({ connected_squads: [] });
+  await topUp(t.app, user.id, 10_000);
+  expect((await send('subscription/servers', { servers: [added.uuid] })).status).toBe(200);
+  const texts = await t.app.db.sql<{ description: string }>(
+    "SELECT description FROM transactions WHERE user_id = $1::int AND type = 'subscription_payment'",
+    [user.id],
+  );
+  expect(texts).toEqual([{ description: `Additional servers: ${added.uuid}` }]);
+});
+
 test('08 C1: a client that takes the offer off the listed price shows what is charged', async () => {
   const plain = await aTariff(t.app, { period_prices: { 30: 25_555 } });
   const daily = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_111, period_prices: {} });

@@ -16,6 +16,12 @@ function texts(language: string): Map<string, string> {
   );
 }
 
+/** Keys that a flat object of texts holds more than once. */
+function repeatedKeys(json: string): string[] {
+  const keys = [...json.matchAll(/"((?:[^"\\]|\\.)*)"\s*(:)?/g)].flatMap(([, name, colon]) => (colon ? [name!] : []));
+  return keys.filter((key, index) => keys.indexOf(key) !== index);
+}
+
 const placeholders = (value: string) => [...new Set([...value.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))].sort();
 
 describe('locales', () => {
@@ -29,6 +35,16 @@ describe('locales', () => {
 
   it('hold the same keys', () => {
     expect([...en.keys()].sort()).toEqual([...ru.keys()].sort());
+  });
+
+  it('hold no key twice: of two, JSON.parse keeps the last text', () => {
+    for (const language of LANGUAGES) {
+      const folder = new URL(`${language}/`, LOCALES);
+      for (const file of readdirSync(folder)) {
+        expect(repeatedKeys(readFileSync(new URL(file, folder), 'utf8')), `${language}/${file}`).toEqual([]);
+      }
+    }
+    expect(repeatedKeys('{"a": "x", "b": "\\"a\\": ", "a": "y"}')).toEqual(['a']);
   });
 
   it('hold the same placeholders under each key', () => {

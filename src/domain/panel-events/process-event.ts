@@ -3,14 +3,23 @@ import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
+import { clearDeletedLink, unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { SUBSCRIPTION_EXPIRED, TRAFFIC_RESET } from '../subscriptions/events.ts';
 import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from './event-effects.ts';
 import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
 import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
-import { columnsAfter, isOlderThanPush, isRecreated, isTermTaken, isUnpaidAccess, reportedUser, reportsAccess } from './rules.ts';
+import {
+  columnsAfter,
+  isOlderThanPush,
+  isRecreated,
+  isStoredSince,
+  isTermTaken,
+  isUnpaidAccess,
+  reportedUser,
+  reportsAccess,
+} from './rules.ts';
 import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
@@ -135,23 +144,28 @@ async function applyDeletion(
 ): Promise<string | null> {
   const now = t.clock.now();
   const { userId } = account;
+  const linked = { userId, subscriptionId: local.id, panelUuid: account.vpnpanelUuid };
   if (isOlderThanPush(local, event.happenedAt)) {
+    // The panel never gives a handle twice: a link stored before the deletion does not work, whatever the waiting push does.
+    if (!event.isLinkChanged && !isStoredSince(local, event.happenedAt)) await clearDeletedLink(t, linked);
     await requestRefresh(t, userId, READ_AGAIN_MS);
     return 'older_than_push';
   }
   if (isRecreated(local, account.status, now)) {
+    // Now, not with the push: until that is done, answers would give a link that does not work.
+    await clearDeletedLink(t, linked);
     if (!(await putIfAbsent(t, `panel_recreation:${local.id}`, {}, RECREATION_SECONDS))) {
       const startAfter = addMs(now, RECREATION_SECONDS * SECOND_MS);
       await t.jobs.send('panel.process-event', { eventId: event.id }, { startAfter });
       return null;
     }
-    // The push unlinks the panel user when it finds it absent, and makes a new one; a push that fails is repeated until it succeeds.
+    // The push makes a new panel user; one that fails is repeated until it succeeds.
     await requestProvisioning(t, local.id);
     return 'recreated';
   }
   const status = local.endDate > now ? local.status : 'expired';
   await writeFromPanel(t.db, [{ id: local.id, columns: { ...local, status } }], now);
-  await unlinkDeletedUser(t, { userId, subscriptionId: local.id, panelUuid: account.vpnpanelUuid });
+  await unlinkDeletedUser(t, linked);
   await stampPanelReport(t.db, local.id, now);
   if (status !== local.status) await t.events.emit(SUBSCRIPTION_EXPIRED, {}, { audience: 'user', userId });
   await notifyAccount(t, account, 'webhook_sub_deleted', {});

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { isLinkageValid, mayHaveAccess } from '../provisioning/rules.ts';
+import { clearDeletedLink } from '../provisioning/unlink-deleted-user.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { findAccount, lockAccount } from './repo.ts';
 import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess } from './rules.ts';
@@ -23,7 +24,11 @@ export async function refreshSubscription(app: App, { userId }: { userId: number
     if (!local || current.vpnpanelUuid !== account.vpnpanelUuid || isOlderThanPush(local, readAt)) return;
     const now = t.clock.now();
     if (found === null || !isLinkageValid(found, current.messengerId)) {
-      if (isRecreated(local, current.status, now)) await requestProvisioning(t, local.id);
+      if (isRecreated(local, current.status, now)) {
+        // Not with the push: until that is done, answers would give a link that does not work.
+        if (found === null) await clearDeletedLink(t, { userId, panelUuid: current.vpnpanelUuid });
+        await requestProvisioning(t, local.id);
+      }
       return;
     }
     if (current.status !== 'active') {

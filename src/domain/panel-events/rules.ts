@@ -39,6 +39,11 @@ export function isOlderThanPush(
   return local.isPushDue || isLater(local.provisionedAt) || isLater(local.provisionRequestedAt);
 }
 
+/** Whether the link of the row was stored by a push at or after this time. */
+export function isStoredSince({ provisionedAt }: Pick<ReportedSubscription, 'provisionedAt'>, moment: Date): boolean {
+  return provisionedAt !== null && provisionedAt >= moment;
+}
+
 /** What is known of the panel user after the event, the rest as the row has it: squads, devices and links are never taken from an event. */
 export function reportedUser(event: StateEvent, local: ReportedSubscription, data: PanelEventData): ReportedUser {
   const implied = event in IMPLIED ? IMPLIED[event as keyof typeof IMPLIED] : AS_PANEL[local.status];

@@ -4,6 +4,7 @@ import { formatPrice } from '../../core/money.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { htmlText } from '../messaging/texts.ts';
+import { renewEnded } from '../subscriptions/autopay/renew-due.ts';
 import { spendTopup } from '../subscriptions/spend-topup.ts';
 import { type CreditedTopup, findCreditedTopup, markStepDone } from './after-topup-repo.ts';
 import { methodName } from './method-settings.ts';
@@ -27,15 +28,25 @@ const STEPS: readonly Step[] = [
 ];
 
 /**
+ * A charge of a saved card is part of a renewal, which has its own messages, and buys no saved order (spec 03 section 2.5). A subscription
+ * that runs is renewed by the autopay job; the job no longer takes one that ended longer ago.
+ */
+const CARD_STEPS: readonly Step[] = [
+  {
+    name: 'renew_ended',
+    run: async (app, topup, claim) => void (topup.userStatus === 'active' && (await renewEnded(app, topup.userId, claim))),
+  },
+];
+
+/**
  * Runs the steps that are not done yet (queue `payments.after-topup`). They are independent: a failure neither stops the other steps nor
  * affects the credit, and the next run of the job repeats only the failed step.
  */
 export async function runAfterTopup(app: App, { paymentId }: { paymentId: number }): Promise<void> {
   const topup = await findCreditedTopup(app.db, paymentId);
-  // A recurrent charge is part of a renewal, which has its own messages (spec 03 section 2.5).
-  if (!topup || topup.purpose === 'recurrent_topup') return;
+  if (!topup) return;
   const failures: unknown[] = [];
-  for (const step of STEPS) {
+  for (const step of topup.purpose === 'recurrent_topup' ? CARD_STEPS : STEPS) {
     if (topup.doneSteps.includes(step.name)) continue;
     try {
       await step.run(app, topup, (t) => markStepDone(t.db, paymentId, step.name));

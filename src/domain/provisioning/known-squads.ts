@@ -14,9 +14,8 @@ interface SquadFields {
 }
 
 /**
- * Sends; when the panel answers with a code of its own (`A018`, `A039`, `A088` …), or the adapter had to leave the external squad out,
- * compares the squads that were sent with the panel's lists and sends again with those that exist there, so that a squad deleted at
- * the panel does not block a paid purchase (08 P3). A stale external squad is recorded for its tariff.
+ * Sends; when the panel answers with a code of its own (`A018`, `A039`, `A088` …), compares the squads that were sent with the panel's
+ * lists and sends again with those that exist there, so that a squad deleted at the panel does not block a paid purchase (08 P3). A stale external squad is recorded for its tariff.
  * @param without what is sent instead of a stale external squad
  */
 export async function sendKnownSquads<B extends SquadFields>(
@@ -25,35 +24,17 @@ export async function sendKnownSquads<B extends SquadFields>(
   send: (body: B) => Promise<PanelUser>,
 ): Promise<PanelUser> {
   const { body, tariffId } = request;
-  const first = await sendOnce(body, send);
-  if (first.error === null && !isWithoutExternalSquad(body, first.user)) return first.user;
-  const stale = await findStaleSquads(app, body);
-  if (stale.internal.length === 0 && stale.external === null) {
-    if (first.error === null) return first.user;
-    throw first.error;
-  }
-  app.log.warn({ stale }, 'provisioning: squads unknown to the panel were left out');
-  // A user who was created without the external squad must not be created again.
-  const isDone = first.error === null && first.user.externalSquadUuid === null;
-  const user = isDone ? first.user : await send(withoutStale(request, stale));
-  if (stale.external !== null && tariffId !== null) await recordStaleExternalSquad(app, tariffId, stale.external);
-  return user;
-}
-
-type FirstTry = { error: null; user: PanelUser } | { error: Error };
-
-/** @throws an error that squads cannot be the cause of */
-async function sendOnce<B extends SquadFields>(body: B, send: (body: B) => Promise<PanelUser>): Promise<FirstTry> {
   try {
-    return { error: null, user: await send(body) };
+    return await send(body);
   } catch (error) {
-    if (mayNameStaleSquads(error, body)) return { error: error as Error };
-    throw error;
+    if (!mayNameStaleSquads(error, body)) throw error;
+    const stale = await findStaleSquads(app, body);
+    if (stale.internal.length === 0 && stale.external === null) throw error;
+    app.log.warn({ stale }, 'provisioning: squads unknown to the panel were left out');
+    const user = await send(withoutStale(request, stale));
+    if (stale.external !== null && tariffId !== null) await recordStaleExternalSquad(app, tariffId, stale.external);
+    return user;
   }
-}
-
-function isWithoutExternalSquad(body: SquadFields, user: PanelUser): boolean {
-  return Boolean(body.externalSquadUuid) && user.externalSquadUuid !== body.externalSquadUuid;
 }
 
 interface StaleSquads {

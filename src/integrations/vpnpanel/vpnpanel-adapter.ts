@@ -157,18 +157,16 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     async createUser(draft) {
       const body = toWireCreate(draft);
-      const send = (sent: object) =>
-        transport.call({ method: 'POST', path: panelPath('users'), body: sent, idempotent: false }).then(mustBeFound);
-      return withCryptoLink(fromWireUser(await withoutStaleExternalSquad(body, send)));
+      const answer = await transport.call({ method: 'POST', path: panelPath('users'), body, idempotent: false });
+      return withCryptoLink(fromWireUser(mustBeFound(answer)));
     },
     async updateUser(patch: PanelUserPatch) {
       const address = await addressOf(patch.uuid);
       if (!address) return null;
       const body = toWirePatch(patch, address.patch);
-      // With an external squad a 5xx can mean a stale squad, so the call is not retried here.
-      const send = (sent: Record<string, unknown>) =>
-        transport.call({ method: 'PATCH', path: panelPath('users'), body: sent, idempotent: !('externalSquadUuid' in sent) });
-      return oneUser(await withoutStaleExternalSquad(body, send));
+      // With an external squad a 5xx can mean a stale squad, which callers leave out (08 P3), so the call is not retried here.
+      const idempotent = !('externalSquadUuid' in body);
+      return oneUser(await transport.call({ method: 'PATCH', path: panelPath('users'), body, idempotent }));
     },
     async deleteUser(uuid) {
       const address = await addressOf(uuid);
@@ -250,22 +248,6 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     ...createAppConfigCalls(transport),
     ...createUserBytesCalls(transport, generation),
   };
-}
-
-/**
- * Sends, and after the general error of a creation (A018) or a change (A039) sends once more without the external squad, which the
- * panel may no longer have (08 P3, spec 06 section 9). The user that is returned shows whether the squad was set.
- */
-async function withoutStaleExternalSquad<T>(body: object, send: (body: Record<string, unknown>) => Promise<T>): Promise<T> {
-  try {
-    return await send({ ...body });
-  } catch (error) {
-    const { createUser, updateUser } = PANEL_ERROR_CODES;
-    const isGeneral = isPanelError(error) && (error.errorCode === createUser || error.errorCode === updateUser);
-    if (!isGeneral || !('externalSquadUuid' in body)) throw error;
-    const { externalSquadUuid: _stale, ...rest } = body;
-    return send(rest);
-  }
 }
 
 function isAlreadyThere(error: PanelError): boolean {

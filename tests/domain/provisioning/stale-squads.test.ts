@@ -73,7 +73,7 @@ describe('08 P3: squads that the panel no longer has', () => {
     },
   );
 
-  it('also where the adapter has left it out', async () => {
+  it('also as the fake of the measured panel refuses it', async () => {
     const t = await withPanel();
     const tariffId = await aTariff(t.app, GONE);
     const { id } = await aSubscription(t.app, { tariffId });

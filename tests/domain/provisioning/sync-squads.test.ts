@@ -3,6 +3,7 @@ import { syncSquads } from '../../../src/domain/provisioning/jobs.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { syncSquadsNow, syncSquadsOfTariff } from '../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
+import { listStaleExternalSquads } from '../../../src/domain/provisioning/stale-external-squads.ts';
 import {
   aSubscription,
   GERMANY,
@@ -57,6 +58,18 @@ describe('squad sync of a tariff', () => {
       expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [GERMANY], provisionState: 'synced' });
     }
     for (const { id } of [dead, other]) expect(await readRow(t.app, id)).toMatchObject({ connectedSquads: [NETHERLANDS] });
+  });
+
+  it('08 P3: leaves out an external squad that the panel no longer has, for every user, and records it', async () => {
+    const tariffId = await aTariff([GERMANY], PARTNERS);
+    const made = [await provisioned(tariffId), await provisioned(tariffId)];
+    await t.app.db.sql('UPDATE tariffs SET external_squad_uuid = $2::uuid WHERE id = $1::int', [tariffId, LOST]);
+    expect(await syncSquadsOfTariff(t.app, tariffId)).toMatchObject({ updatedCount: 2, failedCount: 0, errors: [] });
+    for (const { uuid } of made) {
+      expect(await t.adapter.findByUuid(uuid)).toMatchObject({ squads: [{ uuid: GERMANY }], externalSquadUuid: null });
+    }
+    const recorded = await listStaleExternalSquads(t.app.db, tariffId);
+    expect(recorded).toEqual([{ tariffId, tariffName: 'Sync', squadUuid: LOST }]);
   });
 
   it('removes the external squad and treats no squads as all available servers (spec 02 H9)', async () => {

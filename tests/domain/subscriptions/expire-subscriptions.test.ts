@@ -39,6 +39,10 @@ test('a subscription past its end becomes expired, its owner is notified and the
   expect(facts).toEqual({ provisionVersion: 1, provisionState: 'pending', events: 1, pushes: 1, messages: 1 });
 });
 
+test('a subscription that the panel limited expires at its end like any other', async () => {
+  expect((await statusAfter({ status: 'limited' })).status).toBe('expired');
+});
+
 test('an owner without a messenger is notified by mail', async () => {
   const buyer = await aBuyer(t.app);
   const email = `over${buyer.userId}@example.com`;

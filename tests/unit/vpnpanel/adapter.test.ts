@@ -87,19 +87,20 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect((await adapter.enableUser(uuid))?.status).toBe('ACTIVE');
   });
 
-  it('repeats once without an external squad that the panel no longer has', async () => {
+  it('08 P3: gives the code of a refused external squad to the caller and sends nothing else', async () => {
     const { adapter, panel } = await start();
-    const created = await adapter.createUser(aDraft({ externalSquadUuid: UNKNOWN_UUID }));
-    expect(created.externalSquadUuid).toBeNull();
-    const posts = () => panel.calls().filter((call) => call.path === '/api/users' && call.method === 'POST');
-    expect(posts().map((call) => call.status)).toEqual([500, 201]);
-    const patched = await adapter.updateUser({ uuid: created.uuid, trafficLimitBytes: 5, externalSquadUuid: UNKNOWN_UUID });
-    expect(patched).toMatchObject({ trafficLimitBytes: 5, externalSquadUuid: null });
-    const patches = panel.calls().filter((call) => call.method === 'PATCH');
-    expect(patches.map((call) => call.status)).toEqual([500, 200]);
+    await expect(adapter.createUser(aDraft({ externalSquadUuid: UNKNOWN_UUID }))).rejects.toMatchObject({ errorCode: 'A018' });
+    const { uuid } = await adapter.createUser(aDraft({ externalSquadUuid: PARTNERS }));
+    const patch = { uuid, trafficLimitBytes: 5, externalSquadUuid: UNKNOWN_UUID };
+    await expect(adapter.updateUser(patch)).rejects.toMatchObject({ errorCode: 'A039' });
+    expect(await adapter.findByUuid(uuid)).toMatchObject({ externalSquadUuid: PARTNERS });
+    const sent = panel
+      .calls()
+      .filter((call) => call.method === 'PATCH' || (call.method === 'POST' && call.path === '/api/users'));
+    expect(sent.map((call) => call.status)).toEqual([500, 201, 500]);
   });
 
-  it('does not hide another cause behind the repetition', async () => {
+  it('08 P3: the same for an internal squad beside a known external one', async () => {
     const { adapter } = await start();
     const draft = aDraft({ externalSquadUuid: PARTNERS, squadUuids: [UNKNOWN_UUID] });
     await expect(adapter.createUser(draft)).rejects.toMatchObject({ name: 'PanelError', errorCode: 'A018' });

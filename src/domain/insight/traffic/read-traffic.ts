@@ -4,6 +4,7 @@ import { fullName } from '../../identity/rules.ts';
 import { searchTerms } from '../../users/list/rules.ts';
 import { detailsFill, usageFill } from './fill.ts';
 import type { Fill, FillNode } from './fill-repo.ts';
+import { countKey, countWithRow, rankIds } from './rank-repo.ts';
 import {
   countPanelUsers,
   type FillIds,
@@ -12,10 +13,10 @@ import {
   isTrafficSort,
   listFacets,
   listRows,
-  rankIds,
   type TrafficFilter,
   type TrafficOrder,
   type TrafficRow,
+  type TrafficSort,
 } from './repo.ts';
 import { listFilter, type RangeRequest, type TrafficRange, trafficRange } from './rules.ts';
 
@@ -86,7 +87,7 @@ export async function listTraffic(
 export async function readDetails(app: App): Promise<TrafficRow[]> {
   const details = await detailsFill(app);
   const fills = { usage: await findNewestUsage(app.db), details: details?.id ?? null };
-  const ids = await rankIds(app.db, fills.usage, true, { limit: MOST_DETAILED, offset: 0 }, MOST_DETAILED);
+  const ids = await rank(app, fills, 'total_bytes', true, { limit: MOST_DETAILED, offset: 0 });
   return listRows(app.db, fills, ids, app.clock.now());
 }
 
@@ -125,9 +126,27 @@ export async function findUsers(
 ): Promise<{ ids: number[]; total: number }> {
   const isUnfiltered =
     filter.search === null && [filter.tariffs, filter.statuses, filter.nodes].every((list) => list.length === 0);
-  if (!isUnfiltered || order.key !== 'total_bytes') return findIds(app.db, fills, filter, order, slice, app.clock.now());
-  const total = await app.cache.read('traffic:users', COUNTS_MS, () => countPanelUsers(app.db));
-  return { ids: await rankIds(app.db, fills.usage, order.isDescending, slice, total), total };
+  if (!isUnfiltered || typeof order.key !== 'string') return findIds(app.db, fills, filter, order, slice, app.clock.now());
+  return { ids: await rank(app, fills, order.key, order.isDescending, slice), total: await readTotal(app) };
+}
+
+const readTotal = (app: App): Promise<number> => app.cache.read('traffic:users', COUNTS_MS, () => countPanelUsers(app.db));
+
+function rank(
+  app: App,
+  fills: FillIds,
+  sort: TrafficSort,
+  isDescending: boolean,
+  slice: { limit: number; offset: number },
+): Promise<number[]> {
+  return rankIds(
+    app.db,
+    { sort, isDescending, fills, slice },
+    {
+      total: () => readTotal(app),
+      withRow: () => app.cache.read(`traffic:${countKey(sort, fills)}`, COUNTS_MS, () => countWithRow(app.db, sort, fills)),
+    },
+  );
 }
 
 /** The users of a page, with the traffic of the shown nodes alone. */

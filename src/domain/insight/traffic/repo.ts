@@ -47,13 +47,13 @@ export type TrafficSort = keyof typeof SORTS | 'total_bytes';
 const STATUS = (now: string) =>
   `CASE WHEN s.status IN ('active', 'trial') AND s.end_date <= ${now} THEN 'expired' ELSE s.status END`;
 
-/** As `fullName` of identity. */
-const FULL_NAME = `coalesce(nullif(concat_ws(' ', nullif(u.first_name, ''), nullif(u.last_name, '')), ''), nullif(u.username, ''),
-  'ID' || u.messenger_id, nullif(split_part(u.email, '@', 1), ''), 'User' || u.id)`;
+/** As `fullName` of identity; lower case: the expression of the index `users_full_name`. */
+export const FULL_NAME = `lower(coalesce(nullif(btrim(coalesce(u.first_name, '') || ' ' || coalesce(u.last_name, '')), ''), nullif(u.username, ''),
+  'ID' || u.messenger_id::text, nullif(split_part(u.email, '@', 1), ''), 'User' || u.id::text))`;
 
 /** Text ignores case, and a missing one is empty; dates that are missing come first in ascending order. */
 const SORTS = {
-  full_name: `lower(${FULL_NAME})`,
+  full_name: FULL_NAME,
   tariff_name: `lower(coalesce(t.name, ''))`,
   device_limit: 'coalesce(s.device_limit, 1)',
   traffic_limit_gb: 'coalesce(s.traffic_limit_gb, 0)',
@@ -66,9 +66,9 @@ const SORTS = {
 
 export const isTrafficSort = (text: string): text is TrafficSort => text === 'total_bytes' || Object.hasOwn(SORTS, text);
 
-const PANEL_USERS = 'u.vpnpanel_uuid IS NOT NULL';
+export const PANEL_USERS = 'u.vpnpanel_uuid IS NOT NULL';
 
-const joins = (usage: string, details: string) => `JOIN user_stats f ON f.user_id = u.id
+const joins = (usage: string, details: string) => `LEFT JOIN user_stats f ON f.user_id = u.id
   LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs t ON t.id = s.tariff_id
   LEFT JOIN panel_traffic_users r ON r.fill_id = ${usage}::int AND r.user_id = u.id
   LEFT JOIN panel_user_details d ON d.fill_id = ${details}::int AND d.user_id = u.id`;
@@ -94,51 +94,12 @@ export async function listFacets(db: Db, now: Date): Promise<{ tariffs: string[]
   return row!;
 }
 
-/**
- * Ids in the order of total traffic, without any filter: read from the index of the reading; users without traffic follow, or precede, by
- * id. Never sorts all users.
- * @param total number of panel users
- */
-export async function rankIds(
-  db: Db,
-  usage: number | null,
-  isDescending: boolean,
-  slice: { limit: number; offset: number },
-  total: number,
-): Promise<number[]> {
-  const order = isDescending ? 'r.total_bytes DESC, r.user_id' : 'r.total_bytes, r.user_id';
-  const moved = `SELECT r.user_id AS id FROM panel_traffic_users r JOIN users u ON u.id = r.user_id WHERE r.fill_id = $3::int
-    AND ${PANEL_USERS} ORDER BY ${order} LIMIT $1::int OFFSET $2::bigint`;
-  const idle = `SELECT u.id FROM users u WHERE ${PANEL_USERS} AND NOT EXISTS (
-      SELECT 1 FROM panel_traffic_users r WHERE r.fill_id = $3::int AND r.user_id = u.id) ORDER BY u.id LIMIT $1::int OFFSET $2::bigint`;
-  const read = async (sql: string, limit: number, offset: number) =>
-    limit <= 0 ? [] : (await db.sql<{ id: number }>(sql, [limit, Math.max(0, offset), usage])).map((row) => row.id);
-  const { limit, offset } = slice;
-  if (isDescending) {
-    const ids = await read(moved, limit, offset);
-    // A full page needs no count of those before it.
-    if (ids.length === limit) return ids;
-    return [...ids, ...(await read(idle, limit - ids.length, offset - (await countWithTraffic(db, usage))))];
-  }
-  const without = Math.max(0, total - (await countWithTraffic(db, usage)));
-  const ids = offset < without ? await read(idle, Math.min(limit, without - offset), offset) : [];
-  return [...ids, ...(await read(moved, limit - ids.length, offset - without))];
-}
-
 /** The newest finished reading of traffic, of any days. */
 export async function findNewestUsage(db: Db): Promise<number | null> {
   const [row] = await db.sql<{ id: number }>(
     `SELECT id FROM panel_traffic_fills WHERE key LIKE 'usage:%' AND finished_at IS NOT NULL ORDER BY finished_at DESC, id DESC LIMIT 1`,
   );
   return row?.id ?? null;
-}
-
-async function countWithTraffic(db: Db, usage: number | null): Promise<number> {
-  const [row] = await db.sql<{ users: number }>(
-    `SELECT count(*)::int AS users FROM panel_traffic_users r JOIN users u ON u.id = r.user_id WHERE r.fill_id = $1::int AND ${PANEL_USERS}`,
-    [usage],
-  );
-  return row!.users;
 }
 
 /** Ids that match, in any order, and their exact number. */
@@ -154,11 +115,11 @@ export async function findIds(
   const from = joins(add(fills.usage), add(fills.details));
   const conditions = [PANEL_USERS, ...conditionsOf(filter, add, now)].join(' AND ');
   const sortKey = sortSql(order.key, filter, add);
+  const direction = order.isDescending ? 'DESC' : 'ASC';
   const rows = await db.sql<{ id: number | null; total: number }>(
     `WITH matched AS MATERIALIZED (SELECT u.id, ${sortKey} AS sort_key FROM users u ${from} WHERE ${conditions}),
-       page AS (SELECT id, row_number() OVER (ORDER BY sort_key ${order.isDescending ? 'DESC' : 'ASC'}, id) AS place FROM matched
-         ORDER BY sort_key ${order.isDescending ? 'DESC' : 'ASC'}, id LIMIT ${add(slice.limit)}::int OFFSET ${add(slice.offset)}::bigint)
-     SELECT page.id, n.total FROM (SELECT count(*)::int AS total FROM matched) n LEFT JOIN page ON true ORDER BY page.place`,
+       page AS (SELECT id, sort_key FROM matched ORDER BY sort_key ${direction}, id LIMIT ${add(slice.limit)}::int OFFSET ${add(slice.offset)}::bigint)
+     SELECT page.id, n.total FROM (SELECT count(*)::int AS total FROM matched) n LEFT JOIN page ON true ORDER BY page.sort_key ${direction}, page.id`,
     values,
   );
   return { ids: rows.flatMap((row) => row.id ?? []), total: rows[0]!.total };
@@ -176,7 +137,7 @@ function conditionsOf({ search, tariffs, statuses }: TrafficFilter, add: AddValu
 function searchSql(terms: SearchTerms, add: AddValue): string {
   const names = "user_search_text(u.username::text, u.first_name::text, u.last_name::text, ''::text)";
   const like = `lower(${add(terms.pattern)})`;
-  if (/\s/.test(terms.text)) return `(lower(${FULL_NAME}) LIKE ${like} OR ${names} LIKE ${like})`;
+  if (/\s/.test(terms.text)) return `(${FULL_NAME} LIKE ${like} OR ${names} LIKE ${like})`;
   const query = `search_query(${add(terms.text)})`;
   const indexed = (text: string) => `(search_windows(${text}) @@ ${query} AND ${text} LIKE ${like})`;
   return `(${indexed(names)} OR ${indexed('lower(u.email::text)')})`;

@@ -9,6 +9,7 @@ import { inParallel } from '../long-runs/parallel-calls.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
 import { isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
+import { recordStaleExternalSquad } from '../stale-external-squads.ts';
 import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
 const BATCH = 500;
@@ -59,7 +60,8 @@ export async function syncSquadsOfTariff(
   const tariff = await findTariff(app, tariffId);
   if (!tariff) return null;
   const squads = await effectiveSquadsOf(app, tariff);
-  const sync = new SquadSync(app, tariff, { squads, known: await knownOf(app, squads) }, options);
+  const external = await knownExternalOf(app, tariff);
+  const sync = new SquadSync(app, tariff, { squads, known: await knownOf(app, squads), external }, options);
   await sync.run();
   return sync.result;
 }
@@ -76,6 +78,23 @@ async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
   }
 }
 
+/**
+ * The tariff's external squad; null where the panel no longer has it, which is recorded (08 P3): the panel refuses every user with an
+ * unknown one. While the panel gives no list it is sent as it is.
+ */
+async function knownExternalOf(app: App, { id, externalSquadUuid }: Tariff): Promise<string | null> {
+  if (externalSquadUuid === null) return null;
+  try {
+    const there = await retryPanelCall(() => app.ports.panel.listExternalSquads());
+    if (there.some((squad) => squad.uuid === externalSquadUuid)) return externalSquadUuid;
+  } catch (error) {
+    if (!isPanelError(error)) throw error;
+    return externalSquadUuid;
+  }
+  await recordStaleExternalSquad(app, id, externalSquadUuid);
+  return null;
+}
+
 /** The same within the request of an administrator. @throws AppError 404 'Tariff not found' */
 export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
   const result = await syncSquadsOfTariff(app, tariffId);
@@ -83,6 +102,12 @@ export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): 
   const { totalSubscriptions, updatedCount, failedCount, skippedCount } = result;
   app.audit?.record({ after: { totalSubscriptions, updatedCount, failedCount, skippedCount } });
   return result;
+}
+
+interface SentSquads {
+  squads: string[];
+  known: string[];
+  external: string | null;
 }
 
 class SquadSync {
@@ -93,16 +118,20 @@ class SquadSync {
   readonly #squads: readonly string[];
   /** Those of them that the panel has. */
   readonly #known: string[];
+  /** Null ends the external squad. */
+  readonly #external: string | null;
   readonly #delegatesToPushes: boolean;
   #failuresInARow = 0;
   #isAborted = false;
 
-  constructor(app: App, tariff: Tariff, { squads, known }: { squads: string[]; known: string[] }, options: SquadSyncOptions) {
+  constructor(app: App, tariff: Tariff, sent: SentSquads, options: SquadSyncOptions) {
+    const { squads, known, external } = sent;
     this.#app = app;
     this.#tariff = tariff;
     // Without any squad that the panel has, the users would lose all access.
     this.#squads = known.length === 0 ? [] : squads;
     this.#known = known;
+    this.#external = external;
     this.#delegatesToPushes = options.delegatesToPushes ?? false;
     if (known.length < squads.length) {
       const missing = squads.length - known.length;
@@ -163,7 +192,7 @@ class SquadSync {
       const changed = await this.#app.ports.panel.updateUser({
         uuid,
         ...(this.#known.length === 0 ? {} : { squadUuids: this.#known }),
-        externalSquadUuid: this.#tariff.externalSquadUuid,
+        externalSquadUuid: this.#external,
       });
       return changed === null ? 'no_such_user' : 'accepted';
     } catch (error) {

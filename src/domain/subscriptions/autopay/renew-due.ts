@@ -10,8 +10,7 @@ import { lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer, SaleStart } from '../purchase/types.ts';
 import { RENEWAL_NEEDS, sellRenewal } from '../renew-subscription.ts';
 import { type AutopayScope, isAutopayDue } from '../rules/autopay.ts';
-import { autopayPeriod, quoteRenewal } from '../rules/renewal.ts';
-import { daysLeft } from '../rules/status.ts';
+import { planAutopay } from '../rules/autopay-plan.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { notifyInsufficientFunds, notifyNoPeriod } from './notify-failure.ts';
 import { type AutopayCandidate, listDue } from './repo.ts';
@@ -38,6 +37,18 @@ export function renewEndedFrom(t: App, start: SaleStart): Promise<void> {
   return renewFrom(t, start, 'expired');
 }
 
+/**
+ * After a top-up by a saved card, which paid for a renewal (spec 03 section 5.2): renews a subscription that has ended, also one that the
+ * job no longer takes. One that still runs is left to the job.
+ * @param claim marks the top-up as spent in the same transaction; false = it was spent before
+ */
+export async function renewEnded(app: App, userId: number, claim: (t: App) => Promise<boolean>): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
+    if (start && (await claim(t))) await renewEndedFrom(t, start);
+  });
+}
+
 function renewOne(app: App, userId: number): Promise<void> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
@@ -49,22 +60,19 @@ async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise
   const { buyer, subscription, currentTariff: tariff, servers } = start;
   const now = t.clock.now();
   if (!subscription || !isAutopayDue(start, now, scope)) return;
-  const settings = pricingSettingsOf(t);
-  const periodDays = autopayPeriod(tariff, settings);
-  if (periodDays === null) {
+  const plan = planAutopay({ subscription, tariff, servers, user: buyer, settings: pricingSettingsOf(t), now });
+  if (plan.kind === 'nothing') return;
+  if (plan.kind === 'no_period') {
     if (scope === 'due') await notifyNoPeriod(t, buyer, subscription.id);
     return;
   }
-  // More than a whole period is left: a lead that is longer than the period must not buy one period after the other.
-  if (daysLeft(subscription, now) >= periodDays) return;
-  const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings, now }, periodDays);
-  if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return;
-  if (buyer.balanceKopeks < quote.finalKopeks) {
-    if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, quote.finalKopeks);
+  const { periodDays, priceKopeks } = plan;
+  if (buyer.balanceKopeks < priceKopeks) {
+    if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, priceKopeks);
     return;
   }
   const { newEndDate } = await sellRenewal(t, start, { periodDays }, true);
-  await notifySuccess(t, buyer, quote.finalKopeks, newEndDate);
+  await notifySuccess(t, buyer, priceKopeks, newEndDate);
 }
 
 async function notifySuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {

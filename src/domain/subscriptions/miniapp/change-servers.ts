@@ -75,7 +75,7 @@ async function sellServers(t: App, opened: SaleStart | null, wanted: readonly st
     serverPrices: Object.fromEntries(
       [...monthly].map(([uuid, kopeks]) => [uuid, prorate(kopeks, subscription.endDate, now).priceKopeks]),
     ),
-    description: text(buyer.language, 'subscriptions.transaction_servers', {
+    description: text(buyer.language, 'subscriptions.transaction_added_servers', {
       servers: added.map((squad) => squad.displayName).join(', '),
     }),
     refusal: (missing) => insufficientFunds(t, buyer, missing, null),

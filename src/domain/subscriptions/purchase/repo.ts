@@ -11,7 +11,7 @@ import type { SubscriptionDetails } from '../types.ts';
 import { consumedOfferDetails, consumedOfferSql } from './consumed-offer.ts';
 import type { Buyer, SaleNeeds, SaleRecord, SaleStart } from './types.ts';
 
-const BUYER = columns('User', [
+export const BUYER = columns('User', [
   ...(['id', 'status', 'authType', 'language', 'balanceKopeks', 'messengerId', 'email', 'emailVerified'] as const),
   ...(['restrictionSubscription', 'hasHadPaidSubscription'] as const),
   ...(['promoOfferDiscountPercent', 'promoOfferDiscountSource', 'promoOfferDiscountExpiresAt'] as const),

@@ -1,14 +1,19 @@
 import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
 import type { SaleStart } from '../purchase/types.ts';
 
-/** `due`: for the job. `expired`: for a top-up. */
-export type AutopayScope = 'due' | 'expired';
+/** `due`: for the job. `expired`: for a top-up. `card`: for a top-up by a saved card that pays the renewal (spec 03 section 5.2). */
+export type AutopayScope = 'due' | 'expired' | 'card';
 
 /** For how long after its end the job still renews a subscription. */
 export const GRACE_HOURS = 2;
 
+/** For how long after its end saved cards are still charged for the renewal (spec 03 section 5.2). */
+export const CARD_HOURS = 48;
+
 /** For how long after its end a top-up still renews a subscription (spec 02 section 6, step 3). */
 const EXPIRED_HOURS = 30 * 24;
+
+const HOURS_AFTER_END: Record<AutopayScope, number> = { due: GRACE_HOURS, expired: EXPIRED_HOURS, card: CARD_HOURS };
 
 /** A subscription that the panel reported on within this time is renewed in the job's next round (spec 02 section 1.3). */
 export const PANEL_PAUSE_SECONDS = 60;
@@ -19,16 +24,20 @@ export const MAX_LEAD_DAYS = 30;
 /**
  * Whether autopay renews the subscription now (spec 02 sections 6 and 13, H23): at most as many whole days left as the owner has set, or past
  * its end by a limited time; no trials, no daily tariffs, no blocked or restricted users. A top-up has no next round and does not wait for
- * the panel, which may report the end in the minute in which the owner pays. `DUE` in autopay/repo.ts selects the same rows for the job.
+ * the panel, which may report the end in the minute in which the owner pays. autopay/repo.ts selects the same rows
+ * for the job and for saved cards.
  */
-export function isAutopayDue(start: SaleStart, now: Date, scope: AutopayScope): boolean {
+export function isAutopayDue(
+  start: Pick<SaleStart, 'buyer' | 'subscription' | 'isCurrentTariffDaily'>,
+  now: Date,
+  scope: AutopayScope,
+): boolean {
   const { buyer, subscription, isCurrentTariffDaily } = start;
   if (!subscription?.autopayEnabled || subscription.isTrial || isCurrentTariffDaily) return false;
   if (buyer.status !== 'active' || buyer.restrictionSubscription) return false;
   const { status, endDate, autopayDaysBefore, lastWebhookUpdateAt } = subscription;
   if (status !== 'active' && status !== 'expired') return false;
-  const hours = scope === 'due' ? GRACE_HOURS : EXPIRED_HOURS;
-  if (endDate <= addMs(now, -hours * HOUR_MS)) return false;
+  if (endDate <= addMs(now, -HOURS_AFTER_END[scope] * HOUR_MS)) return false;
   if (scope === 'expired') return endDate <= now;
   const leadDays = Math.min(autopayDaysBefore || DEFAULT_LEAD_DAYS, MAX_LEAD_DAYS);
   if (endDate >= addDays(now, leadDays + 1)) return false;
