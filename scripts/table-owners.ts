@@ -76,6 +76,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   payment_reversals: 'payments',
   payments: 'payments',
   provider_callbacks: 'payments',
+  recurrent_attempts: 'payments',
+  recurrent_charges: 'payments',
   saved_payment_methods: 'payments',
 
   discount_offers: 'promo',

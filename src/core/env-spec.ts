@@ -149,6 +149,20 @@ export const ENV_SPEC = {
     max: 36_500,
     effect: "Days after which rows of the administrators' audit log are deleted; 0 = never.",
   },
+  CARD_CHARGE_DAYS: {
+    group: 'Process',
+    type: 'list',
+    default: '3,1,0,-1',
+    effect:
+      'Days before the end of a subscription on which a saved card is charged for a renewal that the balance does not cover, separated by commas: 0 = the last 24 hours, -1 = the first 24 hours after the end. One charge a day.',
+  },
+  CARD_CHARGE_FAILURE_NOTICES: {
+    group: 'Process',
+    type: 'choice',
+    default: 'each',
+    choices: ['each', 'last', 'none'],
+    effect: 'Which failed charges of saved cards the owner is told of: each one, that of the last day, or none.',
+  },
   REFUND_SUBSCRIPTION_RULE: {
     group: 'Process',
     type: 'choice',

@@ -48,6 +48,9 @@ export interface Env {
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
+  /** Days before the end; negative = after it. */
+  readonly cardChargeDays: readonly number[];
+  readonly cardChargeFailureNotices: 'each' | 'last' | 'none';
   readonly refundSubscriptionRule: 'keep' | 'shorten' | 'end';
   /** By payment method; empty = any address may send its callbacks. */
   readonly callbackNetworks: Readonly<Record<CallbackNetworkMethod, readonly string[]>>;
@@ -167,6 +170,14 @@ class EnvReader {
     return text;
   }
 
+  /** Whole numbers of days from -30 to 30. */
+  days(name: EnvName): number[] {
+    const items = this.list(name);
+    const bad = items.filter((item) => !/^-?\d{1,2}$/.test(item) || Math.abs(Number(item)) > 30);
+    if (bad.length > 0) this.#refuse(name, `not a number of days from -30 to 30: ${bad.join(', ')}`);
+    return items.map(Number);
+  }
+
   addresses(name: EnvName): string[] {
     const items = this.list(name);
     const bad = items.filter((item) => !ipaddr.isValid(item) && !ipaddr.isValidCIDR(item));
@@ -265,6 +276,8 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
+    cardChargeDays: Object.freeze(reader.days('CARD_CHARGE_DAYS')),
+    cardChargeFailureNotices: reader.choice('CARD_CHARGE_FAILURE_NOTICES', ENV_SPEC.CARD_CHARGE_FAILURE_NOTICES.choices),
     refundSubscriptionRule: reader.choice('REFUND_SUBSCRIPTION_RULE', ENV_SPEC.REFUND_SUBSCRIPTION_RULE.choices),
     trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
     callbackNetworks: Object.freeze({

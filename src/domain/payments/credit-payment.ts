@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
+import { saveMethod } from './cards/save-method.ts';
 import { markUncredited, postTopup, recordFee } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase } from './open-case.ts';
@@ -83,6 +84,9 @@ async function afterState(app: App, payment: Payment, state: ProviderPaymentStat
       amountKopeks: state.amountKopeks - payment.amountKopeks,
       currency: state.currency,
     });
+  }
+  if (result === 'credited' && state.savedMethod && payment.userId !== null) {
+    await saveMethod(app, payment.userId, payment.method, state.savedMethod);
   }
   if (result === 'credited' && state.feeKopeks != null) await recordFee(app.db, payment.id, state.feeKopeks);
   await applyReversals(app, payment, state.reversals ?? []);

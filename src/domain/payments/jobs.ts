@@ -3,6 +3,8 @@ import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
+import { chargeCards } from './cards/charge-card.ts';
+import { startCharges } from './cards/start-charges.ts';
 import { checkPendingPayments } from './check-pending.ts';
 import { notifyCase } from './notify-case.ts';
 import { processCallback } from './process-callback.ts';
@@ -62,6 +64,22 @@ const refund = defineJob({
   handle: (app, { data }) => sendRefund(app, data),
 });
 
+/** Charges the saved cards of one owner for one renewal. */
+const cardCharge = defineJob({
+  name: 'payments.charge-card',
+  payload: z.object({ chargeId: z.int() }),
+  queue: { retryLimit: 15 },
+  handle: (app, { data }) => chargeCards(app, data),
+});
+
+/** Opens the charges of saved cards that are planned for today. */
+const cardCharges = defineJob({
+  name: 'payments.charge-cards',
+  queue: { expireSeconds: 1_800 },
+  every: (app) => Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS,
+  handle: startCharges,
+});
+
 export const paymentJobs = (purposes: PaymentPurposes) => [
   callback(purposes),
   checkPending,
@@ -69,6 +87,8 @@ export const paymentJobs = (purposes: PaymentPurposes) => [
   caseNotice,
   afterReversal,
   refund,
+  cardCharge,
+  cardCharges,
 ];
 
 declare module '../../core/jobs/job-sender.ts' {
@@ -78,5 +98,6 @@ declare module '../../core/jobs/job-sender.ts' {
     'payments.notify-case': PayloadOf<typeof caseNotice>;
     'payments.after-reversal': PayloadOf<typeof afterReversal>;
     'payments.send-refund': PayloadOf<typeof refund>;
+    'payments.charge-card': PayloadOf<typeof cardCharge>;
   }
 }

@@ -123,7 +123,17 @@ export interface ProviderPaymentState {
   /** What the provider keeps of the payment, where it says so; kopeks. */
   feeKopeks?: number | null;
   savedMethod?: ProviderSavedMethod | null;
+  /** The provider's word for why a payment failed, where it says so. */
+  failureReason?: string | null;
+  /** The provider says that the saved method cannot be charged again. */
+  isMethodGone?: boolean;
   raw: unknown;
+}
+
+/** A charge of a saved method without the payer. */
+export interface SavedMethodCharge
+  extends Pick<InvoiceRequest, 'orderId' | 'amountKopeks' | 'description' | 'payerEmail' | 'metadata'> {
+  providerMethodId: string;
 }
 
 /** An incoming provider request as the HTTP layer received it, within the limits of 03a section 0.8. */
@@ -215,6 +225,11 @@ export interface PaymentProvider {
   readCallback?(body: string, subpath: string): ProviderPaymentState | null;
   /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
   refund?(request: RefundRequest): Promise<RefundAnswer>;
+  /**
+   * Charges a saved method; two calls with one order id charge once. Absent where the provider saves none.
+   * @throws ProviderError: `rejected` = nothing was charged and never will be
+   */
+  chargeSaved?(charge: SavedMethodCharge): Promise<ProviderPaymentState>;
 }
 
 export type CallbackFormat = 'json' | 'form';

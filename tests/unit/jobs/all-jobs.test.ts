@@ -58,6 +58,7 @@ describe('the jobs of all modules', () => {
       'promo.expire': MINUTE_MS,
       'promo.win-back': 7 * MINUTE_MS,
       'payments.check-pending': MINUTE_MS,
+      'payments.charge-cards': 7 * MINUTE_MS,
       'tickets.remind-overdue': 10 * SECOND_MS,
       'gifts.watch': 5 * MINUTE_MS,
       'ledger.count': MINUTE_MS,

@@ -4,6 +4,7 @@ import type {
   ProviderPaymentState,
   ProviderReversal,
   ProviderSavedMethod,
+  SavedMethodCharge,
 } from '../../../domain/payments/ports.ts';
 import {
   dateField,
@@ -22,6 +23,8 @@ import type { YookassaConnection } from './connection.ts';
 const ORDER_ID_KEY = 'order_id';
 const MAX_DESCRIPTION = 128;
 const MAX_METADATA_KEYS = 16;
+/** Reasons of a cancellation after which a saved method is not charged again (03a section 5). */
+const GONE_REASONS: ReadonlySet<string> = new Set(['permission_revoked', 'card_expired']);
 
 /** Body of POST /payments (spec 03 section 2.5). `receiptEmail` is the contact for the receipt. */
 export function paymentBody(
@@ -33,19 +36,35 @@ export function paymentBody(
   const amount = { value: rublesText(request.amountKopeks), currency: 'RUB' };
   const description = request.description.slice(0, MAX_DESCRIPTION);
   const sbp = request.option === 'sbp';
-  const known = Object.entries(request.metadata).flatMap(([key, value]) =>
-    value === null ? [] : [[key, String(value).slice(0, 512)]],
-  );
   return JSON.stringify({
     amount,
     capture: true,
     confirmation: { type: 'redirect', return_url: returnUrl },
     description,
-    metadata: Object.fromEntries([[ORDER_ID_KEY, request.orderId], ...known].slice(0, MAX_METADATA_KEYS)),
+    metadata: metadataOf(request),
     receipt: receipt(amount, description, connection, receiptEmail),
     ...(sbp ? { payment_method_data: { type: 'sbp' } } : {}),
     ...(!sbp && connection.saveCard ? { save_payment_method: true } : {}),
   });
+}
+
+/** Body of POST /payments that charges a saved method without the payer (03a section 5). */
+export function chargeBody(charge: SavedMethodCharge, connection: YookassaConnection, receiptEmail: string): string {
+  const amount = { value: rublesText(charge.amountKopeks), currency: 'RUB' };
+  const description = charge.description.slice(0, MAX_DESCRIPTION);
+  return JSON.stringify({
+    amount,
+    capture: true,
+    payment_method_id: charge.providerMethodId,
+    description,
+    metadata: metadataOf(charge),
+    receipt: receipt(amount, description, connection, receiptEmail),
+  });
+}
+
+function metadataOf({ orderId, metadata }: Pick<InvoiceRequest, 'orderId' | 'metadata'>): Record<string, string> {
+  const known = Object.entries(metadata).flatMap(([key, value]) => (value === null ? [] : [[key, String(value).slice(0, 512)]]));
+  return Object.fromEntries([[ORDER_ID_KEY, orderId], ...known].slice(0, MAX_METADATA_KEYS));
 }
 
 /** Body of POST /refunds; the receipt of the return is the provider's own. */
@@ -120,6 +139,7 @@ export function paymentState(
   const amountKopeks = kopeksFromText(textField(amount, 'value') ?? '');
   if (amountKopeks === null) return null;
   const outcome = outcomeOf(payment);
+  const reason = textField(objectField(payment, 'cancellation_details'), 'reason');
   return {
     externalId: textField(payment, 'id')!,
     status: textField(payment, 'status')!,
@@ -133,6 +153,8 @@ export function paymentState(
     reversals,
     feeKopeks: feeOf(payment, amountKopeks),
     savedMethod: savedMethodOf(payment),
+    failureReason: reason,
+    isMethodGone: reason !== null && GONE_REASONS.has(reason),
     raw: plainJson(payment),
   };
 }

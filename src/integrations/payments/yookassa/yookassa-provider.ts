@@ -7,12 +7,13 @@ import {
   type ProviderPaymentState,
   type RefundAnswer,
   type RefundRequest,
+  type SavedMethodCharge,
 } from '../../../domain/payments/ports.ts';
 import { dateField, objectField, parseWireObject, plainJson, textField } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callProvider } from '../wire/provider-call.ts';
 import { type YookassaConnection, yookassaConnection } from './connection.ts';
-import { isRefunded, parsePayment, parseRefunds, paymentBody, paymentState, refundBody } from './payment-wire.ts';
+import { chargeBody, isRefunded, parsePayment, parseRefunds, paymentBody, paymentState, refundBody } from './payment-wire.ts';
 import { receiveYookassaCallback } from './yookassa-callback.ts';
 
 const METHOD = 'yookassa';
@@ -47,6 +48,7 @@ export function createYookassaProvider({ http, connection, webhookPath }: Yookas
     fetchStatus: async ({ externalId }) => fetchPayment(http, required(), externalId),
     receiveCallback: async (callback) => receiveYookassaCallback(callback, connection()),
     refund: async (request) => refundPayment(http, required(), request),
+    chargeSaved: async (charge) => chargeSavedMethod(http, required(), charge),
   };
 }
 
@@ -108,6 +110,21 @@ async function fetchPayment(
   if (!state || state.externalId !== externalId) {
     throw new ProviderError(METHOD, 'unavailable', 'The provider answered without this payment');
   }
+  return state;
+}
+
+async function chargeSavedMethod(
+  http: HttpClient,
+  connection: YookassaConnection,
+  charge: SavedMethodCharge,
+): Promise<ProviderPaymentState> {
+  const receiptEmail = charge.payerEmail ?? connection.receiptEmail;
+  if (!receiptEmail) throw new ProviderError(METHOD, 'rejected', 'No receipt contact');
+  const body = chargeBody(charge, connection, receiptEmail);
+  const text = await call(http, connection, { method: 'POST', path: '/payments', body, idempotenceKey: charge.orderId });
+  const payment = parsePayment(text);
+  const state = payment && paymentState(payment, connection, []);
+  if (!state) throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a payment');
   return state;
 }
 

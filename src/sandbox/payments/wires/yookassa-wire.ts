@@ -5,6 +5,8 @@ import { webUrl } from '../web-url.ts';
 
 /** YooKassa's shop id in the sandbox. */
 export const SANDBOX_SHOP_ID = 'sandbox';
+/** Option of an invoice whose card is to be saved. */
+const SAVE_OPTION = 'save_card';
 
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'pending',
@@ -74,6 +76,7 @@ function payment(invoice: SandboxInvoice, shop: FakeShop): Record<string, unknow
       : {}),
     ...(refunded > 0 ? { refunded_amount: { value: rublesText(refunded), currency: invoice.currency } } : {}),
     metadata: invoice.metadata,
+    ...(savedMethodId(invoice) ? { payment_method: savedCard(invoice) } : {}),
     refundable: invoice.status === 'paid',
     test: true,
   };
@@ -84,16 +87,38 @@ function incomeOf({ paidKopeks, currency }: SandboxInvoice) {
   return { value: rublesText(paidKopeks - Math.round(paidKopeks * 0.035)), currency };
 }
 
+function savedCard(invoice: SandboxInvoice) {
+  const card = { first6: '555555', last4: '4477', card_type: 'MasterCard', expiry_month: '12', expiry_year: '2030' };
+  return { type: 'bank_card', id: savedMethodId(invoice), saved: true, title: 'Bank card *4477', card };
+}
+
 function wireRefund(invoice: SandboxInvoice, { id, amountKopeks, at }: SandboxInvoice['reversals'][number]) {
   const amount = { value: rublesText(amountKopeks), currency: invoice.currency };
   return { id, payment_id: invoice.id, status: 'succeeded', amount, created_at: at };
 }
 
 async function create(request: LoopbackRequest, key: string, shop: FakeShop): Promise<LoopbackReply> {
-  const draft = readCreateBody(jsonObject(request.body) ?? {});
+  const body = jsonObject(request.body) ?? {};
+  if (typeof body.payment_method_id === 'string') return chargeSaved(body, body.payment_method_id, key, shop);
+  const draft = readCreateBody(body);
   if ('problem' in draft) return wireError(400, 'invalid_request', draft.problem);
   return jsonReply(200, payment(await shop.create({ ...draft, orderId: key }), shop));
 }
+
+/** A charge of a saved card is paid at once, without the payer. */
+async function chargeSaved(body: Record<string, unknown>, methodId: string, key: string, shop: FakeShop): Promise<LoopbackReply> {
+  const owner = await shop.find((invoice) => savedMethodId(invoice) === methodId);
+  const amountKopeks = kopeksOf((body.amount as { value?: unknown } | undefined)?.value);
+  if (!owner || amountKopeks === null) return wireError(400, 'invalid_request', owner ? 'amount' : 'payment_method_id');
+  const metadata = (body.metadata ?? {}) as Record<string, unknown>;
+  const invoice = await shop.create({ orderId: key, amountKopeks, description: String(body.description ?? ''), metadata });
+  const paid = await shop.act(invoice.id, 'pay');
+  return jsonReply(200, payment(paid ?? invoice, shop));
+}
+
+/** Id of the card that a payment saved; null when it saved none. */
+const savedMethodId = ({ id, option, paidAt }: SandboxInvoice) =>
+  option === SAVE_OPTION && paidAt !== null ? `card-${id}` : null;
 
 async function refund(request: LoopbackRequest, key: string, shop: FakeShop): Promise<LoopbackReply> {
   const body = jsonObject(request.body) ?? {};
@@ -127,7 +152,7 @@ function readCreateBody(body: Record<string, unknown>): { problem: string } | Om
     amountKopeks,
     currency: 'RUB',
     description: String(body.description ?? ''),
-    option: typeof method?.type === 'string' ? method.type : null,
+    option: body.save_payment_method === true ? SAVE_OPTION : typeof method?.type === 'string' ? method.type : null,
     returnUrl: webUrl(confirmation.return_url),
     metadata: (body.metadata ?? {}) as Record<string, unknown>,
   };

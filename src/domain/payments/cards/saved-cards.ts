@@ -1,7 +1,7 @@
-import type { UserActor } from '../../core/actor.ts';
-import type { App } from '../../core/app.ts';
-import { deactivateCard, listActiveCards, type SavedCard } from './card-repo.ts';
-import { cardNotFound, recurrentOff } from './errors.ts';
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { cardNotFound, recurrentOff } from '../errors.ts';
+import { deactivateCard, listActiveCards, type SavedCard } from './repo.ts';
 
 /** The user's linked cards, newest first; none while recurrent payments are off (spec 03 section 3). */
 export async function listSavedCards(app: App, actor: UserActor): Promise<{ cards: SavedCard[]; recurrentEnabled: boolean }> {

@@ -1,0 +1,155 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { text } from '../../messaging/texts.ts';
+import { type AutopayRenewal, readDueRenewal } from '../../subscriptions/autopay/unpaid-renewals.ts';
+import { notifyOwner } from '../../subscriptions/notify-owner.ts';
+import { creditSeenPayment } from '../credit-payment.ts';
+import { paymentText } from '../payment-texts.ts';
+import { type PaymentProvider, ProviderError, type ProviderPaymentState } from '../ports.ts';
+import { insertPayment, markInvoiceFailed } from '../repo.ts';
+import { newOrderId } from '../rules.ts';
+import { chargeDay, daysBeforeEnd, isFailureReported } from './charge-plan.ts';
+import {
+  findOpenAttempt,
+  findOpenCharge,
+  finishAttempt,
+  finishCharge,
+  insertAttempt,
+  lockCharge,
+  lockNextCard,
+  type OpenAttempt,
+  type OpenCharge,
+} from './charge-repo.ts';
+import { deactivateCard } from './repo.ts';
+import { areCardsCharged, CARD_PROVIDER } from './start-charges.ts';
+
+/** A charge that the provider has accepted and not decided yet: when it is asked again. */
+const ASK_AGAIN_MS = MINUTE_MS;
+
+/**
+ * Pays a renewal with the saved cards of its owner, newest first, until one succeeds (queue `payments.charge-card`, spec 03 section 5.2). The
+ * payment of an attempt is stored before the provider is asked, and its order id is the idempotency key: a run that was killed is continued by
+ * the next one without a second charge. While an attempt is undecided no other card is tried. The money arrives as a top-up with the purpose
+ * `recurrent_topup`, and autopay renews.
+ * @throws Error while the provider is down: the queue runs it again
+ */
+export async function chargeCards(app: App, { chargeId }: { chargeId: number }): Promise<void> {
+  const charge = await findOpenCharge(app.db, chargeId);
+  const provider = app.ports.payments.byMethod(CARD_PROVIDER);
+  if (!charge || !provider?.chargeSaved) return;
+  for (;;) {
+    const attempt = (await findOpenAttempt(app.db, chargeId)) ?? (await nextAttempt(app, charge));
+    if (!attempt) return;
+    const state = await stateOf(app, provider, charge, attempt);
+    if (state === 'undecided') {
+      await app.jobs.send('payments.charge-card', { chargeId }, { startAfter: addMs(app.clock.now(), ASK_AGAIN_MS) });
+      return;
+    }
+    if (state === 'paid') {
+      await finishAttempt(app.db, attempt.id, 'paid', null);
+      await finishCharge(app.db, chargeId, 'paid', app.clock.now());
+      return;
+    }
+    await failAttempt(app, charge, attempt, state);
+  }
+}
+
+/** Stores the attempt with the next card. @returns null when the charge has ended: nothing is due any more, or no card is left */
+async function nextAttempt(app: App, charge: OpenCharge): Promise<OpenAttempt | null> {
+  const now = app.clock.now();
+  const renewal = areCardsCharged(app) ? await readDueRenewal(app, charge.subscriptionId) : null;
+  // A charge belongs to its day: after it the plan decides anew.
+  const isOfToday = charge.day === chargeDay(now);
+  if (!renewal || renewal.missingKopeks === 0 || !isOfToday) {
+    await finishCharge(app.db, charge.id, 'not_due', now);
+    return null;
+  }
+  const isTried = await inTransaction(app, async (t) => {
+    const found = await lockCharge(t.db, charge.id);
+    if (found !== 'open') return found === 'tried';
+    const card = await lockNextCard(t.db, charge.id, charge.userId, CARD_PROVIDER);
+    if (!card) {
+      await failCharge(t, charge, renewal);
+      return false;
+    }
+    const payment = {
+      ...{ method: CARD_PROVIDER, userId: charge.userId, orderId: newOrderId(t.random), status: 'pending', option: null },
+      ...{ amountKopeks: amountOf(t, renewal), purpose: 'recurrent_topup', description: descriptionOf(t, charge) },
+    };
+    const paymentId = await insertPayment(t.db, payment, now);
+    await insertAttempt(t.db, { chargeId: charge.id, savedMethodId: card.id, paymentId, now });
+    return true;
+  });
+  return isTried ? findOpenAttempt(app.db, charge.id) : null;
+}
+
+const amountOf = (app: App, { missingKopeks }: AutopayRenewal) =>
+  Math.max(missingKopeks, app.settings.get('YOOKASSA_MIN_AMOUNT_KOPEKS'));
+
+const descriptionOf = (app: App, { language }: OpenCharge) =>
+  `${paymentText(app, 'PAYMENT_SERVICE_NAME', language)} - ${paymentText(app, 'PAYMENT_BALANCE_DESCRIPTION', language)}`;
+
+/** What became of an attempt; a text is the reason why it failed. */
+type AttemptResult = 'paid' | 'undecided' | { reason: string; isMethodGone: boolean };
+
+async function stateOf(
+  app: App,
+  provider: PaymentProvider,
+  charge: OpenCharge,
+  { payment, card, isCardActive }: OpenAttempt,
+): Promise<AttemptResult> {
+  if (payment.transactionId !== null) return 'paid';
+  let state: ProviderPaymentState;
+  try {
+    if (payment.externalId !== null) {
+      state = await provider.fetchStatus({ externalId: payment.externalId, orderId: payment.orderId });
+    } else if (!isCardActive) {
+      // Unlinked before the provider was asked: it is not asked any more.
+      await markInvoiceFailed(app.db, payment.id, app.clock.now());
+      return { reason: 'unlinked', isMethodGone: false };
+    } else {
+      state = await provider.chargeSaved!({
+        ...{ orderId: payment.orderId, providerMethodId: card.providerMethodId, amountKopeks: payment.amountKopeks },
+        description: descriptionOf(app, charge),
+        ...(charge.email === null ? {} : { payerEmail: charge.email }),
+        metadata: { user_id: charge.userId, subscription_id: charge.subscriptionId, purpose: 'recurrent_topup' },
+      });
+    }
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
+    await markInvoiceFailed(app.db, payment.id, app.clock.now());
+    return { reason: 'refused', isMethodGone: false };
+  }
+  const result = await creditSeenPayment(app, payment, state);
+  if (result === 'credited' || result === 'already_credited') return 'paid';
+  if (result === 'pending') return 'undecided';
+  return { reason: state.failureReason ?? state.status, isMethodGone: state.isMethodGone ?? false };
+}
+
+async function failAttempt(
+  app: App,
+  charge: OpenCharge,
+  { id, card }: OpenAttempt,
+  { reason, isMethodGone }: Exclude<AttemptResult, string>,
+): Promise<void> {
+  if (isMethodGone) await deactivateCard(app.db, charge.userId, card.id, app.clock.now());
+  await finishAttempt(app.db, id, 'failed', reason);
+  app.log.info({ chargeId: charge.id, subscriptionId: charge.subscriptionId, reason }, 'a saved card was not charged');
+}
+
+/** Ends a charge for which no card is left, and tells the owner as the plan says. In the caller's transaction. */
+async function failCharge(t: App, charge: OpenCharge, renewal: AutopayRenewal): Promise<void> {
+  const now = t.clock.now();
+  if (!(await finishCharge(t.db, charge.id, 'failed', now)) || !(await hasAttempts(t, charge.id))) return;
+  const { cardChargeDays, cardChargeFailureNotices } = t.env;
+  if (!isFailureReported(cardChargeFailureNotices, cardChargeDays, daysBeforeEnd(renewal.endDate, now))) return;
+  const { userId, userStatus: status, messengerId, verifiedEmail, language } = charge;
+  const owner = { userId, status, messengerId, verifiedEmail, language };
+  await notifyOwner(t, owner, 'autopay_failed', { reason: text(language, 'messages.autopay_cards_refused') });
+}
+
+/** A user without any card is not told that cards were refused. */
+async function hasAttempts(t: App, chargeId: number): Promise<boolean> {
+  return (await t.db.prisma.recurrentAttempt.count({ where: { chargeId } })) > 0;
+}

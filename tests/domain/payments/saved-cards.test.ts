@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { chargeCards } from '../../../src/domain/payments/cards/charge-card.ts';
+import { listSavedCards, unlinkSavedCard } from '../../../src/domain/payments/cards/saved-cards.ts';
+import { startCharges } from '../../../src/domain/payments/cards/start-charges.ts';
+import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
+import { readDueRenewal } from '../../../src/domain/subscriptions/autopay/unpaid-renewals.ts';
+import type { LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
+import { moneyFacts } from '../../support/payment-samples.ts';
+import { aProviderStage, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import { yookassaCase } from '../../support/providers/yookassa-case.ts';
+import { aSubscription } from '../../support/provisioning-setup.ts';
+
+/** Saved cards and the renewals that they pay (spec 03 section 5.2), through the YooKassa adapter and its fake over HTTP. */
+const ENVIRONMENT = { ENABLE_AUTOPAY: 'true', YOOKASSA_RECURRENT_ENABLED: 'true', YOOKASSA_RECURRENT_REQUIRED: 'true' };
+/** Of 30 days; the subscription's second device is paid besides. */
+const PRICE = 90_000;
+
+let stage: ProviderStage;
+let subscriptionId: number;
+let userId: number;
+/** What the balance lacks for the renewal. */
+let missingKopeks: number;
+const actor = () => ({ kind: 'user', userId }) as const;
+
+const start = async (environment: Record<string, string> = {}) => {
+  stage = await aProviderStage({ ...yookassaCase, option: 'card' }, { environment: { ...ENVIRONMENT, ...environment } });
+  userId = stage.current.user.id;
+  for (const callback of await stage.act('pay')) await stage.deliver(callback);
+  const [tariff] = await stage.app.db.sql<{ id: number }>(
+    `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": ${PRICE}}'::jsonb) RETURNING id`,
+  );
+  const subscription = await aSubscription(stage.app, { user: stage.current.user, days: 1, tariffId: tariff!.id });
+  subscriptionId = subscription.id;
+  await stage.app.db.sql(
+    "UPDATE subscriptions SET autopay_enabled = true, autopay_days_before = 3, end_date = end_date + interval '1 hour' WHERE id = $1::int RETURNING id",
+    [subscriptionId],
+  );
+  ({ missingKopeks } = (await readDueRenewal(stage.app, subscriptionId))!);
+  expect(missingKopeks).toBeGreaterThan(0);
+};
+beforeEach(() => start());
+afterEach(() => stage.close());
+
+const charges = () =>
+  stage.app.db.sql<{ id: number; status: string }>(
+    'SELECT id, status FROM recurrent_charges WHERE subscription_id = $1::int ORDER BY id',
+    [subscriptionId],
+  );
+const attempts = () =>
+  stage.app.db.sql<{ status: string; reason: string | null }>(
+    `SELECT a.status, a.reason FROM recurrent_attempts a JOIN recurrent_charges c ON c.id = a.charge_id
+     WHERE c.subscription_id = $1::int ORDER BY a.id`,
+    [subscriptionId],
+  );
+const chargeToday = async () => {
+  await startCharges(stage.app);
+  const open = (await charges()).filter(({ status }) => status === 'open');
+  for (const { id } of open) await chargeCards(stage.app, { chargeId: id });
+};
+const endDate = async () => {
+  const [row] = await stage.app.db.sql<{ endDate: Date }>('SELECT end_date FROM subscriptions WHERE id = $1::int', [
+    subscriptionId,
+  ]);
+  return row!.endDate;
+};
+const paidByCard = async () => {
+  const [row] = await stage.app.db.sql<{ sum: number }>(
+    `SELECT coalesce(sum(p.amount_kopeks), 0)::int AS sum FROM payments p WHERE p.user_id = $1::int AND p.purpose = 'recurrent_topup' AND p.is_paid`,
+    [userId],
+  );
+  return row!.sum;
+};
+
+/** The charges that reach the provider, answered in place of the fake: null = by the fake, without an id = the provider is down. */
+function answerCharges(answer: (request: LoopbackRequest) => object | null) {
+  const seen: LoopbackRequest[] = [];
+  stage.intercept((request) => {
+    if (request.method !== 'POST' || !request.body.includes('payment_method_id')) return null;
+    seen.push(request);
+    const body = answer(request);
+    if (body === null) return null;
+    return { status: 'id' in body ? 200 : 503, contentType: 'application/json', body: JSON.stringify(body) };
+  });
+  return seen;
+}
+
+const canceled = (reason: string) => (request: LoopbackRequest) => ({
+  id: `payment-${request.headers['idempotence-key']}`,
+  status: 'canceled',
+  paid: false,
+  ...{
+    amount: JSON.parse(request.body).amount,
+    metadata: JSON.parse(request.body).metadata,
+    recipient: { account_id: 'sandbox' },
+  },
+  ...{ cancellation_details: { party: 'payment_network', reason }, test: true },
+});
+describe('a card', () => {
+  test('is saved by a payment whose method the provider keeps, once, and not linked again after it was unlinked', async () => {
+    const { cards } = await listSavedCards(stage.app, actor());
+    expect(cards).toMatchObject([{ methodType: 'bank_card', cardLast4: '4477', title: 'MasterCard *4477' }]);
+    await unlinkSavedCard(stage.app, actor(), cards[0]!.id);
+    for (const callback of stage.posted('pay')) {
+      stage.t.clock.advance(HOUR_MS);
+      await stage.deliver(callback);
+    }
+    expect((await listSavedCards(stage.app, actor())).cards).toEqual([]);
+  });
+});
+
+describe('a renewal that the balance does not cover', () => {
+  test('is paid with the card, once a day, and renewed by autopay', async () => {
+    const seen = answerCharges(() => null);
+    const before = await endDate();
+    await Promise.all([startCharges(stage.app), startCharges(stage.app)]);
+    const [charge] = await charges();
+    await Promise.all([chargeCards(stage.app, { chargeId: charge!.id }), chargeCards(stage.app, { chargeId: charge!.id })]);
+    await chargeToday();
+    expect(await charges()).toMatchObject([{ status: 'paid' }]);
+    expect(new Set(seen.map((request) => request.headers['idempotence-key'])).size).toBe(1);
+    expect(await paidByCard()).toBe(missingKopeks);
+    await renewDue(stage.app);
+    expect(await endDate()).toEqual(addDays(before, 30));
+    expect((await moneyFacts(stage.app, userId)).balance).toBe(0);
+    expect(await checkLedger(stage.app)).toEqual([]);
+  });
+
+  test('is not charged after the card was unlinked, nor on a day that the plan leaves out', async () => {
+    const seen = answerCharges(() => null);
+    const [card] = (await listSavedCards(stage.app, actor())).cards;
+    await startCharges(stage.app);
+    await unlinkSavedCard(stage.app, actor(), card!.id);
+    await chargeToday();
+    expect(await charges()).toMatchObject([{ status: 'failed' }]);
+    await stage.close();
+    await start({ CARD_CHARGE_DAYS: '3' });
+    await chargeToday();
+    expect(await charges()).toEqual([]);
+    expect(seen).toEqual([]);
+  });
+
+  test('whose card was unlinked between the stored attempt and the call is not charged', async () => {
+    const seen = answerCharges(() => ({}));
+    await startCharges(stage.app);
+    const [charge] = await charges();
+    await expect(chargeCards(stage.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
+    const before = seen.length;
+    const [card] = (await listSavedCards(stage.app, actor())).cards;
+    await unlinkSavedCard(stage.app, actor(), card!.id);
+    await chargeCards(stage.app, { chargeId: charge!.id });
+    expect(seen).toHaveLength(before);
+    expect(await attempts()).toEqual([{ status: 'failed', reason: 'unlinked' }]);
+  });
+
+  test('killed at any moment is charged once: the same idempotency key, one credit', async () => {
+    let lost = true;
+    const keys = new Set<string>();
+    stage.intercept((request) => {
+      if (request.method === 'POST' && request.body.includes('payment_method_id')) keys.add(request.headers['idempotence-key']!);
+      if (!lost) return null;
+      lost = false;
+      return { status: 503, contentType: 'text/plain', body: '' };
+    });
+    await startCharges(stage.app);
+    const [charge] = await charges();
+    for (let run = 0; run < 4; run++) await chargeCards(stage.app, { chargeId: charge!.id }).catch(() => undefined);
+    expect(keys.size).toBe(1);
+    expect(await paidByCard()).toBe(missingKopeks);
+    expect(await charges()).toMatchObject([{ status: 'paid' }]);
+  });
+
+  test.each(['permission_revoked', 'card_expired'])('that is refused with %s: the card is not charged again', async (reason) => {
+    const seen = answerCharges(canceled(reason));
+    await chargeToday();
+    expect(await charges()).toMatchObject([{ status: 'failed' }]);
+    expect(await attempts()).toEqual([{ status: 'failed', reason }]);
+    expect((await listSavedCards(stage.app, actor())).cards).toEqual([]);
+    stage.t.clock.advance(DAY_MS);
+    await chargeToday();
+    expect(seen).toHaveLength(1);
+  });
+
+  test('that fails for want of money is reported, and tried again on the next day of the plan', async () => {
+    const seen = answerCharges(canceled('insufficient_funds'));
+    await chargeToday();
+    await chargeToday();
+    stage.t.clock.advance(DAY_MS);
+    await chargeToday();
+    expect(seen).toHaveLength(2);
+    expect(await charges()).toMatchObject([{ status: 'failed' }, { status: 'failed' }]);
+    expect((await listSavedCards(stage.app, actor())).cards).toHaveLength(1);
+    const notices = await stage.app.db.sql(
+      `SELECT 1 FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 AND data ->> 'html' LIKE '%карт%'`,
+      [String(stage.current.user.messengerId)],
+    );
+    expect(notices).toHaveLength(2);
+  });
+
+  test('that the provider has not decided waits, and no second charge is made', async () => {
+    let status = 'pending';
+    const made: string[] = [];
+    stage.intercept((request) => {
+      const isCharge = request.method === 'POST' && request.body.includes('payment_method_id');
+      if (isCharge) made.push(request.body);
+      if (made.length === 0) return null;
+      const { amount, metadata } = JSON.parse(made[0]!);
+      const payment = { id: 'payment-undecided', status, paid: status === 'succeeded', amount, metadata, test: true };
+      const body = JSON.stringify({
+        ...payment,
+        recipient: { account_id: 'sandbox' },
+        created_at: stage.t.clock.now().toISOString(),
+      });
+      return { status: 200, contentType: 'application/json', body };
+    });
+    await chargeToday();
+    await chargeToday();
+    expect(await charges()).toMatchObject([{ status: 'open' }]);
+    status = 'succeeded';
+    await chargeToday();
+    expect(made).toHaveLength(1);
+    expect(await charges()).toMatchObject([{ status: 'paid' }]);
+    expect(await paidByCard()).toBe(missingKopeks);
+  });
+});
