@@ -10,6 +10,7 @@ import { grantDays } from '../../../src/domain/subscriptions/grant-days.ts';
 import { lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
+import { takeBackTerm } from '../../../src/domain/subscriptions/take-back-term.ts';
 import { addTrafficPackage, disableSubscription, extendByDays } from '../../../src/domain/subscriptions/web-subscriptions.ts';
 import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
@@ -89,6 +90,8 @@ const ENDS: Record<string, Way> = {
     await columns(customer, { end_date: addDays(customer.t.clock.now(), -1) });
     await expireSubscriptions(customer.t.app);
   },
+  'the return of the money that it was bought with': ({ t, user }) =>
+    inTransaction(t.app, (inner) => takeBackTerm(inner, user.id, 50_000, 'end')),
   'a daily tariff without money for the day': async (customer) => {
     const { t } = customer;
     const tariff = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
