@@ -76,6 +76,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   payment_reversals: 'payments',
   payments: 'payments',
   provider_callbacks: 'payments',
+  provider_nonces: 'payments',
   saved_payment_methods: 'payments',
 
   discount_offers: 'promo',

@@ -1,8 +1,11 @@
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
+import { nextNonce } from '../domain/payments/next-nonce.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
+import { freekassaProvider } from '../integrations/payments/freekassa/freekassa-provider.ts';
+import { kassaAiProvider } from '../integrations/payments/kassa-ai/kassa-ai-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
@@ -14,6 +17,8 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
+  freekassa: freekassaProvider,
+  kassa_ai: kassaAiProvider,
 };
 
 /** The providers of payments, in the order of their methods. */
@@ -31,6 +36,8 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
       fake: () => fakeAccess(options, method),
       proxies: options.env.trustedProxies,
       callbackNetworks: networksOf(options, method),
+      creditsWithoutApi: method === 'freekassa' && options.env.creditsFreekassaWithoutApi,
+      nextNonce: (scope) => nextNonce(options.db, scope, { now: clock.now(), start: nonceStart(options, method) }),
       now: () => clock.now(),
     }),
   );
@@ -56,6 +63,10 @@ function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProv
 
 function networksOf({ env }: OutsideOptions, method: string): readonly string[] {
   return (env.callbackNetworks as Readonly<Record<string, readonly string[] | undefined>>)[method] ?? [];
+}
+
+function nonceStart({ env }: OutsideOptions, method: string): string {
+  return (env.nonceStarts as Readonly<Record<string, string | undefined>>)[method] ?? '1';
 }
 
 /** The fake of a provider, where the sandbox stands in for it (`SANDBOX_PROVIDERS`). */
