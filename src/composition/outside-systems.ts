@@ -29,8 +29,8 @@ import type { SandboxSecrets } from './sandbox-store.ts';
 
 export interface OutsideOptions {
   env: Env;
-  /** For what an adapter must remember: nonces that only grow. */
-  db: Db;
+  /** For what an adapter must remember: nonces that only grow. Null = nothing is sent that needs one, as in `doctor`. */
+  db: Db | null;
   settings: SettingsReader;
   clock: Clock;
   log: Logger;

@@ -37,7 +37,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
       proxies: options.env.trustedProxies,
       callbackNetworks: networksOf(options, method),
       creditsWithoutApi: method === 'freekassa' && options.env.creditsFreekassaWithoutApi,
-      nextNonce: (scope) => nextNonce(options.db, scope, { now: clock.now(), start: nonceStart(options, method) }),
+      nextNonce: (scope) => nonceOf(options, method, scope),
       now: () => clock.now(),
     }),
   );
@@ -65,8 +65,10 @@ function networksOf({ env }: OutsideOptions, method: string): readonly string[] 
   return (env.callbackNetworks as Readonly<Record<string, readonly string[] | undefined>>)[method] ?? [];
 }
 
-function nonceStart({ env }: OutsideOptions, method: string): string {
-  return (env.nonceStarts as Readonly<Record<string, string | undefined>>)[method] ?? '1';
+async function nonceOf({ db, env, clock }: OutsideOptions, method: string, scope: string): Promise<bigint> {
+  if (!db) throw new Error('nonces need the database');
+  const starts: Readonly<Record<string, string | undefined>> = env.nonceStarts;
+  return nextNonce(db, scope, { now: clock.now(), start: starts[method] ?? '1' });
 }
 
 /** The fake of a provider, where the sandbox stands in for it (`SANDBOX_PROVIDERS`). */

@@ -281,13 +281,13 @@ export const ENV_SPEC = {
     type: 'string',
     default: '1',
     effect:
-      'Lowest nonce of requests to Freekassa, up to 18 digits. Needed when other software sent higher ones with the same API key; a new API key makes it unnecessary.',
+      'Lowest nonce of requests to Freekassa. Needed when other software sent higher ones with the same API key; a new API key makes it unnecessary.',
   },
   KASSA_AI_NONCE_START: {
     group: 'Payments',
     type: 'string',
     default: '1',
-    effect: 'Lowest nonce of requests to Kassa.ai, up to 18 digits; as FREEKASSA_NONCE_START.',
+    effect: 'Lowest nonce of requests to Kassa.ai; as FREEKASSA_NONCE_START.',
   },
 } as const satisfies Record<string, EnvVariable>;
 

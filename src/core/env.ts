@@ -99,6 +99,8 @@ function isPlaceholder(value: string): boolean {
   return PLACEHOLDER_WORDS.has(value.toLowerCase()) || PLACEHOLDER_PATTERN.test(value) || new Set(value).size < 5;
 }
 
+const MAX_LONG_INTEGER = 9_000_000_000_000_000_000n;
+
 /** Parses variables by the spec table and collects every problem instead of stopping at the first. */
 class EnvReader {
   readonly problems: string[] = [];
@@ -158,11 +160,11 @@ class EnvReader {
     return choices[0]!;
   }
 
-  /** A positive whole number of up to 18 digits as its text, since it may be above the safe integers. */
+  /** A positive whole number as its text, since it may be above the safe integers; the database has room to count on from it. */
   longInteger(name: EnvName): string {
     const found = this.#find(name);
-    if (found && /^[1-9]\d{0,17}$/.test(found.text)) return found.text;
-    this.#refuse(found?.given ?? name, 'must be a positive whole number of up to 18 digits');
+    if (found && /^[1-9]\d{0,18}$/.test(found.text) && BigInt(found.text) <= MAX_LONG_INTEGER) return found.text;
+    this.#refuse(found?.given ?? name, `must be a whole number from 1 to ${MAX_LONG_INTEGER}`);
     return '1';
   }
 

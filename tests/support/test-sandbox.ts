@@ -74,7 +74,13 @@ async function startAll(): Promise<TestSandbox> {
 }
 
 /** The domain's ports on the worker's fakes. */
-export async function sandboxPorts(parts: { env: Env; db: Db; settings: SettingsReader; clock: Clock; log: Logger }): Promise<Ports> {
+export async function sandboxPorts(parts: {
+  env: Env;
+  db: Db;
+  settings: SettingsReader;
+  clock: Clock;
+  log: Logger;
+}): Promise<Ports> {
   const sandbox = await workerSandbox();
   sandbox.clock.current = parts.clock;
   const { panel, payments, messenger, mail } = sandbox.servers;

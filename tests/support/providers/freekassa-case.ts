@@ -6,7 +6,6 @@ const PATH = '/freekassa-webhook';
 export const freekassaCase = orderApiCase({
   method: 'freekassa',
   path: PATH,
-  impossible: {},
   F11: { status: 403, body: 'Error', make: async (stage) => ({ ...notification(stage, PATH), ip: '8.8.8.8' }) },
   vectors: { shopId: '7012', word2: 'word-two' },
 });

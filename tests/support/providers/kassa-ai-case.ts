@@ -4,7 +4,6 @@ import { orderApiCase } from './order-api-case.ts';
 export const kassaAiCase = orderApiCase({
   method: 'kassa_ai',
   path: '/kassa-ai-webhook',
-  impossible: {},
   F11: { notApplicable: 'the provider publishes no addresses' },
   vectors: { shopId: '33', word2: 'kw-two' },
 });

@@ -1,10 +1,6 @@
 import type { FreekassaConnection } from '../../../src/integrations/payments/freekassa/connection.ts';
 import { receiveNotification } from '../../../src/integrations/payments/freekassa/notification.ts';
-import {
-  formSignature,
-  notificationSignature,
-  orderSignature,
-} from '../../../src/integrations/payments/freekassa/signatures.ts';
+import { formSignature, notificationSignature, orderSignature } from '../../../src/integrations/payments/freekassa/signatures.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import type { Forgery, ForgeryId, ProviderCase, RawCallback, Vector } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
@@ -86,7 +82,6 @@ function runVector(wrongWord: string, shopId: string, { id, kind, input, signed_
 export function orderApiCase(options: {
   method: string;
   path: string;
-  impossible: Partial<ProviderCase['impossible']>;
   F11: Forgery;
   /** Shop and second secret word of the vectors. */
   vectors: { shopId: string; word2: string };
@@ -100,7 +95,6 @@ export function orderApiCase(options: {
       underpay: 'the provider takes the whole sum or nothing',
       overpay: 'the provider takes the whole sum or nothing',
       chargeback: 'the provider has no status of a chargeback',
-      ...options.impossible,
     },
     forgeries: forgeriesOf(path, F11),
     vector: (vector) => runVector(vectors.word2, vectors.shopId, vector),

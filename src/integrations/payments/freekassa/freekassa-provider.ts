@@ -54,7 +54,11 @@ export function freekassaProvider(access: ProviderAccess): PaymentProvider {
 }
 
 /** By the API where a payment system is known and the payer's address, which it requires; else the provider's payment form. */
-async function createInvoice(access: ProviderAccess, connection: FreekassaConnection, request: InvoiceRequest): Promise<CreatedInvoice> {
+async function createInvoice(
+  access: ProviderAccess,
+  connection: FreekassaConnection,
+  request: InvoiceRequest,
+): Promise<CreatedInvoice> {
   const { api, currency, form, paymentSystem, minKopeks, maxKopeks } = connection;
   if (request.amountKopeks < minKopeks || request.amountKopeks > maxKopeks) {
     throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');

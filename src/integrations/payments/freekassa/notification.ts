@@ -73,7 +73,8 @@ function parseNotification(text: string | null): Notification | null {
   const [orderId, signature] = [fields?.get('MERCHANT_ORDER_ID'), fields?.get('SIGN')];
   const paymentId = fields?.get('intid') || null;
   if (merchantId === undefined || amount === undefined || orderId === undefined || signature === undefined) return null;
-  if (kopeksFromText(amount) === null || !ORDER_ID.test(orderId) || (paymentId !== null && !PAYMENT_ID.test(paymentId))) return null;
+  if (kopeksFromText(amount) === null || !ORDER_ID.test(orderId) || (paymentId !== null && !PAYMENT_ID.test(paymentId)))
+    return null;
   return { merchantId, amount, orderId, signature, paymentId };
 }
 

@@ -52,7 +52,8 @@ export async function callOrderApi(
     const answer = parseWireObject(text);
     const isSuccess = status >= 200 && status <= 299;
     if (isSuccess && answer && textField(answer, 'type') !== 'error') return answer;
-    if (isSuccess && !answer) throw new ProviderError(method, 'unavailable', 'The provider answered with something that is no JSON object');
+    if (isSuccess && !answer)
+      throw new ProviderError(method, 'unavailable', 'The provider answered with something that is no JSON object');
     if (!isNonceRefused(answer)) throw new ProviderError(method, 'rejected', `The provider refused the request (${status})`);
   }
   throw new ProviderError(

@@ -15,7 +15,13 @@ export function orderSignature(fields: Readonly<Record<string, unknown>>, apiKey
 }
 
 /** Signature of the address of the payment form. @param amount as it is in the address */
-export function formSignature(form: { shopId: string; amount: string; word1: string; currency: string; orderId: string }): string {
+export function formSignature(form: {
+  shopId: string;
+  amount: string;
+  word1: string;
+  currency: string;
+  orderId: string;
+}): string {
   return md5([form.shopId, form.amount, form.word1, form.currency, form.orderId]);
 }
 

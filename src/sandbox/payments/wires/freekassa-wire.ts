@@ -87,9 +87,7 @@ function refusal(text: string, body: Record<string, unknown>, secret: string): L
   const written = (name: string) =>
     typeof body[name] === 'string' ? body[name] : (new RegExp(`"${name}":(-?[0-9.eE+]+)`).exec(text)?.[1] ?? '');
   const names = Object.keys(body).filter((name) => name !== 'signature');
-  const expected = createHmac('sha256', secret)
-    .update(names.sort().map(written).join('|'))
-    .digest('hex');
+  const expected = createHmac('sha256', secret).update(names.sort().map(written).join('|')).digest('hex');
   if (written('shopId') !== SHOP_ID || body.signature !== expected) return wireError(401, 'Wrong signature');
   return /^[1-9]\d{0,18}$/.test(written('nonce')) ? null : wireError(400, 'Wrong nonce');
 }
@@ -149,7 +147,14 @@ async function openForm({ query }: LoopbackRequest, shop: FakeShop): Promise<Loo
   if (query.get('m') !== SHOP_ID || !isSigned || amountKopeks === null || orderId === '') {
     return { status: 400, contentType: 'text/plain', body: 'Wrong signature' };
   }
-  const draft = { orderId, amountKopeks, currency, description: '', option: query.get('i'), metadata: { email: query.get('em') } };
+  const draft = {
+    orderId,
+    amountKopeks,
+    currency,
+    description: '',
+    option: query.get('i'),
+    metadata: { email: query.get('em') },
+  };
   const location = shop.payUrl(await shop.create(draft));
   return { status: 303, contentType: 'text/plain', body: '', headers: { location } };
 }
