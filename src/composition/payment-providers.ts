@@ -7,6 +7,7 @@ import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-
 import { freekassaProvider } from '../integrations/payments/freekassa/freekassa-provider.ts';
 import { kassaAiProvider } from '../integrations/payments/kassa-ai/kassa-ai-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
+import { severpayProvider } from '../integrations/payments/severpay/severpay-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
@@ -19,6 +20,7 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   yookassa: yookassaProvider,
   freekassa: freekassaProvider,
   kassa_ai: kassaAiProvider,
+  severpay: severpayProvider,
 };
 
 /** The providers of payments, in the order of their methods. */
