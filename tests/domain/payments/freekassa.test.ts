@@ -20,22 +20,22 @@ afterEach(async () => {
 const PATH = '/freekassa-webhook';
 const NOW = new Date('2026-10-02T10:00:00.000Z');
 const SECONDS = BigInt(NOW.getTime() / 1_000);
-const own = { now: NOW, start: '1' };
+const plain = { now: NOW, start: '1' };
 
 describe('nonces', () => {
   test('begin with the Unix seconds and grow by one within a second; each scope has its own', async () => {
     const { app } = await testApp();
-    expect(await nextNonce(app.db, 'freekassa:1:a', own)).toBe(SECONDS);
-    expect(await nextNonce(app.db, 'freekassa:1:a', own)).toBe(SECONDS + 1n);
-    expect(await nextNonce(app.db, 'freekassa:1:b', own)).toBe(SECONDS);
-    const later = { ...own, now: new Date(NOW.getTime() + 60_000) };
+    expect(await nextNonce(app.db, 'freekassa:1:a', plain)).toBe(SECONDS);
+    expect(await nextNonce(app.db, 'freekassa:1:a', plain)).toBe(SECONDS + 1n);
+    expect(await nextNonce(app.db, 'freekassa:1:b', plain)).toBe(SECONDS);
+    const later = { ...plain, now: new Date(NOW.getTime() + 60_000) };
     expect(await nextNonce(app.db, 'freekassa:1:a', later)).toBe(SECONDS + 60n);
   });
 
   test('never shrink when the clock goes back', async () => {
     const { app } = await testApp();
-    const first = await nextNonce(app.db, 'freekassa:2:a', own);
-    expect(await nextNonce(app.db, 'freekassa:2:a', { ...own, now: new Date(0) })).toBe(first + 1n);
+    const first = await nextNonce(app.db, 'freekassa:2:a', plain);
+    expect(await nextNonce(app.db, 'freekassa:2:a', { ...plain, now: new Date(0) })).toBe(first + 1n);
   });
 
   test('begin above the nanoseconds of other software, exactly', async () => {
@@ -47,7 +47,7 @@ describe('nonces', () => {
 
   test('are given out once each to requests at the same time', async () => {
     const { app } = await testApp();
-    const given = await Promise.all(Array.from({ length: 25 }, () => nextNonce(app.db, 'freekassa:4:a', own)));
+    const given = await Promise.all(Array.from({ length: 25 }, () => nextNonce(app.db, 'freekassa:4:a', plain)));
     expect(given.toSorted((left, right) => Number(left - right))).toEqual(given.map((_, index) => SECONDS + BigInt(index)));
   });
 
@@ -98,7 +98,7 @@ describe('Freekassa', () => {
     const { app, sandbox } = staged;
     const user = await aUser(app, { email: `form-${Math.random()}@example.com` });
     const request = { amountKopeks: 50_000, method: 'freekassa', option: 'sbp' };
-    // The address of a developer's own machine is none of a payer.
+    // The address of a developer's plain machine is none of a payer.
     const topup = await topupBalance(app, { kind: 'user', userId: user.id }, request, { idempotencyKey: null, ip: '127.0.0.1' });
     const payment = (await findPayment(app.db, topup.paymentId))!;
     expect(payment.externalId).toBe(payment.orderId);

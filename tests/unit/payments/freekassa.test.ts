@@ -187,6 +187,23 @@ describe('errors', () => {
     expect(new Set(access.sent.map((sent) => bodyOf(sent).signature)).size).toBe(3);
   });
 
+  test('requests of one instance are sent one after the other, so that none is overtaken; a failed one does not stop the next', async () => {
+    const access = scriptedAccess(SHOP, [refused('Unavailable', 500), orders(order())]);
+    const events: string[] = [];
+    const request: typeof access.http.request = async (sent) => {
+      const { nonce } = bodyOf(sent);
+      events.push(`sent ${nonce}`);
+      // Gives the other request every chance to begin.
+      for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+      events.push(`answered ${nonce}`);
+      return access.http.request(sent);
+    };
+    const provider = freekassaProvider({ ...access, http: { request } });
+    const [failed, read] = await Promise.allSettled([provider.fetchStatus(reference), provider.fetchStatus(reference)]);
+    expect([failed.status, read.status]).toEqual(['rejected', 'fulfilled']);
+    expect(events).toEqual(['sent 1790000000', 'answered 1790000000', 'sent 1790000001', 'answered 1790000001']);
+  });
+
   test('a key whose nonces are always refused names the remedy', async () => {
     const access = scriptedAccess(SHOP, [refused('Invalid nonce')]);
     await expect(freekassaProvider(access).createInvoice(invoice())).rejects.toThrow(/new API key.*FREEKASSA_NONCE_START/);

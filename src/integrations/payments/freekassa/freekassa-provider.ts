@@ -6,11 +6,13 @@ import {
   ProviderError,
   type ProviderPaymentState,
 } from '../../../domain/payments/ports.ts';
+import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { type FreekassaConnection, freekassaConnection } from './connection.ts';
 import { formUrl } from './form-url.ts';
 import { notifiedState, receiveNotification } from './notification.ts';
+import type { OrderAccess } from './order-api.ts';
 import { API_SYSTEMS } from './order-wire.ts';
 import { createOrder, fetchOrder, refundOrder } from './orders.ts';
 
@@ -20,7 +22,8 @@ const METHOD = 'freekassa';
  * Freekassa (03a section 10), which also serves the methods `freekassa_sbp` and `freekassa_card`. A notification is confirmed by the API
  * before it is credited, unless the shop has no API key and the operator allows crediting without one.
  */
-export function freekassaProvider(access: ProviderAccess): PaymentProvider {
+export function freekassaProvider(providerAccess: ProviderAccess): PaymentProvider {
+  const access = { ...providerAccess, inTurn: createInTurn() };
   const connection = () => freekassaConnection(access);
   const required = (): FreekassaConnection => {
     const current = connection();
@@ -55,7 +58,7 @@ export function freekassaProvider(access: ProviderAccess): PaymentProvider {
 
 /** By the API where a payment system is known and the payer's address, which it requires; else the provider's payment form. */
 async function createInvoice(
-  access: ProviderAccess,
+  access: ProviderAccess & OrderAccess,
   connection: FreekassaConnection,
   request: InvoiceRequest,
 ): Promise<CreatedInvoice> {

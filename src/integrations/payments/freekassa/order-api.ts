@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ProviderError } from '../../../domain/payments/ports.ts';
+import type { InTurn } from '../wire/in-turn.ts';
 import { parseWireObject, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callProvider } from '../wire/provider-call.ts';
@@ -17,7 +18,10 @@ export interface OrderApi {
   apiKey: string;
 }
 
-export type OrderAccess = Pick<ProviderAccess, 'http' | 'nextNonce'>;
+export type OrderAccess = Pick<ProviderAccess, 'http' | 'nextNonce'> & {
+  /** Requests of one instance do not overtake each other; those of several may, and are sent again. */
+  inTurn: InTurn;
+};
 
 /** A request that was overtaken by one with a higher nonce is refused without effect, and sent again with the next one. */
 const NONCE_TRIES = 5;
@@ -33,21 +37,23 @@ function nonceScope({ method, shopId, apiKey }: OrderApi): string {
  * @throws ProviderError `rejected` for an error of the provider; `unavailable` also when it goes on refusing our nonces
  */
 export async function callOrderApi(
-  { http, nextNonce }: OrderAccess,
+  { http, nextNonce, inTurn }: OrderAccess,
   api: OrderApi,
   path: string,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<WireObject> {
   const { method, baseUrl, apiKey } = api;
   for (let attempt = 1; attempt <= NONCE_TRIES; attempt++) {
-    const nonce = wireNumber(String(await nextNonce(nonceScope(api))));
-    const signed = { shopId: wireNumber(api.shopId), nonce, ...fields };
-    const { status, text } = await callProvider(http, method, {
-      method: 'POST',
-      url: `${baseUrl}${path}`,
-      headers: { 'content-type': 'application/json' },
-      body: wireJson({ ...signed, signature: orderSignature(signed, apiKey) }),
-      idempotent: false,
+    const { status, text } = await inTurn(async () => {
+      const nonce = wireNumber(String(await nextNonce(nonceScope(api))));
+      const signed = { shopId: wireNumber(api.shopId), nonce, ...fields };
+      return callProvider(http, method, {
+        method: 'POST',
+        url: `${baseUrl}${path}`,
+        headers: { 'content-type': 'application/json' },
+        body: wireJson({ ...signed, signature: orderSignature(signed, apiKey) }),
+        idempotent: false,
+      });
     });
     const answer = parseWireObject(text);
     const isSuccess = status >= 200 && status <= 299;

@@ -1,7 +1,9 @@
 import { type InvoiceRequest, type PaymentProvider, ProviderError } from '../../../domain/payments/ports.ts';
 import { notifiedState, receiveNotification } from '../freekassa/notification.ts';
+import type { OrderAccess } from '../freekassa/order-api.ts';
 import { API_SYSTEMS } from '../freekassa/order-wire.ts';
 import { createOrder, fetchOrder } from '../freekassa/orders.ts';
+import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { type KassaAiConnection, kassaAiConnection } from './connection.ts';
@@ -13,7 +15,8 @@ const EXPIRES_MS = 60 * 60 * 1_000;
  * Kassa.ai (03a section 11): the wire of Freekassa's API with a shop and keys of its own, without the form and without known addresses. No
  * public document confirms any of it, so that nothing is credited before POST /orders has confirmed it. Refunds are unknown.
  */
-export function kassaAiProvider(access: ProviderAccess): PaymentProvider {
+export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider {
+  const access = { ...providerAccess, inTurn: createInTurn() };
   const connection = () => kassaAiConnection(access);
   const required = (): KassaAiConnection => {
     const current = connection();
@@ -40,7 +43,7 @@ export function kassaAiProvider(access: ProviderAccess): PaymentProvider {
   };
 }
 
-async function createInvoice(access: ProviderAccess, connection: KassaAiConnection, request: InvoiceRequest) {
+async function createInvoice(access: ProviderAccess & OrderAccess, connection: KassaAiConnection, request: InvoiceRequest) {
   const { api, currency, minKopeks, maxKopeks, paymentSystem } = connection;
   if (request.amountKopeks < minKopeks || request.amountKopeks > maxKopeks) {
     throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');
