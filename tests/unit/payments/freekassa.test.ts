@@ -164,11 +164,14 @@ describe('asking about an order', () => {
       orders(order({ merchant_order_id: 'other', status: 1 })),
       orders(failed, order({ fk_order_id: 124 }), order({ status: 0 })),
       orders(order({ fk_order_id: 124 }), order()),
+      orders(order({ status: 9 }), order({ fk_order_id: 124, status: 77 })),
     ]);
     const provider = freekassaProvider(access);
     await expect(provider.fetchStatus(reference)).rejects.toMatchObject({ failure: 'rejected' });
     expect(await provider.fetchStatus(reference)).toMatchObject({ externalId: '123', chargeId: '124', outcome: 'paid' });
     expect((await provider.fetchStatus(reference)).chargeId).toBe('124');
+    // A status that we do not know may still end well.
+    expect((await provider.fetchStatus(reference)).outcome).toBe('pending');
   });
 
   test('an amount that is no exact decimal is not read', async () => {

@@ -15,8 +15,9 @@ const STATUSES: Readonly<Record<string, { word: string; outcome: PaymentOutcome 
 /** Status of an order whose money has come, and of one that was refunded. */
 export const PAID = '1';
 export const REFUNDED = '6';
+const OPEN = '0';
 /** Which of several orders of one order id says how the payment is: paid before refunded, before open, before failed. */
-const PRECEDENCE = ['8', '9', '0', REFUNDED, PAID];
+const PRECEDENCE = ['8', '9', OPEN, REFUNDED, PAID];
 
 /** Payment system ids of the sub-options through the API. */
 export const API_SYSTEMS: Readonly<Record<string, string>> = { sbp: '44', card: '36' };
@@ -82,7 +83,10 @@ export function refundIdOf(fkOrderId: string): string {
 
 /** Of two paid orders the later one counts: where the earlier was credited, it is a second payment. */
 function byWeight(left: WireObject, right: WireObject): number {
-  const weight = (order: WireObject) => PRECEDENCE.indexOf(textField(order, 'status') ?? '');
+  const weight = (order: WireObject) => {
+    const known = PRECEDENCE.indexOf(textField(order, 'status') ?? '');
+    return known < 0 ? PRECEDENCE.indexOf(OPEN) : known;
+  };
   const id = (order: WireObject) => (textField(order, 'fk_order_id') ?? '').padStart(20, '0');
   return weight(left) - weight(right) || (id(left) < id(right) ? -1 : 1);
 }
