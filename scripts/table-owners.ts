@@ -78,6 +78,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   provider_callbacks: 'payments',
   recurrent_attempts: 'payments',
   recurrent_charges: 'payments',
+  provider_nonces: 'payments',
   saved_payment_methods: 'payments',
 
   discount_offers: 'promo',

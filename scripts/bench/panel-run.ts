@@ -115,9 +115,9 @@ try {
   };
   const service = await createService({
     ...{ env, log, metrics, redactor: createRedactor([]) },
-    ports: async ({ settings }) => ({
+    ports: async ({ database: { db }, settings }) => ({
       clock: systemClock,
-      ports: connectOutsideSystems({ env, settings, clock: systemClock, log, metrics, sandbox: null, instance }),
+      ports: connectOutsideSystems({ env, db, settings, clock: systemClock, log, metrics, sandbox: null, instance }),
     }),
   });
   try {

@@ -42,7 +42,7 @@ export async function assembleService({ env, log, metrics, redactor, isReady }: 
         poolCounters: () => database.poolCounters(),
         isReady,
       };
-      return { clock, ports: connectOutsideSystems({ env, settings, clock, log, metrics, sandbox, instance }) };
+      return { clock, ports: connectOutsideSystems({ env, db: database.db, settings, clock, log, metrics, sandbox, instance }) };
     },
   });
   return { service, sandbox, version };

@@ -1,5 +1,6 @@
 import type { Ports, SettingsReader } from '../core/app.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Db } from '../core/db/db.ts';
 import type { Env } from '../core/env.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
@@ -28,6 +29,8 @@ import type { SandboxSecrets } from './sandbox-store.ts';
 
 export interface OutsideOptions {
   env: Env;
+  /** For what an adapter must remember: nonces that only grow. Null = nothing is sent that needs one, as in `doctor`. */
+  db: Db | null;
   settings: SettingsReader;
   clock: Clock;
   log: Logger;

@@ -1,9 +1,13 @@
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
+import { nextNonce } from '../domain/payments/next-nonce.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
+import { freekassaProvider } from '../integrations/payments/freekassa/freekassa-provider.ts';
+import { kassaAiProvider } from '../integrations/payments/kassa-ai/kassa-ai-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
+import { severpayProvider } from '../integrations/payments/severpay/severpay-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
@@ -14,6 +18,9 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
+  freekassa: freekassaProvider,
+  kassa_ai: kassaAiProvider,
+  severpay: severpayProvider,
 };
 
 /** The providers of payments, in the order of their methods. */
@@ -31,6 +38,8 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
       fake: () => fakeAccess(options, method),
       proxies: options.env.trustedProxies,
       callbackNetworks: networksOf(options, method),
+      creditsWithoutApi: method === 'freekassa' && options.env.creditsFreekassaWithoutApi,
+      nextNonce: (scope) => nonceOf(options, method, scope),
       now: () => clock.now(),
     }),
   );
@@ -56,6 +65,12 @@ function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProv
 
 function networksOf({ env }: OutsideOptions, method: string): readonly string[] {
   return (env.callbackNetworks as Readonly<Record<string, readonly string[] | undefined>>)[method] ?? [];
+}
+
+async function nonceOf({ db, env, clock }: OutsideOptions, method: string, scope: string): Promise<bigint> {
+  if (!db) throw new Error('nonces need the database');
+  const starts: Readonly<Record<string, string | undefined>> = env.nonceStarts;
+  return nextNonce(db, scope, { now: clock.now(), start: starts[method] ?? '1' });
 }
 
 /** The fake of a provider, where the sandbox stands in for it (`SANDBOX_PROVIDERS`). */

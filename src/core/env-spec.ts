@@ -291,6 +291,26 @@ export const ENV_SPEC = {
     effect:
       'Host names or addresses, comma separated, that webhooks may use although they are private. For development and tests.',
   },
+  FREEKASSA_CREDIT_WITHOUT_API: {
+    group: 'Payments',
+    type: 'boolean',
+    default: 'false',
+    effect:
+      'Freekassa without FREEKASSA_API_KEY: the payment form is used, and a callback is credited by its signature and address alone. With a key every callback is confirmed by the API first.',
+  },
+  FREEKASSA_NONCE_START: {
+    group: 'Payments',
+    type: 'string',
+    default: '1',
+    effect:
+      'Lowest nonce of requests to Freekassa. Needed when other software sent higher ones with the same API key; a new API key makes it unnecessary.',
+  },
+  KASSA_AI_NONCE_START: {
+    group: 'Payments',
+    type: 'string',
+    default: '1',
+    effect: 'Lowest nonce of requests to Kassa.ai; as FREEKASSA_NONCE_START.',
+  },
 } as const satisfies Record<string, EnvVariable>;
 
 export type EnvName = keyof typeof ENV_SPEC;

@@ -9,6 +9,9 @@ export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' |
 /** Payment methods whose providers publish the addresses of their callbacks (03a section 0.7). */
 export type CallbackNetworkMethod = 'yookassa' | 'freekassa' | 'heleket' | 'wata' | 'cloudpayments' | 'severpay';
 
+/** Payment methods whose providers accept growing nonces only (03a section 10). */
+export type NonceMethod = 'freekassa' | 'kassa_ai';
+
 /** Configuration of the process, read once at start. What each variable does: `env-spec.ts`. */
 export interface Env {
   readonly nodeEnv: 'development' | 'production' | 'test';
@@ -54,6 +57,10 @@ export interface Env {
   readonly refundSubscriptionRule: 'keep' | 'shorten' | 'end';
   /** By payment method; empty = any address may send its callbacks. */
   readonly callbackNetworks: Readonly<Record<CallbackNetworkMethod, readonly string[]>>;
+  /** Whether callbacks of Freekassa are credited without its API, where no API key is set. */
+  readonly creditsFreekassaWithoutApi: boolean;
+  /** By payment method: the lowest nonce of its requests, a decimal that may be above the safe integers. */
+  readonly nonceStarts: Readonly<Record<NonceMethod, string>>;
   readonly webhookAllowedPrivateHosts: readonly string[];
   /** The whole environment with `NAME_FILE` secrets read, for the settings registry. Empty values are kept. */
   readonly raw: Readonly<Record<string, string>>;
@@ -95,6 +102,8 @@ const PLACEHOLDER_WORDS = new Set([
 function isPlaceholder(value: string): boolean {
   return PLACEHOLDER_WORDS.has(value.toLowerCase()) || PLACEHOLDER_PATTERN.test(value) || new Set(value).size < 5;
 }
+
+const MAX_LONG_INTEGER = 9_000_000_000_000_000_000n;
 
 /** Parses variables by the spec table and collects every problem instead of stopping at the first. */
 class EnvReader {
@@ -153,6 +162,14 @@ class EnvReader {
     if (value !== undefined) return value;
     this.#refuse(found?.given ?? name, `must be one of ${choices.join(', ')}`);
     return choices[0]!;
+  }
+
+  /** A positive whole number as its text, since it may be above the safe integers; the database has room to count on from it. */
+  longInteger(name: EnvName): string {
+    const found = this.#find(name);
+    if (found && /^[1-9]\d{0,18}$/.test(found.text) && BigInt(found.text) <= MAX_LONG_INTEGER) return found.text;
+    this.#refuse(found?.given ?? name, `must be a whole number from 1 to ${MAX_LONG_INTEGER}`);
+    return '1';
   }
 
   list(name: EnvName): string[] {
@@ -287,6 +304,11 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
       wata: reader.addresses('WATA_CALLBACK_NETWORKS'),
       cloudpayments: reader.addresses('CLOUDPAYMENTS_CALLBACK_NETWORKS'),
       severpay: reader.addresses('SEVERPAY_CALLBACK_NETWORKS'),
+    }),
+    creditsFreekassaWithoutApi: reader.boolean('FREEKASSA_CREDIT_WITHOUT_API'),
+    nonceStarts: Object.freeze({
+      freekassa: reader.longInteger('FREEKASSA_NONCE_START'),
+      kassa_ai: reader.longInteger('KASSA_AI_NONCE_START'),
     }),
     webhookAllowedPrivateHosts: Object.freeze(reader.list('WEBHOOK_ALLOWED_PRIVATE_HOSTS').map((host) => host.toLowerCase())),
     raw,

@@ -32,7 +32,7 @@ beforeAll(async () => {
   const { env, settings, log, clock, ports } = t.app;
   const metrics = createMetrics();
   // The sandbox's messenger has its own secret; these adapters read the settings as in production.
-  real = connectOutsideSystems({ env, settings, log, clock, metrics, sandbox: null, instance: ports.instance });
+  real = connectOutsideSystems({ env, db: t.app.db, settings, log, clock, metrics, sandbox: null, instance: ports.instance });
   const messenger = { ...ports.messenger, receiveUpdate: real.messenger.receiveUpdate };
   app = { ...t.app, ports: { ...ports, messenger } };
   const made = await createHttpServer({

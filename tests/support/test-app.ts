@@ -68,7 +68,7 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   const bus = await busOf(database);
   cache.follow(bus);
   const settings = createSettingsStore({ environment: env.raw, log });
-  const ports = await sandboxPorts({ env, settings, clock, log });
+  const ports = await sandboxPorts({ env, db: database.db, settings, clock, log });
   const app: App = {
     env,
     clock,

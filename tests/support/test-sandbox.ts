@@ -3,6 +3,7 @@ import type { SandboxServers } from '../../src/composition/sandbox-host.ts';
 import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
 import type { Ports, SettingsReader } from '../../src/core/app.ts';
 import type { Clock } from '../../src/core/clock.ts';
+import type { Db } from '../../src/core/db/db.ts';
 import type { Env } from '../../src/core/env.ts';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
@@ -73,7 +74,13 @@ async function startAll(): Promise<TestSandbox> {
 }
 
 /** The domain's ports on the worker's fakes. */
-export async function sandboxPorts(parts: { env: Env; settings: SettingsReader; clock: Clock; log: Logger }): Promise<Ports> {
+export async function sandboxPorts(parts: {
+  env: Env;
+  db: Db;
+  settings: SettingsReader;
+  clock: Clock;
+  log: Logger;
+}): Promise<Ports> {
   const sandbox = await workerSandbox();
   sandbox.clock.current = parts.clock;
   const { panel, payments, messenger, mail } = sandbox.servers;

@@ -63,7 +63,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
       poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }),
       isReady: () => false,
     };
-    const ports = connectOutsideSystems({ env, settings, clock: systemClock, log, metrics, sandbox: null, instance });
+    const ports = connectOutsideSystems({ env, db: null, settings, clock: systemClock, log, metrics, sandbox: null, instance });
     findings.push(...(await checkOutside({ env, settings, ports, fakes, shop: stored.shop })));
     ports.mail.close();
   } finally {

@@ -2,6 +2,7 @@ import nodemailer from 'nodemailer';
 import type { Ports, SettingsReader } from '../../core/app.ts';
 import type { Env } from '../../core/env.ts';
 import { MessengerError } from '../../domain/messaging/ports.ts';
+import { methodDefaults } from '../../domain/payments/method-defaults.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkPanel } from './panel-checks.ts';
 import type { Shop } from './shop.ts';
@@ -71,6 +72,14 @@ function checkPayments({ ports, fakes }: OutsideFacts): Finding {
     .all()
     .filter((provider) => provider.isConfigured())
     .map((provider) => provider.method);
+  const unconfirmed = ready.filter((method) => methodDefaults(method)?.isUnconfirmed);
+  if (unconfirmed.length > 0) {
+    return warning(
+      'payments',
+      `${ready.join(', ')}; unconfirmed by public documents: ${unconfirmed.join(', ')}`,
+      'Make one real payment of the smallest amount by each unconfirmed provider before you offer it.',
+    );
+  }
   if (ready.length > 0) return ok('payments', ready.join(', '));
   return warning(
     'payments',

@@ -29,6 +29,8 @@ export interface MethodDefaults {
   isPolled: boolean;
   /** Has its own callback route, which the health of callbacks lists. */
   hasCallbacks: boolean;
+  /** No public document confirms the provider's wire, so that a first real payment should be watched (03a sections 11 and 18). */
+  isUnconfirmed?: boolean;
 }
 
 const usual = { options: [], identifiedBy: 'external', isPolled: true, hasCallbacks: true } as const;
@@ -154,6 +156,7 @@ export const METHODS: readonly MethodDefaults[] = [
     max: 'KASSA_AI_MAX_AMOUNT_KOPEKS',
     options: cardAndSbp,
     identifiedBy: 'order',
+    isUnconfirmed: true,
   },
   {
     ...usual,

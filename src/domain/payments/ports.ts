@@ -221,8 +221,9 @@ export interface PaymentProvider {
    * only `fetchStatus` decides.
    * @param body as received and verified
    * @param subpath as in `ProviderCallback`
+   * @param known ids of our record of the payment; null = nothing is stored here, so that a state becomes a case and moves no money
    */
-  readCallback?(body: string, subpath: string): ProviderPaymentState | null;
+  readCallback?(body: string, subpath: string, known: PaymentReference | null): ProviderPaymentState | null;
   /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
   refund?(request: RefundRequest): Promise<RefundAnswer>;
   /**

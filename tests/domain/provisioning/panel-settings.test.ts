@@ -26,7 +26,7 @@ function asComposed({ app, clock }: ProvisioningTest): App {
     isReady: () => true,
   };
   const { env, settings, log } = app;
-  const { panel, mail } = connectOutsideSystems({ env, settings, clock, log, metrics, sandbox: null, instance });
+  const { panel, mail } = connectOutsideSystems({ env, db: app.db, settings, clock, log, metrics, sandbox: null, instance });
   onTestFinished(() => {
     metrics.close();
     mail.close();

@@ -60,7 +60,7 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
   const { method } = provider;
   const environment = { SANDBOX_PROVIDERS: method, ...provider.settings, ...options.environment };
   const { servers, secrets, callbacks } = await workerSandbox();
-  const recorder = await startRecorder(() => ({ status: 200, contentType: 'text/plain', body: 'YES' }));
+  const recorder = await startRecorder(() => ({ ...provider.acknowledges, contentType: 'application/json' }));
   const t = await testApp({ ...options, environment });
   const { app } = t;
   callbacks.url = recorder.server.url;

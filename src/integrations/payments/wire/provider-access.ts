@@ -12,6 +12,14 @@ export interface ProviderAccess {
   proxies: readonly string[];
   /** Addresses and networks that callbacks may come from; empty = any. */
   callbackNetworks: readonly string[];
+  /** Whether the operator lets callbacks be credited that no API can confirm (`FREEKASSA_CREDIT_WITHOUT_API`). */
+  creditsWithoutApi: boolean;
+  /**
+   * The next nonce of a sequence, for providers that accept growing ones only (03a section 10). A whole number that may be above the safe
+   * integers: the last one of other software may be in nanoseconds.
+   * @param scope provider, shop and key, without the key itself
+   */
+  nextNonce: (scope: string) => Promise<bigint>;
   /** Of the service; UTC. */
   now: () => Date;
 }

@@ -1,9 +1,11 @@
 import type { FakeWire } from '../fake-wire.ts';
 import { cryptobotWire } from './cryptobot-wire.ts';
+import { freekassaWire, kassaAiWire } from './freekassa-wire.ts';
 import { sandboxWire } from './sandbox-wire.ts';
+import { severpayWire } from './severpay-wire.ts';
 import { yookassaWire } from './yookassa-wire.ts';
 
-const WIRES: readonly FakeWire[] = [sandboxWire, cryptobotWire, yookassaWire];
+const WIRES: readonly FakeWire[] = [sandboxWire, cryptobotWire, yookassaWire, freekassaWire, kassaAiWire, severpayWire];
 
 /** The wire of every fake provider by its method. */
 export const FAKE_WIRES: ReadonlyMap<string, FakeWire> = new Map(WIRES.map((wire) => [wire.method, wire]));

@@ -1,0 +1,56 @@
+import { type InvoiceRequest, type PaymentProvider, ProviderError } from '../../../domain/payments/ports.ts';
+import { notifiedState, receiveNotification } from '../freekassa/notification.ts';
+import type { OrderAccess } from '../freekassa/order-api.ts';
+import { API_SYSTEMS } from '../freekassa/order-wire.ts';
+import { createOrder, fetchOrder } from '../freekassa/orders.ts';
+import { createInTurn } from '../wire/in-turn.ts';
+import { publicPayerIp } from '../wire/payer.ts';
+import type { ProviderAccess } from '../wire/provider-access.ts';
+import { type KassaAiConnection, kassaAiConnection } from './connection.ts';
+
+const METHOD = 'kassa_ai';
+const EXPIRES_MS = 60 * 60 * 1_000;
+
+/**
+ * Kassa.ai (03a section 11): the wire of Freekassa's API with a shop and keys of its own, without the form and without known addresses. No
+ * public document confirms any of it, so that nothing is credited before POST /orders has confirmed it. Refunds are unknown.
+ */
+export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider {
+  const access = { ...providerAccess, inTurn: createInTurn() };
+  const connection = () => kassaAiConnection(access);
+  const required = (): KassaAiConnection => {
+    const current = connection();
+    if (!current) throw new ProviderError(METHOD, 'not_configured', 'Kassa.ai is not configured');
+    return current;
+  };
+
+  return {
+    method: METHOD,
+    initialStatus: 'pending',
+    pendingStatuses: ['pending', 'created', 'processing'],
+    canFetchStatus: true,
+    callbackFormats: ['form'],
+    asksAboutUnknown: false,
+    isConfigured: () => connection() !== null,
+    webhookPath: () => access.settings.get('KASSA_AI_WEBHOOK_PATH'),
+    createInvoice: async (request) => createInvoice(access, required(), request),
+    fetchStatus: async (reference) => fetchOrder(access, required().api, reference),
+    receiveCallback: async (callback) =>
+      receiveNotification(callback, connection()?.rules ?? null, { provider: METHOD, answersOptions: false }),
+    // A case for an administrator; a known payment is asked about.
+    readCallback: (body, _subpath, known) =>
+      known === null ? notifiedState(body, null, access.settings.get('KASSA_AI_CURRENCY').trim().toUpperCase()) : null,
+  };
+}
+
+async function createInvoice(access: ProviderAccess & OrderAccess, connection: KassaAiConnection, request: InvoiceRequest) {
+  const { api, currency, minKopeks, maxKopeks, paymentSystem } = connection;
+  if (request.amountKopeks < minKopeks || request.amountKopeks > maxKopeks) {
+    throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');
+  }
+  const ip = publicPayerIp(request);
+  if (ip === null) throw new ProviderError(METHOD, 'rejected', "The payer's address is unknown or not a public one");
+  const system = API_SYSTEMS[request.option ?? ''] ?? paymentSystem;
+  const expiresAt = new Date(access.now().getTime() + EXPIRES_MS);
+  return createOrder(access, api, request, { system, ip, currency, failureField: 'fail_url', expiresAt });
+}
