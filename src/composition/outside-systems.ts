@@ -19,6 +19,7 @@ import { createPublicListPort } from '../integrations/public-lists/public-list-p
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
+import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { paymentProviders } from './payment-providers.ts';
 import { RouteRegistry } from './route-registry.ts';
@@ -106,6 +107,18 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     messenger,
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
+    // Payments in the sandbox are not real, so neither are their receipts, whatever account is set.
+    receipts: createNalogoPort(
+      {
+        settings,
+        fake: () => {
+          const fake = fakeAddresses('payments');
+          return fake && { baseUrl: fake.receiptsUrl, secret: sandbox!.secrets.paymentSecret };
+        },
+        now: () => options.clock.now(),
+      },
+      deps,
+    ),
     webhooks: createWebhookTransport({ allowedPrivateHosts: env.webhookAllowedPrivateHosts }, deps),
     messengerIdentity: createMessengerIdentityPort({
       clock: options.clock,

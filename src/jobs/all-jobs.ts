@@ -10,6 +10,7 @@ import { paymentJobs } from '../domain/payments/jobs.ts';
 import { promoJobs } from '../domain/promo/jobs.ts';
 import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
+import { receiptJobs } from '../domain/receipts/jobs.ts';
 import { referralJobs } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
 import { storefrontJobs } from '../domain/storefront/jobs.ts';
@@ -37,6 +38,7 @@ export function allJobs() {
     ...paymentJobs({ stars: [wheelStars], invoices: [guestPurchases] }),
     ...promoJobs,
     ...storefrontJobs,
+    ...receiptJobs,
     ...userJobs,
     ...referralJobs,
     ...engagementJobs,

@@ -19,6 +19,12 @@ interface Step {
  * money marks itself done in the same transaction. Purchases from the new balance come last. The names are stored with payments.
  */
 const STEPS: readonly Step[] = [
+  {
+    name: 'receipt',
+    run: async (app, { id }) => {
+      if (app.settings.get('NALOGO_ENABLED')) await app.jobs.send('receipts.queue', { paymentId: id });
+    },
+  },
   { name: 'tell_payer', run: notifyPayer },
   {
     name: 'spend_topup',
@@ -32,10 +38,11 @@ const STEPS: readonly Step[] = [
  */
 export async function runAfterTopup(app: App, { paymentId }: { paymentId: number }): Promise<void> {
   const topup = await findCreditedTopup(app.db, paymentId);
+  if (!topup) return;
   // A recurrent charge is part of a renewal, which has its own messages (spec 03 section 2.5).
-  if (!topup || topup.purpose === 'recurrent_topup') return;
+  const steps = topup.purpose === 'recurrent_topup' ? STEPS.filter(({ name }) => name === 'receipt') : STEPS;
   const failures: unknown[] = [];
-  for (const step of STEPS) {
+  for (const step of steps) {
     if (topup.doneSteps.includes(step.name)) continue;
     try {
       await step.run(app, topup, (t) => markStepDone(t.db, paymentId, step.name));

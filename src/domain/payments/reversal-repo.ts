@@ -24,15 +24,22 @@ const PAYER = columns('User', ['balanceKopeks', 'messengerId', 'language']);
 /** A reversal with what the message to its payer needs; `balanceKopeks` is the balance of now. */
 export type ReversalMessage = RowOf<typeof PAYER> & { method: string; debitedKopeks: number; userStatus: string };
 
-/** Claims the message about a reversal. @returns null when it was sent before, or there is nobody to tell */
-export async function claimReversalMessage(db: Db, id: number, now: Date): Promise<ReversalMessage | null> {
-  const [row] = await db.sql<ReversalMessage>(
+/** Claims what follows a reversal. @returns null when it was claimed before; `message` is null when there is nobody to tell */
+export async function claimReversal(
+  db: Db,
+  id: number,
+  now: Date,
+): Promise<{ paymentId: number; message: ReversalMessage | null } | null> {
+  const [row] = await db.sql<Omit<ReversalMessage, 'userStatus'> & { paymentId: number; userStatus: string | null }>(
     `WITH claimed AS (
        UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL
        RETURNING method, payment_id, debited_kopeks)
-     SELECT c.method, c.debited_kopeks, ${PAYER.of('u')}, u.status AS user_status
-     FROM claimed c JOIN payments p ON p.id = c.payment_id JOIN users u ON u.id = p.user_id`,
+     SELECT c.payment_id, c.method, c.debited_kopeks, ${PAYER.of('u')}, u.status AS user_status
+     FROM claimed c JOIN payments p ON p.id = c.payment_id LEFT JOIN users u ON u.id = p.user_id`,
     [id, now],
   );
-  return row ? { ...row, debitedKopeks: Number(row.debitedKopeks) } : null;
+  if (!row) return null;
+  const { paymentId, userStatus, ...rest } = row;
+  const message = userStatus === null ? null : { ...rest, userStatus, debitedKopeks: Number(rest.debitedKopeks) };
+  return { paymentId, message };
 }
