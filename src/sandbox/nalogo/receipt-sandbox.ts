@@ -25,6 +25,8 @@ export interface ReceiptSandbox {
   calls: string[];
   /** Newest first. */
   list(): Promise<SandboxIncome[]>;
+  /** Every token that it has given. */
+  tokens(): Promise<string[]>;
   /** What the owner of the account does in the service's own app. */
   cancelByHand(uuid: string): Promise<void>;
   close(): Promise<void>;
@@ -129,6 +131,7 @@ export async function startReceiptSandbox(options: ReceiptSandboxOptions): Promi
     faults,
     calls,
     list: async () => (await state.read()).incomes.toReversed(),
+    tokens: async () => Object.keys((await state.read()).tokens),
     cancelByHand: async (uuid) => void (await cancel(uuid, 'Чек сформирован ошибочно')),
     close: () => server.close(),
   };
