@@ -9,6 +9,7 @@ import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
+import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
@@ -119,6 +120,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
       },
       deps,
     ),
+    exchangeRates: createExchangeRatePort(deps),
     webhooks: createWebhookTransport({ allowedPrivateHosts: env.webhookAllowedPrivateHosts }, deps),
     messengerIdentity: createMessengerIdentityPort({
       clock: options.clock,

@@ -1,5 +1,6 @@
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
+import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
 import { identityJobs } from '../domain/identity/jobs.ts';
 import { ledgerJobs } from '../domain/ledger/jobs.ts';
 import { mergeJobs } from '../domain/merge/jobs.ts';
@@ -39,6 +40,7 @@ export function allJobs() {
     ...promoJobs,
     ...storefrontJobs,
     ...receiptJobs,
+    ...exchangeRateJobs,
     ...userJobs,
     ...referralJobs,
     ...engagementJobs,
