@@ -17,10 +17,10 @@ import { createMessengerIdentityPort, OIDC_ISSUER } from '../integrations/messen
 import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
+import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
-import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { paymentProviders } from './payment-providers.ts';
 import { RouteRegistry } from './route-registry.ts';

@@ -4,12 +4,12 @@ import type { Database } from '../core/db/database.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import { claimStateLease, readState, releaseStateLease } from '../core/service-state.ts';
+import { SANDBOX_INN } from '../integrations/receipts/nalogo/connection.ts';
 import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
 import { type ReceiptSandbox, startReceiptSandbox } from '../sandbox/nalogo/receipt-sandbox.ts';
 import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
 import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
-import { SANDBOX_INN } from '../integrations/receipts/nalogo/connection.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
 import { databaseSandboxStore } from './sandbox-store.ts';
 
@@ -112,7 +112,13 @@ export class SandboxHost {
     const servers = this.#servers;
     this.#servers = null;
     if (!servers) return;
-    await Promise.all([servers.panel.close(), servers.payments.close(), servers.receipts.close(), servers.messenger.close(), servers.mail.close()]);
+    await Promise.all([
+      servers.panel.close(),
+      servers.payments.close(),
+      servers.receipts.close(),
+      servers.messenger.close(),
+      servers.mail.close(),
+    ]);
     await releaseStateLease(this.#options.database.db, HOST_KEY, this.#instance);
   }
 

@@ -37,10 +37,7 @@ export interface Paid {
 }
 
 /** A credited top-up; its receipt is not queued. */
-export async function aCreditedTopup(
-  app: App,
-  options: { method?: string; kopeks?: number; paidAt?: Date } = {},
-): Promise<Paid> {
+export async function aCreditedTopup(app: App, options: { method?: string; kopeks?: number; paidAt?: Date } = {}): Promise<Paid> {
   const { method = 'yookassa', kopeks = 49_990, paidAt = app.clock.now() } = options;
   const user = await aUser(app);
   const [orderId, externalId] = [randomBytes(15).toString('hex'), `ext-${unique()}`];
@@ -101,7 +98,8 @@ export async function receiptsOf(app: App, { paymentId }: Paid): Promise<Receipt
   return rows.map((row) => ({ ...row, amountKopeks: Number(row.amountKopeks) }));
 }
 
-export const statesOf = async (app: App, paid: Paid): Promise<string[]> => (await receiptsOf(app, paid)).map(({ state }) => state);
+export const statesOf = async (app: App, paid: Paid): Promise<string[]> =>
+  (await receiptsOf(app, paid)).map(({ state }) => state);
 
 /** What the tax service has of a payment, oldest first. */
 export async function incomesOf(app: App, nalogo: ReceiptSandbox, paid: Paid): Promise<SandboxIncome[]> {

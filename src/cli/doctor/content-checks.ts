@@ -139,8 +139,14 @@ export async function checkReceipts({ db }: Pick<App, 'db'>, isEnabled: boolean)
   const detail = `${waiting} waiting${oldestAt === null ? '' : `, the oldest for a payment of ${oldestAt.toISOString()}`}`;
   if (isLate) return problem('receipts', `${detail}: its last day has passed`, 'Create it in the app of the tax service today.');
   if (needPerson > 0)
-    return warning('receipts', `${detail}; ${needPerson} of them refused or made twice`, 'docs/operations.md, Tax receipts, says what to do.');
+    return warning(
+      'receipts',
+      `${detail}; ${needPerson} of them refused or made twice`,
+      'docs/operations.md, Tax receipts, says what to do.',
+    );
   if (!isEnabled) return warning('receipts', detail, 'NALOGO_ENABLED is off: switch it on until they are made.');
   const isOld = oldestAt !== null && systemClock.now().getTime() - oldestAt.getTime() > DAY_MS;
-  return isOld ? warning('receipts', detail, 'Look in the log for "receipts wait"; NALOGO_PROXY_URL may be needed.') : ok('receipts', detail);
+  return isOld
+    ? warning('receipts', detail, 'Look in the log for "receipts wait"; NALOGO_PROXY_URL may be needed.')
+    : ok('receipts', detail);
 }

@@ -1,7 +1,7 @@
 import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { openTunnel, ProxyError } from './socks-tunnel.ts';
 
 /** As Node declares it; after an error it gets no stream. */

@@ -25,7 +25,7 @@ export async function cancelReceipt(app: App, service: ReceiptService, receipt: 
     } catch (error) {
       if (!(error instanceof ReceiptError)) throw error;
       if (error.failure !== 'rejected' || !(await isCancelledThere(app, service, receipt))) {
-        await noteFailedCancel(app, receipt, error);
+        await recordFailedCancel(app, receipt, error);
         throw error;
       }
     }
@@ -44,7 +44,7 @@ async function isCancelledThere(app: App, service: ReceiptService, receipt: Rece
   }
 }
 
-async function noteFailedCancel(app: App, receipt: Receipt, { failure, message: lastError }: ReceiptError): Promise<void> {
+async function recordFailedCancel(app: App, receipt: Receipt, { failure, message: lastError }: ReceiptError): Promise<void> {
   const now = app.clock.now();
   const state = 'cancel_requested';
   if (failure === 'unclear') {

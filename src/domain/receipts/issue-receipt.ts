@@ -16,14 +16,14 @@ export async function issueReceipt(app: App, service: ReceiptService, receipt: R
   try {
     uuid = await service.issue(receipt);
   } catch (error) {
-    if (error instanceof ReceiptError) await noteFailedSend(app, receipt, error);
+    if (error instanceof ReceiptError) await recordFailedSend(app, receipt, error);
     throw error;
   }
   await storeCreated(app, receipt, uuid);
 }
 
 /** Anything but a certain refusal leaves a receipt that may exist, so it is looked up before it is sent again. */
-async function noteFailedSend(app: App, receipt: Receipt, { failure, message: lastError }: ReceiptError): Promise<void> {
+async function recordFailedSend(app: App, receipt: Receipt, { failure, message: lastError }: ReceiptError): Promise<void> {
   const now = app.clock.now();
   if (failure === 'unclear') {
     const nextAttemptAt = addMs(now, LOOK_UP_MS);
@@ -80,7 +80,10 @@ async function storeDuplicate(app: App, receipt: Receipt, total: number): Promis
 async function storeCancelledThere(app: App, receipt: Receipt, uuid: string): Promise<void> {
   const now = app.clock.now();
   const lastError = 'cancelled at the service';
-  app.log.warn({ receiptId: receipt.id, paymentId: receipt.paymentId }, 'a receipt was cancelled at the service by somebody else');
+  app.log.warn(
+    { receiptId: receipt.id, paymentId: receipt.paymentId },
+    'a receipt was cancelled at the service by somebody else',
+  );
   await changeReceipt(app.db, receipt, { state: 'cancelled', nextAttemptAt: null, uuid, cancelledAt: now, lastError }, now);
 }
 

@@ -10,8 +10,7 @@ const DEVICE_LENGTH = 21;
 
 /** The sign-in that all instances share (03a section 15). */
 export async function openReceiptSession(app: App): Promise<ReceiptSession> {
-  const deviceId =
-    app.ports.receipts.configuredDeviceId() ?? (await initState(app.db, DEVICE_KEY, newDeviceId(app.random)));
+  const deviceId = app.ports.receipts.configuredDeviceId() ?? (await initState(app.db, DEVICE_KEY, newDeviceId(app.random)));
   return {
     deviceId,
     load: async () => (await readState<{ tokens: string }>(app.db, SESSION_KEY))?.tokens ?? null,

@@ -34,7 +34,10 @@ export function receiptName(description: string, messengerId: number | null, mar
 }
 
 /** What a list of the service says about the receipt with this mark. */
-export function matchesOf(mark: string, listed: readonly ListedReceipt[]): { valid: ListedReceipt[]; cancelled: ListedReceipt[] } {
+export function matchesOf(
+  mark: string,
+  listed: readonly ListedReceipt[],
+): { valid: ListedReceipt[]; cancelled: ListedReceipt[] } {
   const matching = listed.filter(({ name }) => name.endsWith(` #${mark}`));
   return {
     valid: matching.filter(({ isCancelled }) => !isCancelled),

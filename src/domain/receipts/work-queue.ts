@@ -69,7 +69,12 @@ async function runStep(app: App, service: ReceiptService, receipt: ClaimedReceip
   }
 }
 
-async function waitForTurn(app: App, last: Date | null, signal: AbortSignal, wait: NonNullable<RunOptions['wait']>): Promise<void> {
+async function waitForTurn(
+  app: App,
+  last: Date | null,
+  signal: AbortSignal,
+  wait: NonNullable<RunOptions['wait']>,
+): Promise<void> {
   if (last === null) return;
   const spacing = app.settings.get('NALOGO_QUEUE_RECEIPT_DELAY') * SECOND_MS;
   const left = addMs(last, spacing).getTime() - app.clock.now().getTime();

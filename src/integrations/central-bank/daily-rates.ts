@@ -16,7 +16,9 @@ export function readDailyRates(xml: string): OfficialRates {
   if (!date || /<!DOCTYPE/i.test(xml) || !/<\/ValCurs>\s*$/.test(xml)) throw new Error('the answer is no complete list of rates');
   const [, day, month, year] = date;
   const setOn = new Date(`${year}-${month}-${day}T00:00:00.000Z`);
-  const rates = new Map([...xml.matchAll(VALUTE)].map(([, valute]) => [textOf(valute!, 'CharCode', /^[A-Z]{3}$/), readRate(valute!)]));
+  const rates = new Map(
+    [...xml.matchAll(VALUTE)].map(([, valute]) => [textOf(valute!, 'CharCode', /^[A-Z]{3}$/), readRate(valute!)]),
+  );
   if (rates.size === 0 || Number.isNaN(setOn.getTime())) throw new Error('the list of rates has no rates or no day');
   return { setOn, rates };
 }

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest, type LoopbackServer, startLoopbackServer } from '../loopback-server.ts';
+import {
+  jsonObject,
+  jsonReply,
+  type LoopbackReply,
+  type LoopbackRequest,
+  type LoopbackServer,
+  startLoopbackServer,
+} from '../loopback-server.ts';
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import type { ReceiptFault, ReceiptFaults } from './receipt-faults.ts';
@@ -97,7 +104,12 @@ export async function startReceiptSandbox(options: ReceiptSandboxOptions): Promi
     if ([from.getTime(), to.getTime(), offset, limit].some(Number.isNaN)) return refusal(400, 'validation.failed', 'query');
     const { incomes } = await state.read();
     const found = incomes.filter(({ operationTime }) => new Date(operationTime) >= from && new Date(operationTime) <= to);
-    return jsonReply(200, { content: found.toReversed().slice(offset, offset + limit).map(wireIncome) });
+    return jsonReply(200, {
+      content: found
+        .toReversed()
+        .slice(offset, offset + limit)
+        .map(wireIncome),
+    });
   };
 
   const isSignedIn = async ({ headers }: LoopbackRequest): Promise<boolean> => {

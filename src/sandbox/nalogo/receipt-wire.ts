@@ -24,12 +24,14 @@ export function readIncome(
   now: Date,
 ): Omit<SandboxIncome, 'uuid' | 'cancellation'> | { problem: string } {
   const { operationTime, requestTime, totalAmount, services } = body;
-  for (const time of [operationTime, requestTime]) if (typeof time !== 'string' || !MOSCOW_TIME.test(time)) return { problem: 'time' };
+  for (const time of [operationTime, requestTime])
+    if (typeof time !== 'string' || !MOSCOW_TIME.test(time)) return { problem: 'time' };
   // A minute for clocks that differ.
   if (new Date(operationTime as string).getTime() > now.getTime() + 60_000) return { problem: 'operationTime' };
   if (typeof totalAmount !== 'string' || !/^\d{1,9}\.\d{2}$/.test(totalAmount)) return { problem: 'totalAmount' };
   const [service, ...others] = Array.isArray(services) ? (services as Record<string, unknown>[]) : [];
-  if (!service || others.length > 0 || service.quantity !== 1 || service.amount !== Number(totalAmount)) return { problem: 'services' };
+  if (!service || others.length > 0 || service.quantity !== 1 || service.amount !== Number(totalAmount))
+    return { problem: 'services' };
   const { name } = service;
   if (typeof name !== 'string' || name.trim() === '' || name.length > 256) return { problem: 'name' };
   return { name, totalAmount, operationTime: operationTime as string };

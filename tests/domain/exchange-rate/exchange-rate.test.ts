@@ -12,7 +12,9 @@ beforeEach(async () => {
 
 /** The app outside of the sandbox, with rates that the central bank would answer. */
 function answering(day: string, rates: Record<string, string>): App {
-  const exchangeRates = { fetchRates: async () => ({ setOn: new Date(`${day}T00:00:00.000Z`), rates: new Map(Object.entries(rates)) }) };
+  const exchangeRates = {
+    fetchRates: async () => ({ setOn: new Date(`${day}T00:00:00.000Z`), rates: new Map(Object.entries(rates)) }),
+  };
   const instance = { ...t.app.ports.instance, sandboxKinds: () => [] };
   return { ...t.app, ports: { ...t.app.ports, exchangeRates, instance } };
 }

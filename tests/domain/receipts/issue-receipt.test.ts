@@ -54,9 +54,10 @@ describe('which payments have a receipt', () => {
     await app.db.sql("UPDATE payments SET purpose = 'recurrent_topup' WHERE id = $1::int RETURNING id", [paid.paymentId]);
     await runAfterTopup(app, paid);
     expect(await jobsOf(paid.paymentId)).toHaveLength(1);
-    const [steps] = await app.db.sql<{ steps: string[] }>("SELECT metadata -> 'done_steps' AS steps FROM payments WHERE id = $1::int", [
-      paid.paymentId,
-    ]);
+    const [steps] = await app.db.sql<{ steps: string[] }>(
+      "SELECT metadata -> 'done_steps' AS steps FROM payments WHERE id = $1::int",
+      [paid.paymentId],
+    );
     expect(steps!.steps).toEqual(['receipt']);
   });
 
@@ -192,7 +193,10 @@ describe('an answer that was lost', () => {
 
   test('a process that ends between sending and storing: another one finds the receipt', async () => {
     const paid = await aQueuedReceipt(app);
-    const killed: App = { ...app, ports: { ...app.ports, receipts: { ...app.ports.receipts, open: (session) => dying(session) } } };
+    const killed: App = {
+      ...app,
+      ports: { ...app.ports, receipts: { ...app.ports.receipts, open: (session) => dying(session) } },
+    };
     const dying: typeof app.ports.receipts.open = (session) => {
       const service = app.ports.receipts.open(session);
       return {

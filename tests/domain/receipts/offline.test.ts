@@ -3,15 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { readReceiptHealth } from '../../../src/domain/receipts/read-health.ts';
 import type { ReceiptSandbox } from '../../../src/sandbox/nalogo/receipt-sandbox.ts';
-import {
-  aQueuedReceipt,
-  incomesOf,
-  notices,
-  type Paid,
-  receiptStage,
-  round,
-  statesOf,
-} from '../../support/receipt-samples.ts';
+import { aQueuedReceipt, incomesOf, notices, type Paid, receiptStage, round, statesOf } from '../../support/receipt-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 
 let app: App;
@@ -104,9 +96,9 @@ describe('the sign-in', () => {
     clock.advance(DAY_MS);
     await aQueuedReceipt(app);
     await round(app);
-    expect((await app.db.sql<{ value: unknown }>("SELECT value FROM service_state WHERE key = 'receipts:device'"))[0]!.value).toBe(
-      device!.value,
-    );
+    expect(
+      (await app.db.sql<{ value: unknown }>("SELECT value FROM service_state WHERE key = 'receipts:device'"))[0]!.value,
+    ).toBe(device!.value);
   });
 
   test('a refused sign-in pauses the queue for an hour, so that the account is not blocked', async () => {

@@ -20,9 +20,9 @@ const list = (...items: string[]) =>
   `<?xml version="1.0" encoding="windows-1251"?><ValCurs Date="03.10.2026" name="Foreign Currency Market">${items.join('')}</ValCurs>`;
 
 describe('a rate', () => {
-  const own = vectors.filter(({ provider }) => provider === 'rate');
-  test('has vectors', () => expect(own.map(({ id }) => id)).toEqual(['rate.usd', 'rate.kzt-100']));
-  test.each(own)('$id', ({ input, expected }) => expect(readRate(input)).toBe(expected));
+  const rateVectors = vectors.filter(({ provider }) => provider === 'rate');
+  test('has vectors', () => expect(rateVectors.map(({ id }) => id)).toEqual(['rate.usd', 'rate.kzt-100']));
+  test.each(rateVectors)('$id', ({ input, expected }) => expect(readRate(input)).toBe(expected));
 
   test('is exact for 10,000 units', () => expect(readRate(valute('UZS', '10000', '67,3456'))).toBe('0.00673456'));
 

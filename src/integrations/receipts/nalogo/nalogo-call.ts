@@ -23,9 +23,12 @@ export async function callNalogo(http: HttpClient, request: HttpRequest, isChang
   if (status >= 200 && status < 300) return response;
   if (status === 429) throw new ReceiptError('not_sent', 'The tax service answered 429');
   // A page of a gateway or of a firewall in front of the service: the service has not seen the request.
-  const isOwnRefusal = status >= 400 && status < 500 && status !== 408 && (status === 401 || refusalOf(response) !== null);
-  if (isOwnRefusal) return response;
-  throw new ReceiptError(status >= 400 && status < 500 && status !== 408 ? 'not_sent' : lost, `The tax service answered ${status}`);
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && (status === 401 || refusalOf(response) !== null);
+  if (isRefusal) return response;
+  throw new ReceiptError(
+    status >= 400 && status < 500 && status !== 408 ? 'not_sent' : lost,
+    `The tax service answered ${status}`,
+  );
 }
 
 /**

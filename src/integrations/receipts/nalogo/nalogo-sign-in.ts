@@ -6,7 +6,8 @@ import { deviceInfo, SignedIn } from './nalogo-wire.ts';
 import { sealTokens, type Tokens, unsealTokens } from './sealed-tokens.ts';
 
 /** As the browser of the service's own web client names itself. */
-const USER_AGENT = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
+const USER_AGENT =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
 
 /** Headers of every request. */
 export const HEADERS = { accept: 'application/json', 'content-type': 'application/json', 'user-agent': USER_AGENT };
@@ -88,7 +89,10 @@ export class NalogoSignIn {
     return callNalogo(this.#http, { method: 'POST', url, headers: HEADERS, body: JSON.stringify(body) }, false);
   }
 
-  async #keep(answer: { token: string; tokenExpireIn?: string | null; refreshToken?: string | null }, refreshToken: string | null) {
+  async #keep(
+    answer: { token: string; tokenExpireIn?: string | null; refreshToken?: string | null },
+    refreshToken: string | null,
+  ) {
     const expiresAt = answer.tokenExpireIn ? new Date(answer.tokenExpireIn) : null;
     this.#tokens = {
       token: answer.token,

@@ -76,6 +76,11 @@ const ListedIncome = z.object({
 export const Incomes = z.object({ content: z.array(ListedIncome) });
 
 /** An income of the list as the domain sees it. The name of an income with one service is that of the service. */
-export function listedReceipt({ approvedReceiptUuid, name, services, cancellationInfo }: z.infer<typeof ListedIncome>): ListedReceipt {
+export function listedReceipt({
+  approvedReceiptUuid,
+  name,
+  services,
+  cancellationInfo,
+}: z.infer<typeof ListedIncome>): ListedReceipt {
   return { uuid: approvedReceiptUuid, name: name || services?.[0]?.name || '', isCancelled: cancellationInfo != null };
 }
