@@ -1,4 +1,4 @@
-import type { App } from '../../core/app.ts';
+import type { App, SettingsReader } from '../../core/app.ts';
 import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
@@ -133,7 +133,14 @@ export async function checkWebhooks(database: Database): Promise<Finding> {
 }
 
 /** Tax receipts that wait: none may be later than the 9th of the month after its payment (spec 03a section 15). */
-export async function checkReceipts({ db }: Pick<App, 'db'>, isEnabled: boolean): Promise<Finding> {
+export async function checkReceipts({ db }: Pick<App, 'db'>, settings: SettingsReader): Promise<Finding> {
+  const isEnabled = settings.get('NALOGO_ENABLED');
+  if (isEnabled && !(settings.get('NALOGO_INN') && settings.get('NALOGO_PASSWORD')))
+    return warning(
+      'receipts',
+      'on, but without an account: none is made',
+      'Set NALOGO_INN and NALOGO_PASSWORD, or NALOGO_ENABLED=false.',
+    );
   const { waiting, needPerson, oldestAt, isLate } = await readReceiptHealth({ db, clock: systemClock });
   if (waiting === 0) return ok('receipts', isEnabled ? 'none is waiting' : 'off');
   const detail = `${waiting} waiting${oldestAt === null ? '' : `, the oldest for a payment of ${oldestAt.toISOString()}`}`;

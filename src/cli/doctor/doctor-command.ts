@@ -108,7 +108,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       await checkJobs(database),
       await checkMoney(database),
       await checkWebhooks(database),
-      await checkReceipts(database, settings.get('NALOGO_ENABLED')),
+      await checkReceipts(database, settings),
       ...(await checkProvisioning(database)),
     );
     const shop = await readShop({ db: database.db, settings });

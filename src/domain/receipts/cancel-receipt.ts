@@ -12,7 +12,7 @@ import type { Receipt } from './types.ts';
 
 /**
  * Cancels a receipt whose money was returned, once (03a section 15). After a try without an answer the service is asked first whether the
- * receipt is cancelled. @throws ReceiptError after it has noted what became of the receipt
+ * receipt is cancelled. @throws ReceiptError after it has stored what became of the receipt
  */
 export async function cancelReceipt(app: App, service: ReceiptService, receipt: Receipt): Promise<void> {
   const uuid = receipt.uuid!;

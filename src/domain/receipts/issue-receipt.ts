@@ -4,16 +4,21 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { recordReceipt } from '../ledger/record-receipt.ts';
 import { recordPurchaseReceipt } from '../storefront/purchases/record-receipt.ts';
 import { alertReceipt } from './notify-admins.ts';
-import { ReceiptError, type ReceiptService } from './ports.ts';
+import { type ListedReceipt, ReceiptError, type ReceiptService } from './ports.ts';
 import { matchReceipt } from './queue-receipt.ts';
 import { changeReceipt, findReceiptPayment, lockReceipt } from './repo.ts';
 import { DUPLICATE_MS, LOOK_UP_MS, matchesOf, REFUSED_MS, UNCLEAR_MS } from './rules.ts';
 import type { Receipt } from './types.ts';
 
-/** Sends a receipt that the caller has claimed (`sending`). @throws ReceiptError after it has noted what became of the receipt */
+/**
+ * Sends a receipt that the caller has claimed (`sending`). One that is late is looked for first: after a restore from a backup the service may
+ * have it although nothing here says so. @throws ReceiptError after it has stored what became of the receipt
+ */
 export async function issueReceipt(app: App, service: ReceiptService, receipt: Receipt): Promise<void> {
   let uuid: string;
   try {
+    const isLate = addMs(receipt.operationAt, UNCLEAR_MS) <= app.clock.now();
+    if (isLate && (await storeFound(app, receipt, await service.listAround(receipt.operationAt)))) return;
     uuid = await service.issue(receipt);
   } catch (error) {
     if (error instanceof ReceiptError) await recordFailedSend(app, receipt, error);
@@ -39,25 +44,21 @@ async function recordFailedSend(app: App, receipt: Receipt, { failure, message: 
 }
 
 /**
- * Looks for a receipt whose answer was lost (03a section 15): stores its id when the service has one, sends it again when it has had none for
- * 10 minutes, and leaves it to a person when it has two. @throws ReceiptError when it could not be looked up; the receipt is then looked up again
+ * Looks for a receipt whose answer was lost (03a section 15), and sends it again when the service has had none for 10 minutes.
+ * @throws ReceiptError when it could not be looked up; it is looked up again then
  */
 export async function lookUpReceipt(app: App, service: ReceiptService, receipt: Receipt): Promise<void> {
   const now = app.clock.now();
   const again = addMs(now, LOOK_UP_MS);
-  let found: ReturnType<typeof matchesOf>;
+  let listed: readonly ListedReceipt[];
   try {
-    found = matchesOf(receipt.mark, await service.listAround(receipt.operationAt));
+    listed = await service.listAround(receipt.operationAt);
   } catch (error) {
     const state = receipt.state === 'duplicate' ? 'duplicate' : 'unclear';
     await changeReceipt(app.db, receipt, { state, nextAttemptAt: again }, now);
     throw error;
   }
-  const [first, second] = found.valid;
-  if (first && second) return storeDuplicate(app, receipt, found.valid.length);
-  if (first) return storeCreated(app, receipt, first.uuid);
-  const cancelled = found.cancelled.at(-1);
-  if (cancelled) return storeCancelledThere(app, receipt, cancelled.uuid);
+  if (await storeFound(app, receipt, listed)) return;
   const isOver = receipt.sentAt === null || addMs(receipt.sentAt, UNCLEAR_MS) <= now;
   const change = isOver
     ? ({ state: 'queued', nextAttemptAt: now, sentAt: null } as const)
@@ -65,6 +66,16 @@ export async function lookUpReceipt(app: App, service: ReceiptService, receipt: 
   await inTransaction(app, async (t) => {
     if ((await changeReceipt(t.db, receipt, change, now)) && isOver) await matchStored(t, receipt);
   });
+}
+
+/** Stores what the service has of a receipt: its id; two are left to a person. @returns false when it has none */
+async function storeFound(app: App, receipt: Receipt, listed: readonly ListedReceipt[]): Promise<boolean> {
+  const { valid, cancelled } = matchesOf(receipt.mark, listed);
+  const [first, last] = [valid[0], cancelled.at(-1)];
+  if (valid.length > 1) await storeDuplicate(app, receipt, valid.length);
+  else if (first) await storeCreated(app, receipt, first.uuid);
+  else if (last) await storeCancelledThere(app, receipt, last.uuid);
+  return first !== undefined || last !== undefined;
 }
 
 async function storeDuplicate(app: App, receipt: Receipt, total: number): Promise<void> {

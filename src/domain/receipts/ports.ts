@@ -45,7 +45,7 @@ export interface ListedReceipt {
 export interface ReceiptService {
   /** Makes a receipt. The service knows no idempotency: a repeat makes a second one. @returns its id. @throws ReceiptError */
   issue(draft: ReceiptDraft): Promise<string>;
-  /** Every receipt whose operation was within a day of this moment. @throws ReceiptError: nothing is changed by it, whatever the failure */
+  /** Every receipt whose operation was within a day of this moment. @throws ReceiptError, neither `unclear` nor `rejected` */
   listAround(operationAt: Date): Promise<ListedReceipt[]>;
   /** Cancels a receipt because its money was returned. @throws ReceiptError */
   cancel(uuid: string): Promise<void>;

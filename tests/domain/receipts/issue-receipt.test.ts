@@ -239,6 +239,25 @@ describe('an answer that was lost', () => {
   });
 });
 
+describe('a database that was restored from a backup', () => {
+  test('makes no receipt again that the service has: a late one is looked for before it is sent', async () => {
+    const paid = await aQueuedReceipt(app);
+    await round(app);
+    const [income] = await incomesOf(app, nalogo, paid);
+    await app.db.sql('DELETE FROM receipts RETURNING id');
+    await app.db.sql('UPDATE transactions SET receipt_uuid = NULL WHERE id = $1::int RETURNING id', [paid.transactionId]);
+    clock.advance(HOUR_MS);
+    await queueReceipt(app, paid);
+    nalogo.faults.next.push({ call: 'GET /incomes', fault: 'refused' });
+    await round(app);
+    expect(await statesOf(app, paid)).toEqual(['queued']);
+    expect(await notices(app)).toHaveLength(1);
+    await round(app);
+    expect(await receiptsOf(app, paid)).toMatchObject([{ state: 'created', uuid: income!.uuid }]);
+    expect(await incomesOf(app, nalogo, paid)).toHaveLength(1);
+  });
+});
+
 describe('a receipt that the service refuses', () => {
   test('is told once, stays, does not hold up the others, and is tried again after a day', async () => {
     const [refused, next] = [await aQueuedReceipt(app), await aQueuedReceipt(app)];

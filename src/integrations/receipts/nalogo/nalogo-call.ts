@@ -33,10 +33,10 @@ export async function callNalogo(http: HttpClient, request: HttpRequest, isChang
 
 /**
  * The answer as its schema says.
- * @throws ReceiptError `rejected` for a refusal; for a 2xx that is something else, such as a page, `unclear` or `not_sent`
+ * @throws ReceiptError `rejected` for a refused change; for a 2xx that is something else, such as a page, `unclear`; without a change `not_sent`
  */
 export function readAnswer<Answer>(schema: z.ZodType<Answer>, response: HttpResponse, isChange: boolean): Answer {
-  if (response.status >= 400) throw new ReceiptError('rejected', describeRefusal(response));
+  if (response.status >= 400) throw new ReceiptError(isChange ? 'rejected' : 'not_sent', describeRefusal(response));
   const answer = schema.safeParse(jsonOf(response.text));
   if (answer.success) return answer.data;
   throw new ReceiptError(isChange ? 'unclear' : 'not_sent', 'The tax service answered with something unknown');
