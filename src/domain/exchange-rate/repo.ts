@@ -1,9 +1,6 @@
-import { columns, type RowOf } from '../../core/db/columns.ts';
+import { plainRow, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { OfficialRates } from './ports.ts';
-
-const RATE = columns('ExchangeRate', ['currency', 'rate', 'setOn', 'previousRate', 'previousSetOn', 'fetchedAt']);
-export type RateRow = RowOf<typeof RATE>;
 
 /** Stores rates; the ones of an earlier day are kept as the previous ones. Rates of an older day than the stored ones are not taken. */
 export async function storeRates(db: Db, { setOn, rates }: OfficialRates, now: Date): Promise<void> {
@@ -14,11 +11,12 @@ export async function storeRates(db: Db, { setOn, rates }: OfficialRates, now: D
        previous_rate = CASE WHEN e.set_on < EXCLUDED.set_on THEN e.rate ELSE e.previous_rate END,
        previous_set_on = CASE WHEN e.set_on < EXCLUDED.set_on THEN e.set_on ELSE e.previous_set_on END
      WHERE e.set_on <= EXCLUDED.set_on RETURNING currency`,
-    [[...rates.keys()], [...rates.values()], setOn, now],
+    // As text: the driver would send a moment in the time zone of the machine, which may be on another day.
+    [[...rates.keys()], [...rates.values()], setOn.toISOString().slice(0, 10), now],
   );
 }
 
-export async function findRate(db: Db, currency: string): Promise<RateRow | null> {
-  const [row] = await db.sql<RateRow>(`SELECT ${RATE.of()} FROM exchange_rates WHERE currency = $1`, [currency]);
-  return row ?? null;
+export async function findRate(db: Db, currency: string): Promise<Rows['ExchangeRate'] | null> {
+  const row = await db.prisma.exchangeRate.findUnique({ where: { currency } });
+  return row && plainRow('ExchangeRate', row);
 }
