@@ -3,10 +3,11 @@ import { addMs } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { recordReceipt } from '../ledger/record-receipt.ts';
 import { recordPurchaseReceipt } from '../storefront/purchases/record-receipt.ts';
+import { findPayment } from './find-payment.ts';
 import { alertReceipt } from './notify-admins.ts';
 import { ReceiptError, type ReceiptService } from './ports.ts';
 import { matchReceipt } from './queue-receipt.ts';
-import { changeReceipt, findReceiptPayment } from './repo.ts';
+import { changeReceipt } from './repo.ts';
 import { LOOK_UP_MS, REFUSED_MS } from './rules.ts';
 import type { Receipt } from './types.ts';
 
@@ -65,7 +66,7 @@ async function storeCancelled(app: App, receipt: Receipt): Promise<void> {
   await inTransaction(app, async (t) => {
     const change = { state: 'cancelled', nextAttemptAt: null, cancelledAt: now, lastError: null } as const;
     if (!(await changeReceipt(t.db, receipt, change, now))) return;
-    const payment = await findReceiptPayment(t.db, receipt.paymentId, now);
+    const payment = await findPayment(t, receipt.paymentId);
     if (!payment) return;
     await recordReceipt(t, payment.transactionId, null);
     await recordPurchaseReceipt(t, payment.id, null);

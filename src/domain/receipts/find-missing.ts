@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
 import { forEachPage } from '../../core/jobs/for-each-page.ts';
 import { initState, writeState } from '../../core/service-state.ts';
+import { includesTestPayments } from './find-payment.ts';
 import { queueReceipt } from './queue-receipt.ts';
 import { listToCorrect, listWithoutReceipt } from './repo.ts';
 
@@ -18,8 +19,9 @@ export async function findMissingReceipts(app: App): Promise<void> {
   if (!app.ports.receipts.isConfigured()) return writeState(app.db, SINCE_KEY, null);
   const enabledAt = await enabledSince(app, now);
   const since = addDays(now, -SEARCHED_DAYS);
+  const withTest = includesTestPayments(app);
   const paidSince = enabledAt > since ? enabledAt : since;
-  await queueEach(app, (afterId, limit) => listWithoutReceipt(app.db, { paidSince, afterId, limit }));
+  await queueEach(app, (afterId, limit) => listWithoutReceipt(app.db, { paidSince, withTest, afterId, limit }));
   await queueEach(app, (afterId, limit) => listToCorrect(app.db, { since, afterId, limit }));
 }
 

@@ -3,10 +3,11 @@ import { addMs } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { recordReceipt } from '../ledger/record-receipt.ts';
 import { recordPurchaseReceipt } from '../storefront/purchases/record-receipt.ts';
+import { findPayment } from './find-payment.ts';
 import { alertReceipt } from './notify-admins.ts';
 import { type ListedReceipt, ReceiptError, type ReceiptService } from './ports.ts';
 import { matchReceipt } from './queue-receipt.ts';
-import { changeReceipt, findReceiptPayment, lockReceipt } from './repo.ts';
+import { changeReceipt, lockReceipt } from './repo.ts';
 import { DUPLICATE_MS, LOOK_UP_MS, matchesOf, REFUSED_MS, UNCLEAR_MS } from './rules.ts';
 import type { Receipt } from './types.ts';
 
@@ -104,7 +105,7 @@ async function storeCreated(app: App, receipt: Receipt, uuid: string): Promise<v
   await inTransaction(app, async (t) => {
     const change = { state: 'created', nextAttemptAt: null, uuid, issuedAt: now, lastError: null } as const;
     if (!(await changeReceipt(t.db, receipt, change, now))) return raiseLate(t, receipt, uuid);
-    const payment = await findReceiptPayment(t.db, receipt.paymentId, now);
+    const payment = await findPayment(t, receipt.paymentId);
     if (!payment) return;
     await recordReceipt(t, payment.transactionId, { uuid, issuedAt: now });
     await recordPurchaseReceipt(t, payment.id, uuid);
@@ -119,6 +120,6 @@ async function raiseLate(t: App, receipt: Receipt, uuid: string): Promise<void> 
 }
 
 async function matchStored(t: App, { paymentId }: Receipt): Promise<void> {
-  const payment = await findReceiptPayment(t.db, paymentId, t.clock.now());
+  const payment = await findPayment(t, paymentId);
   if (payment) await matchReceipt(t, payment);
 }

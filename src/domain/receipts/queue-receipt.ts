@@ -1,8 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { paymentText } from '../payments/payment-texts.ts';
+import { findPayment } from './find-payment.ts';
 import { readQueueState } from './queue-state.ts';
-import { changeReceipt, findReceiptPayment, insertReceipt, lockLastReceipt, sumReversed } from './repo.ts';
+import { changeReceipt, insertReceipt, lockLastReceipt, sumReversed } from './repo.ts';
 import { receiptMark, receiptName } from './rules.ts';
 import type { Receipt, ReceiptPayment } from './types.ts';
 
@@ -12,7 +13,7 @@ import type { Receipt, ReceiptPayment } from './types.ts';
  */
 export async function queueReceipt(app: App, { paymentId }: { paymentId: number }): Promise<void> {
   await inTransaction(app, async (t) => {
-    const payment = await findReceiptPayment(t.db, paymentId, t.clock.now());
+    const payment = await findPayment(t, paymentId);
     if (!payment || !(await matchReceipt(t, payment))) return;
     // While the service is down, each further payment would make another failing call; the rounds of the queue try it.
     if ((await readQueueState(t)).failingSince !== null) return;

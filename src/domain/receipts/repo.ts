@@ -11,32 +11,41 @@ type ReceiptRow = RowOf<typeof RECEIPT>;
 
 /**
  * Payments that have a receipt (spec 03 section 2.8): credited ones of YooKassa, and those of guest purchases whatever the provider is. What
- * was paid from the balance is no payment.
+ * was paid from the balance is no payment, and what was paid in the test mode of YooKassa is no income.
+ * @param withTest text of the parameter that says whether test payments have one too
  */
-const HAS_RECEIPT = `p.transaction_id IS NOT NULL AND p.amount_kopeks > 0 AND p.currency = 'RUB'
-  AND (p.method = 'yookassa' OR p.purpose = 'guest_purchase')`;
+const hasReceipt = (withTest: string) => `p.transaction_id IS NOT NULL AND p.amount_kopeks > 0 AND p.currency = 'RUB'
+  AND (p.method = 'yookassa' OR p.purpose = 'guest_purchase')
+  AND (${withTest}::boolean OR NOT coalesce(p.callback_payload @> '{"test": true}', false))`;
 
 /** The payment, if it has a receipt; null for others, and where another system has made the receipt. */
-export async function findReceiptPayment(db: Db, paymentId: number, now: Date): Promise<ReceiptPayment | null> {
+export async function findReceiptPayment(
+  db: Db,
+  paymentId: number,
+  { now, withTest }: { now: Date; withTest: boolean },
+): Promise<ReceiptPayment | null> {
   const [row] = await db.sql<RowOf<typeof PAYMENT> & { operationAt: Date; transactionId: number; messengerId: number | null }>(
     `SELECT ${PAYMENT.of('p')}, least(coalesce(p.paid_at, p.updated_at), $2::timestamptz) AS operation_at, p.transaction_id,
        u.messenger_id
      FROM payments p JOIN transactions t ON t.id = p.transaction_id LEFT JOIN users u ON u.id = p.user_id
-     WHERE p.id = $1::int AND ${HAS_RECEIPT}
+     WHERE p.id = $1::int AND ${hasReceipt('$3')}
        AND (t.receipt_uuid IS NULL OR EXISTS (SELECT 1 FROM receipts r WHERE r.payment_id = p.id))`,
-    [paymentId, now],
+    [paymentId, now, withTest],
   );
   return row ?? null;
 }
 
 /** Payments that were paid since a moment and have no receipt row, oldest first. @returns ids */
-export async function listWithoutReceipt(db: Db, range: { paidSince: Date; afterId: number; limit: number }): Promise<number[]> {
+export async function listWithoutReceipt(
+  db: Db,
+  range: { paidSince: Date; withTest: boolean; afterId: number; limit: number },
+): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
     `SELECT p.id FROM payments p JOIN transactions t ON t.id = p.transaction_id
-     WHERE p.paid_at >= $1::timestamptz AND p.id > $2::int AND ${HAS_RECEIPT} AND t.receipt_uuid IS NULL
+     WHERE p.paid_at >= $1::timestamptz AND p.id > $2::int AND ${hasReceipt('$4')} AND t.receipt_uuid IS NULL
        AND NOT EXISTS (SELECT 1 FROM receipts r WHERE r.payment_id = p.id)
      ORDER BY p.id LIMIT $3::int`,
-    [range.paidSince, range.afterId, range.limit],
+    [range.paidSince, range.afterId, range.limit, range.withTest],
   );
   return rows.map(({ id }) => id);
 }

@@ -74,6 +74,22 @@ describe('which payments have a receipt', () => {
     expect(await receiptsOf(app, paid)).toEqual([]);
   });
 
+  test('a payment in the test mode of YooKassa has none, unless the tax service is a fake too', async () => {
+    const instance = { ...app.ports.instance, sandboxKinds: () => [] };
+    const real: App = { ...app, ports: { ...app.ports, instance } };
+    await findMissingReceipts(real);
+    const [paid, live] = [await aCreditedTopup(app), await aCreditedTopup(app)];
+    await app.db.sql(`UPDATE payments SET callback_payload = '{"id": "x", "test": true}' WHERE id = $1::int RETURNING id`, [
+      paid.paymentId,
+    ]);
+    await queueReceipt(real, paid);
+    await findMissingReceipts(real);
+    expect(await receiptsOf(app, paid)).toEqual([]);
+    expect(await statesOf(app, live)).toEqual(['queued']);
+    await queueReceipt(app, paid);
+    expect(await statesOf(app, paid)).toEqual(['queued']);
+  });
+
   test('every paid guest purchase has one, without an id of the payer', async () => {
     const provider = new ScriptedProvider();
     const shop = await withProvider(app, provider);
