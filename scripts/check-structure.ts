@@ -12,7 +12,7 @@ const MAX_LINES = 400;
 const MODULE_ORDER = [
   ...['settings', 'messaging', 'ledger', 'access', 'identity'],
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
-  ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront'],
+  ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
   ...['tickets', 'content'],
   ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],

@@ -94,6 +94,9 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   guest_purchases: 'storefront',
   landing_pages: 'storefront',
 
+  receipts: 'receipts',
+  exchange_rates: 'exchange-rate',
+
   partner_applications: 'referrals',
   referral_earnings: 'referrals',
   referral_day_counters: 'referrals',

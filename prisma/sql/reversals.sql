@@ -62,8 +62,14 @@ BEGIN
     WHERE r.id = (SELECT r.id FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'requested' AND r.reversal_id IS NULL
       AND (p_amount IS NULL OR r.amount_kopeks = p_amount) ORDER BY r.id LIMIT 1)
     RETURNING r.id INTO v_known;
+    v_reversal := v_known;
   ELSIF v_known IS NOT NULL THEN
-    UPDATE payment_reversals r SET status = 'done', finished_at = p_now WHERE r.id = v_known AND r.status = 'requested';
+    UPDATE payment_reversals r SET status = 'done', finished_at = p_now WHERE r.id = v_known AND r.status = 'requested'
+    RETURNING r.id INTO v_reversal;
+  END IF;
+  -- A requested refund that is confirmed has its consequences now.
+  IF v_reversal IS NOT NULL THEN
+    PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal));
   END IF;
   IF v_known IS NOT NULL OR v_amount <= 0 THEN
     PERFORM mark_payment_reversed(p_payment_id, p_now);

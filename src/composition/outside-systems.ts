@@ -10,6 +10,7 @@ import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
+import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
@@ -17,6 +18,7 @@ import { createMessengerIdentityPort, OIDC_ISSUER } from '../integrations/messen
 import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
+import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
@@ -109,6 +111,19 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     messenger,
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
+    // Payments in the sandbox are not real, so neither are their receipts, whatever account is set.
+    receipts: createNalogoPort(
+      {
+        settings,
+        fake: () => {
+          const fake = fakeAddresses('payments');
+          return fake && { baseUrl: fake.receiptsUrl, secret: sandbox!.secrets.paymentSecret };
+        },
+        now: () => options.clock.now(),
+      },
+      deps,
+    ),
+    exchangeRates: createExchangeRatePort(deps),
     webhooks: createWebhookTransport({ allowedPrivateHosts: env.webhookAllowedPrivateHosts }, deps),
     messengerIdentity: createMessengerIdentityPort({
       clock: options.clock,

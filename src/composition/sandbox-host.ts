@@ -4,8 +4,10 @@ import type { Database } from '../core/db/database.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import { claimStateLease, readState, releaseStateLease } from '../core/service-state.ts';
+import { SANDBOX_INN } from '../integrations/receipts/nalogo/connection.ts';
 import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
+import { type ReceiptSandbox, startReceiptSandbox } from '../sandbox/nalogo/receipt-sandbox.ts';
 import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
 import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
@@ -16,6 +18,7 @@ export interface SandboxAddresses {
   instance: string;
   panelUrl: string;
   paymentsUrl: string;
+  receiptsUrl: string;
   messengerUrl: string;
   mailUrl: string;
   /** Address of the hosting instance, for its sandbox page. */
@@ -25,6 +28,7 @@ export interface SandboxAddresses {
 export interface SandboxServers {
   panel: SandboxPanel;
   payments: PaymentSandbox;
+  receipts: ReceiptSandbox;
   messenger: MessengerSandbox;
   mail: MailSandbox;
 }
@@ -37,6 +41,7 @@ const BETWEEN_HOSTS: SandboxAddresses = {
   instance: '',
   panelUrl: NOWHERE,
   paymentsUrl: NOWHERE,
+  receiptsUrl: NOWHERE,
   messengerUrl: NOWHERE,
   mailUrl: NOWHERE,
   serviceUrl: '',
@@ -107,7 +112,13 @@ export class SandboxHost {
     const servers = this.#servers;
     this.#servers = null;
     if (!servers) return;
-    await Promise.all([servers.panel.close(), servers.payments.close(), servers.messenger.close(), servers.mail.close()]);
+    await Promise.all([
+      servers.panel.close(),
+      servers.payments.close(),
+      servers.receipts.close(),
+      servers.messenger.close(),
+      servers.mail.close(),
+    ]);
     await releaseStateLease(this.#options.database.db, HOST_KEY, this.#instance);
   }
 
@@ -135,6 +146,7 @@ export class SandboxHost {
       instance: this.#instance,
       panelUrl: servers.panel.url,
       paymentsUrl: servers.payments.server.url,
+      receiptsUrl: servers.receipts.server.url,
       messengerUrl: servers.messenger.server.url,
       mailUrl: servers.mail.server.url,
       serviceUrl: this.#serviceUrl,
@@ -146,7 +158,7 @@ export class SandboxHost {
     const store = databaseSandboxStore(database);
     const now = () => clock.now();
     const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
-    const [panel, payments, messenger, mail] = await Promise.all([
+    const [panel, payments, receipts, messenger, mail] = await Promise.all([
       startSandboxPanel({
         state: store,
         clock,
@@ -163,6 +175,7 @@ export class SandboxHost {
         now,
         serviceUrl: () => this.#serviceUrl,
       }),
+      startReceiptSandbox({ store, inn: SANDBOX_INN, secret: secrets.paymentSecret, now }),
       startMessengerSandbox({
         store,
         http,
@@ -173,6 +186,6 @@ export class SandboxHost {
       }),
       startMailSandbox({ store, now }),
     ]);
-    return { panel, payments, messenger, mail };
+    return { panel, payments, receipts, messenger, mail };
   }
 }

@@ -1,5 +1,6 @@
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
+import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
 import { identityJobs } from '../domain/identity/jobs.ts';
 import { ledgerJobs } from '../domain/ledger/jobs.ts';
 import { mergeJobs } from '../domain/merge/jobs.ts';
@@ -10,6 +11,7 @@ import { paymentJobs } from '../domain/payments/jobs.ts';
 import { promoJobs } from '../domain/promo/jobs.ts';
 import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
+import { receiptJobs } from '../domain/receipts/jobs.ts';
 import { referralJobs } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
 import { storefrontJobs } from '../domain/storefront/jobs.ts';
@@ -37,6 +39,8 @@ export function allJobs() {
     ...paymentJobs({ stars: [wheelStars], invoices: [guestPurchases] }),
     ...promoJobs,
     ...storefrontJobs,
+    ...receiptJobs,
+    ...exchangeRateJobs,
     ...userJobs,
     ...referralJobs,
     ...engagementJobs,

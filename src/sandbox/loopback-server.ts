@@ -17,6 +17,8 @@ export interface LoopbackReply {
   contentType: string;
   body: string;
   headers?: Readonly<Record<string, string>>;
+  /** Close the connection instead of answering. */
+  isCut?: boolean;
 }
 
 export interface LoopbackServer {
@@ -68,6 +70,10 @@ export function startLoopbackServer(
         headers,
         body,
       });
+      if (reply.isCut) {
+        incoming.socket.destroy();
+        return;
+      }
       outgoing.writeHead(reply.status, { 'content-type': reply.contentType, ...reply.headers }).end(reply.body);
     } catch (error) {
       // The fakes keep their state in the database: while that is away, they are too.

@@ -8,8 +8,10 @@ import type { Env } from '../../src/core/env.ts';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
+import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
 import { startMailSandbox } from '../../src/sandbox/mail/mail-sandbox.ts';
 import { startMessengerSandbox } from '../../src/sandbox/messenger/messenger-sandbox.ts';
+import { startReceiptSandbox } from '../../src/sandbox/nalogo/receipt-sandbox.ts';
 import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { startPaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
 import type { SandboxStore } from '../../src/sandbox/store.ts';
@@ -51,7 +53,7 @@ async function startAll(): Promise<TestSandbox> {
   const now = () => clock.current.now();
   const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 5_000 });
   const base = () => callbacks.url ?? 'http://127.0.0.1:9';
-  const [panel, payments, messenger, mail] = await Promise.all([
+  const [panel, payments, receipts, messenger, mail] = await Promise.all([
     startSandboxPanel({ state: store, clock: { now }, apiKey: secrets.panelApiKey }),
     startPaymentSandbox({
       store,
@@ -60,6 +62,7 @@ async function startAll(): Promise<TestSandbox> {
       now,
       serviceUrl: base,
     }),
+    startReceiptSandbox({ store, inn: SANDBOX_INN, secret: secrets.paymentSecret, now }),
     startMessengerSandbox({
       store,
       http,
@@ -70,7 +73,7 @@ async function startAll(): Promise<TestSandbox> {
     }),
     startMailSandbox({ store, now }),
   ]);
-  return { servers: { panel, payments, messenger, mail }, secrets, clock, callbacks };
+  return { servers: { panel, payments, receipts, messenger, mail }, secrets, clock, callbacks };
 }
 
 /** The domain's ports on the worker's fakes. */
@@ -83,11 +86,12 @@ export async function sandboxPorts(parts: {
 }): Promise<Ports> {
   const sandbox = await workerSandbox();
   sandbox.clock.current = parts.clock;
-  const { panel, payments, messenger, mail } = sandbox.servers;
+  const { panel, payments, receipts, messenger, mail } = sandbox.servers;
   const addresses = {
     instance: 'test',
     panelUrl: panel.url,
     paymentsUrl: payments.server.url,
+    receiptsUrl: receipts.server.url,
     messengerUrl: messenger.server.url,
     mailUrl: mail.server.url,
     serviceUrl: sandbox.callbacks.url ?? '',

@@ -1,10 +1,11 @@
-import type { App } from '../../core/app.ts';
-import { MINUTE_MS, systemClock } from '../../core/clock.ts';
+import type { App, SettingsReader } from '../../core/app.ts';
+import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
 import { type OutageReason, readOutage } from '../../domain/provisioning/panel-outage.ts';
 import { listStaleExternalSquads } from '../../domain/provisioning/stale-external-squads.ts';
+import { readReceiptHealth } from '../../domain/receipts/read-health.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 const STATEMENT_CANCELLED = '57014';
@@ -129,4 +130,30 @@ export async function checkWebhooks(database: Database): Promise<Finding> {
     parts.join('\n'),
     'GET /webhooks/{id}/deliveries shows the answers; PATCH /webhooks/{id} with {"is_active": true} switches one on again.',
   );
+}
+
+/** Tax receipts that wait: none may be later than the 9th of the month after its payment (spec 03a section 15). */
+export async function checkReceipts({ db }: Pick<App, 'db'>, settings: SettingsReader): Promise<Finding> {
+  const isEnabled = settings.get('NALOGO_ENABLED');
+  if (isEnabled && !(settings.get('NALOGO_INN') && settings.get('NALOGO_PASSWORD')))
+    return warning(
+      'receipts',
+      'on, but without an account: none is made',
+      'Set NALOGO_INN and NALOGO_PASSWORD, or NALOGO_ENABLED=false.',
+    );
+  const { waiting, needPerson, oldestAt, isLate } = await readReceiptHealth({ db, clock: systemClock });
+  if (waiting === 0) return ok('receipts', isEnabled ? 'none is waiting' : 'off');
+  const detail = `${waiting} waiting${oldestAt === null ? '' : `, the oldest for a payment of ${oldestAt.toISOString()}`}`;
+  if (isLate) return problem('receipts', `${detail}: its last day has passed`, 'Create it in the app of the tax service today.');
+  if (needPerson > 0)
+    return warning(
+      'receipts',
+      `${detail}; ${needPerson} of them refused or made twice`,
+      'docs/operations.md, Tax receipts, says what to do.',
+    );
+  if (!isEnabled) return warning('receipts', detail, 'NALOGO_ENABLED is off: switch it on until they are made.');
+  const isOld = oldestAt !== null && systemClock.now().getTime() - oldestAt.getTime() > DAY_MS;
+  return isOld
+    ? warning('receipts', detail, 'Look in the log for "receipts wait"; NALOGO_PROXY_URL may be needed.')
+    : ok('receipts', detail);
 }

@@ -22,6 +22,7 @@ import {
   type OutboundFailure,
 } from './http-client.ts';
 import { createAgents } from './outbound-agent.ts';
+import { proxiedAgents } from './proxy-agent.ts';
 
 export interface HttpClientDeps {
   metrics?: OutboundMetrics;
@@ -39,6 +40,7 @@ const DEFAULTS = {
   breakerThreshold: 5,
   breakerResetMs: 10_000,
   maxResponseBytes: 10 * 1024 * 1024,
+  encoding: 'utf-8',
   isRefusal: () => false,
 };
 const MAX_RETRY_AFTER_MS = 30_000;
@@ -74,7 +76,7 @@ function outcomeOf(result: HttpResponse | OutboundError): OutboundOutcome {
 }
 
 /** First `limit` bytes of the body; the rest is not downloaded. A character cut in half is dropped. */
-async function readBody(response: Response, limit: number): Promise<string> {
+async function readBody(response: Response, limit: number, encoding: string): Promise<string> {
   const body = response.body;
   if (body === null) return '';
   const chunks: Buffer[] = [];
@@ -86,7 +88,7 @@ async function readBody(response: Response, limit: number): Promise<string> {
     // Leaving the loop destroys the stream and its connection.
     if (size >= limit) break;
   }
-  return new TextDecoder().decode(Buffer.concat(chunks), { stream: size >= limit });
+  return new TextDecoder(encoding).decode(Buffer.concat(chunks), { stream: size >= limit });
 }
 
 /** Error of the transport without the URL, which may carry a token: node-fetch puts it into its message. */
@@ -97,8 +99,11 @@ function reasonOf(error: unknown): Error {
   return 'code' in error && typeof error.code === 'string' ? Object.assign(reason, { code: error.code }) : reason;
 }
 
+/** Options without a default. */
+type Optional = 'publicHostsOnly' | 'proxy';
+
 class OutboundHttpClient implements HttpClient {
-  readonly #options: Required<Omit<HttpClientOptions, 'publicHostsOnly'>> & Pick<HttpClientOptions, 'publicHostsOnly'>;
+  readonly #options: Required<Omit<HttpClientOptions, Optional>> & Pick<HttpClientOptions, Optional>;
   readonly #deps: HttpClientDeps;
   readonly #agentFor: ReturnType<typeof createAgents>;
   readonly #breaker: IPolicy;
@@ -112,10 +117,12 @@ class OutboundHttpClient implements HttpClient {
     this.#sleep = deps.sleep ?? ((ms, signal) => wait(ms, undefined, { signal }));
     const allowedPrivateHosts = full.publicHostsOnly?.allowedPrivateHosts;
     // A socket to a literal address does not call `lookup`; those are refused by `assertAllowedUrl` before each call.
-    this.#agentFor = createAgents({
-      connectTimeoutMs: full.connectTimeoutMs,
+    const { connectTimeoutMs, proxy } = full;
+    const direct = createAgents({
+      connectTimeoutMs,
       lookup: allowedPrivateHosts && createGuardedLookup({ allowedPrivateHosts, resolve: deps.resolve }),
     });
+    this.#agentFor = proxy ? proxiedAgents(direct, { proxyUrl: proxy, connectTimeoutMs }) : direct;
     if (full.breakerThreshold > 0) {
       const failures = new Policy({
         errorFilter: isFailureForBreaker,
@@ -235,7 +242,7 @@ class OutboundHttpClient implements HttpClient {
         agent: this.#agentFor,
         signal: controller.signal,
       });
-      const text = await readBody(response, this.#options.maxResponseBytes);
+      const text = await readBody(response, this.#options.maxResponseBytes, this.#options.encoding);
       return { status: response.status, headers: Object.fromEntries(response.headers), text };
     } catch (error) {
       throw this.#failure(failureOf(error, isTimedOut, request.signal?.aborted === true), error);

@@ -44,6 +44,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'cabinet_refresh_tokens', column: 'user_id', on: 'separate_step' },
 
   { table: 'payments', column: 'user_id', on: 'move' },
+  { table: 'payment_cases', column: 'user_id', on: 'move' },
   { table: 'saved_payment_methods', column: 'user_id', on: 'move' },
   { table: 'subscription_conversions', column: 'user_id', on: 'move' },
   { table: 'subscription_events', column: 'user_id', on: 'move' },

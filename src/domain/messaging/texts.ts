@@ -7,6 +7,7 @@ import enPanel from '../../../locales/en/panel.json' with { type: 'json' };
 import enPartners from '../../../locales/en/partners.json' with { type: 'json' };
 import enPayments from '../../../locales/en/payments.json' with { type: 'json' };
 import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
+import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
@@ -17,6 +18,7 @@ import ruPanel from '../../../locales/ru/panel.json' with { type: 'json' };
 import ruPartners from '../../../locales/ru/partners.json' with { type: 'json' };
 import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
 import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
+import ruReceipts from '../../../locales/ru/receipts.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
 import { firstCharacters } from '../../core/characters.ts';
 
@@ -32,6 +34,7 @@ const TEXTS = {
     partners: ruPartners,
     payments: ruPayments,
     promo: ruPromo,
+    receipts: ruReceipts,
     subscriptions: ruSubscriptions,
   },
   en: {
@@ -44,6 +47,7 @@ const TEXTS = {
     partners: enPartners,
     payments: enPayments,
     promo: enPromo,
+    receipts: enReceipts,
     subscriptions: enSubscriptions,
   },
 } as const;

@@ -15,11 +15,19 @@ interface Step {
   run(app: App, topup: CreditedTopup, claim: (t: App) => Promise<boolean>): Promise<void>;
 }
 
+const QUEUE_RECEIPT: Step = {
+  name: 'receipt',
+  run: async (app, { id }) => {
+    if (app.settings.get('NALOGO_ENABLED')) await app.jobs.send('receipts.queue', { paymentId: id });
+  },
+};
+
 /**
  * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash; one that moves
  * money marks itself done in the same transaction. Purchases from the new balance come last. The names are stored with payments.
  */
 const STEPS: readonly Step[] = [
+  QUEUE_RECEIPT,
   { name: 'tell_payer', run: notifyPayer },
   {
     name: 'spend_topup',
@@ -32,6 +40,7 @@ const STEPS: readonly Step[] = [
  * that runs is renewed by the autopay job; the job no longer takes one that ended longer ago.
  */
 const CARD_STEPS: readonly Step[] = [
+  QUEUE_RECEIPT,
   {
     name: 'renew_ended',
     run: async (app, topup, claim) => void (topup.userStatus === 'active' && (await renewEnded(app, topup.userId, claim))),

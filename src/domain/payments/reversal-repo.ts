@@ -21,24 +21,40 @@ export async function postReversal(
 
 const PAYER = columns('User', ['balanceKopeks', 'messengerId', 'language']);
 
-/** A reversal that has taken effect, with what follows it; `balanceKopeks` is the balance of now. Amounts are kopeks. */
-export type FollowedReversal = RowOf<typeof PAYER> & {
+/** The payer of a reversal; `balanceKopeks` is the balance of now. */
+export type ReversedPayer = RowOf<typeof PAYER> & { userId: number; userStatus: string };
+
+/** A reversal that has taken effect. Amounts are kopeks. */
+export interface FollowedReversal {
+  paymentId: number;
   method: string;
-  userId: number;
   amountKopeks: number;
   debitedKopeks: number;
-  userStatus: string;
-};
+  /** Null for people without an account. */
+  payer: ReversedPayer | null;
+}
 
-/** Claims what follows a reversal, in the caller's transaction. @returns null when it was done before, or the payer has no account */
+/** Claims what follows a reversal, in the caller's transaction. @returns null when it was done before */
 export async function claimReversal(db: Db, id: number, now: Date): Promise<FollowedReversal | null> {
-  const [row] = await db.sql<FollowedReversal>(
+  const [row] = await db.sql<
+    Omit<ReversedPayer, 'userId' | 'userStatus'> & {
+      paymentId: number;
+      method: string;
+      amountKopeks: bigint;
+      debitedKopeks: bigint;
+      userId: number | null;
+      userStatus: string | null;
+    }
+  >(
     `WITH claimed AS (
        UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL AND status = 'done'
        RETURNING method, payment_id, amount_kopeks, debited_kopeks)
-     SELECT c.method, p.user_id, c.amount_kopeks, c.debited_kopeks, ${PAYER.of('u')}, u.status AS user_status
-     FROM claimed c JOIN payments p ON p.id = c.payment_id JOIN users u ON u.id = p.user_id`,
+     SELECT c.payment_id, c.method, c.amount_kopeks, c.debited_kopeks, u.id AS user_id, ${PAYER.of('u')}, u.status AS user_status
+     FROM claimed c JOIN payments p ON p.id = c.payment_id LEFT JOIN users u ON u.id = p.user_id`,
     [id, now],
   );
-  return row ? { ...row, amountKopeks: Number(row.amountKopeks), debitedKopeks: Number(row.debitedKopeks) } : null;
+  if (!row) return null;
+  const { paymentId, method, amountKopeks, debitedKopeks, userId, userStatus, ...rest } = row;
+  const payer = userId === null || userStatus === null ? null : { ...rest, userId, userStatus };
+  return { paymentId, method, amountKopeks: Number(amountKopeks), debitedKopeks: Number(debitedKopeks), payer };
 }

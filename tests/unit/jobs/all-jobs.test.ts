@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import type { PayloadOf } from '../../../src/core/jobs/define-job.ts';
 import type { JobTypes } from '../../../src/core/jobs/job-sender.ts';
 import { allJobs } from '../../../src/jobs/all-jobs.ts';
@@ -45,6 +45,7 @@ describe('the jobs of all modules', () => {
       PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES: 0,
       SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS: 1,
       MAINTENANCE_CHECK_INTERVAL: 45,
+      NALOGO_QUEUE_CHECK_INTERVAL: 300,
     };
     const app = { settings: { get: (key: string) => values[key] } } as unknown as App;
     const scheduled = jobs.filter(({ every }) => every !== null);
@@ -61,6 +62,9 @@ describe('the jobs of all modules', () => {
       'payments.charge-cards': 7 * MINUTE_MS,
       'tickets.remind-overdue': 10 * SECOND_MS,
       'gifts.watch': 5 * MINUTE_MS,
+      'receipts.work': 5 * MINUTE_MS,
+      'receipts.find-missing': HOUR_MS,
+      'rates.fetch': DAY_MS,
       'ledger.count': MINUTE_MS,
       'ledger.check': HOUR_MS,
       'safety.refresh-disposable-domains': 5 * MINUTE_MS,

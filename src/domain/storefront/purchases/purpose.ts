@@ -124,4 +124,6 @@ async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient, 
   });
   if (!wasUnpaid) throw new Error(`purchase ${purchase.id} was paid without its invoice`);
   await t.jobs.send('gifts.fulfil', { purchaseId: purchase.id });
+  if (purchase.paymentId !== null && t.settings.get('NALOGO_ENABLED'))
+    await t.jobs.send('receipts.queue', { paymentId: purchase.paymentId });
 }

@@ -25,7 +25,7 @@ export interface YookassaOptions {
   webhookPath: () => string;
 }
 
-/** YooKassa API v3 (spec 03 section 2.5, 03a section 5). */
+/** YooKassa API v3 (spec 03 section 2.5; spec 03a section 5). */
 export function createYookassaProvider({ http, connection, webhookPath }: YookassaOptions): PaymentProvider {
   const required = (): YookassaConnection => {
     const current = connection();

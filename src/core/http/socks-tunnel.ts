@@ -1,0 +1,114 @@
+import { connect, isIPv4, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { ByteReader } from './byte-reader.ts';
+
+/** The proxy could not be reached, or refused to connect: nothing was sent to the destination. The message names no host. */
+export class ProxyError extends Error {
+  readonly code = 'EPROXY';
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ProxyError';
+  }
+}
+
+export interface TunnelTarget {
+  host: string;
+  port: number;
+}
+
+interface Proxy extends TunnelTarget {
+  protocol: string;
+  user: string;
+  password: string;
+}
+
+const DEFAULT_PORT = 1080;
+
+/**
+ * Opens a connection to a host through a SOCKS proxy (`socks5:`, `socks5h:` or `socks4:`). In all of them the proxy resolves the name of the
+ * host: the name of a service that is reachable from one country only may be resolved wrongly elsewhere.
+ * @param proxyUrl with user name and password, where the proxy asks for them
+ * @param timeoutMs for everything up to the open tunnel
+ * @throws ProxyError
+ */
+export async function openTunnel(proxyUrl: string, target: TunnelTarget, timeoutMs: number): Promise<Duplex> {
+  const proxy = readProxyUrl(proxyUrl);
+  const socket = connect({ host: proxy.host, port: proxy.port });
+  const timer = setTimeout(() => socket.destroy(new ProxyError('The proxy took too long')), timeoutMs);
+  const reader = new ByteReader(socket);
+  try {
+    await connected(socket);
+    if (proxy.protocol === 'socks4:') await askSocks4(socket, reader, proxy, target);
+    else await askSocks5(socket, reader, proxy, target);
+    reader.release();
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error instanceof ProxyError ? error : new ProxyError('The proxy could not be used', error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function readProxyUrl(text: string): Proxy {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !/^socks(5h?|4):$/.test(url.protocol) || url.hostname === '')
+    throw new ProxyError('The proxy address is not usable');
+  return {
+    protocol: url.protocol,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+  };
+}
+
+function connected(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('connect', () => resolve());
+    socket.once('error', reject);
+    socket.once('close', () => reject(new ProxyError('The proxy closed the connection')));
+  });
+}
+
+async function askSocks5(socket: Socket, reader: ByteReader, { user, password }: Proxy, target: TunnelTarget): Promise<void> {
+  const methods = user === '' ? [0x00] : [0x00, 0x02];
+  socket.write(Buffer.from([0x05, methods.length, ...methods]));
+  const [version, method] = await reader.read(2);
+  if (version !== 0x05) throw new ProxyError('The proxy speaks no SOCKS 5');
+  if (method === 0x02 && user !== '') {
+    const [name, secret] = [Buffer.from(user), Buffer.from(password)];
+    if (name.length > 255 || secret.length > 255) throw new ProxyError('The credentials of the proxy are too long');
+    socket.write(Buffer.concat([Buffer.from([0x01, name.length]), name, Buffer.from([secret.length]), secret]));
+    const [, refused] = await reader.read(2);
+    if (refused !== 0x00) throw new ProxyError('The proxy refuses the credentials');
+  } else if (method !== 0x00) throw new ProxyError('The proxy asks for credentials');
+
+  socket.write(Buffer.concat([Buffer.from([0x05, 0x01, 0x00]), socksAddress(target.host), portBytes(target.port)]));
+  const [, reply, , kind] = await reader.read(4);
+  if (reply !== 0x00) throw new ProxyError(`The proxy could not connect (${reply})`);
+  const length = kind === 0x01 ? 4 : kind === 0x04 ? 16 : (await reader.read(1))[0]!;
+  await reader.read(length + 2);
+}
+
+/** With the name of the host appended (SOCKS 4a), so that the proxy resolves it. */
+async function askSocks4(socket: Socket, reader: ByteReader, { user }: Proxy, { host, port }: TunnelTarget): Promise<void> {
+  const isAddress = isIPv4(host);
+  const address = Buffer.from(isAddress ? host.split('.').map(Number) : [0, 0, 0, 1]);
+  const name = isAddress ? Buffer.alloc(0) : Buffer.from(`${host}\0`);
+  socket.write(Buffer.concat([Buffer.from([0x04, 0x01]), portBytes(port), address, Buffer.from(`${user}\0`), name]));
+  const [, reply] = await reader.read(8);
+  if (reply !== 0x5a) throw new ProxyError(`The proxy could not connect (${reply})`);
+}
+
+function socksAddress(host: string): Buffer {
+  if (isIPv4(host)) return Buffer.from([0x01, ...host.split('.').map(Number)]);
+  const name = Buffer.from(host);
+  if (name.length > 255) throw new ProxyError('The name of the host is too long for the proxy');
+  return Buffer.concat([Buffer.from([0x03, name.length]), name]);
+}
+
+function portBytes(port: number): Buffer {
+  return Buffer.from([port >> 8, port & 0xff]);
+}

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:tls';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { OutboundError } from '../../../../src/core/http/http-client.ts';
+import { createHttpClient } from '../../../../src/core/http/outbound.ts';
+import { isCertainlyUnsent } from '../../../../src/core/http/unsent.ts';
+import { startRecorder } from '../../../support/loopback-http.ts';
+import { startSocksProxy } from '../../../support/socks-proxy.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()));
+});
+
+async function setup(options: { password?: string; isRefusing?: boolean } = {}) {
+  const destination = await startRecorder(() => ({ status: 200, contentType: 'text/plain', body: 'through the proxy' }));
+  const port = Number(new URL(destination.server.url).port);
+  const proxy = await startSocksProxy({ target: { host: '127.0.0.1', port }, ...options });
+  open.push(destination.server, proxy);
+  return { destination, proxy, port };
+}
+
+const client = (proxy: string | null, totalTimeoutMs = 5_000) =>
+  createHttpClient({ system: 'test', retries: 0, breakerThreshold: 0, totalTimeoutMs, proxy: () => proxy });
+const failureOf = (call: Promise<unknown>) =>
+  call.then(
+    () => null,
+    (error: OutboundError) => error,
+  );
+/** A name that only the proxy can lead anywhere. */
+const url = 'http://lknpd.example.invalid/api/v1/income';
+
+describe('a client with a proxy', () => {
+  test.each(['socks5', 'socks5h', 'socks4'])('calls through %s, which resolves the name', async (scheme) => {
+    const { proxy, destination } = await setup();
+    const body = JSON.stringify({ text: 'x'.repeat(100_000) });
+    const response = await client(`${scheme}://${proxy.host}`).request({ method: 'POST', url, body });
+    expect(response).toMatchObject({ status: 200, text: 'through the proxy' });
+    expect(proxy.asked).toEqual(['lknpd.example.invalid:80']);
+    expect(destination.requests[0]).toMatchObject({ path: '/api/v1/income', body });
+  });
+
+  test('signs in to the proxy; a wrong password is a call that was not sent', async () => {
+    const { proxy, destination } = await setup({ password: 'pa:ss' });
+    const call = (password: string) => client(`socks5://user:${password}@${proxy.host}`).request({ method: 'GET', url });
+    expect((await call('pa%3Ass')).status).toBe(200);
+    const error = (await failureOf(call('other')))!;
+    expect(isCertainlyUnsent(error)).toBe(true);
+    expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toMatch(/other|pa:ss/);
+    expect(destination.requests).toHaveLength(1);
+  });
+
+  test('whose proxy refuses, is not there, or is none, was not sent', async () => {
+    const { proxy, port } = await setup({ isRefusing: true });
+    const closed = await setup();
+    await closed.proxy.close();
+    for (const address of [
+      `socks5://${proxy.host}`,
+      `socks4://${proxy.host}`,
+      `socks5://${closed.proxy.host}`,
+      'http://127.0.0.1:9',
+    ])
+      expect(isCertainlyUnsent((await failureOf(client(address).request({ method: 'GET', url })))!)).toBe(true);
+    expect((await client(null).request({ method: 'GET', url: `http://127.0.0.1:${port}/` })).status).toBe(200);
+  });
+
+  test('speaks TLS with the destination and not with the proxy', async () => {
+    // Without a certificate the server refuses every handshake; that it gets one shows with whom the client speaks.
+    const server = createServer({}).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const handshake = new Promise<string>((resolve) => server.once('tlsClientError', (error) => resolve(String(error))));
+    const proxy = await startSocksProxy({ target: { host: '127.0.0.1', port: (server.address() as AddressInfo).port } });
+    open.push(server, proxy);
+    const call = client(`socks5://${proxy.host}`).request({ method: 'GET', url: 'https://lknpd.example.invalid/' });
+    expect(isCertainlyUnsent((await failureOf(call))!)).toBe(true);
+    expect(await handshake).toMatch(/SSL routines/);
+    expect(proxy.asked).toEqual(['lknpd.example.invalid:443']);
+  });
+});
+
+describe('a call without an answer', () => {
+  test('is certainly unsent without a connection, and may be carried out after a reset or a time-out', async () => {
+    const cut = await startRecorder(() => ({ status: 200, contentType: 'text/plain', body: '', isCut: true }));
+    const silent = await startRecorder(() => new Promise<never>(() => undefined) as never);
+    open.push(cut.server, silent.server);
+    const failure = async (address: string) => (await failureOf(client(null, 100).request({ method: 'POST', url: address })))!;
+    expect(isCertainlyUnsent(await failure('http://127.0.0.1:9/'))).toBe(true);
+    expect(isCertainlyUnsent(await failure(cut.server.url))).toBe(false);
+    expect(isCertainlyUnsent(await failure(silent.server.url))).toBe(false);
+    expect(silent.requests).toHaveLength(1);
+  });
+});
