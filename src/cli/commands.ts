@@ -1,6 +1,7 @@
 import { createAdminCommand } from './admin-command.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { refundGiftCommand, resendGiftCommand } from './gift-commands.ts';
 import { ledgerCheckCommand } from './ledger-command.ts';
 import { migrateCommand } from './migrate-command.ts';
 import { moveCommand } from './move/move-command.ts';
@@ -15,5 +16,7 @@ export const commands: readonly Command[] = [
   revokeTokenCommand,
   migrateCommand,
   ledgerCheckCommand,
+  refundGiftCommand,
+  resendGiftCommand,
   moveCommand,
 ];

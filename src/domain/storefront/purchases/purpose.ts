@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { issueAutoLoginToken } from '../../identity/auto-login/auto-login.ts';
+import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { text } from '../../messaging/texts.ts';
 import { openCase } from '../../payments/open-case.ts';
@@ -17,10 +18,11 @@ import {
 import type { CreditResult, Payment } from '../../payments/types.ts';
 import { periodLabel } from '../../pricing/labels.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { consumeOffer } from './consume-offer.ts';
 import { alertAdmins } from './notify-admins.ts';
 import { openRecipient, type PreparedRecipient, prepareRecipient, type Recipient } from './recipient.ts';
 import { findByPayment, lockPurchase, markFailed, markPaid } from './repo.ts';
-import { GUEST_PURCHASE, nextAttempt, recipientOf } from './rules.ts';
+import { GUEST_PURCHASE, isCodeOnly, nextAttempt, recipientOf } from './rules.ts';
 import type { GuestPurchase } from './types.ts';
 
 /** Invoices that pay for guest purchases (spec 03 sections 2.2 and 8.2). */
@@ -28,15 +30,15 @@ export const guestPurchases: PaymentPurpose = {
   purpose: GUEST_PURCHASE,
 
   /**
-   * Takes the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase and the job that fulfils it are one
-   * transaction; after a crash the provider repeats its callback. A purchase that expired or was marked failed still counts (spec 03
-   * H15).
+   * Takes the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase, the used-up discount and the
+   * job that fulfils it are one transaction; after a crash the provider repeats its callback. A purchase that expired or was marked failed
+   * still counts (spec 03 H15). A gift that is only a code has no recipient yet and is not fulfilled.
    */
   async settle(app, payment, state): Promise<CreditResult | 'changed'> {
     const seen = await findByPayment(app.db, payment.id);
     const contact = seen && recipientOf(seen);
-    if (!seen || !contact) return raiseNoPurchase(app, payment, state);
-    const prepared = await prepareRecipient(app, contact);
+    if (!seen || (!contact && !isCodeOnly(seen))) return raiseNoPurchase(app, payment, state);
+    const prepared = contact && (await prepareRecipient(app, contact));
     return inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
   },
 
@@ -57,22 +59,34 @@ async function raiseNoPurchase(
   return 'no_user';
 }
 
+/** The buyer has deleted the account, and nobody else is named: an administrator decides. */
+async function raiseNoPayer(
+  app: App,
+  payment: Payment,
+  { amountKopeks, currency }: ProviderPaymentState,
+): Promise<CreditResult> {
+  await openCase(app, { kind: 'no_user', payment, amountKopeks, currency });
+  return 'no_user';
+}
+
 async function takeMoney(
   t: App,
   seen: GuestPurchase,
-  prepared: PreparedRecipient,
+  prepared: PreparedRecipient | null,
   seenPayment: Payment,
   state: ProviderPaymentState,
 ): Promise<CreditResult | 'changed'> {
-  const recipient = await openRecipient(t, prepared, seen.language);
-  await lockUserSubscription(t, recipient.userId);
+  const recipient = prepared && (await openRecipient(t, prepared, seen.language));
+  const payer = await payerOf(t, seen, recipient);
+  if (payer === null) return raiseNoPayer(t, seenPayment, state);
+  const { userId } = payer;
+  await lockUserSubscription(t, userId);
   const { verdict, payment } = await lockForSettling(t, seenPayment.id, state);
   if (verdict !== 'credit') return uncreditedResult(verdict);
   const purchase = await lockPurchase(t.db, seen.id);
   if (!purchase) return raiseNoPurchase(t, payment, state);
   if (purchase.amountKopeks !== payment.amountKopeks) throw new Error(`purchase ${purchase.id} and its invoice differ in amount`);
 
-  const { userId } = recipient;
   const posting = await postMovement(t, {
     userId,
     type: 'subscription_payment',
@@ -80,7 +94,7 @@ async function takeMoney(
     contra: { kind: 'sales_revenue', product: purchase.isGift ? 'gift' : 'tariff' },
     paymentMethod: payment.method,
     externalId: movementId(payment, state),
-    description: await titleOf(t, purchase, recipient.language),
+    description: await titleOf(t, purchase, payer.language),
     paidThroughProvider: payment.method,
   });
   if (posting.outcome === 'no_user' || posting.outcome === 'insufficient')
@@ -97,20 +111,34 @@ async function takeMoney(
     return 'order_mismatch';
   }
   await completePayment(t, payment, state, posting.transactionId);
+  await consumeOffer(t, purchase, userId);
   await writePaid(t, purchase, recipient, posting.transactionId);
   return 'credited';
 }
 
-/** Its description in the recipient's list of transactions. */
+/**
+ * Whose revenue row it is: the buyer's where that is an account, so that the money counts as spent by who spent it (spec 03 H24); else the
+ * recipient's. Null when there is no such account any more.
+ */
+async function payerOf(
+  t: App,
+  { source, buyerUserId }: GuestPurchase,
+  recipient: Recipient | null,
+): Promise<{ userId: number; language: string } | null> {
+  const buyer = source === 'cabinet' && buyerUserId !== null ? await findUserById(t, buyerUserId) : null;
+  return buyer ? { userId: buyer.id, language: buyer.language } : recipient;
+}
+
+/** Its description in the payer's list of transactions. */
 async function titleOf(t: App, purchase: GuestPurchase, language: string): Promise<string> {
   const tariff = purchase.tariffId === null ? null : await findTariff(t, purchase.tariffId);
   const values = { tariff_name: tariff?.name ?? '—', period: periodLabel(purchase.periodDays, language) };
   return text(language, purchase.isGift ? 'gifts.transaction_gift' : 'messages.transaction_tariff', values);
 }
 
-async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient, transactionId: number): Promise<void> {
+async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient | null, transactionId: number): Promise<void> {
   const now = t.clock.now();
-  const { userId, isNew, password } = recipient;
+  const { userId = null, isNew = false, password = null } = recipient ?? {};
   const wasUnpaid = await markPaid(t.db, {
     id: purchase.id,
     userId,
@@ -118,10 +146,10 @@ async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient, 
     accountCreated: isNew,
     cabinetPassword: password,
     // Only the buyer's own new account gets a link that signs in.
-    autoLoginToken: password !== null && !purchase.isGift ? await issueAutoLoginToken(t, userId) : null,
-    nextAttemptAt: nextAttempt(0, now),
+    autoLoginToken: userId !== null && password !== null && !purchase.isGift ? await issueAutoLoginToken(t, userId) : null,
+    nextAttemptAt: recipient && nextAttempt(0, now),
     now,
   });
   if (!wasUnpaid) throw new Error(`purchase ${purchase.id} was paid without its invoice`);
-  await t.jobs.send('gifts.fulfil', { purchaseId: purchase.id });
+  if (recipient) await t.jobs.send('gifts.fulfil', { purchaseId: purchase.id });
 }
