@@ -74,7 +74,9 @@ export const giftRouter = router({
     }),
 
   status: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/gift/purchase/{token}', tags, summary: 'State of a gift that was bought' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/gift/purchase/{token}', tags, summary: 'State of a gift that was bought' },
+    })
     .input(GiftTokenPath)
     .output(toWire(GiftPurchaseStatusResponse))
     .query(async ({ ctx, input }) => {

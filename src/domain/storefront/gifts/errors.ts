@@ -27,4 +27,5 @@ const OBSTACLES: Readonly<Record<RefundObstacle, string>> = {
 
 /** For the command line. */
 export const notRefundable = (obstacle: RefundObstacle) => refuse(`gift_${obstacle}`, 409, OBSTACLES[obstacle]);
-export const notResendable = () => refuse('gift_without_notice', 409, 'This gift has no notice to send: nothing has been given yet');
+export const notResendable = () =>
+  refuse('gift_without_notice', 409, 'This gift has no notice to send: nothing has been given yet');

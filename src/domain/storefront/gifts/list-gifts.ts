@@ -34,8 +34,7 @@ export async function listReceivedGifts(app: App, actor: UserActor) {
   }));
 }
 
-export interface GiftStatus
-  extends Pick<GuestPurchase, 'status' | 'giftMessage' | 'periodDays' | 'recipientWarning'> {
+export interface GiftStatus extends Pick<GuestPurchase, 'status' | 'giftMessage' | 'periodDays' | 'recipientWarning'> {
   isCodeOnly: boolean;
   /** Of a gift that is only a code; else null. */
   code: string | null;

@@ -4,8 +4,8 @@ import { listPaymentMethodsFor } from '../../payments/list-methods.ts';
 import { type MethodDefaults, methodDefaults } from '../../payments/method-defaults.ts';
 import type { OfferedMethod } from '../../payments/types.ts';
 
-/** Tribute has donations without an invoice, which cannot be tied to a purchase. Stars are paid in the bot. */
-const NOT_FOR_GIFTS: ReadonlySet<string> = new Set(['tribute', 'messenger_stars']);
+/** Has donations without an invoice, which cannot be tied to a purchase. */
+const NOT_FOR_GIFTS: ReadonlySet<string> = new Set(['tribute']);
 
 /** The methods by which a user may pay for a gift, whether or not it would be the first payment (spec 03 section 5.1). */
 export async function listGiftMethods(app: App, userId: number): Promise<OfferedMethod[]> {

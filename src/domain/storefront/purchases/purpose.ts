@@ -1,10 +1,5 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { findTariff } from '../../catalog/find-tariff.ts';
-import { issueAutoLoginToken } from '../../identity/auto-login/auto-login.ts';
-import { findUserById } from '../../identity/find-user.ts';
-import { postMovement } from '../../ledger/post-movement.ts';
-import { text } from '../../messaging/texts.ts';
 import { openCase } from '../../payments/open-case.ts';
 import type { ProviderPaymentState } from '../../payments/ports.ts';
 import {
@@ -16,13 +11,12 @@ import {
   uncreditedResult,
 } from '../../payments/purpose-payment.ts';
 import type { CreditResult, Payment } from '../../payments/types.ts';
-import { periodLabel } from '../../pricing/labels.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { consumeOffer } from './consume-offer.ts';
 import { alertAdmins } from './notify-admins.ts';
-import { openRecipient, type PreparedRecipient, prepareRecipient, type Recipient } from './recipient.ts';
-import { findByPayment, lockPurchase, markFailed, markPaid } from './repo.ts';
-import { GUEST_PURCHASE, isCodeOnly, nextAttempt, recipientOf } from './rules.ts';
+import { openRecipient, type PreparedRecipient, prepareRecipient } from './recipient.ts';
+import { findByPayment, lockPurchase, markFailed } from './repo.ts';
+import { GUEST_PURCHASE, isCodeOnly, recipientOf } from './rules.ts';
+import { payerOf, postRevenue, recordPaid } from './take-money.ts';
 import type { GuestPurchase } from './types.ts';
 
 /** Invoices that pay for guest purchases (spec 03 sections 2.2 and 8.2). */
@@ -60,11 +54,7 @@ async function raiseNoPurchase(
 }
 
 /** The buyer has deleted the account, and nobody else is named: an administrator decides. */
-async function raiseNoPayer(
-  app: App,
-  payment: Payment,
-  { amountKopeks, currency }: ProviderPaymentState,
-): Promise<CreditResult> {
+async function raiseNoPayer(app: App, payment: Payment, { amountKopeks, currency }: ProviderPaymentState): Promise<CreditResult> {
   await openCase(app, { kind: 'no_user', payment, amountKopeks, currency });
   return 'no_user';
 }
@@ -87,18 +77,7 @@ async function takeMoney(
   if (!purchase) return raiseNoPurchase(t, payment, state);
   if (purchase.amountKopeks !== payment.amountKopeks) throw new Error(`purchase ${purchase.id} and its invoice differ in amount`);
 
-  const posting = await postMovement(t, {
-    userId,
-    type: 'subscription_payment',
-    amountKopeks: -purchase.amountKopeks,
-    contra: { kind: 'sales_revenue', product: purchase.isGift ? 'gift' : 'tariff' },
-    paymentMethod: payment.method,
-    externalId: movementId(payment, state),
-    description: await titleOf(t, purchase, payer.language),
-    paidThroughProvider: payment.method,
-  });
-  if (posting.outcome === 'no_user' || posting.outcome === 'insufficient')
-    throw new Error(`a revenue row was ${posting.outcome}`);
+  const posting = await postRevenue(t, purchase, payer, { method: payment.method, externalId: movementId(payment, state) });
   if (posting.outcome === 'duplicate' && (await isMovementTaken(t, posting.transactionId, userId))) {
     const { amountKopeks, currency } = state;
     await openCase(t, {
@@ -111,45 +90,6 @@ async function takeMoney(
     return 'order_mismatch';
   }
   await completePayment(t, payment, state, posting.transactionId);
-  await consumeOffer(t, purchase, userId);
-  await writePaid(t, purchase, recipient, posting.transactionId);
+  await recordPaid(t, purchase, { payer, recipient, transactionId: posting.transactionId });
   return 'credited';
-}
-
-/**
- * Whose revenue row it is: the buyer's where that is an account, so that the money counts as spent by who spent it (spec 03 H24); else the
- * recipient's. Null when there is no such account any more.
- */
-async function payerOf(
-  t: App,
-  { source, buyerUserId }: GuestPurchase,
-  recipient: Recipient | null,
-): Promise<{ userId: number; language: string } | null> {
-  const buyer = source === 'cabinet' && buyerUserId !== null ? await findUserById(t, buyerUserId) : null;
-  return buyer ? { userId: buyer.id, language: buyer.language } : recipient;
-}
-
-/** Its description in the payer's list of transactions. */
-async function titleOf(t: App, purchase: GuestPurchase, language: string): Promise<string> {
-  const tariff = purchase.tariffId === null ? null : await findTariff(t, purchase.tariffId);
-  const values = { tariff_name: tariff?.name ?? '—', period: periodLabel(purchase.periodDays, language) };
-  return text(language, purchase.isGift ? 'gifts.transaction_gift' : 'messages.transaction_tariff', values);
-}
-
-async function writePaid(t: App, purchase: GuestPurchase, recipient: Recipient | null, transactionId: number): Promise<void> {
-  const now = t.clock.now();
-  const { userId = null, isNew = false, password = null } = recipient ?? {};
-  const wasUnpaid = await markPaid(t.db, {
-    id: purchase.id,
-    userId,
-    transactionId,
-    accountCreated: isNew,
-    cabinetPassword: password,
-    // Only the buyer's own new account gets a link that signs in.
-    autoLoginToken: userId !== null && password !== null && !purchase.isGift ? await issueAutoLoginToken(t, userId) : null,
-    nextAttemptAt: recipient && nextAttempt(0, now),
-    now,
-  });
-  if (!wasUnpaid) throw new Error(`purchase ${purchase.id} was paid without its invoice`);
-  if (recipient) await t.jobs.send('gifts.fulfil', { purchaseId: purchase.id });
 }

@@ -54,7 +54,10 @@ async function findOne(db: Db, where: Prisma.GuestPurchaseWhereUniqueInput): Pro
 }
 
 export interface NewPurchase
-  extends Pick<GuestPurchase, 'source' | 'landingId' | 'buyerUserId' | 'recipientWarning' | 'promoOfferPercent' | 'promoOfferSource'> {
+  extends Pick<
+    GuestPurchase,
+    'source' | 'landingId' | 'buyerUserId' | 'recipientWarning' | 'promoOfferPercent' | 'promoOfferSource'
+  > {
   token: string;
   buyer: Contact;
   /** Of the page; null = unknown. */

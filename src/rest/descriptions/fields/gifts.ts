@@ -8,8 +8,7 @@ export const GIFT_FIELDS: Readonly<Record<string, string>> = {
   'GiftConfigResponse.payment_methods': 'Payment methods that are open to this user.',
   'GiftConfigResponse.balance_kopeks': 'Own balance in kopeks.',
   'GiftConfigResponse.promo_group_name': 'Name of the own primary promo group, whose discount the prices contain; null for none.',
-  'GiftConfigPaymentMethod.sub_options':
-    'Variants that can be chosen, as `{method_id}_{id}` in the purchase; null for none.',
+  'GiftConfigPaymentMethod.sub_options': 'Variants that can be chosen, as `{method_id}_{id}` in the purchase; null for none.',
   'GiftConfigPaymentMethod.display_name': 'Name shown to users.',
   currency_symbol: 'Symbol of the currency of all amounts.',
   active_discount_percent: 'Personal discount that the next purchase uses, percent, contained in the prices; null for none.',
