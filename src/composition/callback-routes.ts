@@ -15,6 +15,7 @@ import { receiveChannelUpdate } from '../domain/safety/channel-rule.ts';
 import { barePath } from '../domain/settings/callback-paths.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
 import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
+import { receiveGiftStart } from '../domain/storefront/gifts/start-in-bot.ts';
 import { receiveGiftUpdate } from '../domain/storefront/purchases/press-activate.ts';
 
 declare module 'fastify' {
@@ -100,6 +101,7 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
         await receivePollUpdate(app, verdict.update);
         await receiveOfferUpdate(app, verdict.update);
         await receiveGiftUpdate(app, verdict.update);
+        await receiveGiftStart(app, verdict.update);
         await receiveChannelUpdate(app, verdict.update);
       }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });

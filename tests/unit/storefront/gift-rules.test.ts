@@ -3,7 +3,7 @@ import { systemRandom } from '../../../src/core/random.ts';
 import {
   buyerContact,
   claimVerdict,
-  isOwnContact,
+  isContactOf,
   readGiftCode,
   readRecipient,
   refundObstacle,
@@ -48,10 +48,10 @@ describe('a recipient', () => {
 
   test('is the buyer by own name or own address, in any case', () => {
     const buyer = { email: 'me@example.com', username: 'MyName' };
-    expect(isOwnContact({ type: 'messenger', value: '@myname' }, buyer)).toBe(true);
-    expect(isOwnContact({ type: 'email', value: 'me@example.com' }, buyer)).toBe(true);
-    expect(isOwnContact({ type: 'email', value: 'you@example.com' }, buyer)).toBe(false);
-    expect(isOwnContact({ type: 'messenger', value: '@null' }, { email: null, username: null })).toBe(false);
+    expect(isContactOf({ type: 'messenger', value: '@myname' }, buyer)).toBe(true);
+    expect(isContactOf({ type: 'email', value: 'me@example.com' }, buyer)).toBe(true);
+    expect(isContactOf({ type: 'email', value: 'you@example.com' }, buyer)).toBe(false);
+    expect(isContactOf({ type: 'messenger', value: '@null' }, { email: null, username: null })).toBe(false);
   });
 });
 

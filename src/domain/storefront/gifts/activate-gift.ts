@@ -8,7 +8,7 @@ import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.
 import { awaitDelivery, carryOutActivation } from '../purchases/activate-purchase.ts';
 import { findByCode, lockPurchase, readSurroundings } from '../purchases/repo.ts';
 import { isCode, nextAttempt } from '../purchases/rules.ts';
-import { codeTooShort, giftNotFound, notClaimable, ownGift, tooManyFailures } from './errors.ts';
+import { codeTooShort, giftNotFound, giftOfBuyer, notClaimable, tooManyFailures } from './errors.ts';
 import { linkRecipient } from './repo.ts';
 import { claimVerdict, MIN_CODE_LENGTH, readGiftCode } from './rules.ts';
 
@@ -31,7 +31,7 @@ interface Claimed extends ActivatedGift {
 }
 
 /**
- * Activates a gift by its code (spec 03 section 9). The subscription of the caller is replaced, as the caller, signed in, asks for (H22). The
+ * Activates a gift by its code (spec 03 section 9). The subscription of the caller is replaced, as the caller, signed in, asks for (spec 03 H22). The
  * gift is linked to the caller in a transaction of its own, under the locks of user and gift: of parallel callers one gets it, and an activation
  * that fails afterwards is repeated by the job. Then the call waits a moment for the panel's link, outside of transactions (08 P14).
  * @param caller `idempotencyKey`: a repeat gets the first answer and does not count as an attempt; `ip`: null = unknown
@@ -86,7 +86,7 @@ async function claim(t: App, userId: number, code: string): Promise<Claimed> {
   if (!gift) throw giftNotFound();
   const verdict = claimVerdict(gift, userId);
   if (verdict === 'not_found') throw giftNotFound();
-  if (verdict === 'own') throw ownGift();
+  if (verdict === 'own') throw giftOfBuyer();
   if (verdict === 'not_claimable') throw notClaimable();
   const now = t.clock.now();
   if (verdict === 'claim' && !(await linkRecipient(t.db, gift.id, userId, nextAttempt(0, now), now))) {

@@ -10,7 +10,7 @@ import { giftsDisabled, giftToSelf, invalidEmail, invalidUsername, RESTRICTED } 
 import { isGiftEnabled } from './is-gift-enabled.ts';
 import { payFromBalance } from './pay-from-balance.ts';
 import { payThroughProvider } from './pay-through-provider.ts';
-import { isOwnContact, readRecipient } from './rules.ts';
+import { isContactOf, readRecipient } from './rules.ts';
 import { type BoughtGift, type CheckedGift, type GiftOrder, UNRESOLVABLE } from './types.ts';
 
 const CALLS_A_MINUTE = 5;
@@ -42,7 +42,7 @@ async function checkGift(app: App, actor: UserActor, order: GiftOrder): Promise<
   const buyer = await requireUser(app, actor.userId);
   if (buyer.restrictionSubscription) throw refuse('subscription_restricted', 403, RESTRICTED);
   const recipient = order.recipient && requireRecipient(order.recipient);
-  if (recipient && isOwnContact(recipient, buyer)) throw giftToSelf();
+  if (recipient && isContactOf(recipient, buyer)) throw giftToSelf();
   // The account of an address is looked up, and made, when the money has come.
   const isNeeded = order.paymentMethod === null || recipient?.type === 'messenger';
   const prepared = recipient && isNeeded ? await prepareRecipient(app, recipient) : null;

@@ -12,7 +12,7 @@ export const insufficientBalance = () => refuse('insufficient_balance', 400, 'In
 
 export const codeTooShort = () => refuse('gift_code_too_short', 400, 'Code too short');
 export const giftNotFound = () => refuse('gift_not_found', 404, 'Gift not found');
-export const ownGift = () => refuse('gift_own', 400, 'Cannot activate your own gift');
+export const giftOfBuyer = () => refuse('gift_own', 400, 'Cannot activate your own gift');
 export const notClaimable = () => refuse('gift_not_claimable', 400, 'This gift cannot be activated');
 export const tooManyFailures = (seconds: number) =>
   refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(seconds) } });

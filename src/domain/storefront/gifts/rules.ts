@@ -36,10 +36,10 @@ export function readRecipient(type: Contact['type'], text: string): Contact | nu
 
 type Person = Pick<UserRecord, 'id' | 'email' | 'username' | 'messengerId'>;
 
-/** Whether a contact is the user's own. */
-export function isOwnContact(contact: Contact, user: Pick<Person, 'email' | 'username'>): boolean {
-  const own = contact.type === 'email' ? user.email : user.username && `@${user.username}`;
-  return own !== null && own.toLowerCase() === contact.value.toLowerCase();
+/** Whether a contact is this user's. */
+export function isContactOf(contact: Contact, user: Pick<Person, 'email' | 'username'>): boolean {
+  const known = contact.type === 'email' ? user.email : user.username && `@${user.username}`;
+  return known !== null && known.toLowerCase() === contact.value.toLowerCase();
 }
 
 /** How the recipient sees the buyer: e-mail, else `@username`, else `id:…`. */

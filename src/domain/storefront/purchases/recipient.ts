@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../../core/app.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { urlSafeToken } from '../../../core/random.ts';
@@ -58,12 +57,14 @@ async function askMessenger(app: App, contact: Contact): Promise<number | null> 
 
 /** @returns null when there is no answer in time */
 async function answerWithin<T>(answer: Promise<T>, ms: number): Promise<T | null> {
-  const stop = new AbortController();
-  const late = delay(ms, null, { signal: stop.signal }).catch(() => null);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
   try {
     return await Promise.race([answer, late]);
   } finally {
-    stop.abort();
+    clearTimeout(timer);
   }
 }
 

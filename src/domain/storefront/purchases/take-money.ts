@@ -63,7 +63,7 @@ async function titleOf(t: App, purchase: GuestPurchase, language: string): Promi
 }
 
 /**
- * Marks a purchase paid, uses up the discount that lowered its price (H14) and sends the job that gives it, in the transaction that posted its
+ * Marks a purchase paid, uses up the discount that lowered its price (spec 03 H14) and sends the job that gives it, in the transaction that posted its
  * revenue row. A gift that is only a code rests until it is activated.
  */
 export async function recordPaid(
