@@ -8,7 +8,7 @@ import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import { consumeOffer } from '../purchases/consume-offer.ts';
 import { openRecipient } from '../purchases/recipient.ts';
-import { insertPurchase, markPaid } from '../purchases/repo.ts';
+import { insertPurchase } from '../purchases/repo.ts';
 import { CODE_LENGTH, nextAttempt } from '../purchases/rules.ts';
 import { giftToSelf, insufficientBalance } from './errors.ts';
 import { giftNeeds, newGift, priceGift } from './price-gift.ts';
@@ -57,18 +57,15 @@ async function sell(t: App, start: SaleStart | null, gift: CheckedGift): Promise
   if (posting.outcome !== 'posted') throw new Error(`the debit of a gift was ${posting.outcome}`);
 
   const row = newGift(t, gift, priced, { paymentMethod: 'balance', paymentId: null });
-  const id = await insertPurchase(t.db, row);
-  await consumeOffer(t, { id, ...row }, buyer.id);
-  await markPaid(t.db, {
-    id,
+  const id = await insertPurchase(t.db, row, {
     userId: recipient?.userId ?? null,
     transactionId: posting.transactionId,
     accountCreated: recipient?.isNew ?? false,
     cabinetPassword: recipient?.password ?? null,
     autoLoginToken: null,
     nextAttemptAt: recipient && nextAttempt(0, row.now),
-    now: row.now,
   });
+  await consumeOffer(t, { id, ...row }, buyer.id);
   if (recipient) await t.jobs.send('gifts.fulfil', { purchaseId: id });
   return { status: 'ok', code: row.token.slice(0, CODE_LENGTH), paymentUrl: null, warning: gift.warning };
 }

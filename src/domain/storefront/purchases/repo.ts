@@ -74,14 +74,21 @@ export interface NewPurchase
   now: Date;
 }
 
-export async function insertPurchase(db: Db, { buyer, recipient, now, ...purchase }: NewPurchase): Promise<number> {
+/** @param paid of a purchase that is paid in the same transaction; absent = it waits for its invoice. @returns the id */
+export async function insertPurchase(
+  db: Db,
+  { buyer, recipient, now, ...purchase }: NewPurchase,
+  paid?: Omit<PaidMark, 'id' | 'now'>,
+): Promise<number> {
   const contacts = {
     contactType: buyer.type,
     contactValue: buyer.value,
     giftRecipientType: recipient?.type ?? null,
     giftRecipientValue: recipient?.value ?? null,
   };
-  const data = { ...purchase, ...contacts, code: purchase.token.slice(0, CODE_LENGTH), createdAt: now, updatedAt: now };
+  const code = purchase.token.slice(0, CODE_LENGTH);
+  const state = paid ? { ...paid, status: 'paid', paidAt: now } : {};
+  const data = { ...purchase, ...contacts, ...state, code, createdAt: now, updatedAt: now };
   return (await db.prisma.guestPurchase.create({ data, select: { id: true } })).id;
 }
 
