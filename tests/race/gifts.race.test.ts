@@ -3,8 +3,10 @@ import type { UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
+import { receiveStarsUpdate } from '../../src/domain/payments/receive-stars-update.ts';
 import { activateGift } from '../../src/domain/storefront/gifts/activate-gift.ts';
 import { buyGift } from '../../src/domain/storefront/gifts/buy-gift.ts';
+import { giftStars } from '../../src/domain/storefront/gifts/gift-stars.ts';
 import { refundGift } from '../../src/domain/storefront/gifts/refund-gift.ts';
 import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts';
@@ -223,4 +225,31 @@ describe('purchases', () => {
     expect(await app.db.sql('SELECT id FROM users WHERE email = $1', [email])).toHaveLength(1);
     expect(await checkLedger(app)).toEqual([]);
   });
+});
+
+test('six people pay one link in Stars at once: one pays the gift, the others have the stars on their balances', async () => {
+  const stars = (await testApp()).app;
+  await app.db.sql(
+    `INSERT INTO payment_method_configs (method_id, sort_order, is_enabled) VALUES ('messenger_stars', 1, true)
+     ON CONFLICT (method_id) DO UPDATE SET is_enabled = true RETURNING method_id`,
+  );
+  const buyer = await aBuyer(app);
+  const { code } = await buy(stars, buyer, anOrder(tariffId, { paymentMethod: 'messenger_stars' }));
+  const { paymentId } = await giftOf(app, code);
+  const [invoice] = await app.db.sql<{ orderId: string }>('SELECT order_id FROM payments WHERE id = $1::int', [paymentId]);
+  const payers = await times(6, () => aUser(app));
+  await Promise.all(
+    payers.map(async ({ messengerId: payerMessengerId }) => {
+      const chargeId = `gift-race-${unique()}`;
+      const paid = { updateId: unique(), kind: 'stars_paid', chargeId, payerMessengerId, payload: invoice!.orderId, stars: 231 } as const;
+      await receiveStarsUpdate(stars, paid, '{}', [giftStars]);
+      const [callbackId] = await callbackJobs(stars, chargeId);
+      await Promise.all([1, 2].map(() => processCallback(stars, { callbackId: callbackId! }, [giftStars])));
+    }),
+  );
+  expect((await giftOf(app, code)).status).toBe('paid');
+  expect((await moneyOf(app, buyer)).rows).toHaveLength(1);
+  const balances = await Promise.all(payers.map(async ({ id }) => (await moneyOf(app, { kind: 'user', userId: id })).balance));
+  expect(balances.sort((a, b) => a - b)).toEqual([0, ...Array(5).fill(30_030)]);
+  expect(await checkLedger(app)).toEqual([]);
 });
