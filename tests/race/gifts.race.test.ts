@@ -241,7 +241,14 @@ test('six people pay one link in Stars at once: one pays the gift, the others ha
   await Promise.all(
     payers.map(async ({ messengerId: payerMessengerId }) => {
       const chargeId = `gift-race-${unique()}`;
-      const paid = { updateId: unique(), kind: 'stars_paid', chargeId, payerMessengerId, payload: invoice!.orderId, stars: 231 } as const;
+      const paid = {
+        updateId: unique(),
+        kind: 'stars_paid',
+        chargeId,
+        payerMessengerId,
+        payload: invoice!.orderId,
+        stars: 231,
+      } as const;
       await receiveStarsUpdate(stars, paid, '{}', [giftStars]);
       const [callbackId] = await callbackJobs(stars, chargeId);
       await Promise.all([1, 2].map(() => processCallback(stars, { callbackId: callbackId! }, [giftStars])));
