@@ -28,7 +28,7 @@ const COMPLETE_TAGS = [
   ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
   ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],
   ...['campaigns', 'Cabinet Admin Campaigns'],
-  ...['Landing Pages', 'Cabinet Admin Landings', 'miniapp'],
+  ...['Landing Pages', 'Cabinet Admin Landings', 'Cabinet Gift', 'miniapp'],
   ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
 ];
 

@@ -168,7 +168,7 @@ END $$;
 -- Ends a requested refund that the provider refuses: what was debited goes back to the balance. Returns false when it was ended before.
 CREATE OR REPLACE FUNCTION fail_refund(p_id integer, p_error text, p_titles jsonb, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  v_reversal payment_reversals;
+  v_reversal record;
   v_user integer;
   v_language text;
   v_posting record;

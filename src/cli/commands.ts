@@ -1,6 +1,7 @@
 import { createAdminCommand } from './admin-command.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { refundGiftCommand, resendGiftCommand } from './gift-commands.ts';
 import { ledgerCheckCommand } from './ledger-command.ts';
 import { ledgerReportCommand } from './ledger-report-command.ts';
 import { migrateCommand } from './migrate-command.ts';
@@ -21,5 +22,7 @@ export const commands: readonly Command[] = [
   ledgerReportCommand,
   refundCommand,
   reconcileCommand,
+  refundGiftCommand,
+  resendGiftCommand,
   moveCommand,
 ];

@@ -14,6 +14,8 @@ import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.t
 import { receiveChannelUpdate } from '../domain/safety/channel-rule.ts';
 import { barePath } from '../domain/settings/callback-paths.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
+import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
+import { receiveGiftStart } from '../domain/storefront/gifts/start-in-bot.ts';
 import { receiveGiftUpdate } from '../domain/storefront/purchases/press-activate.ts';
 
 declare module 'fastify' {
@@ -94,11 +96,12 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
       const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
       if (verdict.accepted) {
         // Each module ignores updates that are not for it; an update is of one kind, so at most one of them acts.
-        await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars]);
+        await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars, giftStars]);
         await receiveBotUpdate(app, verdict.update);
         await receivePollUpdate(app, verdict.update);
         await receiveOfferUpdate(app, verdict.update);
         await receiveGiftUpdate(app, verdict.update);
+        await receiveGiftStart(app, verdict.update);
         await receiveChannelUpdate(app, verdict.update);
       }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });

@@ -14,6 +14,7 @@ import { provisioningJobs } from '../domain/provisioning/jobs.ts';
 import { receiptJobs } from '../domain/receipts/jobs.ts';
 import { referralJobs } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
+import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
 import { storefrontJobs } from '../domain/storefront/jobs.ts';
 import { deliverWaiting } from '../domain/storefront/purchases/deliver-purchase.ts';
 import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
@@ -36,7 +37,7 @@ export function allJobs() {
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),
     ...subscriptionJobs,
     ...panelEventJobs,
-    ...paymentJobs({ stars: [wheelStars], invoices: [guestPurchases] }),
+    ...paymentJobs({ stars: [wheelStars, giftStars], invoices: [guestPurchases] }),
     ...promoJobs,
     ...storefrontJobs,
     ...receiptJobs,

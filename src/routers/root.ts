@@ -23,6 +23,7 @@ import { adminVpnpanelSyncRouter } from './admin/vpnpanel-sync.router.ts';
 import { adminWheelRouter } from './admin/wheel.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
+import { giftRouter } from './cabinet/gift.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
@@ -122,6 +123,7 @@ export const appRouter = router({
     referral: referralRouter,
     partner: partnerRouter,
     landingPages: landingRouter,
+    gift: giftRouter,
   }),
   miniapp: router({
     ...miniappTariffsRouter._def.record,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { spinWheel } from '../../src/domain/engagement/wheel/spin-wheel.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
+import { buyGift } from '../../src/domain/storefront/gifts/buy-gift.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
 import { chargeDays } from '../../src/domain/subscriptions/daily/charge-days.ts';
 import { purchaseClassic } from '../../src/domain/subscriptions/purchase-classic.ts';
@@ -13,6 +14,7 @@ import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
 import { switchTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
 import { switchTraffic } from '../../src/domain/subscriptions/switch-traffic.ts';
 import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
+import { aGiftTariff, anOrder, giftsAreOn } from '../support/gift-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
 import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';
 import { statementsDuring } from '../support/statement-recorder.ts';
@@ -199,4 +201,20 @@ describe('what shares the sale or the ledger', () => {
     const { transactions } = await statementsDuring(() => activatePromocode(tariffs.app, buyer, code.code, randomUUID()));
     expect(transactions.map((statements) => statements.length)).toEqual([6, 6]);
   });
+});
+
+test('a gift from the balance, with a discount: the lock, the debit, the gift, the discount and the answer', async () => {
+  await giftsAreOn(tariffs.app);
+  const tariffId = await aGiftTariff(tariffs.app);
+  const buyer = await aBuyer(tariffs.app, 100_000);
+  const buy = async () => {
+    const order = anOrder(tariffId);
+    const { transactions } = await statementsDuring(() => buyGift(tariffs.app, buyer, order, { ...key(), ip: null }));
+    expect(transactions).toHaveLength(1);
+    return transactions[0]!;
+  };
+  expect(await buy()).toHaveLength(6);
+  await anOffer(tariffs.app, buyer.userId, 10);
+  expect(await buy()).toHaveLength(7);
+  expect(await balanceOf(buyer.userId)).toBe(43_000);
 });

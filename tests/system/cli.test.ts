@@ -46,6 +46,8 @@ describe('calling it', () => {
       'token revoke',
       'migrate',
       'ledger check',
+      'gifts refund',
+      'gifts resend',
       'db move',
     ]) {
       expect(help.out).toContain(name);
@@ -57,6 +59,8 @@ describe('calling it', () => {
     const nameless = await cli('token create');
     expect([nameless.code, nameless.err]).toEqual([2, expect.stringContaining('"token create" needs NAME.')]);
     expect((await cli('token create shop --days soon')).err).toContain('--days must be a whole number from 1 to 36500');
+    expect((await cli('gifts refund 5')).err).toContain('--reason needs 1 to 300 characters.');
+    expect((await cli('gifts refund five --reason why')).err).toContain('The id of a gift is a whole number.');
     const stray = await cli('token list --colour');
     expect([stray.code, stray.err]).toEqual([2, expect.stringContaining("'--colour'")]);
     expect((await cli('db move mysql://h/d')).err).toContain('The target must be a postgresql:// address.');
@@ -123,6 +127,8 @@ describe('work on one installation, in its order', () => {
     });
 
     expect((await cli(`token revoke ${token.id}`)).out).toContain('is revoked');
+    const noGift = await cli('gifts refund 4711 --reason why');
+    expect([noGift.code, noGift.err]).toEqual([1, expect.stringContaining('Purchase not found')]);
     const missing = await cli('token revoke 4711');
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
     const asked = await cli('admin create boss@example.com --password prompt', {}, 'another password\n');

@@ -39,7 +39,7 @@ export type StateVerdict =
 /**
  * What a state that the provider confirmed means for a payment (spec 03 sections 2.2 and 11; spec 03a sections 0.2 and 0.4). Money is credited for
  * at least the amount of the record in its currency, whatever its outcome so far, except a reversal: a success after a failure or after the
- * 24 hours still counts (H15), a failure after the credit changes nothing.
+ * 24 hours still counts (spec 03 H15), a failure after the credit changes nothing.
  */
 export function classifyState(payment: Payment, state: ProviderPaymentState): StateVerdict {
   if (state.orderId !== null && state.orderId !== payment.orderId) return 'order_mismatch';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { handleGiftStart } from './gifts/start-in-bot.ts';
 import { fulfilPurchase } from './purchases/fulfil-purchase.ts';
 import { handleGiftPress } from './purchases/press-activate.ts';
 import { watchPurchases } from './purchases/watch-purchases.ts';
@@ -31,11 +32,20 @@ const press = defineJob({
   handle: (app, { data }) => handleGiftPress(app, data),
 });
 
-export const storefrontJobs = [fulfil, watch, press];
+/** Activates the gift of a link to the bot; sends itself again while the person has no account. */
+const start = defineJob({
+  name: 'gifts.start',
+  payload: z.object({ messengerId: z.int(), languageCode: z.string().nullable(), code: z.string(), startedAt: z.string() }),
+  queue: { retryLimit: 5 },
+  handle: (app, { data }) => handleGiftStart(app, data),
+});
+
+export const storefrontJobs = [fulfil, watch, press, start];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'gifts.fulfil': PayloadOf<typeof fulfil>;
     'gifts.press': PayloadOf<typeof press>;
+    'gifts.start': PayloadOf<typeof start>;
   }
 }

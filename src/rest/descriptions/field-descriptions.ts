@@ -7,6 +7,7 @@ import { CATALOG_FIELDS } from './fields/catalog.ts';
 import { CONTENT_FIELDS } from './fields/content.ts';
 import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
 import { GENERAL_FIELDS } from './fields/general.ts';
+import { GIFT_FIELDS } from './fields/gifts.ts';
 import { IDENTITY_FIELDS } from './fields/identity.ts';
 import { MINIAPP_FIELDS } from './fields/miniapp.ts';
 import { MONEY_FIELDS } from './fields/money.ts';
@@ -31,6 +32,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   ENGAGEMENT_FIELDS,
   STATISTICS_FIELDS,
   STOREFRONT_FIELDS,
+  GIFT_FIELDS,
   SUPPORT_FIELDS,
   CONTENT_FIELDS,
   PANEL_FIELDS,

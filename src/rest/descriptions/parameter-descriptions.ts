@@ -39,6 +39,7 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   landing_id: 'Id of the sales page.',
   slug: 'Last part of the address of the sales page.',
   token: 'Token of the purchase, as the purchase returned it.',
+  'Cabinet Gift.token': 'Code of the gift, as the purchase returned it, or the whole token of the purchase.',
   merge_token: 'Token of the merge, as linking returned it. It is the credential of the request.',
   provider: 'Name of the provider: `google`, `yandex`, `discord` or `vk`.',
   method: 'Id of the payment method.',

@@ -38,6 +38,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Referral': 'Own links, referrals and rewards, and the terms of the programme.',
   'Cabinet Partner': 'Becoming a partner, and the campaigns of a partner.',
   'Landing Pages': 'Sales pages for buyers without an account. No credential; limited by address.',
+  'Cabinet Gift': 'Subscriptions that users buy for other people, and codes that activate them.',
   'Cabinet Admin Users':
     'Administration of users: search, details, balance, subscription, blocking, synchronisation with the panel, deletion.',
   'Cabinet Admin Tariffs': 'Administration of tariffs.',

@@ -1,9 +1,10 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { claimPurchasedAccount } from '../../../src/domain/identity/purchased-accounts.ts';
 import { signInAsMessengerUser } from '../../../src/domain/identity/sign-in-with-messenger.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { prepareRecipient } from '../../../src/domain/storefront/purchases/recipient.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aName, aPaidPurchase, aShop, contact, factsOf, giftTo, subscriptionOf } from '../../support/purchase-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
@@ -61,6 +62,28 @@ describe('a recipient in the messenger', () => {
     const second = await aPaidPurchase(app, provider, shop, { buyer: contact(name.toUpperCase()) });
     expect((await factsOf(app, second.id)).userId).toBe((await factsOf(app, first.id)).userId);
     expect((await factsOf(app, second.id)).accountCreated).toBe(false);
+  });
+
+  test('is waited for five seconds, then the purchase goes on without an id', async () => {
+    const isAsked = Promise.withResolvers<void>();
+    const findPerson = () => {
+      isAsked.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const silent: App = { ...app, ports: { ...app.ports, messenger: { ...app.ports.messenger, findPerson } } };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let answer: unknown = 'none yet';
+      const asking = prepareRecipient(silent, contact(aName())).then((prepared) => (answer = prepared));
+      await isAsked.promise;
+      await vi.advanceTimersByTimeAsync(4_999);
+      expect(answer).toBe('none yet');
+      await vi.advanceTimersByTimeAsync(1);
+      await asking;
+      expect(answer).toMatchObject({ messengerId: null, password: null });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('is credited also when the messenger does not answer', async () => {

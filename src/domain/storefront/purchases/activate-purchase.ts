@@ -33,12 +33,12 @@ export async function activateByToken(app: App, token: string, actor: UserActor 
   const purchase = isToken(token) ? await findByToken(app.db, token) : null;
   if (!purchase) throw purchaseNotFound();
   await activate(app, purchase, actor);
-  await awaitDelivery(app, purchase);
+  if (purchase.userId !== null && purchase.status !== 'delivered') await awaitDelivery(app, purchase.userId);
 }
 
-/** Waits a moment for the panel's links, with which the purchase counts as delivered (spec 08 P14). */
-async function awaitDelivery(app: App, { userId, status }: GuestPurchase): Promise<void> {
-  if (userId === null || status === 'delivered' || app.env.provisionAnswerWaitMs === 0) return;
+/** Waits a moment for the panel's links, with which the purchases of a user count as delivered (spec 08 P14). Not in a transaction. */
+export async function awaitDelivery(app: App, userId: number): Promise<void> {
+  if (app.env.provisionAnswerWaitMs === 0) return;
   const subscription = (await readUserSubscription(app, userId))?.subscription;
   const pushed = subscription && (await awaitPush(app, subscription.id));
   if (pushed?.subscriptionUrl) await deliverWaiting(app, { userId });
@@ -67,11 +67,19 @@ async function activate(app: App, purchase: GuestPurchase, actor: UserActor | nu
   // A transaction of its own: if the next one fails, the request is stored and the job repeats it (spec 03 H6).
   const isSigned = actor?.userId === userId;
   await markActivationRequested(app.db, purchase.id, isSigned, nextAttempt(0, now), now);
+  await carryOutActivation(app, purchase.id, isSigned);
+}
+
+/**
+ * `activateRequested` for a caller who waits for it: any failure is a refusal, and the job repeats what failed.
+ * @throws AppError as `activateRequested` | 500 'Activation failed, please try again'
+ */
+export async function carryOutActivation(app: App, purchaseId: number, isSigned: boolean): Promise<void> {
   try {
-    await activateRequested(app, purchase.id, isSigned);
+    await activateRequested(app, purchaseId, isSigned);
   } catch (error) {
     if (isAppError(error)) throw error;
-    app.log.error({ err: error, purchaseId: purchase.id }, 'an activation failed');
+    app.log.error({ err: error, purchaseId }, 'an activation failed');
     throw activationFailed(error);
   }
 }

@@ -7,7 +7,7 @@ import { deliverableTariff, grant } from './grant.ts';
 import { alertAdmins, notifyAdmins } from './notify-admins.ts';
 import { notifyRecipient } from './notify-recipient.ts';
 import { findPurchase, lockPurchase, markFailed, markPendingActivation } from './repo.ts';
-import { needsActivation } from './rules.ts';
+import { isCodeOnly, needsActivation } from './rules.ts';
 import type { FailureReason } from './types.ts';
 
 /**
@@ -17,7 +17,7 @@ import type { FailureReason } from './types.ts';
  */
 export async function fulfilPurchase(app: App, { purchaseId }: { purchaseId: number }): Promise<void> {
   const seen = await findPurchase(app.db, purchaseId);
-  if (seen?.status !== 'paid') return;
+  if (seen?.status !== 'paid' || isCodeOnly(seen)) return;
   const { userId } = seen;
   await inTransaction(app, (t) => (userId === null ? fail(t, purchaseId, 'recipient_gone') : fulfil(t, purchaseId, userId)));
   if (userId !== null) await deliverWaiting(app, { userId });

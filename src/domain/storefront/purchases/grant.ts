@@ -27,7 +27,8 @@ export async function grant(
     tariff,
     days: purchase.periodDays,
     amountKopeks: purchase.amountKopeks,
-    transactionId: purchase.transactionId,
+    // A row of the feed names movements of its own user only; a gift from the cabinet was paid by its buyer.
+    transactionId: purchase.source === 'cabinet' ? null : purchase.transactionId,
     paymentMethod: purchase.paymentMethod,
     isGift: purchase.isGift,
   });

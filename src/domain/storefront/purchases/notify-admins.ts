@@ -15,7 +15,7 @@ export async function notifyAdmins(
 ): Promise<void> {
   const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_PURCHASES_TOPIC_ID');
   if (chat === null) return;
-  const values = { ...contactsOf(purchase), tariff_name: tariffName, period_days: purchase.periodDays };
+  const values = { ...contactsOf(t, purchase), tariff_name: tariffName, period_days: purchase.periodDays };
   await sendMessage(t, { ...chat, html: htmlText(t.settings.get('DEFAULT_LANGUAGE'), `gifts.${outcome}`, values) });
 }
 
@@ -33,7 +33,7 @@ export async function alertAdmins(t: App, purchase: GuestPurchase, reason: Failu
   if (chat === null) return;
   const language = t.settings.get('DEFAULT_LANGUAGE');
   const html = htmlText(language, 'gifts.admin_alert', {
-    ...contactsOf(purchase),
+    ...contactsOf(t, purchase),
     reason: text(language, `gifts.reason_${reason}`),
     method: purchase.paymentMethod ?? '—',
     payment_id: paymentId ?? '—',
@@ -42,8 +42,9 @@ export async function alertAdmins(t: App, purchase: GuestPurchase, reason: Failu
   await sendMessage(t, { ...chat, html });
 }
 
-function contactsOf(purchase: GuestPurchase) {
+function contactsOf(t: App, purchase: GuestPurchase) {
   return {
+    what: text(t.settings.get('DEFAULT_LANGUAGE'), `gifts.what_${purchase.source}`),
     purchase_id: purchase.id,
     amount: formatPrice(purchase.amountKopeks, false),
     buyer: purchase.buyer.value,

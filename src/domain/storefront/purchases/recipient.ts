@@ -25,6 +25,8 @@ export interface Recipient {
 }
 
 const PASSWORD_BYTES = 12;
+/** How long a purchase waits for the messenger (spec 03 section 9). */
+const ANSWER_MS = 5_000;
 
 /** Looks a recipient up, outside of any transaction. If the messenger does not answer, the payment goes on without its id. */
 export async function prepareRecipient(app: App, contact: Contact): Promise<PreparedRecipient> {
@@ -34,15 +36,35 @@ export async function prepareRecipient(app: App, contact: Contact): Promise<Prep
   return { contact, password: { plain, hash: await hashPassword(plain) }, messengerId: null };
 }
 
+/** Whether somebody has the name of a prepared recipient: the messenger's id, or an account here that can be reached. */
+export async function isPersonKnown(app: App, { contact, messengerId }: PreparedRecipient): Promise<boolean> {
+  if (messengerId !== null) return true;
+  const known = await findUserByUsername(app, usernameOf(contact));
+  return known !== null && (known.messengerId !== null || known.email !== null);
+}
+
 async function askMessenger(app: App, contact: Contact): Promise<number | null> {
   const username = usernameOf(contact);
   const known = await findUserByUsername(app, username);
   if (known?.messengerId || !app.ports.messenger.isConfigured()) return null;
   try {
-    return await app.ports.messenger.findPerson(username);
+    return await answerWithin(app.ports.messenger.findPerson(username), ANSWER_MS);
   } catch (error) {
     app.log.info({ err: error }, 'a recipient could not be looked up in the messenger');
     return null;
+  }
+}
+
+/** @returns null when there is no answer in time */
+async function answerWithin<T>(answer: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

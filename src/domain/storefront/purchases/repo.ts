@@ -1,6 +1,8 @@
+import { timingSafeEqual } from 'node:crypto';
 import { columns, plainRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Prisma } from '../../../generated/prisma/client.ts';
+import { CODE_LENGTH } from './rules.ts';
 import type { Contact, FailureReason, GuestPurchase, PurchaseStatus } from './types.ts';
 
 /** Everything but the credentials, which only `takeCredentials` reads. */
@@ -20,6 +22,7 @@ const PURCHASE = columns('GuestPurchase', [
   ...(['giftRecipientType', 'giftRecipientValue', 'giftMessage', 'tariffId', 'periodDays', 'amountKopeks'] as const),
   ...(['paymentMethod', 'paymentId', 'transactionId', 'status', 'userId', 'accountCreated', 'retryCount'] as const),
   ...(['activationRequestedAt', 'isActivationSigned', 'grantedAt', 'subscriptionUrl', 'subscriptionCryptoLink'] as const),
+  ...(['recipientWarning', 'promoOfferPercent', 'promoOfferSource', 'refundTransactionId'] as const),
   ...(['createdAt', 'paidAt', 'deliveredAt'] as const),
 ]);
 type PurchaseRow = RowOf<typeof PURCHASE>;
@@ -29,7 +32,6 @@ const OMITTED = {
   ...({ cabinetPassword: true, autoLoginToken: true } as const),
   ...({
     currency: true,
-    recipientWarning: true,
     nextAttemptAt: true,
     lastError: true,
     receiptUuid: true,
@@ -51,9 +53,12 @@ async function findOne(db: Db, where: Prisma.GuestPurchaseWhereUniqueInput): Pro
   return row && toPurchase(plainRow('GuestPurchase', row));
 }
 
-export interface NewPurchase {
+export interface NewPurchase
+  extends Pick<
+    GuestPurchase,
+    'source' | 'landingId' | 'buyerUserId' | 'recipientWarning' | 'promoOfferPercent' | 'promoOfferSource'
+  > {
   token: string;
-  landingId: number;
   buyer: Contact;
   /** Of the page; null = unknown. */
   language: string | null;
@@ -64,18 +69,26 @@ export interface NewPurchase {
   periodDays: number;
   amountKopeks: number;
   paymentMethod: string;
-  paymentId: number;
+  /** The invoice; null = paid from the balance. */
+  paymentId: number | null;
   now: Date;
 }
 
-export async function insertPurchase(db: Db, { buyer, recipient, now, ...purchase }: NewPurchase): Promise<number> {
+/** @param paid of a purchase that is paid in the same transaction; absent = it waits for its invoice. @returns the id */
+export async function insertPurchase(
+  db: Db,
+  { buyer, recipient, now, ...purchase }: NewPurchase,
+  paid?: Omit<PaidMark, 'id' | 'now'>,
+): Promise<number> {
   const contacts = {
     contactType: buyer.type,
     contactValue: buyer.value,
     giftRecipientType: recipient?.type ?? null,
     giftRecipientValue: recipient?.value ?? null,
   };
-  const data = { ...purchase, ...contacts, code: purchase.token.slice(0, 12), source: 'landing', createdAt: now, updatedAt: now };
+  const code = purchase.token.slice(0, CODE_LENGTH);
+  const state = paid ? { ...paid, status: 'paid', paidAt: now } : {};
+  const data = { ...purchase, ...contacts, ...state, code, createdAt: now, updatedAt: now };
   return (await db.prisma.guestPurchase.create({ data, select: { id: true } })).id;
 }
 
@@ -97,6 +110,24 @@ export function findByPayment(db: Db, paymentId: number): Promise<GuestPurchase 
   return findOne(db, { paymentId });
 }
 
+/**
+ * By the code that buyers pass on, as a whole (spec 03 H2). It is found by its digest and compared in constant time, so that the time of an
+ * answer says nothing about the characters of a code.
+ * @param code of the form of `isCode`
+ */
+export async function findByCode(db: Db, code: string): Promise<GuestPurchase | null> {
+  const [row] = await db.sql<PurchaseRow>(
+    `SELECT ${PURCHASE.of()} FROM guest_purchases WHERE sha256(code::bytea) = sha256($1::text::bytea)`,
+    [code],
+  );
+  return row && areEqual(row.code, code) ? toPurchase(row) : null;
+}
+
+function areEqual(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
 /** To be called after the rows of user and subscription are locked (spec 00, lock order). */
 export async function lockPurchase(db: Db, id: number): Promise<GuestPurchase | null> {
   const rows = await db.sql<PurchaseRow>(`SELECT ${PURCHASE.of()} FROM guest_purchases WHERE id = $1::int FOR UPDATE`, [id]);
@@ -105,12 +136,14 @@ export async function lockPurchase(db: Db, id: number): Promise<GuestPurchase | 
 
 export interface PaidMark {
   id: number;
-  userId: number;
+  /** The recipient; null = a gift that is only a code. */
+  userId: number | null;
   transactionId: number;
   accountCreated: boolean;
   cabinetPassword: string | null;
   autoLoginToken: string | null;
-  nextAttemptAt: Date;
+  /** Null = no job gives it. */
+  nextAttemptAt: Date | null;
   now: Date;
 }
 

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
+import { type Random, urlSafeToken } from '../../../core/random.ts';
 import { isPast } from '../../subscriptions/rules/status.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import type { Contact, ContactType, GuestPurchase, PurchaseStatus } from './types.ts';
@@ -15,14 +16,30 @@ const SHOWN_MS = DAY_MS;
 /** Credentials of a purchase that waits to be activated are shown this long after the payment. */
 const SHOWN_WAITING_MS = 3 * DAY_MS;
 
+const TOKEN_BYTES = 48;
+/** Characters of a code, base64url: 132 random bits. */
+export const CODE_LENGTH = 22;
+
 const TOKEN = /^[\w-]{64}$/;
+/** 12 characters in purchases from before. */
+const CODE = /^(?:[\w-]{12}|[\w-]{22})$/;
 const EMAIL = /^[^\s@<>"(),:;[\]\\]{1,64}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,63}$/i;
 const USERNAME = /^@?([a-z][a-z0-9_]{4,31})$/i;
 const MAX_EMAIL = 254;
 
+/** The whole token of a new purchase: 384 random bits. */
+export function newPurchaseToken(random: Random): string {
+  return urlSafeToken(random, TOKEN_BYTES);
+}
+
 /** Whether a text has the form of a purchase's token; others are not looked up (spec 03 H2). */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
+}
+
+/** Whether a text has the form of the code of a gift; others are not looked up (spec 03 H2). */
+export function isCode(text: string): boolean {
+  return CODE.test(text);
 }
 
 /** Reads a contact as it was typed. @returns null when it does not have the form of its type (spec 03 section 7.2) */
@@ -41,6 +58,11 @@ export function usernameOf(contact: Contact): string {
 /** Contact of the one who gets the subscription; null for a gift that is only a code. */
 export function recipientOf(purchase: Pick<GuestPurchase, 'isGift' | 'recipient' | 'buyer'>): Contact | null {
   return purchase.isGift ? purchase.recipient : purchase.buyer;
+}
+
+/** Whether a purchase is a gift for whoever enters its code: it rests in `paid` until then (spec 03 section 8.1). */
+export function isCodeOnly(purchase: Pick<GuestPurchase, 'isGift' | 'recipient'>): boolean {
+  return purchase.isGift && purchase.recipient === null;
 }
 
 /** Masks a contact so that only its owner recognises it (spec 03 section 7.2). */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
 import { isAppError } from '../../../core/errors.ts';
-import { urlSafeToken } from '../../../core/random.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { effectiveSquadsOf, lockTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
@@ -31,7 +30,7 @@ import {
 } from './errors.ts';
 import { successUrl } from './links.ts';
 import { deleteUnpaid, insertPurchase } from './repo.ts';
-import { GUEST_PURCHASE } from './rules.ts';
+import { GUEST_PURCHASE, newPurchaseToken } from './rules.ts';
 import type { Contact } from './types.ts';
 
 /** A guest's order; its contacts have been checked by `readContact`. */
@@ -57,8 +56,6 @@ interface PreparedPurchase {
   token: string;
   invoice: PreparedInvoice;
 }
-
-const TOKEN_BYTES = 48;
 
 /**
  * Starts a purchase without an account (spec 03 section 7.2): purchase and invoice are committed before the provider is
@@ -105,7 +102,7 @@ async function preparePurchase(
   const provider = method && providerOf(t, method);
   if (!provider) throw providerUnavailable();
 
-  const token = urlSafeToken(t.random, TOKEN_BYTES);
+  const token = newPurchaseToken(t.random);
   const invoice = await prepareInvoice(t, {
     provider,
     userId: null,
@@ -120,7 +117,12 @@ async function preparePurchase(
   });
   await insertPurchase(t.db, {
     token,
+    source: 'landing',
     landingId: landing.id,
+    buyerUserId: null,
+    recipientWarning: null,
+    promoOfferPercent: null,
+    promoOfferSource: null,
     buyer: order.buyer,
     language,
     isGift: order.isGift,

@@ -13,11 +13,11 @@ export interface Contact {
 
 /**
  * A purchase without its credentials, which only `takeCredentials` reads. Whoever has the 64 characters of `token` may see the purchase;
- * `code` is its first 12. `userId` is the recipient's account, which this purchase created where `accountCreated` (spec 03 H3).
+ * `code` is its first 22, or 12 in old rows. `userId` is the recipient's account, which this purchase created where `accountCreated` (spec 03 H3).
  */
 export type GuestPurchase = Omit<
   Rows['GuestPurchase'],
-  CredentialField | ContactField | 'currency' | 'recipientWarning' | 'nextAttemptAt' | 'lastError' | 'receiptUuid' | 'updatedAt'
+  CredentialField | ContactField | 'currency' | 'nextAttemptAt' | 'lastError' | 'receiptUuid' | 'updatedAt'
 > & {
   buyer: Contact;
   /** Null for a purchase for oneself and for a gift that is only a code. */

@@ -33,4 +33,16 @@ export const CABINET_OTHER: Readonly<Record<string, string>> = {
     'Begins a purchase without an account, for the buyer or as a gift, and returns the address where it is paid and the token of the purchase. It is delivered when the provider reports the payment. Accepts `Idempotency-Key`.',
   'GET /cabinet/landing/purchase/{token}':
     'Returns the state of a purchase. Contacts are masked. Links, password and sign-in token of a new account are shown for a limited time.',
+
+  'GET /cabinet/gift/config':
+    'Returns the tariffs that can be given with the prices for this user, discounts applied, and the payment methods. While gifts are switched off, only the balance.',
+  'POST /cabinet/gift/purchase':
+    'Buys a gift: from the balance, where the debit and the gift are one transaction, or by an invoice at a provider, which is paid at `payment_url`. With a recipient it is given when it is paid, and the recipient is notified; without one it is a code for whoever activates it. A personal discount is used up by the payment. At most 5 a minute. Accepts `Idempotency-Key`.',
+  'GET /cabinet/gift/pending':
+    'Lists the gifts that wait for the own consent because there is a subscription that they would replace, newest first, at most 100.',
+  'GET /cabinet/gift/purchase/{token}': 'Returns the state of one gift that the user bought.',
+  'GET /cabinet/gift/sent': 'Lists the gifts that the user bought, newest first, at most 100.',
+  'GET /cabinet/gift/received': 'Lists the gifts that the user was given, in any state, newest first, at most 100.',
+  'POST /cabinet/gift/activate':
+    'Activates a gift by its code. An own subscription is replaced entirely. A gift for a named recipient can be activated by that recipient only, one without a recipient by the first who enters the code. Repeating it changes nothing. The panel is updated afterwards; the answer waits for it a moment. At most 10 a minute; unknown codes are limited further by user and address. Accepts `Idempotency-Key`.',
 };

@@ -1,0 +1,104 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { isAppError } from '../../../core/errors.ts';
+import { hitsSoFar, isWithinLimit, limitOrRefuse } from '../../../core/rate-limit.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { isAnswered, runOnceAround } from '../../ledger/run-once.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { awaitDelivery, carryOutActivation } from '../purchases/activate-purchase.ts';
+import { findByCode, lockPurchase, readSurroundings } from '../purchases/repo.ts';
+import { isCode, nextAttempt } from '../purchases/rules.ts';
+import { codeTooShort, giftNotFound, giftOfBuyer, notClaimable, tooManyFailures } from './errors.ts';
+import { linkRecipient } from './repo.ts';
+import { claimVerdict, MIN_CODE_LENGTH, readGiftCode } from './rules.ts';
+
+const CALLS_A_MINUTE = 10;
+/** Unknown codes in a window that block a user, and an address, until its end: an address may be shared by many users. */
+const FAILURE_WINDOW_SECONDS = 3_600;
+const FAILURES_OF_USER = 20;
+const FAILURES_OF_ADDRESS = 100;
+
+export interface ActivatedGift {
+  tariffName: string | null;
+  periodDays: number;
+}
+
+interface Claimed extends ActivatedGift {
+  purchaseId: number;
+  userId: number;
+  /** What is left to do. */
+  rest: 'activate' | 'wait' | 'nothing';
+}
+
+/**
+ * Activates a gift by its code (spec 03 section 9). The subscription of the caller is replaced, as the caller, signed in, asks for (spec 03 H22). The
+ * gift is linked to the caller in a transaction of its own, under the locks of user and gift: of parallel callers one gets it, and an activation
+ * that fails afterwards is repeated by the job. Then the call waits a moment for the panel's link, outside of transactions (08 P14).
+ * @param caller `idempotencyKey`: a repeat gets the first answer and does not count as an attempt; `ip`: null = unknown
+ * @throws AppError 429 | 400 'Code too short' | 404 'Gift not found', also for the gift of somebody else | 400 'Cannot activate your own gift',
+ * 'This gift cannot be activated' | 500 of the activation; 409 and 422 of the key
+ */
+export async function activateGift(
+  app: App,
+  actor: UserActor,
+  input: { code: string },
+  caller: { idempotencyKey: string | null; ip: string | null },
+): Promise<ActivatedGift> {
+  const code = readGiftCode(input.code);
+  const isRepeat = await isAnswered(app, actor, caller.idempotencyKey);
+  if (!isRepeat) await limitTries(app, actor, caller.ip);
+  if (code.length < MIN_CODE_LENGTH) throw codeTooShort();
+  try {
+    return await runOnceAround(
+      app,
+      actor,
+      { key: caller.idempotencyKey, operation: 'gift.activate', input: { code } },
+      (t) => claim(t, actor.userId, code),
+      (claimed) => finish(app, claimed),
+    );
+  } catch (error) {
+    if (isAppError(error) && error.code === giftNotFound().code) await countFailure(app, actor, caller.ip);
+    throw error;
+  }
+}
+
+const userKey = ({ userId }: UserActor) => `gift:failure:user:${userId}`;
+const addressKey = (ip: string) => `gift:failure:ip:${ip}`;
+
+/** @throws AppError 429 'Too many requests' */
+async function limitTries(app: App, actor: UserActor, ip: string | null): Promise<void> {
+  await limitOrRefuse(app, `gift:activate:user:${actor.userId}`, CALLS_A_MINUTE, 60);
+  const ofUser = await hitsSoFar(app, userKey(actor), FAILURE_WINDOW_SECONDS);
+  const ofAddress = ip === null ? 0 : await hitsSoFar(app, addressKey(ip), FAILURE_WINDOW_SECONDS);
+  if (ofUser >= FAILURES_OF_USER || ofAddress >= FAILURES_OF_ADDRESS) throw tooManyFailures(FAILURE_WINDOW_SECONDS);
+}
+
+/** Counted outside of the refused transaction, which leaves nothing. Calls at once are bounded by the limit of a minute. */
+async function countFailure(app: App, actor: UserActor, ip: string | null): Promise<void> {
+  await isWithinLimit(app, userKey(actor), FAILURES_OF_USER, FAILURE_WINDOW_SECONDS);
+  if (ip !== null) await isWithinLimit(app, addressKey(ip), FAILURES_OF_ADDRESS, FAILURE_WINDOW_SECONDS);
+}
+
+async function claim(t: App, userId: number, code: string): Promise<Claimed> {
+  if ((await lockUserSubscription(t, userId)) === undefined) throw userNotFound();
+  const found = isCode(code) ? await findByCode(t.db, code) : null;
+  const gift = found && (await lockPurchase(t.db, found.id));
+  if (!gift) throw giftNotFound();
+  const verdict = claimVerdict(gift, userId);
+  if (verdict === 'not_found') throw giftNotFound();
+  if (verdict === 'own') throw giftOfBuyer();
+  if (verdict === 'not_claimable') throw notClaimable();
+  const now = t.clock.now();
+  if (verdict === 'claim' && !(await linkRecipient(t.db, gift.id, userId, nextAttempt(0, now), now))) {
+    throw new Error(`gift ${gift.id} changed under its lock`);
+  }
+  const { tariffName } = await readSurroundings(t.db, gift.id);
+  const rest = verdict === 'claim' ? 'activate' : gift.status === 'delivered' ? 'nothing' : 'wait';
+  return { purchaseId: gift.id, userId, rest, tariffName, periodDays: gift.periodDays };
+}
+
+async function finish(app: App, { purchaseId, userId, rest, tariffName, periodDays }: Claimed): Promise<ActivatedGift> {
+  if (rest === 'activate') await carryOutActivation(app, purchaseId, true);
+  if (rest !== 'nothing') await awaitDelivery(app, userId);
+  return { tariffName, periodDays };
+}

@@ -1,0 +1,102 @@
+import type { UserActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { formatPrice } from '../../../core/money.ts';
+import { listAvailableSquads } from '../../catalog/find-squads.ts';
+import { listActiveTariffs } from '../../catalog/list-visible-tariffs.ts';
+import type { Tariff } from '../../catalog/types.ts';
+import { requireUser } from '../../identity/require-user.ts';
+import type { OfferedMethod } from '../../payments/types.ts';
+import { offerPercent } from '../../pricing/discounts.ts';
+import { periodKeys } from '../../pricing/periods.ts';
+import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
+import { readActiveDiscount, readMyGroup } from '../../promo/offers/my-discount.ts';
+import { pricingSettingsOf } from '../../subscriptions/settings.ts';
+import { isGiftEnabled } from './is-gift-enabled.ts';
+import { listGiftMethods } from './payment-choice.ts';
+import { giftPrice } from './rules.ts';
+
+/** A period as a gift; kopeks. The last two are set only where discounts lower the price. */
+export interface GiftPeriod {
+  days: number;
+  priceKopeks: number;
+  priceLabel: string;
+  originalPriceKopeks: number | null;
+  discountPercent: number | null;
+}
+
+export type GiftTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit'> & {
+  periods: GiftPeriod[];
+};
+
+/** What a user can give, and how it can be paid. */
+export interface GiftConfig {
+  isEnabled: boolean;
+  tariffs: GiftTariff[];
+  methods: OfferedMethod[];
+  balanceKopeks: number;
+  promoGroupName: string | null;
+  /** Of the personal offer; null without a live one. */
+  activeDiscountPercent: number | null;
+  activeDiscountExpiresAt: Date | null;
+}
+
+/** The page on which a user buys a gift (spec 03 section 9); while gifts are switched off, the balance alone. */
+export async function readGiftConfig(app: App, actor: UserActor): Promise<GiftConfig> {
+  const [{ balanceKopeks }, isEnabled] = await Promise.all([requireUser(app, actor.userId), isGiftEnabled(app)]);
+  if (!isEnabled) {
+    const none = { promoGroupName: null, activeDiscountPercent: null, activeDiscountExpiresAt: null };
+    return { isEnabled, tariffs: [], methods: [], balanceKopeks, ...none };
+  }
+  const [group, discount, tariffs, methods] = await Promise.all([
+    readMyGroup(app, actor),
+    readActiveDiscount(app, actor),
+    listGivenTariffs(app),
+    listGiftMethods(app, actor.userId),
+  ]);
+  const now = app.clock.now();
+  const user: PricedUser = {
+    promoOfferDiscountPercent: discount.percent,
+    promoOfferDiscountExpiresAt: discount.expiresAt,
+    primaryPromoGroup: group,
+  };
+  const buyer = { user, settings: pricingSettingsOf(app), now };
+  const percent = offerPercent(user, now);
+  return {
+    isEnabled,
+    tariffs: tariffs
+      .map((tariff) => ({ ...tariff, periods: periodsOf(tariff, buyer) }))
+      .filter(({ periods }) => periods.length > 0),
+    methods,
+    balanceKopeks,
+    promoGroupName: group?.name ?? null,
+    activeDiscountPercent: percent > 0 ? percent : null,
+    activeDiscountExpiresAt: percent > 0 ? discount.expiresAt : null,
+  };
+}
+
+/** Active tariffs that may be given; one that would give no server is left out (08 P5). */
+async function listGivenTariffs(app: App): Promise<Tariff[]> {
+  const tariffs = (await listActiveTariffs(app)).filter(({ showInGift }) => showInGift);
+  const isOpenEmpty =
+    tariffs.some(({ allowedSquads }) => allowedSquads.length === 0) && (await listAvailableSquads(app)).length === 0;
+  return isOpenEmpty ? tariffs.filter(({ allowedSquads }) => allowedSquads.length > 0) : tariffs;
+}
+
+function periodsOf(tariff: Tariff, buyer: { user: PricedUser; settings: PricingSettings; now: Date }): GiftPeriod[] {
+  return periodKeys(tariff.periodPrices).flatMap((days): GiftPeriod[] => {
+    const price = giftPrice(tariff, days, buyer);
+    if (!price) return [];
+    const { kopeks: priceKopeks, originalKopeks } = price;
+    const percent = Math.floor(((originalKopeks - priceKopeks) * 100) / originalKopeks);
+    const isReduced = percent > 0;
+    return [
+      {
+        days,
+        priceKopeks,
+        priceLabel: formatPrice(priceKopeks, buyer.settings.priceRoundingEnabled),
+        originalPriceKopeks: isReduced ? originalKopeks : null,
+        discountPercent: isReduced ? percent : null,
+      },
+    ];
+  });
+}

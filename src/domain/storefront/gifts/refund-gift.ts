@@ -1,0 +1,71 @@
+import type { Actor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { formatPrice } from '../../../core/money.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { findUserById } from '../../identity/find-user.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { htmlText, text } from '../../messaging/texts.ts';
+import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { purchaseNotFound } from '../purchases/errors.ts';
+import { findPurchase, lockPurchase } from '../purchases/repo.ts';
+import { notRefundable } from './errors.ts';
+import { recordGiftAction } from './record-gift-action.ts';
+import { markRefunded } from './repo.ts';
+import { refundObstacle } from './rules.ts';
+
+export interface RefundedGift {
+  purchaseId: number;
+  userId: number;
+  /** Kopeks. */
+  amountKopeks: number;
+  balanceKopeks: number;
+  transactionId: number;
+}
+
+/**
+ * Gives the money of a paid gift that nobody has claimed back to the balance of its buyer. Ledger row `refund`, state `failed` and the refunded
+ * mark are one transaction under the lock of the gift: of a refund and a claim at once one succeeds, and a refunded gift can never be claimed
+ * (CHECK). The action is recorded in the audit log; the buyer gets a message.
+ * @param reason for the audit log
+ * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, or its buyer has no account
+ */
+export async function refundGift(app: App, actor: Actor, id: number, reason: string): Promise<RefundedGift> {
+  const refunded = await inTransaction(app, (t) => refund(t, id, reason));
+  await recordGiftAction(app, actor, 'refund', id, { ...refunded, reason });
+  return refunded;
+}
+
+async function refund(t: App, id: number, reason: string): Promise<RefundedGift> {
+  const seen = isRowId(id) ? await findPurchase(t.db, id) : null;
+  if (!seen) throw purchaseNotFound();
+  const buyer = seen.buyerUserId === null ? null : await findUserById(t, seen.buyerUserId);
+  if (buyer) await lockUserSubscription(t, buyer.id);
+  const gift = await lockPurchase(t.db, id);
+  if (!gift) throw purchaseNotFound();
+  const obstacle = refundObstacle(gift);
+  if (obstacle) throw notRefundable(obstacle);
+  if (!buyer || gift.buyerUserId !== buyer.id) throw notRefundable('no_buyer');
+  const { amountKopeks } = gift;
+  const posting = await postMovement(t, {
+    userId: buyer.id,
+    type: 'refund',
+    amountKopeks,
+    contra: { kind: 'sales_revenue', product: 'gift' },
+    paymentMethod: 'balance',
+    // Unique: a second guard beside the mark of the gift.
+    externalId: `gift-refund-${id}`,
+    description: text(buyer.language, 'gifts.transaction_refund', { purchase_id: id }),
+  });
+  if (posting.outcome !== 'posted') throw new Error(`the refund of gift ${id} was ${posting.outcome}`);
+  if (!(await markRefunded(t.db, id, posting.transactionId, reason, t.clock.now()))) {
+    throw new Error(`gift ${id} changed under its lock`);
+  }
+  if (buyer.messengerId !== null && buyer.status === 'active') {
+    const html = htmlText(buyer.language, 'gifts.refunded', { purchase_id: id, amount: formatPrice(amountKopeks, false) });
+    await sendMessage(t, { messengerId: buyer.messengerId, html });
+  }
+  const { transactionId, balanceKopeks } = posting;
+  return { purchaseId: id, userId: buyer.id, amountKopeks, balanceKopeks, transactionId };
+}

@@ -1,0 +1,114 @@
+import type { z } from 'zod';
+import { activateGift } from '../../domain/storefront/gifts/activate-gift.ts';
+import { buyGift } from '../../domain/storefront/gifts/buy-gift.ts';
+import { listPendingGifts, listReceivedGifts, listSentGifts, readSentGift } from '../../domain/storefront/gifts/list-gifts.ts';
+import { type GiftConfig, readGiftConfig } from '../../domain/storefront/gifts/read-config.ts';
+import type { GiftOrder } from '../../domain/storefront/gifts/types.ts';
+import type { ContactType } from '../../domain/storefront/purchases/types.ts';
+import { cabinetProcedure, router } from '../trpc.ts';
+import { type Domain, fromWire, toWire } from '../wire.ts';
+import {
+  ActivateGiftRequest,
+  ActivateGiftResponse,
+  GiftConfigResponse,
+  GiftPurchaseRequest,
+  GiftPurchaseResponse,
+  GiftPurchaseStatusResponse,
+  GiftTokenPath,
+  PendingGiftResponse,
+  ReceivedGiftResponse,
+  SentGiftResponse,
+} from './gift.schemas.ts';
+
+const tags: [string] = ['Cabinet Gift'];
+
+const toConfig = ({ methods, ...config }: GiftConfig) => ({
+  ...config,
+  paymentMethods: methods.map(({ id, name, options, ...limits }) => ({
+    methodId: id,
+    displayName: name,
+    description: null,
+    iconUrl: null,
+    ...limits,
+    subOptions: options,
+  })),
+});
+
+/** The schema has checked that both or none of the recipient's fields are given. */
+function toOrder(input: Domain<z.output<typeof GiftPurchaseRequest>>): GiftOrder {
+  const { tariffId, periodDays, recipientType: type, recipientValue: value, giftMessage, paymentMode, paymentMethod } = input;
+  return {
+    tariffId,
+    periodDays,
+    recipient: type && value ? { type: type as ContactType, value } : null,
+    giftMessage: giftMessage?.trim() || null,
+    paymentMethod: paymentMode === 'gateway' ? paymentMethod! : null,
+  };
+}
+
+/** Subscriptions that users buy for others. */
+export const giftRouter = router({
+  config: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/gift/config', tags, summary: 'What can be given, and how it is paid' } })
+    .output(toWire(GiftConfigResponse))
+    .query(async ({ ctx }) => toConfig(await readGiftConfig(ctx.app, ctx.actor))),
+
+  purchase: cabinetProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/gift/purchase', tags, summary: 'Buy a gift' },
+      idempotent: true,
+    })
+    .input(fromWire(GiftPurchaseRequest))
+    .output(toWire(GiftPurchaseResponse))
+    .mutation(async ({ ctx, input }) => {
+      const { code, ...bought } = await buyGift(ctx.app, ctx.actor, toOrder(input), ctx);
+      return { ...bought, purchaseToken: code };
+    }),
+
+  pending: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/gift/pending', tags, summary: 'Own gifts that wait to be activated' } })
+    .output(toWire(PendingGiftResponse.array()))
+    .query(async ({ ctx }) => {
+      const gifts = await listPendingGifts(ctx.app, ctx.actor);
+      return gifts.map(({ code, sender, ...gift }) => ({ ...gift, token: code, senderDisplay: sender }));
+    }),
+
+  status: cabinetProcedure
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/gift/purchase/{token}', tags, summary: 'State of a gift that was bought' },
+    })
+    .input(GiftTokenPath)
+    .output(toWire(GiftPurchaseStatusResponse))
+    .query(async ({ ctx, input }) => {
+      const { code, recipient, recipientWarning, ...gift } = await readSentGift(ctx.app, ctx.actor, input.token);
+      return { ...gift, isGift: true, purchaseToken: code, recipientContactValue: recipient, warning: recipientWarning };
+    }),
+
+  sent: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/gift/sent', tags, summary: 'Gifts that the user bought' } })
+    .output(toWire(SentGiftResponse.array()))
+    .query(async ({ ctx }) => {
+      const gifts = await listSentGifts(ctx.app, ctx.actor);
+      return gifts.map(({ code, activatedBy, ...gift }) => ({ ...gift, token: code, activatedByUsername: activatedBy }));
+    }),
+
+  received: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/gift/received', tags, summary: 'Gifts that the user was given' } })
+    .output(toWire(ReceivedGiftResponse.array()))
+    .query(async ({ ctx }) => {
+      const gifts = await listReceivedGifts(ctx.app, ctx.actor);
+      return gifts.map(({ code, sender, ...gift }) => ({ ...gift, token: code, senderDisplay: sender }));
+    }),
+
+  activate: cabinetProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/gift/activate', tags, summary: 'Activate a gift by its code' },
+      idempotent: true,
+    })
+    .input(fromWire(ActivateGiftRequest))
+    .output(toWire(ActivateGiftResponse))
+    .mutation(async ({ ctx, input }) => {
+      const { tariffName, periodDays } = await activateGift(ctx.app, ctx.actor, input, ctx);
+      return { status: 'activated', tariffName, periodDays };
+    }),
+});

@@ -1,0 +1,316 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays, addMs, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { activateGift } from '../../../src/domain/storefront/gifts/activate-gift.ts';
+import {
+  listPendingGifts,
+  listReceivedGifts,
+  listSentGifts,
+  readSentGift,
+} from '../../../src/domain/storefront/gifts/list-gifts.ts';
+import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
+import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
+import { aUser, unique } from '../../support/builders.ts';
+import {
+  aCode,
+  activate,
+  aGiftTariff,
+  anOrder,
+  buy,
+  giftOf,
+  giftsAreOn,
+  messagesTo,
+  moneyOf,
+  toEmail,
+} from '../../support/gift-samples.ts';
+import { anEmail, panelAnswers, subscriptionOf } from '../../support/purchase-samples.ts';
+import { aBuyer, aStoredSubscription } from '../../support/sale-samples.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+
+let t: TestApp;
+let app: App;
+let tariffId: number;
+beforeEach(async () => {
+  t = await testApp();
+  app = t.app;
+  await giftsAreOn(app);
+  tariffId = await aGiftTariff(app, { name: 'Family' });
+});
+const aFriend = async (fields: { email?: string } = {}) => {
+  const user = await aUser(app, { language: 'en', ...fields });
+  return { ...user, actor: { kind: 'user', userId: user.id } as const };
+};
+const refusal = (text: string, status = 400) => expect.objectContaining({ status, detail: text });
+const notFound = refusal('Gift not found', 404);
+
+/** A gift for a recipient who has a subscription: it waits for consent. */
+async function aWaitingGift() {
+  const email = anEmail();
+  const [buyer, friend] = [await aBuyer(app, 100_000), await aFriend({ email })];
+  await aStoredSubscription(app, friend.id);
+  const { code } = await buy(app, buyer, anOrder(tariffId, { ...toEmail(email), giftMessage: 'Enjoy' }));
+  const { id } = await giftOf(app, code);
+  await fulfilPurchase(app, { purchaseId: id });
+  return { buyer, friend, code, id };
+}
+
+describe('a code', () => {
+  test('gives its tariff to who enters it, is delivered with the panel’s link, and costs the recipient nothing', async () => {
+    const [{ buyer, code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
+    expect(await activate(app, friend.actor, ` gIfT-${code}\n`)).toEqual({ tariffName: 'Family', periodDays: 30 });
+    expect(await giftOf(app, code)).toMatchObject({
+      userId: friend.id,
+      status: 'pending_activation',
+      grantedAt: app.clock.now(),
+    });
+    expect(await subscriptionOf(app, friend.id)).toMatchObject({
+      tariffId,
+      endDate: addDays(app.clock.now(), 30),
+      deviceLimit: 3,
+    });
+    await panelAnswers(app, id);
+    expect((await giftOf(app, code)).status).toBe('delivered');
+    expect(await activate(app, friend.actor, code)).toEqual({ tariffName: 'Family', periodDays: 30 });
+    expect(await moneyOf(app, friend.actor)).toEqual({ rows: [], balance: 0 });
+    expect((await moneyOf(app, buyer)).rows).toHaveLength(1);
+    // Neither is notified: the caller sees the answer, the buyer the list.
+    expect(await messagesTo(app, friend.messengerId)).toEqual([]);
+    const [{ username }] = (await app.db.sql<{ username: string }>('SELECT username FROM users WHERE id = $1::int', [
+      friend.id,
+    ])) as [{ username: string }];
+    expect(await listSentGifts(app, buyer)).toMatchObject([
+      { code, status: 'delivered', activatedBy: `@${username}`, deviceLimit: 3 },
+    ]);
+    expect(await listReceivedGifts(app, friend.actor)).toMatchObject([{ code, status: 'delivered' }]);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('replaces the own subscription entirely', async () => {
+    const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+    await aStoredSubscription(app, friend.id, { end_date: addDays(app.clock.now(), 200) });
+    await activate(app, friend.actor, code);
+    expect(await subscriptionOf(app, friend.id)).toMatchObject({ tariffId, endDate: addDays(app.clock.now(), 30) });
+  });
+
+  test('is taken once: afterwards it is unknown to others', async () => {
+    const [{ code }, friend, other] = [await aCode(app, tariffId), await aFriend(), await aFriend()];
+    await activate(app, friend.actor, code);
+    await expect(activate(app, other.actor, code)).rejects.toEqual(notFound);
+    expect(await subscriptionOf(app, other.id)).toBeNull();
+  });
+
+  test('is not for its own buyer', async () => {
+    const { buyer, code } = await aCode(app, tariffId);
+    await expect(activate(app, buyer, code)).rejects.toEqual(refusal('Cannot activate your own gift'));
+    expect((await giftOf(app, code)).status).toBe('paid');
+  });
+
+  test('spec 03 H2: wildcards, prefixes, longer texts and another case find nothing', async () => {
+    const [{ code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
+    const { token } = await giftOf(app, code);
+    const swapped = [...code].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('');
+    const texts = ['________', '%%%%%%%%', '_'.repeat(22), '%'.repeat(22), code.slice(0, 12), code.slice(0, 21), token, swapped];
+    for (const text of texts) {
+      await expect(activate(app, friend.actor, text)).rejects.toEqual(notFound);
+      await app.db.sql('DELETE FROM rate_limit_windows');
+    }
+    await expect(activate(app, friend.actor, 'GIFT-1234567')).rejects.toEqual(refusal('Code too short'));
+    expect((await giftOf(app, code)).id).toBe(id);
+    expect((await giftOf(app, code)).userId).toBeNull();
+  });
+
+  test('of 12 characters, from before, stays valid', async () => {
+    const [{ code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
+    await app.db.sql('UPDATE guest_purchases SET code = left(token, 12) WHERE id = $1::int RETURNING id', [id]);
+    await activate(app, friend.actor, code.slice(0, 12));
+    expect(await subscriptionOf(app, friend.id)).toMatchObject({ tariffId });
+  });
+
+  test('that is unpaid, failed or expired cannot be activated', async () => {
+    const [{ code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
+    const refused = refusal('This gift cannot be activated');
+    await app.db.sql("UPDATE guest_purchases SET status = 'failed' WHERE id = $1::int RETURNING id", [id]);
+    await expect(activate(app, friend.actor, code)).rejects.toEqual(refused);
+    for (const status of ['pending', 'expired']) {
+      await app.db.sql('UPDATE guest_purchases SET status = $2, paid_at = NULL WHERE id = $1::int RETURNING id', [id, status]);
+      await expect(activate(app, friend.actor, code)).rejects.toEqual(refused);
+    }
+  });
+
+  test('whose tariff is no longer sold fails, for an administrator to refund', async () => {
+    const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+    await app.db.sql("UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int RETURNING id", [tariffId]);
+    await expect(activate(app, friend.actor, code)).rejects.toEqual(refusal('Tariff not found', 500));
+    expect(await giftOf(app, code)).toMatchObject({ status: 'failed', lastError: 'tariff_unavailable' });
+  });
+
+  test('is repeated by the job when the activation fails half way', async () => {
+    const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+    await app.db.sql(
+      `CREATE FUNCTION refuse_gift() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'broken'; END $$`,
+    );
+    await app.db.sql('CREATE TRIGGER refuse_gift BEFORE INSERT ON subscriptions FOR EACH ROW EXECUTE FUNCTION refuse_gift()');
+    try {
+      await expect(activate(app, friend.actor, code)).rejects.toEqual(refusal('Activation failed, please try again', 500));
+    } finally {
+      await app.db.sql('DROP FUNCTION refuse_gift() CASCADE');
+    }
+    expect(await giftOf(app, code)).toMatchObject({ userId: friend.id, status: 'pending_activation', grantedAt: null });
+    t.clock.advance(6 * MINUTE_MS);
+    await watchPurchases(app);
+    expect((await giftOf(app, code)).grantedAt).toEqual(app.clock.now());
+    expect(await subscriptionOf(app, friend.id)).toMatchObject({ tariffId });
+  });
+
+  test('a repeat with the same key gets the first answer and is no attempt', async () => {
+    const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+    const caller = { idempotencyKey: `claim-${unique()}`, ip: null };
+    const first = await activateGift(app, friend.actor, { code }, caller);
+    for (let call = 0; call < 12; call++) expect(await activateGift(app, friend.actor, { code }, caller)).toEqual(first);
+    await expect(activateGift(app, friend.actor, { code: `${code}x` }, caller)).rejects.toMatchObject({ status: 422 });
+  });
+});
+
+describe('a gift with a recipient', () => {
+  test('waits for consent, is listed, and is activated by its recipient alone', async () => {
+    const [{ buyer, friend, code, id }, stranger] = [await aWaitingGift(), await aFriend()];
+    const [pending] = await listPendingGifts(app, friend.actor);
+    expect(pending).toMatchObject({
+      code,
+      tariffName: 'Family',
+      periodDays: 30,
+      giftMessage: 'Enjoy',
+      sender: expect.stringMatching(/^@/),
+    });
+    expect(await listPendingGifts(app, stranger.actor)).toEqual([]);
+    await expect(activate(app, stranger.actor, code)).rejects.toEqual(notFound);
+    await activate(app, friend.actor, code);
+    expect(await listPendingGifts(app, friend.actor)).toEqual([]);
+    await panelAnswers(app, id);
+    expect((await listSentGifts(app, buyer))[0]).toMatchObject({ status: 'delivered' });
+  });
+
+  test('spec 03 H2: before it is given, its code is of no use to others', async () => {
+    const [buyer, friend, stranger] = [await aBuyer(app, 100_000), await aFriend({ email: anEmail() }), await aFriend()];
+    const [{ email }] = (await app.db.sql<{ email: string }>('SELECT email FROM users WHERE id = $1::int', [friend.id])) as [
+      { email: string },
+    ];
+    const { code } = await buy(app, buyer, anOrder(tariffId, toEmail(email)));
+    await expect(activate(app, stranger.actor, code)).rejects.toEqual(notFound);
+    await activate(app, friend.actor, code);
+    expect(await subscriptionOf(app, friend.id)).toMatchObject({ tariffId });
+    // The job that was to give it finds it done.
+    await fulfilPurchase(app, { purchaseId: (await giftOf(app, code)).id });
+    expect((await giftOf(app, code)).grantedAt).toEqual(app.clock.now());
+  });
+
+  test('spec 03 H22: its code is not its token, and the token is in no answer', async () => {
+    const { buyer, friend, code } = await aWaitingGift();
+    const { token } = await giftOf(app, code);
+    const answers = JSON.stringify([
+      await listPendingGifts(app, friend.actor),
+      await listSentGifts(app, buyer),
+      await listReceivedGifts(app, friend.actor),
+      await readSentGift(app, buyer, token),
+    ]);
+    expect(answers).not.toContain(token);
+    expect(answers).not.toContain(token.slice(0, 23));
+  });
+});
+
+describe('tries', () => {
+  test('are ten a minute for a user', async () => {
+    const friend = await aFriend();
+    for (let call = 0; call < 10; call++)
+      await expect(activate(app, friend.actor, 'short')).rejects.toMatchObject({ status: 400 });
+    const refused = await activate(app, friend.actor, 'short').catch((error) => error);
+    expect(refused).toMatchObject({ status: 429, detail: 'Too many requests', headers: { 'Retry-After': expect.any(String) } });
+    t.clock.advance(MINUTE_MS);
+    await expect(activate(app, friend.actor, 'short')).rejects.toMatchObject({ status: 400 });
+  });
+
+  test('with unknown codes block the user until the window ends, and a known code then too', async () => {
+    const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+    t.clock.set(new Date(Math.ceil(app.clock.now().getTime() / HOUR_MS) * HOUR_MS));
+    for (let call = 0; call < 20; call++) {
+      if (call === 10) t.clock.advance(MINUTE_MS);
+      await expect(activate(app, friend.actor, `unknown-code-${call}`)).rejects.toEqual(notFound);
+    }
+    t.clock.advance(MINUTE_MS);
+    await expect(activate(app, friend.actor, code)).rejects.toMatchObject({ status: 429 });
+    t.clock.set(addMs(app.clock.now(), HOUR_MS));
+    await activate(app, friend.actor, code);
+  });
+
+  test('with unknown codes block their address, whoever tries', async () => {
+    t.clock.set(new Date(Math.ceil(app.clock.now().getTime() / HOUR_MS) * HOUR_MS + HOUR_MS));
+    const caller = { idempotencyKey: null, ip: `198.51.100.${unique() % 250}` };
+    for (let user = 0; user < 10; user++) {
+      const guesser = await aFriend();
+      for (let call = 0; call < 10; call++) {
+        await expect(activateGift(app, guesser.actor, { code: `unknown-${call}` }, caller)).rejects.toEqual(notFound);
+      }
+    }
+    const late = await aFriend();
+    await expect(activateGift(app, late.actor, { code: 'unknown-code' }, caller)).rejects.toMatchObject({ status: 429 });
+    await expect(activate(app, late.actor, 'unknown-code')).rejects.toEqual(notFound);
+  });
+});
+
+test('08 P14: the activation waits for its push, outside of any transaction, and then counts as delivered', async () => {
+  const waiting: App = { ...app, env: { ...app.env, provisionAnswerWaitMs: 60_000 } };
+  const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+  const activation = activate(waiting, friend.actor, code);
+  // The worker's part: as soon as the subscription is committed, its push.
+  const pushed = async (): Promise<void> => {
+    const subscription = await subscriptionOf(app, friend.id);
+    if (!subscription) return new Promise((resolve) => setImmediate(resolve)).then(pushed);
+    await pushSubscription(app, subscription.id);
+    await deliverWaiting(app, { subscriptionId: subscription.id });
+  };
+  await Promise.all([activation, pushed()]);
+  expect((await giftOf(app, code)).status).toBe('delivered');
+});
+
+describe('the state of a gift', () => {
+  test('is shown to its buyer by code or token, to nobody else', async () => {
+    const [{ buyer, code }, stranger] = [await aCode(app, tariffId), await aFriend()];
+    const { token } = await giftOf(app, code);
+    const expected = {
+      ...{ status: 'paid', giftMessage: null, periodDays: 30, recipientWarning: null, tariffName: 'Family' },
+      ...{ isCodeOnly: true, code, recipient: null },
+    };
+    expect(await readSentGift(app, buyer, code)).toEqual(expected);
+    expect(await readSentGift(app, buyer, token)).toEqual(expected);
+    for (const text of [code.slice(0, 12), `${code}x`, '%'.repeat(22), '']) {
+      await expect(readSentGift(app, buyer, text)).rejects.toMatchObject({ status: 404, detail: 'Purchase not found' });
+    }
+    await expect(readSentGift(app, stranger.actor, token)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('of a directed gift names its recipient and shows no code', async () => {
+    const { buyer, code } = await aWaitingGift();
+    expect(await readSentGift(app, buyer, code)).toMatchObject({
+      ...{ isCodeOnly: false, code: null, status: 'pending_activation' },
+      recipient: expect.stringContaining('@example.com'),
+    });
+  });
+});
+
+test('lists have at most 100 gifts, newest first, and 1 device without a tariff', async () => {
+  const { buyer, code } = await aCode(app, tariffId);
+  await app.db.sql(
+    `INSERT INTO guest_purchases (token, code, source, contact_type, contact_value, buyer_user_id, is_gift, period_days, amount_kopeks,
+       status, created_at, updated_at)
+     SELECT rpad(n::text, 64, $3), rpad(n::text, 22, $3), 'cabinet', 'messenger', '@buyer', $1::int, true, 30, 100, 'expired',
+       $2::timestamptz - n * interval '1 minute', $2::timestamptz FROM generate_series(1000, 1104) n RETURNING id`,
+    [buyer.userId, app.clock.now(), `-${unique()}-`],
+  );
+  const sent = await listSentGifts(app, buyer);
+  expect(sent).toHaveLength(100);
+  expect(sent[0]).toMatchObject({ code, deviceLimit: 3 });
+  expect(sent[1]).toMatchObject({ deviceLimit: 1, tariffName: null, activatedBy: null });
+});
