@@ -5,6 +5,7 @@ import { ledgerCheckCommand } from './ledger-command.ts';
 import { migrateCommand } from './migrate-command.ts';
 import { moveCommand } from './move/move-command.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token-commands.ts';
+import { exportWithdrawalsCommand } from './withdrawals-command.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -15,5 +16,6 @@ export const commands: readonly Command[] = [
   revokeTokenCommand,
   migrateCommand,
   ledgerCheckCommand,
+  exportWithdrawalsCommand,
   moveCommand,
 ];

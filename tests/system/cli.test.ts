@@ -46,6 +46,7 @@ describe('calling it', () => {
       'token revoke',
       'migrate',
       'ledger check',
+      'withdrawals export',
       'db move',
     ]) {
       expect(help.out).toContain(name);

@@ -8,6 +8,7 @@ import enPartners from '../../../locales/en/partners.json' with { type: 'json' }
 import enPayments from '../../../locales/en/payments.json' with { type: 'json' };
 import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
+import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
 import ruGifts from '../../../locales/ru/gifts.json' with { type: 'json' };
@@ -18,6 +19,7 @@ import ruPartners from '../../../locales/ru/partners.json' with { type: 'json' }
 import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
 import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
+import ruWithdrawals from '../../../locales/ru/withdrawals.json' with { type: 'json' };
 import { firstCharacters } from '../../core/characters.ts';
 
 /** All user-facing texts by language (spec 00, Texts). The Russian files define the keys. */
@@ -33,6 +35,7 @@ const TEXTS = {
     payments: ruPayments,
     promo: ruPromo,
     subscriptions: ruSubscriptions,
+    withdrawals: ruWithdrawals,
   },
   en: {
     errors: enErrors,
@@ -45,6 +48,7 @@ const TEXTS = {
     payments: enPayments,
     promo: enPromo,
     subscriptions: enSubscriptions,
+    withdrawals: enWithdrawals,
   },
 } as const;
 
