@@ -3,7 +3,7 @@ import type { App } from '../../src/core/app.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { requestWithdrawal } from '../../src/domain/referrals/withdrawals/request-withdrawal.ts';
 import { aUser } from './builders.ts';
-import { aReferralPair, anEarning, type ReferralPair } from './referral-samples.ts';
+import { anEarning, aReferralPair, type ReferralPair } from './referral-samples.ts';
 import { rowOf } from './sale-samples.ts';
 
 /** Settings under which a request of 1 ruble or more can be made at any time. */

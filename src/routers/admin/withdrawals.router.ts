@@ -1,9 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
-import {
-  approveWithdrawal,
-  completeWithdrawal,
-  rejectWithdrawal,
-} from '../../domain/referrals/withdrawals/decide-request.ts';
+import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../domain/referrals/withdrawals/decide-request.ts';
 import { listWithdrawals, readWithdrawal } from '../../domain/referrals/withdrawals/read-requests.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';

@@ -54,7 +54,9 @@ describe('refusals in their order (spec 03 section 6)', () => {
   test('the amount: at least the minimum, at most what is available, and of the balance only the earnings', () => {
     const of = (amount: number, isReferralOnly = true) => {
       const given = sums(300_000, 200_000);
-      return refusalOfAmount(amount, given, availableAmounts(given, isReferralOnly), { ...terms, isReferralOnly })?.reason ?? null;
+      return (
+        refusalOfAmount(amount, given, availableAmounts(given, isReferralOnly), { ...terms, isReferralOnly })?.reason ?? null
+      );
     };
     expect([of(99_999), of(100_000), of(200_000)]).toEqual(['withdrawal_below_minimum', null, null]);
     expect([of(200_001), of(300_000), of(300_001)]).toEqual([

@@ -72,7 +72,6 @@ async function writeFile(
   return { file: `\uFEFF${lines.join('')}`, users: lines.length - 1 };
 }
 
-
 function cellsOf(user: UserTraffic, { shownNodes }: TrafficView): (string | number | null)[] {
   return [
     ...[user.id, user.messengerId, user.username, user.email, user.fullName, user.tariffName, user.subscriptionStatus],

@@ -136,11 +136,7 @@ export function completeWithdrawal(app: App, actor: AdminActor, id: number, idem
   });
 }
 
-async function lockForDecision(
-  t: App,
-  actor: AdminActor,
-  id: number,
-): Promise<{ request: WithdrawalRequest; user: Requester }> {
+async function lockForDecision(t: App, actor: AdminActor, id: number): Promise<{ request: WithdrawalRequest; user: Requester }> {
   const userId = await findRequester(t.db, id);
   if (userId === null) throw await refusedToAdmin(t, actor, 'withdrawal_not_found');
   const user = await lockRequester(t.db, userId);

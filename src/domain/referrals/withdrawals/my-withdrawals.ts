@@ -74,6 +74,8 @@ export function cancelMyWithdrawal(
     if (await cancelPending(t.db, id, actor.userId)) return { success: true as const };
     const language = (await findReferralUser(t.db, actor.userId))?.language ?? null;
     const isOwn = (await findRequester(t.db, id)) === actor.userId;
-    throw isOwn ? withdrawalRefused(language, 'withdrawal_not_pending') : withdrawalRefused(language, 'withdrawal_not_found', 404);
+    throw isOwn
+      ? withdrawalRefused(language, 'withdrawal_not_pending')
+      : withdrawalRefused(language, 'withdrawal_not_found', 404);
   });
 }

@@ -32,12 +32,7 @@ export async function announceRequest(
 }
 
 /** One administrator has approved, and another one has to. */
-export async function announceFirstApproval(
-  t: App,
-  request: WithdrawalRequest,
-  user: Requester,
-  adminId: number,
-): Promise<void> {
+export async function announceFirstApproval(t: App, request: WithdrawalRequest, user: Requester, adminId: number): Promise<void> {
   await notifyAdmins(t, 'withdrawals.admin_second_approval', request, user, { admin_id: adminId });
 }
 

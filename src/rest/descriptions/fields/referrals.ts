@@ -117,7 +117,8 @@ export const REFERRAL_FIELDS: Readonly<Record<string, string>> = {
   'WithdrawalBalanceResponse.min_amount_kopeks': 'Smallest amount of a request in kopeks; 0 while withdrawals are switched off.',
   is_withdrawal_enabled: 'Whether withdrawals are switched on.',
   can_request: 'Whether a request can be made now.',
-  cannot_request_reason: "Why not, in the user's language; null when a request can be made, and while withdrawals are switched off.",
+  cannot_request_reason:
+    "Why not, in the user's language; null when a request can be made, and while withdrawals are switched off.",
   requisites_text: 'Text that asks for the payment details; may be empty.',
   'WithdrawalCreateRequest.amount_kopeks': 'Amount to pay out in kopeks, from the minimum to what is available.',
   'WithdrawalCreateRequest.payment_details': 'Where the money is to go, for example the number of a card.',
@@ -128,7 +129,8 @@ export const REFERRAL_FIELDS: Readonly<Record<string, string>> = {
   'AdminWithdrawalDetailResponse.status': '`pending`, `approved`, `rejected`, `completed` (paid out) or `cancelled`.',
   'WithdrawalItemResponse.processed_at': 'When an administrator last approved, rejected or completed it (UTC); null before.',
   'AdminWithdrawalItem.processed_at': 'When an administrator last approved, rejected or completed it (UTC); null before.',
-  'AdminWithdrawalDetailResponse.processed_at': 'When an administrator last approved, rejected or completed it (UTC); null before.',
+  'AdminWithdrawalDetailResponse.processed_at':
+    'When an administrator last approved, rejected or completed it (UTC); null before.',
   risk_score: 'How suspicious the request is, 0 to 100.',
   risk_level: '`low`, `medium` (30 and above), `high` (50) or `critical` (70).',
   risk_analysis:

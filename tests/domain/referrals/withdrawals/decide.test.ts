@@ -71,7 +71,13 @@ describe('an approval (spec 03 section 6)', () => {
     expect(row).toMatchObject({ status: 'approved', processedBy: admin.userId, adminComment: 'On <Monday>' });
     expect(row.processedAt).toEqual(t.clock.now());
     const { transactionId } = row;
-    expect(await rowOf(app, 'SELECT type, amount_kopeks, payment_method, is_completed, is_internal, description FROM transactions WHERE id = $1::int', [transactionId])).toEqual({
+    expect(
+      await rowOf(
+        app,
+        'SELECT type, amount_kopeks, payment_method, is_completed, is_internal, description FROM transactions WHERE id = $1::int',
+        [transactionId],
+      ),
+    ).toEqual({
       ...{ type: 'withdrawal', amountKopeks: -20_050, paymentMethod: null, isCompleted: true, isInternal: false },
       description: `Withdrawal of referral earnings, request #${id}`,
     });
@@ -82,7 +88,13 @@ describe('an approval (spec 03 section 6)', () => {
     expect(await moneyOf(app, earner.userId)).toEqual({ balance: 29_950, debits: 1, payouts: 0, payable: 20_050, paidOut: 0 });
     const [event] = (await eventsOf(earner.userId, 'transaction.created')).filter((e) => e.payload.type === 'withdrawal');
     expect(event!.payload).toMatchObject({
-      ...{ transaction_id: transactionId, user_id: earner.userId, type: 'withdrawal', amount_kopeks: 20_050, amount_rubles: 200.5 },
+      ...{
+        transaction_id: transactionId,
+        user_id: earner.userId,
+        type: 'withdrawal',
+        amount_kopeks: 20_050,
+        amount_rubles: 200.5,
+      },
       ...{ payment_method: null, external_id: null, is_completed: true },
     });
     const message = (await messagesTo(earner.messengerId)).at(-1);
@@ -149,7 +161,11 @@ describe('a rejection (spec 03 section 6)', () => {
     await setUser(app, earner.userId, { messenger_id: null, email, email_verified: true });
     const id = await aRequest(app, earner, 10_000);
     await reject(id, 'No <b>card</b>');
-    expect(await requestRow(app, id)).toMatchObject({ status: 'rejected', adminComment: 'No <b>card</b>', processedBy: admin.userId });
+    expect(await requestRow(app, id)).toMatchObject({
+      status: 'rejected',
+      adminComment: 'No <b>card</b>',
+      processedBy: admin.userId,
+    });
     expect(await moneyOf(app, earner.userId)).toEqual({ balance: 50_000, debits: 0, payouts: 0, payable: 0, paidOut: 0 });
     const mails = await app.db.sql<{ template: string }>('SELECT template FROM outgoing_mails WHERE recipient = $1', [email]);
     expect(mails).toEqual([{ template: 'withdrawal_rejected' }]);

@@ -1,13 +1,14 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
 import { addDays } from '../../../../src/core/clock.ts';
+import { readMyReferralInfo } from '../../../../src/domain/referrals/my-referrals.ts';
+import { approveWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide-request.ts';
 import {
   cancelMyWithdrawal,
   listMyWithdrawals,
   readMyWithdrawalBalance,
 } from '../../../../src/domain/referrals/withdrawals/my-withdrawals.ts';
 import { requestWithdrawal } from '../../../../src/domain/referrals/withdrawals/request-withdrawal.ts';
-import { readMyReferralInfo } from '../../../../src/domain/referrals/my-referrals.ts';
 import { unique } from '../../../support/builders.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { detailOf } from '../../../support/parallel.ts';
@@ -24,7 +25,6 @@ import {
   spend,
   WITHDRAWALS_ON,
 } from '../../../support/withdrawal-samples.ts';
-import { approveWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide-request.ts';
 
 const CHAT = -1_009_876_543_210;
 let t: TestApp;
@@ -123,13 +123,9 @@ describe('a request (spec 03 section 6)', () => {
     });
     const earner = await anEarner(app, 10_000);
     await topUp(app, earner.userId, 10_000);
-    expect(await detailOf(create(earner.userId, 10_000, null, strict))).toBe(
-      'Minimum withdrawal: 100.50 ₽. Available: 100 ₽.',
-    );
+    expect(await detailOf(create(earner.userId, 10_000, null, strict))).toBe('Minimum withdrawal: 100.50 ₽. Available: 100 ₽.');
     await earn(app, earner.pair, 2_000);
-    expect(await detailOf(create(earner.userId, 10_000, null, strict))).toBe(
-      'Minimum withdrawal: 100.50 ₽. Available: 120 ₽.',
-    );
+    expect(await detailOf(create(earner.userId, 10_000, null, strict))).toBe('Minimum withdrawal: 100.50 ₽. Available: 120 ₽.');
     expect(await detailOf(create(earner.userId, 12_001, null, strict))).toBe('Only referral earnings can be withdrawn: 120 ₽');
     expect(await detailOf(create(earner.userId, 22_001, null, strict))).toBe('The amount exceeds what is available: 120 ₽');
     await create(earner.userId, 12_000, null, strict);
