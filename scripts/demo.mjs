@@ -1,6 +1,6 @@
-// npm run demo
+// npm run demo [-- --provider NAME]
 import { join } from 'node:path';
 import { prepare, root, run, runtime } from './prepare.mjs';
 
 await prepare();
-process.exit(await run(runtime(), [join(root, 'scripts', 'demo', 'main.ts')]));
+process.exit(await run(runtime(), [join(root, 'scripts', 'demo', 'main.ts'), ...process.argv.slice(2)]));

@@ -98,3 +98,88 @@ BEGIN
   WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= (SELECT coalesce(sum(r.amount_kopeks), 0)
     FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done');
 END $$;
+
+-- Requests a refund of a credited payment, before the provider is asked: what the balance has of it is debited at once, so that the payer
+-- cannot spend it meanwhile. One request of a payment at a time (payment_reversals_one_requested).
+--
+-- outcome: requested | unknown | not_credited | too_much (more than is left of the payment) | requested_before
+CREATE OR REPLACE FUNCTION request_refund(p_payment_id integer, p_amount bigint, p_requested_by text, p_reason text, p_titles jsonb,
+  p_now timestamptz)
+RETURNS TABLE (outcome text, reversal_id integer, debited bigint, left_kopeks bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_user integer;
+  v_left bigint;
+  v_amount bigint;
+  v_id integer;
+  v_debit record;
+BEGIN
+  -- The user first (docs/database.md, Locks and their order).
+  SELECT p.user_id INTO v_user FROM payments p WHERE p.id = p_payment_id;
+  PERFORM 1 FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT 'unknown'::text, NULL::integer, 0::bigint, 0::bigint;
+    RETURN;
+  END IF;
+  SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
+  v_amount := coalesce(p_amount, v_left);
+  IF v_payment.transaction_id IS NULL THEN
+    RETURN QUERY SELECT 'not_credited'::text, NULL::integer, 0::bigint, v_left;
+    RETURN;
+  ELSIF EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'requested') THEN
+    RETURN QUERY SELECT 'requested_before'::text, NULL::integer, 0::bigint, v_left;
+    RETURN;
+  ELSIF v_amount <= 0 OR v_amount > v_left THEN
+    RETURN QUERY SELECT 'too_much'::text, NULL::integer, 0::bigint, v_left;
+    RETURN;
+  END IF;
+  INSERT INTO payment_reversals (method, payment_id, kind, amount_kopeks, status, requested_by, reason, created_at)
+  VALUES (v_payment.method, p_payment_id, 'refund', v_amount, 'requested', p_requested_by, p_reason, p_now) RETURNING id INTO v_id;
+  SELECT d.debited, d.transaction_id INTO v_debit
+  FROM debit_reversal(v_payment, v_amount, 'refund:' || v_id, p_titles, p_now) d;
+  UPDATE payment_reversals r SET debited_kopeks = v_debit.debited, transaction_id = v_debit.transaction_id WHERE r.id = v_id;
+  PERFORM send_job('payments.send-refund', jsonb_build_object('reversalId', v_id));
+  RETURN QUERY SELECT 'requested'::text, v_id, v_debit.debited, v_left;
+END $$;
+
+-- Ends a requested refund that the provider has carried out. Returns false when it was ended before.
+CREATE OR REPLACE FUNCTION complete_refund(p_id integer, p_reversal_id text, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment integer;
+BEGIN
+  UPDATE payment_reversals r SET status = 'done', reversal_id = coalesce(r.reversal_id, p_reversal_id), finished_at = p_now
+  WHERE r.id = p_id AND r.status = 'requested' RETURNING r.payment_id INTO v_payment;
+  IF v_payment IS NULL THEN
+    RETURN false;
+  END IF;
+  PERFORM mark_payment_reversed(v_payment, p_now);
+  PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', p_id));
+  RETURN true;
+END $$;
+
+-- Ends a requested refund that the provider refuses: what was debited goes back to the balance. Returns false when it was ended before.
+CREATE OR REPLACE FUNCTION fail_refund(p_id integer, p_error text, p_titles jsonb, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  v_reversal payment_reversals;
+  v_user integer;
+  v_language text;
+  v_posting record;
+BEGIN
+  SELECT p.user_id INTO v_user FROM payment_reversals r JOIN payments p ON p.id = r.payment_id WHERE r.id = p_id;
+  SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
+  UPDATE payment_reversals r SET status = 'failed', last_error = left(p_error, 500), finished_at = p_now
+  WHERE r.id = p_id AND r.status = 'requested' RETURNING r.* INTO v_reversal;
+  IF v_reversal.id IS NULL THEN
+    RETURN false;
+  END IF;
+  IF v_reversal.debited_kopeks > 0 THEN
+    SELECT p.* INTO v_posting FROM post_transaction(v_user, 'refund', v_reversal.debited_kopeks, 'provider_clearing',
+      'provider:' || v_reversal.method, v_reversal.method, 'refund-failed:' || p_id, coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now) p;
+    IF v_posting.outcome <> 'posted' THEN
+      RAISE EXCEPTION 'returning a debit was %', v_posting.outcome;
+    END IF;
+  END IF;
+  RETURN true;
+END $$;

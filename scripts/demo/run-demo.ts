@@ -10,6 +10,8 @@ import { createRequester, type Reply, type Requester, until } from './http.ts';
 export interface DemoOptions {
   url: string;
   apiToken: string;
+  /** The payment method of the top-up; default: the sandbox's own. */
+  provider?: string;
   /** Called after each step. */
   onStep: (name: string, ms: number, detail: string) => void;
 }
@@ -39,7 +41,7 @@ function ok(reply: Reply, what: string): Reply['body'] {
   return reply.body;
 }
 
-export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<DemoResult> {
+export async function runDemo({ url, apiToken, provider = 'sandbox', onStep }: DemoOptions): Promise<DemoResult> {
   const operator = createRequester(url, { 'x-api-key': apiToken });
   const stranger = createRequester(url);
   const step = async <T>(name: string, work: () => Promise<[T, string]>): Promise<T> => {
@@ -95,7 +97,7 @@ export async function runDemo({ url, apiToken, onStep }: DemoOptions): Promise<D
     const me = createRequester(url, { authorization: `Bearer ${session.access_token}` });
     const userId = session.user.id;
 
-    await step('top up 500 rubles; callbacks twice and out of order', () => topUp(me, stranger));
+    await step(`top up 500 rubles by ${provider}; callbacks twice and out of order`, () => topUp(me, stranger, provider));
     const bought = await step('buy a tariff', () => buy(me));
     await step('the panel user exists with the right limits', () => checkPanel(stranger, bought.subscription));
     const subscriptionUrl = await step('the connection link resolves', () => checkLink(me));
@@ -142,13 +144,13 @@ async function verificationToken(stranger: Requester, email: string): Promise<st
 }
 
 /** One invoice that fails and one that is paid: the provider reports the later one first, and each twice. */
-async function topUp(me: Requester, stranger: Requester): Promise<[undefined, string]> {
+async function topUp(me: Requester, stranger: Requester, provider: string): Promise<[undefined, string]> {
   const delivery = (wanted: object) => stranger.post('/sandbox/api/payments/delivery', wanted, SANDBOX_HEADER);
   const topUpOnce = async () =>
     ok(
       await me.post(
         '/cabinet/balance/topup',
-        { amount_kopeks: TOP_UP_KOPEKS, payment_method: 'sandbox' },
+        { amount_kopeks: TOP_UP_KOPEKS, payment_method: provider },
         { 'idempotency-key': randomUUID() },
       ),
       'top-up',

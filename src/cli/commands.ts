@@ -2,8 +2,11 @@ import { createAdminCommand } from './admin-command.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { ledgerCheckCommand } from './ledger-command.ts';
+import { ledgerReportCommand } from './ledger-report-command.ts';
 import { migrateCommand } from './migrate-command.ts';
 import { moveCommand } from './move/move-command.ts';
+import { reconcileCommand } from './reconcile-command.ts';
+import { refundCommand } from './refund-command.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token-commands.ts';
 import { exportWithdrawalsCommand } from './withdrawals-command.ts';
 
@@ -16,6 +19,9 @@ export const commands: readonly Command[] = [
   revokeTokenCommand,
   migrateCommand,
   ledgerCheckCommand,
+  ledgerReportCommand,
+  refundCommand,
+  reconcileCommand,
   exportWithdrawalsCommand,
   moveCommand,
 ];

@@ -2,6 +2,7 @@ import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
+import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
@@ -11,6 +12,7 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 
 /** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
+  cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
 };
 
@@ -27,6 +29,8 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
       http: createHttpClient({ system: method, totalTimeoutMs: 30_000 }, { log, metrics }),
       settings,
       fake: () => fakeAccess(options, method),
+      proxies: options.env.trustedProxies,
+      callbackNetworks: networksOf(options, method),
       now: () => clock.now(),
     }),
   );
@@ -48,6 +52,10 @@ function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProv
       );
     },
   });
+}
+
+function networksOf({ env }: OutsideOptions, method: string): readonly string[] {
+  return (env.callbackNetworks as Readonly<Record<string, readonly string[] | undefined>>)[method] ?? [];
 }
 
 /** The fake of a provider, where the sandbox stands in for it (`SANDBOX_PROVIDERS`). */

@@ -149,6 +149,14 @@ export const ENV_SPEC = {
     max: 36_500,
     effect: "Days after which rows of the administrators' audit log are deleted; 0 = never.",
   },
+  REFUND_SUBSCRIPTION_RULE: {
+    group: 'Process',
+    type: 'choice',
+    default: 'keep',
+    choices: ['keep', 'shorten', 'end'],
+    effect:
+      'What happens to a subscription when a payment is refunded or charged back and its money was spent: keep it, take off the days that the money buys, or end it.',
+  },
   VPNPANEL_CONCURRENCY: {
     group: 'Outside systems',
     type: 'integer',
@@ -219,6 +227,48 @@ export const ENV_SPEC = {
     aliases: ['CABINET_TRUSTED_PROXIES'],
     default: '',
     effect: 'Addresses or CIDR ranges, comma separated, whose X-Forwarded-For and X-Real-IP headers are trusted.',
+  },
+  YOOKASSA_CALLBACK_NETWORKS: {
+    group: 'Network',
+    type: 'list',
+    default: '185.71.76.0/27,185.71.77.0/27,77.75.153.0/25,77.75.154.128/25,77.75.156.11,77.75.156.35,2a02:5180::/32',
+    effect:
+      'Addresses and networks, separated by commas, that callbacks of YooKassa may come from (as published; keep it up to date).',
+  },
+  FREEKASSA_CALLBACK_NETWORKS: {
+    group: 'Network',
+    type: 'list',
+    default: '168.119.157.136,168.119.60.227,178.154.197.79,51.250.54.238',
+    effect:
+      'Addresses and networks, separated by commas, that callbacks of Freekassa may come from (as published; keep it up to date).',
+  },
+  HELEKET_CALLBACK_NETWORKS: {
+    group: 'Network',
+    type: 'list',
+    default: '',
+    effect:
+      'Addresses and networks, separated by commas, that callbacks of Heleket may come from; empty = any, since callbacks are signed.',
+  },
+  WATA_CALLBACK_NETWORKS: {
+    group: 'Network',
+    type: 'list',
+    default: '',
+    effect:
+      'Addresses and networks, separated by commas, that callbacks of WATA may come from; empty = any, since callbacks are signed.',
+  },
+  CLOUDPAYMENTS_CALLBACK_NETWORKS: {
+    group: 'Network',
+    type: 'list',
+    default: '',
+    effect:
+      'Addresses and networks, separated by commas, that callbacks of CloudPayments may come from; empty = any, since callbacks are signed.',
+  },
+  SEVERPAY_CALLBACK_NETWORKS: {
+    group: 'Network',
+    type: 'list',
+    default: '',
+    effect:
+      'Addresses and networks, separated by commas, that callbacks of SeverPay may come from; empty = any, since callbacks are signed.',
   },
   WEBHOOK_ALLOWED_PRIVATE_HOSTS: {
     group: 'Network',

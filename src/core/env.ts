@@ -6,6 +6,9 @@ import { ENV_SPEC, type EnvName, type EnvVariable, PLAIN_FILE_NAMES } from './en
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
+/** Payment methods whose providers publish the addresses of their callbacks (03a section 0.7). */
+export type CallbackNetworkMethod = 'yookassa' | 'freekassa' | 'heleket' | 'wata' | 'cloudpayments' | 'severpay';
+
 /** Configuration of the process, read once at start. What each variable does: `env-spec.ts`. */
 export interface Env {
   readonly nodeEnv: 'development' | 'production' | 'test';
@@ -45,6 +48,9 @@ export interface Env {
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
   readonly trustedProxies: readonly string[];
+  readonly refundSubscriptionRule: 'keep' | 'shorten' | 'end';
+  /** By payment method; empty = any address may send its callbacks. */
+  readonly callbackNetworks: Readonly<Record<CallbackNetworkMethod, readonly string[]>>;
   readonly webhookAllowedPrivateHosts: readonly string[];
   /** The whole environment with `NAME_FILE` secrets read, for the settings registry. Empty values are kept. */
   readonly raw: Readonly<Record<string, string>>;
@@ -259,7 +265,16 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
+    refundSubscriptionRule: reader.choice('REFUND_SUBSCRIPTION_RULE', ENV_SPEC.REFUND_SUBSCRIPTION_RULE.choices),
     trustedProxies: Object.freeze(reader.addresses('TRUSTED_PROXIES')),
+    callbackNetworks: Object.freeze({
+      yookassa: reader.addresses('YOOKASSA_CALLBACK_NETWORKS'),
+      freekassa: reader.addresses('FREEKASSA_CALLBACK_NETWORKS'),
+      heleket: reader.addresses('HELEKET_CALLBACK_NETWORKS'),
+      wata: reader.addresses('WATA_CALLBACK_NETWORKS'),
+      cloudpayments: reader.addresses('CLOUDPAYMENTS_CALLBACK_NETWORKS'),
+      severpay: reader.addresses('SEVERPAY_CALLBACK_NETWORKS'),
+    }),
     webhookAllowedPrivateHosts: Object.freeze(reader.list('WEBHOOK_ALLOWED_PRIVATE_HOSTS').map((host) => host.toLowerCase())),
     raw,
   };

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { refreshTraffic } from '../../src/domain/subscriptions/refresh-traffic.ts';
 import { SANDBOX_APP_CONFIG_UUID } from '../../src/sandbox/panel/app-config-routes.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';
@@ -239,6 +240,27 @@ describe('POST /cabinet/subscription/refresh-traffic', () => {
         .slice(calls)
         .filter(({ path }) => path === `/api/users/${client.uuid}`).length,
     ).toBe(1);
+  });
+
+  test.each([
+    ['waits for its push', 'provision_reset_traffic = true, traffic_used_gb = 0'],
+    ['was pushed', 'provisioned_at = $2::timestamptz'],
+    ['was stored', 'traffic_used_gb = 0'],
+  ])('a reading that a reset has overtaken, which %s, is not stored', async (_state, reset) => {
+    const used = reset.includes('provision') ? 0 : 3;
+    const client = await mover({ traffic_used_gb: used });
+    t.panel.addTraffic(client.uuid, 10 * GB);
+    const findByUuid: typeof t.adapter.findByUuid = async (uuid) => {
+      const read = await t.adapter.findByUuid(uuid);
+      const values = reset.includes('$2') ? [client.id, t.clock.now()] : [client.id];
+      await app.db.sql(`UPDATE subscriptions SET ${reset} WHERE id = $1::int RETURNING id`, values);
+      return read;
+    };
+    const racing = withPort({ ...app }, { ...t.adapter, findByUuid });
+    await refreshTraffic(racing, { kind: 'user', userId: client.user.id });
+    expect(await rowOf(app, 'SELECT traffic_used_gb AS used FROM subscriptions WHERE id = $1::int', [client.id])).toEqual({
+      used: 0,
+    });
   });
 
   test('02 5.14: any subscription counts as active, none is 404; unlimited has no percentage', async () => {

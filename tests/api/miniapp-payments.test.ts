@@ -121,6 +121,9 @@ describe('payments', () => {
     const later = new Date(t.clock.now().getTime() + 6 * 60_000).toISOString();
     expect(await ask({ amountKopeks: 1_040, startedAt: later })).toMatchObject({ status: 'pending' });
     expect(await ask({})).toMatchObject({ status: 'pending' });
+    for (const startedAt of ['-271821-04-20', '+275760-09-13T00:00:00.000Z', '0000-01-01', '99999999999999', 'yesterday']) {
+      expect(await ask({ amountKopeks: 1_050, startedAt })).toMatchObject({ status: 'pending' });
+    }
   });
 });
 

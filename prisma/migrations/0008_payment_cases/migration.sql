@@ -1,5 +1,6 @@
 -- AlterTable
 ALTER TABLE "payments" ADD COLUMN     "charge_id" VARCHAR(255),
+ADD COLUMN     "fee_kopeks" BIGINT,
 ADD COLUMN     "merchant_id" VARCHAR(100);
 
 -- AlterTable
@@ -19,6 +20,7 @@ CREATE TABLE "payment_reversals" (
     "requested_by" VARCHAR(100),
     "reason" VARCHAR(500),
     "last_error" VARCHAR(500),
+    "attempts" INTEGER NOT NULL DEFAULT 0,
     "transaction_id" INTEGER,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "notified_at" TIMESTAMPTZ(3),
@@ -105,3 +107,6 @@ ALTER TABLE "payment_cases"
 -- These functions got a parameter; the new ones are created from prisma/sql.
 DROP FUNCTION IF EXISTS credit_topup(integer, integer, text, text, bigint, text, text, text, timestamptz, jsonb, jsonb, text, timestamptz);
 DROP FUNCTION IF EXISTS mark_payment_credited(integer, integer, text, text, timestamptz, jsonb, timestamptz);
+
+-- One refund of a payment is requested at a time, so that an unclear answer of the provider is resolved before the next.
+CREATE UNIQUE INDEX payment_reversals_one_requested ON "payment_reversals" ("payment_id") WHERE status = 'requested';

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
-import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { requestPanelUserRemoval, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { SUBSCRIPTION_EXPIRED, TRAFFIC_RESET } from '../subscriptions/events.ts';
@@ -10,7 +10,7 @@ import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from '
 import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
 import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
-import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess, reportedUser } from './rules.ts';
+import { columnsAfter, isOlderThanPush, isRecreated, isTermTaken, isUnpaidAccess, reportedUser, reportsAccess } from './rules.ts';
 import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
@@ -45,10 +45,11 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   const notice = USER_NOTICES[event.event];
   if (notice !== undefined) return notifyAccount(t, account, ...noticeOf(notice, event));
   const { subscription } = account;
-  if (subscription === null) return 'no_subscription';
+  if (subscription === null) return applyWithoutSubscription(t, event, account);
   if (subscription.status === 'pending') return 'not_paid';
   if (await isSuperseded(t.db, event)) return 'superseded';
   if (event.event === 'user.deleted') return applyDeletion(t, event, account, subscription);
+  if (account.status !== 'active') return applyToInactive(t, event, account, subscription);
   return applyState(t, event, account, subscription);
 }
 
@@ -62,6 +63,14 @@ function noticeOf(notice: UserNoticeType, { event, data }: StoredEvent): [UserNo
   if (expirationHours < 0) return ['webhook_sub_expired', {}];
   const named = /^user\.expires_in_(\d+)_hours$/.exec(event)?.[1];
   return [notice, { hours: named === undefined ? expirationHours : Number(named) }];
+}
+
+/** A blocked or deleted account without a subscription has no access at the panel either, whoever gave it (08 P15). */
+async function applyWithoutSubscription(t: App, event: StoredEvent, { status, vpnpanelUuid }: ReportedAccount): Promise<string> {
+  const mayStay = status === 'active' || event.event === 'user.deleted' || !reportsAccess(event.event as StateEvent, event.data);
+  if (mayStay || vpnpanelUuid === null) return 'no_subscription';
+  await requestPanelUserRemoval(t, vpnpanelUuid, 'disable');
+  return 'removed_again';
 }
 
 async function applyState(t: App, event: StoredEvent, account: ReportedAccount, local: ReportedSubscription): Promise<string> {
@@ -80,20 +89,42 @@ async function applyState(t: App, event: StoredEvent, account: ReportedAccount, 
     if (name === 'user.revoked' && event.isLinkChanged) await notifyAccount(t, account, 'webhook_sub_revoked', {});
     return event.isLinkChanged ? 'read_again' : 'in_step';
   }
-  if (isUnpaidAccess(local, account.status, columns)) {
+  if (isUnpaidAccess(local, columns)) {
     await requestProvisioning(t, local.id);
     return 'pushed_again';
   }
-  await writeFromPanel(t.db, [{ id: local.id, columns }], now);
-  await stampPanelReport(t.db, local.id, now);
   const isRecentlyPushed = local.provisionedAt !== null && now.getTime() - local.provisionedAt.getTime() < RECENT_MS;
   if (isRecentlyPushed) await requestRefresh(t, account.userId, READ_AGAIN_MS);
+  // The term may have been paid, or given back, between the panel's report and this push: autopay would charge it again.
+  if (isRecentlyPushed && isTermTaken(local, columns, now)) return 'read_again';
+  await writeFromPanel(t.db, [{ id: local.id, columns }], now);
+  await stampPanelReport(t.db, local.id, now);
   const to = { audience: 'user', userId: account.userId } as const;
   if (columns.status === 'expired' && local.status !== 'expired') await t.events.emit(SUBSCRIPTION_EXPIRED, {}, to);
   if (name === 'user.traffic_reset') await t.events.emit(TRAFFIC_RESET, {}, to);
   const notice = STATE_NOTICES[name];
   if (notice !== undefined && (name !== 'user.revoked' || event.isLinkChanged)) await notifyAccount(t, account, notice, {});
   return 'applied';
+}
+
+/**
+ * Of a blocked or deleted account: its panel user is disabled, and the events that this causes say nothing about the term, which is kept
+ * for its return (08 P15). Access that somebody gave at the panel is ended again.
+ */
+async function applyToInactive(
+  t: App,
+  event: StoredEvent,
+  { userId }: ReportedAccount,
+  local: ReportedSubscription,
+): Promise<string> {
+  if (!reportsAccess(event.event as StateEvent, event.data)) return 'account_not_active';
+  if (isOlderThanPush(local, event.happenedAt)) {
+    // Mostly a change before the push; the two clocks do not show it for certain.
+    await requestRefresh(t, userId, READ_AGAIN_MS);
+    return 'older_than_push';
+  }
+  await requestProvisioning(t, local.id);
+  return 'pushed_again';
 }
 
 async function applyDeletion(

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { isLinkageValid } from '../provisioning/rules.ts';
+import { isLinkageValid, mayHaveAccess } from '../provisioning/rules.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { findAccount, lockAccount } from './repo.ts';
 import { columnsAfter, isOlderThanPush, isRecreated, isUnpaidAccess } from './rules.ts';
@@ -26,11 +26,16 @@ export async function refreshSubscription(app: App, { userId }: { userId: number
       if (isRecreated(local, current.status, now)) await requestProvisioning(t, local.id);
       return;
     }
+    if (current.status !== 'active') {
+      // The term of a blocked or deleted account is kept for its return; its access is not (08 P15).
+      if (mayHaveAccess(found)) await requestProvisioning(t, local.id);
+      return;
+    }
     // Squads and devices are the synchronisation's.
     const squads = local.connectedSquads.map((uuid) => ({ uuid, name: '' }));
     const columns = columnsAfter('user.modified', local, { ...found, squads, deviceLimit: local.deviceLimit }, now);
     if (columns === null) return;
-    if (isUnpaidAccess(local, current.status, columns)) return requestProvisioning(t, local.id);
+    if (isUnpaidAccess(local, columns)) return requestProvisioning(t, local.id);
     await writeFromPanel(t.db, [{ id: local.id, columns }], now);
     await stampPanelReport(t.db, local.id, now);
   });

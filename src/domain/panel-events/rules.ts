@@ -1,5 +1,6 @@
 /** Pure rules of what an event of the panel changes (spec 06 section 12; spec 02 section 1.3). */
 import type { PanelUser } from '../provisioning/ports.ts';
+import { mayHaveAccess } from '../provisioning/rules.ts';
 import { type ReportedUser, updatedFromPanel } from '../provisioning/sync/rules.ts';
 import type { PanelColumns } from '../subscription-state/types.ts';
 import { isStopped } from '../subscriptions/rules/status.ts';
@@ -100,17 +101,31 @@ function runsDaily(local: ReportedSubscription): boolean {
   return local.isDaily && !local.isDailyPaused;
 }
 
+/** Whether the panel user has access, or gets it with its next traffic reset. Null when the event does not say. */
+export function reportsAccess(event: StateEvent, data: PanelEventData): boolean | null {
+  const status = data.status ?? (event in IMPLIED ? IMPLIED[event as keyof typeof IMPLIED] : null);
+  return status && mayHaveAccess({ status });
+}
+
 /**
- * Whether the columns would give access that the service has taken: to a blocked or deleted user, or for days of a daily plan that nobody
- * paid for. Then the row decides, and the panel gets it again.
+ * Whether the columns would give access for days of a daily plan that nobody paid for. Then the row decides, and the panel gets it again.
  */
 export function isUnpaidAccess(
   local: Pick<ReportedSubscription, 'status' | 'isDaily'>,
-  userStatus: string,
   wanted: Pick<PanelColumns, 'status'>,
 ): boolean {
   const isRevived = (local.status === 'disabled' || local.status === 'expired') && !isStopped(wanted.status);
-  return isRevived && (userStatus !== 'active' || local.isDaily);
+  return isRevived && local.isDaily;
+}
+
+/** Whether the columns would end, stop or shorten a term that runs. Used up traffic does none of these. */
+export function isTermTaken(
+  local: Pick<ReportedSubscription, 'status' | 'endDate'>,
+  wanted: Pick<PanelColumns, 'status' | 'endDate'>,
+  now: Date,
+): boolean {
+  const isEnded = (wanted.status === 'expired' || wanted.status === 'disabled') && wanted.status !== local.status;
+  return local.endDate > now && (isEnded || wanted.endDate < local.endDate);
 }
 
 /** Whether a deleted panel user is made again: the term runs, and its owner has access. */

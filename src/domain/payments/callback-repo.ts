@@ -14,14 +14,21 @@ export interface NewCallback extends Pick<Rows['ProviderCallback'], 'provider' |
 /** Queue of the job that processes a callback; its payload is `{ callbackId }`. */
 const QUEUE = 'payments.callback' satisfies keyof JobTypes;
 
-/** The statement that stores an event; tests cut sessions at it. */
+/**
+ * The statement that stores an event; tests cut sessions at it. A repeat of one that was processed without a credit, more than a minute ago, is
+ * processed again: an administrator may have corrected the settings since, and let the provider send it once more.
+ */
 export const STORE_CALLBACK = `
   WITH stored AS (
     INSERT INTO provider_callbacks (provider, event_key, external_id, body, headers, received_at, order_id, subpath)
-    VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz, $8, $9) ON CONFLICT (provider, event_key) DO NOTHING RETURNING id)
+    VALUES ($1, $2, $3, $4, $5::jsonb, $6::timestamptz, $8, $9)
+    ON CONFLICT (provider, event_key) DO UPDATE SET processed_at = NULL, attempts = 0
+      WHERE provider_callbacks.processed_at < $6::timestamptz - interval '1 minute'
+        AND provider_callbacks.result NOT IN ('credited', 'already_credited', 'refunded')
+    RETURNING id)
   SELECT send_job($7, jsonb_build_object('callbackId', stored.id)) AS sent FROM stored`;
 
-/** Stores an event with its job, in one statement; one that is stored already stays as it is and gets no second job. */
+/** Stores an event with its job, in one statement; one that is stored and waits, or was credited, gets no second job. */
 export async function insertCallback(db: Db, callback: NewCallback): Promise<void> {
   const { provider, eventKey, reference, body, subpath, headers, now } = callback;
   await db.sql(STORE_CALLBACK, [

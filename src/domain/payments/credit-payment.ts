@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
-import { markUncredited, postTopup } from './credit-repo.ts';
+import { markUncredited, postTopup, recordFee } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase } from './open-case.ts';
 import { topupTitles } from './payment-texts.ts';
@@ -84,6 +84,7 @@ async function afterState(app: App, payment: Payment, state: ProviderPaymentStat
       currency: state.currency,
     });
   }
+  if (result === 'credited' && state.feeKopeks != null) await recordFee(app.db, payment.id, state.feeKopeks);
   await applyReversals(app, payment, state.reversals ?? []);
 }
 

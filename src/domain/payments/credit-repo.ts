@@ -99,6 +99,11 @@ export async function markUncredited(
   return rows.length > 0;
 }
 
+/** For the reports only; kopeks. */
+export async function recordFee(db: Db, id: number, feeKopeks: number): Promise<void> {
+  await db.sql('UPDATE payments SET fee_kopeks = $2::bigint WHERE id = $1::int RETURNING id', [id, feeKopeks]);
+}
+
 /** A charge of the messenger with its record. */
 export interface StarsRecord extends Pick<Payment, 'orderId' | 'amountKopeks'> {
   chargeId: string;

@@ -8,6 +8,7 @@ import { notifyCase } from './notify-case.ts';
 import { processCallback } from './process-callback.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
+import { sendRefund } from './refunds/send-refund.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
 export interface PaymentPurposes {
@@ -53,12 +54,21 @@ const afterReversal = defineJob({
   handle: (app, { data }) => runAfterReversal(app, data),
 });
 
+/** Asks the provider for a refund that an administrator requested. Many retries: a provider may be away for hours. */
+const refund = defineJob({
+  name: 'payments.send-refund',
+  payload: z.object({ reversalId: z.int() }),
+  queue: { retryLimit: 15 },
+  handle: (app, { data }) => sendRefund(app, data),
+});
+
 export const paymentJobs = (purposes: PaymentPurposes) => [
   callback(purposes),
   checkPending,
   afterTopup,
   caseNotice,
   afterReversal,
+  refund,
 ];
 
 declare module '../../core/jobs/job-sender.ts' {
@@ -67,5 +77,6 @@ declare module '../../core/jobs/job-sender.ts' {
     'payments.after-topup': PayloadOf<typeof afterTopup>;
     'payments.notify-case': PayloadOf<typeof caseNotice>;
     'payments.after-reversal': PayloadOf<typeof afterReversal>;
+    'payments.send-refund': PayloadOf<typeof refund>;
   }
 }

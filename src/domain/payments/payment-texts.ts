@@ -28,6 +28,11 @@ export function reversalTitles(app: App, method: string): Record<Language, strin
   return byLanguage((language) => text(language, 'payments.transaction_reversal', { method: methodName(app, method) }));
 }
 
+/** Description, by language, of the ledger row that gives back the debit of a refund that the provider refused. */
+export function refundFailedTitles(app: App, method: string): Record<Language, string> {
+  return byLanguage((language) => text(language, 'payments.transaction_refund_failed', { method: methodName(app, method) }));
+}
+
 function byLanguage(title: (language: Language) => string): Record<Language, string> {
   return Object.fromEntries(LANGUAGES.map((language) => [language, title(language)])) as Record<Language, string>;
 }

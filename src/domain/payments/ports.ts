@@ -120,6 +120,8 @@ export interface ProviderPaymentState {
   /** Made in the provider's test mode although the shop is not in it: never credited. */
   isTest?: boolean;
   reversals?: readonly ProviderReversal[];
+  /** What the provider keeps of the payment, where it says so; kopeks. */
+  feeKopeks?: number | null;
   savedMethod?: ProviderSavedMethod | null;
   raw: unknown;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
@@ -29,7 +30,8 @@ export async function receiveProviderCallback(
   if (!verdict.accepted) return limitRefusals(app, callback, verdict.reply);
   await storeCallback(app, {
     provider: method,
-    eventKey: verdict.eventKey,
+    // Another body is another event: a broken or forged one that names the same payment must not make the genuine one a repeat.
+    eventKey: `${verdict.eventKey}:${createHash('sha256').update(callback.rawBody).digest('hex').slice(0, 16)}`,
     reference: verdict.reference,
     body: callback.rawBody.toString('utf8'),
     subpath: callback.subpath,

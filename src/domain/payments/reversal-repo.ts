@@ -21,18 +21,24 @@ export async function postReversal(
 
 const PAYER = columns('User', ['balanceKopeks', 'messengerId', 'language']);
 
-/** A reversal with what the message to its payer needs; `balanceKopeks` is the balance of now. */
-export type ReversalMessage = RowOf<typeof PAYER> & { method: string; debitedKopeks: number; userStatus: string };
+/** A reversal that has taken effect, with what follows it; `balanceKopeks` is the balance of now. Amounts are kopeks. */
+export type FollowedReversal = RowOf<typeof PAYER> & {
+  method: string;
+  userId: number;
+  amountKopeks: number;
+  debitedKopeks: number;
+  userStatus: string;
+};
 
-/** Claims the message about a reversal. @returns null when it was sent before, or there is nobody to tell */
-export async function claimReversalMessage(db: Db, id: number, now: Date): Promise<ReversalMessage | null> {
-  const [row] = await db.sql<ReversalMessage>(
+/** Claims what follows a reversal, in the caller's transaction. @returns null when it was done before, or the payer has no account */
+export async function claimReversal(db: Db, id: number, now: Date): Promise<FollowedReversal | null> {
+  const [row] = await db.sql<FollowedReversal>(
     `WITH claimed AS (
-       UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL
-       RETURNING method, payment_id, debited_kopeks)
-     SELECT c.method, c.debited_kopeks, ${PAYER.of('u')}, u.status AS user_status
+       UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL AND status = 'done'
+       RETURNING method, payment_id, amount_kopeks, debited_kopeks)
+     SELECT c.method, p.user_id, c.amount_kopeks, c.debited_kopeks, ${PAYER.of('u')}, u.status AS user_status
      FROM claimed c JOIN payments p ON p.id = c.payment_id JOIN users u ON u.id = p.user_id`,
     [id, now],
   );
-  return row ? { ...row, debitedKopeks: Number(row.debitedKopeks) } : null;
+  return row ? { ...row, amountKopeks: Number(row.amountKopeks), debitedKopeks: Number(row.debitedKopeks) } : null;
 }

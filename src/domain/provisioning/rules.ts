@@ -111,6 +111,13 @@ export function panelStateFor(
   return { status: 'DISABLED', expireAt: addMs(now, MINUTE_MS) };
 }
 
+/**
+ * Whether a panel user has access, or gets it with its next traffic reset. That of a blocked or deleted account must not (08 P15).
+ */
+export function mayHaveAccess({ status }: Pick<PanelUser, 'status'>): boolean {
+  return status === 'ACTIVE' || status === 'LIMITED';
+}
+
 /** Bytes for the panel; 0 GB = unlimited = 0 bytes. */
 export function trafficLimitBytesFor(trafficLimitGb: number): number {
   return Math.max(0, Math.trunc(trafficLimitGb)) * BYTES_PER_GB;

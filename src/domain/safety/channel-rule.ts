@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-
+import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
 import { isConfigAdmin } from '../access/read-effective-access.ts';
@@ -20,6 +20,8 @@ import { isOutage, type MembershipReading, readMembership } from './membership-r
 /** Data of the button with which a user asks for another check, and how often it may be pressed. */
 const CHECK_BUTTON = 'channels_check';
 const PRESS_SECONDS = 5;
+/** After a report of a leaving, until the messenger's own answer is certain to know of it. */
+const ASK_AGAIN_MS = 10 * SECOND_MS;
 
 /** Links of the channels and the button for another check. */
 export function channelKeyboard(channels: readonly RequiredChannel[]): Keyboard {
@@ -59,7 +61,11 @@ async function receiveMembership(app: App, channel: RequiredChannel, messengerId
     // The row first: a check that disables or enables at the same time has it locked, and its result is then seen here.
     await recordMembership(t, { messengerId, channelId: channel.channelId, isMember });
     if (!isMember) {
-      if (!isConfigAdmin(t, user)) await disableForChannel(t, user.id, kindsDisabledBy(t, channel), channelKeyboard([channel]));
+      if (isConfigAdmin(t, user)) return;
+      const isDisabled = await disableForChannel(t, user.id, kindsDisabledBy(t, channel), channelKeyboard([channel]));
+      // The messenger reports several at once and repeats what failed: this one may be older than the joining that followed it.
+      if (isDisabled)
+        await t.jobs.send('safety.check-member', { messengerId }, { startAfter: addMs(t.clock.now(), ASK_AGAIN_MS) });
     } else if (await isDisabledByChannelRule(t, user.id)) {
       await t.jobs.send('safety.check-member', { messengerId });
     }

@@ -42,7 +42,7 @@ const channels = defineJob({
   handle: (app, { signal }) => checkChannelMembers(app, signal),
 });
 
-/** Enables the subscription of a user who has joined a channel, when it was the last one missing. */
+/** Enables the subscription of a user who has joined a channel, when it was the last one missing; sent after a reported leaving as well. */
 const member = defineJob({
   name: 'safety.check-member',
   payload: z.object({ messengerId: z.int() }),

@@ -59,7 +59,8 @@ export async function refreshTraffic(app: App, actor: UserActor): Promise<Refres
   }
   const usedGb = panelUser.usedTrafficBytes / GB;
   if (Math.abs(usedGb - subscription.trafficUsedGb) > NEGLIGIBLE_GB) {
-    await storeUsedTraffic(app.db, subscription.id, usedGb, now);
+    const used = { before: subscription.trafficUsedGb, after: usedGb, readAt: now };
+    await storeUsedTraffic(app.db, subscription.id, used, app.clock.now());
   }
   const values: TrafficUsage = {
     ...usageOf(subscription, panelUser.usedTrafficBytes),

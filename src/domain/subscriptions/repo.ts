@@ -231,11 +231,21 @@ export function expireBatch(
   );
 }
 
-/** Stores the panel's counter of used traffic, GB. Nothing that the panel must be updated to, so no push follows. */
-export async function storeUsedTraffic(db: Db, id: number, usedGb: number, now: Date): Promise<void> {
+/**
+ * Stores the panel's counter of used traffic, GB, as it was read at `readAt`; nothing that the panel must be updated to, so no push follows.
+ * Not stored where the row has changed since, or a purchase has the counter set back to zero, at the panel too: the reading is older.
+ */
+export async function storeUsedTraffic(
+  db: Db,
+  id: number,
+  used: { before: number; after: number; readAt: Date },
+  now: Date,
+): Promise<void> {
   await db.sql(
-    'UPDATE subscriptions SET traffic_used_gb = $2::float8, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id',
-    [id, usedGb, now],
+    `UPDATE subscriptions SET traffic_used_gb = $3::float8, updated_at = $4::timestamptz
+     WHERE id = $1::int AND traffic_used_gb = $2::float8 AND NOT provision_reset_traffic
+       AND (provisioned_at IS NULL OR provisioned_at < $5::timestamptz) RETURNING id`,
+    [id, used.before, used.after, now, used.readAt],
   );
 }
 

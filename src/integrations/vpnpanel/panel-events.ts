@@ -22,6 +22,9 @@ const absent = <T extends z.ZodType>(schema: T) => schema.optional().catch(undef
 const text = absent(z.string().transform((value) => firstCharacters(storableText(value), 200)));
 const longText = absent(z.string().min(1).max(4_096).transform(storableText));
 const moment = absent(z.iso.datetime({ offset: true }));
+/** With an offset the first and the last year of the notation reach years that the database does not read. */
+const end = absent(z.iso.datetime({ offset: true }).refine((value) => isOrdinaryYear(new Date(value).getUTCFullYear())));
+const isOrdinaryYear = (year: number) => year >= 1970 && year <= 9999;
 const count = absent(z.number().nonnegative());
 
 /** The fields of a panel user that are read; the schema drops all others, its credentials first. */
@@ -30,7 +33,7 @@ const wireUser = z.object({
   id: absent(z.number()),
   shortUuid: longText,
   status: absent(z.enum(['ACTIVE', 'DISABLED', 'LIMITED', 'EXPIRED'])),
-  expireAt: moment,
+  expireAt: end,
   trafficLimitBytes: count,
   userTraffic: absent(z.object({ usedTrafficBytes: count })),
   usedTrafficBytes: count,
@@ -72,7 +75,7 @@ const wireNotice = z.object({
   name: text,
   nodeName: text,
   providerName: text,
-  nextBillingAt: moment,
+  nextBillingAt: end,
   panelVersion: text,
   description: text,
   loginAttempt: absent(z.object({ username: text, ip: text })),

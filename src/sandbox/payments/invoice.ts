@@ -51,8 +51,8 @@ interface Step {
  * expiry, as at real providers (03a section 0.4).
  */
 export const INVOICE_ACTIONS = {
-  pay: { from: ['pending', 'failed', 'expired'], to: 'paid', pays: (kopeks) => kopeks },
-  overpay: { from: ['pending', 'failed', 'expired'], to: 'paid', pays: (kopeks) => kopeks + 100 },
+  pay: { from: ['pending', 'underpaid', 'failed', 'expired'], to: 'paid', pays: (kopeks) => kopeks },
+  overpay: { from: ['pending', 'underpaid', 'failed', 'expired'], to: 'paid', pays: (kopeks) => kopeks + 100 },
   underpay: { from: ['pending'], to: 'underpaid', pays: (kopeks) => Math.max(1, kopeks - 100) },
   fail: { from: ['pending'], to: 'failed' },
   expire: { from: ['pending'], to: 'expired' },

@@ -45,6 +45,8 @@ export interface PaymentSandbox {
   flush(): Promise<void>;
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
+  /** Lets tests answer requests of adapters in place of the fake; null of the function = the fake answers. */
+  intercept(answer: ((request: LoopbackRequest) => LoopbackReply | null) | null): void;
   close(): Promise<void>;
 }
 
@@ -120,12 +122,14 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     return { status: 303, contentType: 'text/plain', body: '', headers: { location: `/pay/${encodeURIComponent(id)}` } };
   };
 
+  let interceptor: Parameters<PaymentSandbox['intercept']>[0] = null;
   const server = await startLoopbackServer(async (request) => {
     const [area = '', first, second] = request.path.split('/').slice(1).map(decodeURIComponent);
     if (area === 'pay' && first) return hosted(request, first, second);
     const wire = FAKE_WIRES.get(area);
     if (!wire) return jsonReply(404, { error: 'not_found' });
-    return wire.answer({ ...request, path: request.path.slice(area.length + 1) || '/' }, shopOf(wire));
+    const bare = { ...request, path: request.path.slice(area.length + 1) || '/' };
+    return interceptor?.(bare) ?? wire.answer(bare, shopOf(wire));
   }, options.port);
 
   return {
@@ -135,6 +139,9 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     act,
     flush: () => sender.flush(),
     idle: () => sender.idle(),
+    intercept: (answer) => {
+      interceptor = answer;
+    },
     close: async () => {
       await sender.stop();
       await server.close();

@@ -2,12 +2,18 @@ import { describe, expect, test } from 'vitest';
 import type { AdminActor, TokenActor } from '../../../src/core/actor.ts';
 import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import type { Rows } from '../../../src/core/db/columns.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
+import { grantDays } from '../../../src/domain/subscriptions/grant-days.ts';
+import { lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
-import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
+import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
+import { addTrafficPackage, disableSubscription, extendByDays } from '../../../src/domain/subscriptions/web-subscriptions.ts';
 import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
+import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
 import { deleteUserRow } from '../../../src/domain/users/removal/delete-user.ts';
 import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
@@ -19,7 +25,7 @@ import { merge } from '../../support/merge-samples.ts';
 import { runPanelJobs } from '../../support/panel-jobs.ts';
 import { aSubscription, GB, type ProvisioningTest, readRow, withPanel } from '../../support/provisioning-setup.ts';
 import { aTariff, topUp } from '../../support/sale-samples.ts';
-import { push, run } from '../provisioning/panel-sync/setup.ts';
+import { push, run, startEmpty } from '../provisioning/panel-sync/setup.ts';
 
 const token: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 
@@ -114,6 +120,106 @@ describe('08 P15: access ends at the panel', () => {
   });
 });
 
+/** Somebody gives a blocked customer access at the panel itself. */
+async function enableAtPanel({ t, uuid, id }: Customer): Promise<void> {
+  t.clock.advance(5 * 60_000);
+  await t.adapter.updateUser({ uuid, expireAt: (await readRow(t.app, id)).endDate });
+  await t.adapter.enableUser(uuid);
+  expect(await t.adapter.findByUuid(uuid)).toMatchObject({ status: 'ACTIVE' });
+}
+
+describe('08 P15: access that a blocked user got at the panel ends', () => {
+  test.each(['all', 'update_only', 'statuses'] as const)('with the next run from the panel: %s', async (mode) => {
+    const customer = await aCustomer();
+    const { t, admin, user, id } = customer;
+    const { status, endDate } = await readRow(t.app, id);
+    await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+    await runPanelJobs(t.app);
+    await enableAtPanel(customer);
+    await (mode === 'statuses' ? run(t.app, 'statuses') : run(t.app, 'from_panel', mode));
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+    expect(await readRow(t.app, id)).toMatchObject({ status, endDate });
+    // The next run has nothing to do.
+    const { provisionVersion } = await readRow(t.app, id);
+    t.clock.advance(5 * 60_000);
+    await run(t.app, 'from_panel', 'all');
+    expect((await readRow(t.app, id)).provisionVersion).toBe(provisionVersion);
+  });
+
+  test('with the synchronisation of this user by an administrator', async () => {
+    const customer = await aCustomer();
+    const { t, admin, user } = customer;
+    await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+    await runPanelJobs(t.app);
+    await enableAtPanel(customer);
+    await syncFromPanel(t.app, admin, user.id, { updatesSubscription: true, updatesTraffic: true, createsMissing: true });
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+  });
+
+  test.each(['blocking', 'marking as deleted'] as const)('%s ends it without a subscription here', async (way) => {
+    const customer = await aCustomer();
+    const { t, admin, user } = customer;
+    await resetSubscription(t.app, admin, user.id, { disablesInPanel: false, reason: null });
+    await changeUserStatus(t.app, admin, user.id, way === 'blocking' ? 'blocked' : 'deleted', null);
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+  });
+});
+
+/** Everything that gives a subscription more, or sends it to the panel, without asking its owner. */
+const GIVES: Record<string, Way> = {
+  'an extension by an administrator': ({ t, admin, user }) =>
+    runSubscriptionAction(t.app, admin, user.id, anAction('extend', { days: 30 })),
+  'traffic of an administrator': ({ t, admin, user }) =>
+    runSubscriptionAction(t.app, admin, user.id, anAction('add_traffic', { trafficGb: 50 })),
+  'its activation by an administrator': ({ t, admin, user }) =>
+    runSubscriptionAction(t.app, admin, user.id, anAction('activate')),
+  'an extension over the Web API': ({ t, id }) => extendByDays(t.app, token, id, 30),
+  'traffic over the Web API': ({ t, id }) => addTrafficPackage(t.app, token, id, 50),
+  'granted days': ({ t, user }) =>
+    inTransaction(t.app, async (tx) => grantDays(tx, (await lockUserSubscription(tx, user.id))!, 30)),
+  'a top-up that pays for the renewal': async (customer) => {
+    await columns(customer, { autopay_enabled: true, autopay_days_before: 30 });
+    await topUp(customer.t.app, customer.user.id, 1_000_000);
+    await spendTopup(customer.t.app, customer.user.id);
+  },
+  autopay: async (customer) => {
+    const { t, user } = customer;
+    await columns(customer, { autopay_enabled: true, end_date: addDays(t.clock.now(), 1) });
+    await topUp(t.app, user.id, 1_000_000);
+    await renewDue(t.app);
+  },
+  'a synchronisation of this user to the panel': ({ t, admin, user }) =>
+    syncToPanel(t.app, admin, user.id, {
+      ...{ createsMissing: true, status: false, trafficLimit: true, expireDate: true, squads: true },
+    }),
+  'a run to the panel': ({ t }) => run(t.app, 'to_panel'),
+  'a removal of the panel user, which it makes again': async ({ t, id, uuid }) => {
+    await t.adapter.deleteUser(uuid);
+    await push(t.app, id);
+  },
+};
+
+describe('08 P15: a blocked user has no access', () => {
+  test.each(
+    Object.entries(GIVES).flatMap(([name, give]) => (['ACTIVE', 'LIMITED'] as const).map((status) => ({ name, give, status }))),
+  )('after $name, $status before; unblocking gives it', async ({ give, status }) => {
+    const customer = await aCustomer(status);
+    const { t, admin, user, id } = customer;
+    await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+    await runPanelJobs(t.app);
+    t.clock.advance(60_000);
+    await give(customer);
+    await runPanelJobs(t.app);
+    await expectNoAccess(customer);
+    await changeUserStatus(t.app, admin, user.id, 'active', null);
+    await runPanelJobs(t.app);
+    await expectAccess({ ...customer, uuid: (await readRow(t.app, id)).vpnpanelUuid! });
+  });
+});
+
 describe('08 P15: access returns for the rest of the term', () => {
   test.each(['ACTIVE', 'LIMITED'] as const)('with unblocking, %s at the panel before', async (status) => {
     const customer = await aCustomer(status);
@@ -133,6 +239,27 @@ describe('08 P15: access returns for the rest of the term', () => {
     await expectAccess(customer);
     expect(await readRow(t.app, id)).toMatchObject({ endDate: before.endDate });
   });
+
+  test.each(['all', 'statuses', 'cleanup'] as const)(
+    'with unblocking of a user without panel user, whom a run has seen: %s',
+    async (kind) => {
+      const t = await startEmpty();
+      const other = await aCustomer('ACTIVE', t);
+      const customer = await aCustomer('ACTIVE', t);
+      const { admin, user, id, uuid } = customer;
+      const { status, connectedSquads } = await readRow(t.app, id);
+      await changeUserStatus(t.app, admin, user.id, 'blocked', null);
+      await runPanelJobs(t.app);
+      await t.adapter.deleteUser(uuid);
+      t.clock.advance(5 * 60_000);
+      await (kind === 'all' ? run(t.app, 'from_panel', 'all') : run(t.app, kind));
+      expect(await readRow(t.app, id)).toMatchObject({ status, connectedSquads });
+      await changeUserStatus(t.app, admin, user.id, 'active', null);
+      await runPanelJobs(t.app);
+      await expectAccess({ ...customer, uuid: (await readRow(t.app, id)).vpnpanelUuid! });
+      await expectAccess(other);
+    },
+  );
 
   test('with unblocking after "disable" of a paid term', async () => {
     const customer = await aCustomer();

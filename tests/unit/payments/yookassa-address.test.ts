@@ -43,7 +43,7 @@ const connection: YookassaConnection = {
   saveCard: false,
   minKopeks: 5_000,
   maxKopeks: 1_000_000,
-  trustedProxyNetworks: [],
+  proxies: [],
   allowedNetworks: [],
 };
 

@@ -37,7 +37,7 @@ async function setup(change: Partial<YookassaConnection> | null = {}) {
     saveCard: false,
     minKopeks: 5_000,
     maxKopeks: 1_000_000,
-    trustedProxyNetworks: [],
+    proxies: [],
     allowedNetworks: ['127.0.0.0/8'],
     ...change,
   };

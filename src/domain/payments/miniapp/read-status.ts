@@ -22,6 +22,8 @@ const BY_DEPOSIT: Readonly<Record<string, string>> = { stars: 'messenger_stars',
 const TOLERANCE_MS = 5 * MINUTE_MS;
 /** The newest deposits that are compared with an entry. */
 const COMPARED_DEPOSITS = 20;
+const EPOCH = new Date(0);
+const END_OF_YEARS = new Date('9999-12-31T00:00:00Z');
 
 /** A payment as the mini-app is told of it; kopeks. */
 export interface MiniappPaymentStatus {
@@ -168,11 +170,15 @@ function missing(id: string, query: PaymentQuery): MiniappPaymentStatus {
 
 const echoOf = ({ payload, startedAt }: PaymentQuery) => ({ payload: payload ?? null, started_at: startedAt ?? null });
 
-/** An ISO date or the milliseconds since 1970 as digits; null for anything else. */
+/**
+ * An ISO date or the milliseconds since 1970 as digits; null for anything else, also for years that no payment has: the ends of the
+ * clients' calendar cannot be reckoned with.
+ */
 function momentOf(text: string | null): Date | null {
   const trimmed = text?.trim() ?? '';
   const moment = new Date(/^\d{12,14}$/.test(trimmed) ? Number(trimmed) : trimmed);
-  return trimmed === '' || Number.isNaN(moment.getTime()) ? null : moment;
+  const isPlausible = moment >= EPOCH && moment < END_OF_YEARS;
+  return trimmed === '' || !isPlausible ? null : moment;
 }
 
 function tooMany(count: number): ValidationError {

@@ -38,7 +38,8 @@ const NOT_LISTED = `NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id 
   AND NOT EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.messenger_id = u.messenger_id)
   AND NOT (u.email_verified AND EXISTS (SELECT 1 FROM panel_sync_users p WHERE p.run_id = $1::int AND p.email = u.email))`;
 
-const FROM = 'FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.messenger_id IS NOT NULL';
+/** The panel users of blocked and deleted accounts may have been removed; what they have paid for stays (08 P15). */
+const FROM = "FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.messenger_id IS NOT NULL AND u.status = 'active'";
 
 interface AbsentQuery {
   runId: number;

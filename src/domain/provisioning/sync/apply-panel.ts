@@ -5,6 +5,7 @@ import type { PanelColumns } from '../../subscription-state/types.ts';
 import { adoptPanelUser } from '../adopt-panel-user.ts';
 import { linkServersOf } from '../link-servers.ts';
 import { type RunLease, RunLeaseLost } from '../long-runs/drive-run.ts';
+import { requestProvisioning } from '../request-provisioning.ts';
 import { deviceLimitFor } from '../rules.ts';
 import { loadAccounts, lockAccounts } from './account-repo.ts';
 import { type OwnedEntry, onePerOwner, ownerOf } from './owner-of.ts';
@@ -112,7 +113,9 @@ async function applyBatch(t: App, run: SyncRun, matches: readonly MatchedEntry[]
   );
   const foundIds = found.map(({ ownerId }) => ownerId);
   for (const [id, owner] of await loadAccounts(t.db, foundIds)) owners.set(id, owner);
-  const updated = await updateAccounts(t, scope, onePerOwner([...known, ...found], owners), owners);
+  const owned = onePerOwner([...known, ...found], owners);
+  const updated = await updateAccounts(t, scope, owned, owners);
+  await endAccessOfInactive(t, owned, owners);
   await subscribe(t, created);
   return { counts: { created: created.length, updated, checked }, skipped };
 }
@@ -197,6 +200,20 @@ function planOf(t: App, scope: Scope, entry: SnapshotEntry, owner: SyncedUser): 
   // A push disables the panel user of a deleted subscription: a disabled or expired one must not create a subscription again.
   const subscribes = subscription === null && scope.subscribes && isLive(user, now);
   return isLinked && columns === null && !subscribes ? null : { entry, owner, isLinked, columns, subscribes };
+}
+
+/**
+ * Ends the access of blocked and deleted accounts whose panel user has it, because somebody enabled it there or because they were blocked
+ * while nothing was pushed: by a push of each, which disables the panel user (08 P15). After `updateAccounts`, for the order of the locks.
+ */
+async function endAccessOfInactive(t: App, known: readonly OwnedEntry[], owners: ReadonlyMap<number, SyncedUser>): Promise<void> {
+  const now = t.clock.now();
+  const subscriptionIds = known.flatMap(({ entry: { user, readAt }, ownerId }) => {
+    const owner = owners.get(ownerId);
+    if (!owner?.subscription || owner.status === 'active' || !isLive(user, now)) return [];
+    return isNewerThanPanel(owner.subscription, readAt, now) ? [] : [owner.subscription.id];
+  });
+  for (const id of subscriptionIds.sort((a, b) => a - b)) await requestProvisioning(t, id);
 }
 
 /** The number that a push sends where it differs from the subscription's own: with one fixed number for all users. */

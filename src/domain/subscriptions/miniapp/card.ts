@@ -8,6 +8,7 @@ import { requireUser } from '../../identity/require-user.ts';
 import type { UserRecord } from '../../identity/types.ts';
 import { requireBuyerDetails } from '../purchase/require-buyer-details.ts';
 import type { Buyer } from '../purchase/types.ts';
+import { storeUsedTraffic } from '../repo.ts';
 import { type ConnectionLink, connectionLink } from '../rules/connection-link.ts';
 import { actualStatus } from '../rules/status.ts';
 import { livePurchases, purchaseProgress } from '../rules/traffic-purchases.ts';
@@ -15,7 +16,6 @@ import { trialPrice, trialRefusal } from '../rules/trial.ts';
 import { dailyPrice } from '../rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from '../settings.ts';
 import type { Subscription, SubscriptionDetails, SubscriptionStatus, TrafficPurchase } from '../types.ts';
-import { writeUsedTraffic } from './card-repo.ts';
 import { type CurrentTariff, describeCurrentTariff } from './current-tariff.ts';
 import { gigabytesOf, NO_PANEL_FACTS, type PanelFacts, readPanelFacts } from './panel-facts.ts';
 
@@ -63,7 +63,7 @@ export async function readMiniappCard(app: App, actor: UserActor): Promise<Minia
     buyer,
     subscription,
     status: subscription && actualStatus(subscription, now),
-    trafficUsedGb: subscription ? await refreshUsed(app, subscription, panel) : 0,
+    trafficUsedGb: subscription ? await refreshUsed(app, subscription, panel, now) : 0,
     lifetimeUsedGb: panel.user ? gigabytesOf(panel.user.lifetimeUsedTrafficBytes) : 0,
     tariff,
     currentTariff: subscription && tariff && (await currentTariff(app, buyer, subscription, tariff)),
@@ -82,12 +82,12 @@ async function currentTariff(app: App, user: Buyer, subscription: Subscription, 
   return describeCurrentTariff({ subscription, tariff, serversCount }, context);
 }
 
-async function refreshUsed(app: App, subscription: Subscription, panel: PanelFacts): Promise<number> {
+async function refreshUsed(app: App, subscription: Subscription, panel: PanelFacts, readAt: Date): Promise<number> {
   const { trafficUsedGb: before } = subscription;
   if (!panel.user) return before;
   const after = gigabytesOf(panel.user.usedTrafficBytes);
   if (Math.abs(after - before) <= USED_STEP_GB) return before;
-  await writeUsedTraffic(app.db, subscription.id, { before, after }, app.clock.now());
+  await storeUsedTraffic(app.db, subscription.id, { before, after, readAt }, app.clock.now());
   return after;
 }
 

@@ -3,10 +3,11 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
+import { findUserById } from '../../identity/find-user.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { closeAllSessions } from '../../identity/sessions/refresh-session.ts';
 import type { UserStatus } from '../../identity/types.ts';
-import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { requestPanelUserRemoval, requestProvisioning } from '../../provisioning/request-provisioning.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { lockUser, updateUserColumns } from './repo.ts';
 
@@ -45,5 +46,8 @@ export async function applyStatus(t: App, userId: number, from: UserStatus, to: 
   if (to !== 'active') await closeAllSessions(t, userId);
   await forgetSessionUser(t, userId);
   const subscription = await lockUserSubscription(t, userId);
-  if (subscription) await requestProvisioning(t, subscription.id);
+  if (subscription) return requestProvisioning(t, subscription.id);
+  // The subscription was deleted and its panel user left as it was.
+  const panelUuid = to === 'active' ? null : ((await findUserById(t, userId))?.vpnpanelUuid ?? null);
+  if (panelUuid !== null) await requestPanelUserRemoval(t, panelUuid, 'disable');
 }

@@ -9,7 +9,8 @@ import { adoptPanelUser } from '../../provisioning/adopt-panel-user.ts';
 import { mayAdopt } from '../../provisioning/find-panel-user.ts';
 import { requirePanel } from '../../provisioning/panel-access.ts';
 import type { PanelUser } from '../../provisioning/ports.ts';
-import { panelStateFor } from '../../provisioning/rules.ts';
+import { requestPanelUserRemoval, requestProvisioning } from '../../provisioning/request-provisioning.ts';
+import { mayHaveAccess, panelStateFor } from '../../provisioning/rules.ts';
 import { hasNewerSubscription } from '../../provisioning/sync/newer-subscription.ts';
 import { isRemovedSince } from '../../provisioning/sync/removed-users.ts';
 import { applyManualChange, insertManually, lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
@@ -93,8 +94,16 @@ async function write(
   if (subscription) Object.assign(changes, await overwrite(t, user, subscription, panel, request, errors));
   else if (request.createsMissing) changes.subscription = { old: null, new: await create(t, user.id, panel) };
   else errors.push('User has no subscription');
+  if (user.status !== 'active' && mayHaveAccess(panel)) await endAccess(t, user.id, panel.uuid);
   const message = Object.keys(changes).length > 0 ? 'User synced from panel' : 'No changes';
   return { success: true, message, panel, changes, errors };
+}
+
+/** Of a blocked or deleted user, to whom somebody gave access at the panel (08 P15). */
+async function endAccess(t: App, userId: number, panelUuid: string): Promise<void> {
+  const subscription = await lockUserSubscription(t, userId);
+  if (subscription) await requestProvisioning(t, subscription.id);
+  else await requestPanelUserRemoval(t, panelUuid, 'disable');
 }
 
 async function overwrite(

@@ -8,6 +8,10 @@ export interface ProviderAccess {
   settings: SettingsReader;
   /** The sandbox's fake of this provider; null = the real one, by the settings. */
   fake: () => FakeAccess | null;
+  /** Addresses and networks of the installation's reverse proxies (`TRUSTED_PROXIES`). */
+  proxies: readonly string[];
+  /** Addresses and networks that callbacks may come from; empty = any. */
+  callbackNetworks: readonly string[];
   /** Of the service; UTC. */
   now: () => Date;
 }
@@ -18,6 +22,9 @@ export interface FakeAccess {
   baseUrl: string;
   secret: string;
 }
+
+/** Where the fakes post their callbacks from. */
+export const FAKE_NETWORKS: readonly string[] = ['127.0.0.0/8', '::1/128'];
 
 /** The base URL without slashes at its end. */
 export function bareUrl(url: string): string {

@@ -131,9 +131,16 @@ export function paymentState(
     merchantId: textField(objectField(payment, 'recipient'), 'account_id'),
     isTest: isTrue(payment, 'test') && !connection.isTestShop,
     reversals,
+    feeKopeks: feeOf(payment, amountKopeks),
     savedMethod: savedMethodOf(payment),
     raw: plainJson(payment),
   };
+}
+
+/** The difference to what the shop gets; null while the provider does not say it. */
+function feeOf(payment: WireObject, amountKopeks: number): number | null {
+  const incomeKopeks = kopeksFromText(textField(objectField(payment, 'income_amount'), 'value') ?? '');
+  return incomeKopeks === null || incomeKopeks > amountKopeks ? null : amountKopeks - incomeKopeks;
 }
 
 /** The payer's card or account, where the provider keeps it for further charges (03a section 5). */

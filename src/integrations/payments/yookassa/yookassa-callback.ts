@@ -1,8 +1,8 @@
 import type { CallbackVerdict, ProviderCallback } from '../../../domain/payments/ports.ts';
+import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
 import { utf8Text } from '../wire/form.ts';
 import { objectField, parseWireObject, textField, type WireObject } from '../wire/json.ts';
 import { answerOtherMethods, jsonReply, OK, problem, refused } from '../wire/replies.ts';
-import { isInNetworks, resolveClientIp } from './client-ip.ts';
 import type { YookassaConnection } from './connection.ts';
 
 const PAYMENT_EVENTS = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'payment.canceled']);
@@ -18,7 +18,7 @@ export function receiveYookassaCallback(callback: ProviderCallback, connection: 
   const other = answerOtherMethods(callback, options);
   if (other || !connection) return other ?? problem(503, 'service_not_configured');
 
-  const clientIp = resolveClientIp(callback.ip, callback.headers, connection.trustedProxyNetworks);
+  const clientIp = resolveClientAddress(callback.ip, callback.headers, connection.proxies);
   if (clientIp === null) return problem(403, 'unknown_ip');
   if (!isInNetworks(clientIp, connection.allowedNetworks)) return problem(403, 'forbidden_ip');
   return classifyBody(utf8Text(callback.rawBody));

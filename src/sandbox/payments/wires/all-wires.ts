@@ -1,8 +1,9 @@
 import type { FakeWire } from '../fake-wire.ts';
+import { cryptobotWire } from './cryptobot-wire.ts';
 import { sandboxWire } from './sandbox-wire.ts';
 import { yookassaWire } from './yookassa-wire.ts';
 
-const WIRES: readonly FakeWire[] = [sandboxWire, yookassaWire];
+const WIRES: readonly FakeWire[] = [sandboxWire, cryptobotWire, yookassaWire];
 
 /** The wire of every fake provider by its method. */
 export const FAKE_WIRES: ReadonlyMap<string, FakeWire> = new Map(WIRES.map((wire) => [wire.method, wire]));

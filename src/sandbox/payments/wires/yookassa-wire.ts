@@ -68,7 +68,7 @@ function payment(invoice: SandboxInvoice, shop: FakeShop): Record<string, unknow
     description: invoice.description,
     recipient: { account_id: SANDBOX_SHOP_ID, gateway_id: '1' },
     created_at: invoice.createdAt,
-    ...(invoice.paidAt ? { captured_at: invoice.paidAt } : {}),
+    ...(invoice.paidAt ? { captured_at: invoice.paidAt, income_amount: incomeOf(invoice) } : {}),
     ...(invoice.status === 'pending'
       ? { confirmation: { type: 'redirect', confirmation_url: shop.payUrl(invoice) }, expires_at: invoice.expiresAt }
       : {}),
@@ -77,6 +77,11 @@ function payment(invoice: SandboxInvoice, shop: FakeShop): Record<string, unknow
     refundable: invoice.status === 'paid',
     test: true,
   };
+}
+
+/** What the shop gets: the fee is 3.5 %. */
+function incomeOf({ paidKopeks, currency }: SandboxInvoice) {
+  return { value: rublesText(paidKopeks - Math.round(paidKopeks * 0.035)), currency };
 }
 
 function wireRefund(invoice: SandboxInvoice, { id, amountKopeks, at }: SandboxInvoice['reversals'][number]) {

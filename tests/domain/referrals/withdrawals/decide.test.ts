@@ -306,11 +306,11 @@ describe('invariants of the database', () => {
 describe('accounts that end', () => {
   test('an erased account keeps no payment details, except of an approved request until it is paid out (spec 01 H18)', async () => {
     const earner = await anEarner(app, 50_000);
-    const [approved, rejected, pending] = [
-      await aRequest(app, earner, 10_000).then(async (id) => (await approve(id, 'Hello Anna'), id)),
-      await aRequest(app, earner, 10_000).then(async (id) => (await reject(id, 'Sorry Anna'), id)),
-      await aRequest(app, earner, 10_000),
-    ];
+    const approved = await aRequest(app, earner, 10_000);
+    await approve(approved, 'Hello Anna');
+    const rejected = await aRequest(app, earner, 10_000);
+    await reject(rejected, 'Sorry Anna');
+    const pending = await aRequest(app, earner, 10_000);
     await eraseUser(app, admin, earner.userId, { deletesFromPanel: false, reason: null });
     const nothing = { paymentDetails: null, riskAnalysis: null, adminComment: null };
     expect(await requestRow(app, rejected)).toMatchObject({ status: 'rejected', ...nothing });

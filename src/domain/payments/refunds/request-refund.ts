@@ -1,0 +1,54 @@
+import type { App } from '../../../core/app.ts';
+import { committedStatement } from '../../../core/db/committed-statement.ts';
+import { refuse } from '../../../core/errors.ts';
+import { formatPrice } from '../../../core/money.ts';
+import { paymentNotFound } from '../errors.ts';
+import { reversalTitles } from '../payment-texts.ts';
+import { findPayment } from '../repo.ts';
+import { insertRefund } from './repo.ts';
+
+export interface RefundOrder {
+  paymentId: number;
+  /** Kopeks; null = all that is left of the payment. */
+  amountKopeks: number | null;
+  reason: string;
+  /** Who decided, as the record shows it. */
+  requestedBy: string;
+}
+
+export interface RequestedRefundFacts {
+  refundId: number;
+  /** Taken from the balance now; the rest had been spent. */
+  debitedKopeks: number;
+}
+
+/**
+ * Requests the refund of a credited payment (03a section 0.5): the balance is debited at once, at most what it has, and a job asks the
+ * provider. When the provider refuses, the debit goes back.
+ * @throws AppError 404 unknown payment | 400 the provider has no refunds, or only whole ones | 409 not credited, or more than is left, or
+ * another refund of it is under way
+ */
+export async function requestRefund(app: App, order: RefundOrder): Promise<RequestedRefundFacts> {
+  const payment = await findPayment(app.db, order.paymentId);
+  if (!payment) throw paymentNotFound();
+  const provider = app.ports.payments.byMethod(payment.method);
+  if (!provider?.refund) throw refuse('refund_unsupported', 400, 'The provider of this payment has no refunds by its interface');
+  const isPart = order.amountKopeks !== null && order.amountKopeks !== payment.amountKopeks;
+  if (isPart && !provider.canRefundPartly) throw refuse('refund_whole_only', 400, 'This provider returns whole payments only');
+
+  const refund = { ...order, titles: reversalTitles(app, payment.method), now: app.clock.now() };
+  const { outcome, reversalId, debitedKopeks, leftKopeks } = await committedStatement(app, () => insertRefund(app.db, refund));
+  switch (outcome) {
+    case 'requested':
+      app.jobs.wake(['payments.send-refund']);
+      return { refundId: reversalId!, debitedKopeks };
+    case 'unknown':
+      throw paymentNotFound();
+    case 'not_credited':
+      throw refuse('payment_not_credited', 409, 'The payment was never credited');
+    case 'requested_before':
+      throw refuse('refund_under_way', 409, 'Another refund of this payment is under way');
+    case 'too_much':
+      throw refuse('refund_too_large', 409, `Only ${formatPrice(leftKopeks, false)} of this payment can be refunded`);
+  }
+}

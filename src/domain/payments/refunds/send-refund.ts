@@ -1,0 +1,74 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { committedStatement } from '../../../core/db/committed-statement.ts';
+import { applyReversals } from '../apply-reversals.ts';
+import { refundFailedTitles } from '../payment-texts.ts';
+import { type PaymentProvider, ProviderError, type RefundAnswer } from '../ports.ts';
+import { attachReversalId, completeRefund, failRefund, findOpenReversalId, type RequestedRefund, startAttempt } from './repo.ts';
+
+/** The provider has accepted the refund and has not carried it out: when it is asked again. */
+const ASK_AGAIN_MS = 5 * MINUTE_MS;
+
+/**
+ * Asks the provider for a requested refund (queue `payments.send-refund`). A run that finds an earlier attempt first reads the payment, so
+ * that a refund whose answer was lost is found and not requested twice, also at providers without idempotency keys.
+ * @throws Error while the provider is down: the queue runs it again
+ */
+export async function sendRefund(app: App, { reversalId: id }: { reversalId: number }): Promise<void> {
+  const refund = await startAttempt(app.db, id);
+  if (!refund) return;
+  const provider = app.ports.payments.byMethod(refund.payment.method);
+  if (!provider?.refund) throw new Error(`there is no adapter with refunds for payment method ${refund.payment.method}`);
+  if (refund.attempts > 1) {
+    await adoptReported(app, provider, refund);
+    const reversalId = await findOpenReversalId(app.db, id);
+    if (reversalId === undefined) return;
+    if (reversalId !== null) return askLater(app, id);
+  }
+  const answer = await ask(app, provider, refund);
+  if (answer === null) return;
+  if (answer.state === 'pending') {
+    await attachReversalId(app.db, id, answer.reversalId);
+    return askLater(app, id);
+  }
+  await committedStatement(app, () => completeRefund(app.db, id, answer.reversalId, app.clock.now()));
+  app.jobs.wake(['payments.after-reversal']);
+}
+
+/** What the provider reports of the payment; this refund is among it when it was carried out. */
+async function adoptReported(app: App, provider: PaymentProvider, { payment }: RequestedRefund): Promise<void> {
+  if (!provider.canFetchStatus) return;
+  const state = await provider.fetchStatus({ externalId: payment.externalId, orderId: payment.orderId });
+  await applyReversals(app, payment, state.reversals ?? []);
+}
+
+/** @returns null when the provider refused: the refund has failed then */
+async function ask(
+  app: App,
+  provider: PaymentProvider,
+  { id, payment, amountKopeks }: RequestedRefund,
+): Promise<RefundAnswer | null> {
+  try {
+    return await provider.refund!({
+      externalId: payment.externalId ?? payment.orderId,
+      orderId: payment.orderId,
+      chargeId: payment.chargeId,
+      amountKopeks,
+      isWhole: amountKopeks === payment.amountKopeks,
+      idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),
+    });
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
+    const titles = refundFailedTitles(app, payment.method);
+    await committedStatement(app, () => failRefund(app.db, id, error.message, titles, app.clock.now()));
+    app.log.error(
+      { alarm: 'payment_refund_refused', paymentId: payment.id, method: payment.method, refundId: id },
+      'the provider refused a refund; what was debited for it went back to the balance',
+    );
+    return null;
+  }
+}
+
+async function askLater(app: App, id: number): Promise<void> {
+  await app.jobs.send('payments.send-refund', { reversalId: id }, { startAfter: addMs(app.clock.now(), ASK_AGAIN_MS) });
+}

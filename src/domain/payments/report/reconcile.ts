@@ -1,0 +1,110 @@
+import type { App } from '../../../core/app.ts';
+
+/** One payment in the export of a provider; kopeks. */
+export interface ExportedPayment {
+  /** The provider's id of the payment, or ours of the order. */
+  id: string;
+  amountKopeks: number;
+}
+
+/** A credited payment of ours, by the ids that an export may name it by. */
+export interface CreditedPayment {
+  paymentId: number;
+  orderId: string;
+  externalId: string | null;
+  chargeId: string | null;
+  amountKopeks: number;
+}
+
+export interface Reconciliation {
+  /** In both, with the same amount. */
+  matched: number;
+  matchedKopeks: number;
+  /** In both, with different amounts. */
+  different: (CreditedPayment & { exportedKopeks: number })[];
+  /** The provider has them, we credited nothing. */
+  missingHere: ExportedPayment[];
+  /** We credited them, the provider's export has them not. */
+  missingThere: CreditedPayment[];
+}
+
+const BATCH = 1_000;
+
+/**
+ * Compares the export of a provider with the payments that were credited in [from, to), by the time of their ledger rows, UTC. An export of
+ * the same period may have payments from just before and after it: those are found here whatever their time is.
+ * @param exported in any order; the same id twice is one payment
+ */
+export async function reconcilePayments(
+  app: App,
+  method: string,
+  { from, to }: { from: Date; to: Date },
+  exported: AsyncIterable<ExportedPayment> | Iterable<ExportedPayment>,
+): Promise<Reconciliation> {
+  const result: Reconciliation = { matched: 0, matchedKopeks: 0, different: [], missingHere: [], missingThere: [] };
+  const seen = new Set<number>();
+  let batch = new Map<string, ExportedPayment>();
+  const compare = async () => {
+    const found = await findCredited(app, method, [...batch.keys()]);
+    const byId = new Map(found.flatMap((payment) => idsOf(payment).map((id) => [id, payment] as const)));
+    for (const payment of batch.values()) addTo(result, seen, payment, byId.get(payment.id) ?? null);
+    batch = new Map();
+  };
+  for await (const payment of exported) {
+    batch.set(payment.id, payment);
+    if (batch.size === BATCH) await compare();
+  }
+  await compare();
+  for (let after = 0; ; ) {
+    const page = await listCredited(app, method, { from, to, after });
+    result.missingThere.push(...page.filter(({ paymentId }) => !seen.has(paymentId)));
+    if (page.length < BATCH) return result;
+    after = page.at(-1)!.paymentId;
+  }
+}
+
+function addTo(result: Reconciliation, seen: Set<number>, exported: ExportedPayment, credited: CreditedPayment | null): void {
+  if (!credited) {
+    result.missingHere.push(exported);
+    return;
+  }
+  if (seen.has(credited.paymentId)) return;
+  seen.add(credited.paymentId);
+  if (credited.amountKopeks === exported.amountKopeks) {
+    result.matched += 1;
+    result.matchedKopeks += credited.amountKopeks;
+  } else {
+    result.different.push({ ...credited, exportedKopeks: exported.amountKopeks });
+  }
+}
+
+const idsOf = ({ orderId, externalId, chargeId }: CreditedPayment) =>
+  [orderId, externalId, chargeId].filter((id): id is string => id !== null);
+
+const CREDITED = `SELECT p.id AS payment_id, p.order_id, p.external_id, p.charge_id, p.amount_kopeks
+  FROM payments p JOIN transactions t ON t.id = p.transaction_id WHERE p.method = $1`;
+
+type Row = Omit<CreditedPayment, 'amountKopeks'> & { amountKopeks: bigint };
+const toPayment = (row: Row): CreditedPayment => ({ ...row, amountKopeks: Number(row.amountKopeks) });
+
+async function findCredited(app: App, method: string, ids: readonly string[]): Promise<CreditedPayment[]> {
+  if (ids.length === 0) return [];
+  const rows = await app.db.sql<Row>(
+    `${CREDITED} AND (p.external_id = ANY($2::text[]) OR p.order_id = ANY($2::text[]) OR p.charge_id = ANY($2::text[]))`,
+    [method, ids],
+  );
+  return rows.map(toPayment);
+}
+
+async function listCredited(
+  app: App,
+  method: string,
+  { from, to, after }: { from: Date; to: Date; after: number },
+): Promise<CreditedPayment[]> {
+  const rows = await app.db.sql<Row>(
+    `${CREDITED} AND t.completed_at >= $2::timestamptz AND t.completed_at < $3::timestamptz AND p.id > $4::int
+     ORDER BY p.id LIMIT $5::int`,
+    [method, from, to, after, BATCH],
+  );
+  return rows.map(toPayment);
+}

@@ -1,0 +1,186 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays } from '../../../src/core/clock.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { runAfterReversal } from '../../../src/domain/payments/after-reversal.ts';
+import { ProviderError, type ProviderFailure, type RefundRequest } from '../../../src/domain/payments/ports.ts';
+import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
+import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import { aUser } from '../../support/builders.ts';
+import { callback, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
+import { aSubscription } from '../../support/provisioning-setup.ts';
+import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+
+/** A provider with refunds; each is carried out at once unless a fault says otherwise. */
+class RefundingProvider extends ScriptedProvider {
+  readonly canRefundPartly = true;
+  readonly refunds: RefundRequest[] = [];
+  faults: (ProviderFailure | 'after' | 'pending')[] = [];
+
+  refund = async (request: RefundRequest) => {
+    const fault = this.faults.shift();
+    if (fault === 'rejected' || fault === 'unavailable' || fault === 'not_configured') {
+      throw new ProviderError(this.method, fault, 'scripted');
+    }
+    this.refunds.push(request);
+    const reversalId = `refund-${request.idempotencyKey}`;
+    const invoice = this.invoices.get(request.externalId)!;
+    const done = { reversalId, kind: 'refund' as const, amountKopeks: request.amountKopeks };
+    if (fault !== 'pending') invoice.reversals = [...(invoice.reversals ?? []), done];
+    if (fault === 'after') throw new ProviderError(this.method, 'unavailable', 'the answer was lost');
+    return { reversalId, state: fault === 'pending' ? ('pending' as const) : ('done' as const) };
+  };
+}
+
+let t: TestApp;
+let app: App;
+let provider: RefundingProvider;
+const open = async (environment: Record<string, string> = {}) => {
+  t = await testApp({ environment });
+  provider = new RefundingProvider();
+  app = await withProvider(t.app, provider);
+};
+beforeEach(() => open());
+
+async function aPayment() {
+  const user = await aUser(app);
+  const { paymentId } = await topupBalance(
+    app,
+    { kind: 'user', userId: user.id },
+    { amountKopeks: 50_000, method: 'sandbox', option: null },
+    { idempotencyKey: null },
+  );
+  const externalId = (await paymentFacts(app, paymentId)).externalId!;
+  provider.set(externalId, 'paid');
+  await callback(app, externalId);
+  await runCallbackJobs(app, externalId);
+  return { user, paymentId, externalId };
+}
+
+const order = (paymentId: number, amountKopeks: number | null = null) => ({
+  ...{ paymentId, amountKopeks, reason: 'asked for it', requestedBy: 'test' },
+});
+
+const balanceOf = async (userId: number) => (await moneyFacts(app, userId)).balance;
+
+const spend = (userId: number, kopeks: number) =>
+  inTransaction(app, (inner) =>
+    postMovement(inner, {
+      ...{ userId, type: 'withdrawal', amountKopeks: -kopeks, description: 'spent', paymentMethod: null },
+      contra: { kind: 'manual_adjustment' },
+    }),
+  );
+
+describe('a refund by an administrator (03a section 0.5)', () => {
+  test('debits the balance at once, is carried out by the job, and is not debited again when the provider reports it', async () => {
+    const { user, paymentId, externalId } = await aPayment();
+    const { refundId, debitedKopeks } = await requestRefund(app, order(paymentId, 20_000));
+    expect([debitedKopeks, await balanceOf(user.id)]).toEqual([20_000, 30_000]);
+    await sendRefund(app, { reversalId: refundId });
+    await sendRefund(app, { reversalId: refundId });
+    expect(provider.refunds).toHaveLength(1);
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await balanceOf(user.id)).toBe(30_000);
+    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid' });
+    const rest = await requestRefund(app, order(paymentId));
+    await sendRefund(app, { reversalId: rest.refundId });
+    expect([await balanceOf(user.id), (await paymentFacts(app, paymentId)).outcome]).toEqual([0, 'refunded']);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('reported by the provider before its answer came is the same refund', async () => {
+    const { user, paymentId, externalId } = await aPayment();
+    const { refundId } = await requestRefund(app, order(paymentId));
+    provider.faults = ['after'];
+    await expect(sendRefund(app, { reversalId: refundId })).rejects.toThrow('the answer was lost');
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    await sendRefund(app, { reversalId: refundId });
+    expect(provider.refunds).toHaveLength(1);
+    expect([await balanceOf(user.id), (await paymentFacts(app, paymentId)).outcome]).toEqual([0, 'refunded']);
+  });
+
+  test('whose answer was lost is found by reading the payment, not requested twice', async () => {
+    const { paymentId } = await aPayment();
+    const { refundId } = await requestRefund(app, order(paymentId));
+    provider.faults = ['after'];
+    await expect(sendRefund(app, { reversalId: refundId })).rejects.toThrow('the answer was lost');
+    await sendRefund(app, { reversalId: refundId });
+    expect(provider.refunds).toHaveLength(1);
+    expect((await paymentFacts(app, paymentId)).outcome).toBe('refunded');
+  });
+
+  test('that the provider refuses gives the debit back, and may be requested again', async () => {
+    const { user, paymentId } = await aPayment();
+    const { refundId } = await requestRefund(app, order(paymentId));
+    await expect(requestRefund(app, order(paymentId))).rejects.toMatchObject({ status: 409 });
+    provider.faults = ['unavailable', 'rejected'];
+    await expect(sendRefund(app, { reversalId: refundId })).rejects.toThrow('scripted');
+    expect(await balanceOf(user.id)).toBe(0);
+    await sendRefund(app, { reversalId: refundId });
+    expect(await balanceOf(user.id)).toBe(50_000);
+    const again = await requestRefund(app, order(paymentId));
+    await sendRefund(app, { reversalId: again.refundId });
+    expect([await balanceOf(user.id), (await paymentFacts(app, paymentId)).outcome]).toEqual([0, 'refunded']);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('that the provider carries out later is asked about, and ends then', async () => {
+    const { paymentId, externalId } = await aPayment();
+    const { refundId } = await requestRefund(app, order(paymentId));
+    provider.faults = ['pending'];
+    await sendRefund(app, { reversalId: refundId });
+    await sendRefund(app, { reversalId: refundId });
+    expect((await paymentFacts(app, paymentId)).outcome).toBe('paid');
+    const [request] = provider.refunds;
+    const reversal = { reversalId: `refund-${request!.idempotencyKey}`, kind: 'refund' as const, amountKopeks: 50_000 };
+    provider.set(externalId, 'paid', { reversals: [reversal] });
+    await sendRefund(app, { reversalId: refundId });
+    expect(provider.refunds).toHaveLength(1);
+    expect((await paymentFacts(app, paymentId)).outcome).toBe('refunded');
+  });
+
+  test('of more than is left, of an uncredited or unknown payment is refused', async () => {
+    const { paymentId } = await aPayment();
+    await expect(requestRefund(app, order(paymentId, 50_001))).rejects.toMatchObject({ status: 409 });
+    await expect(requestRefund(app, order(2_000_000_000))).rejects.toMatchObject({ status: 404 });
+    const user = await aUser(app);
+    const request = { amountKopeks: 50_000, method: 'sandbox', option: null };
+    const pending = await topupBalance(app, { kind: 'user', userId: user.id }, request, { idempotencyKey: null });
+    await expect(requestRefund(app, order(pending.paymentId))).rejects.toMatchObject({ status: 409 });
+    expect(provider.refunds).toEqual([]);
+  });
+
+  test.each([
+    ['keep', 30],
+    ['shorten', 15],
+    ['end', 0],
+  ] as const)('of spent money with the rule %s leaves %i of 30 days', async (rule, days) => {
+    await open({ REFUND_SUBSCRIPTION_RULE: rule });
+    const { user, paymentId } = await aPayment();
+    const [tariff] = await app.db.sql<{ id: number }>(
+      `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": 100000}'::jsonb) RETURNING id`,
+    );
+    const subscription = await aSubscription(app, { user, days: 30 });
+    await app.db.sql('UPDATE subscriptions SET tariff_id = $2::int WHERE id = $1::int RETURNING id', [
+      subscription.id,
+      tariff!.id,
+    ]);
+    await spend(user.id, 50_000);
+    const { refundId, debitedKopeks } = await requestRefund(app, order(paymentId));
+    expect(debitedKopeks).toBe(0);
+    await sendRefund(app, { reversalId: refundId });
+    await runAfterReversal(app, { reversalId: refundId });
+    await runAfterReversal(app, { reversalId: refundId });
+    const [row] = await app.db.sql<{ endDate: Date; status: string }>(
+      'SELECT end_date, status FROM subscriptions WHERE id = $1::int',
+      [subscription.id],
+    );
+    expect(row).toMatchObject({ endDate: addDays(t.clock.now(), days), status: days === 0 ? 'expired' : 'active' });
+  });
+});

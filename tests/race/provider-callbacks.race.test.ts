@@ -1,0 +1,102 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { App } from '../../src/core/app.ts';
+import type { Db } from '../../src/core/db/db.ts';
+import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { checkMyPayment } from '../../src/domain/payments/check-payment.ts';
+import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts';
+import { processCallback } from '../../src/domain/payments/process-callback.ts';
+import { creditedOnce, moneyFacts } from '../support/payment-samples.ts';
+import { PROVIDER_CASES } from '../support/providers/all-cases.ts';
+import type { RawCallback } from '../support/providers/provider-case.ts';
+import { aProviderStage, type ProviderStage } from '../support/providers/provider-stage.ts';
+import { serverUrl } from '../support/test-database.ts';
+
+/** One payment of every provider, reported by many at once and by processes that end in the middle: one credit. */
+let stage: ProviderStage | null = null;
+afterEach(async () => {
+  await stage?.close();
+  stage = null;
+});
+
+const AMOUNT = 50_000;
+const AUTO_CHECK = { environment: { PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED: 'true' } };
+
+const start = async (provider: (typeof PROVIDER_CASES)[number]): Promise<ProviderStage> => {
+  if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
+  stage = await aProviderStage(provider, AUTO_CHECK);
+  return stage;
+};
+
+/** Only stores a callback, as the HTTP server does. */
+const store = ({ server }: ProviderStage, { path, headers, body }: RawCallback) =>
+  server.inject({ method: 'POST', url: path, headers, payload: body });
+
+async function waitingCallbacks({ app, method }: ProviderStage): Promise<number[]> {
+  const rows = await app.db.sql<{ id: number }>(
+    'SELECT id FROM provider_callbacks WHERE provider = $1 AND processed_at IS NULL ORDER BY id',
+    [method],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The app whose statements that contain `part` fail before or after they have their effect, as when the process or its session ends. */
+function dyingAt(app: App, part: string, when: 'before' | 'after'): App {
+  let died = false;
+  const sql: Db['sql'] = async (text, values) => {
+    const dies = !died && text.includes(part);
+    died ||= dies;
+    if (dies && when === 'before') throw new Error('killed');
+    const rows = await app.db.sql(text, values);
+    if (dies) throw new Error('killed');
+    return rows as never;
+  };
+  return { ...app, db: Object.assign(Object.create(app.db), { sql }) };
+}
+
+describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
+  test('fifty copies of the callback, checks of the user and of the job at once: one credit', async () => {
+    const staged = await start(provider);
+    const { app, current } = staged;
+    const callbacks = await staged.act('pay');
+    const actor = { kind: 'user', userId: current.user.id } as const;
+    const asks = Array.from({ length: 5 }, () => checkMyPayment(app, actor, method, current.paymentId));
+    const copies = Array.from({ length: 50 }, (_, copy) => callbacks[copy % callbacks.length]!);
+    const replies = await Promise.all([...copies.map((copy) => store(staged, copy)), ...asks, checkPendingPayments(app)]);
+    for (const reply of replies.slice(0, 50)) expect(reply).toMatchObject({ statusCode: provider.acknowledges.status });
+    const ids = await waitingCallbacks(staged);
+    await Promise.all([...ids, ...ids, ...ids].map((callbackId) => processCallback(app, { callbackId })));
+    expect(await moneyFacts(app, current.user.id)).toEqual(creditedOnce(AMOUNT));
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test.each([
+    ['before the credit', 'credit_topup', 'before'],
+    ['after the credit, before the callback is marked', 'credit_topup', 'after'],
+    ['after the callback was taken', 'attempts + 1', 'after'],
+    ['while the callback is marked', 'processed_at = $2', 'before'],
+  ] as const)('a process that ends %s: the next one credits once', async (_moment, part, when) => {
+    const staged = await start(provider);
+    const { app, current } = staged;
+    for (const callback of await staged.act('pay')) await store(staged, callback);
+    const ends: unknown[] = [];
+    for (const callbackId of await waitingCallbacks(staged)) {
+      await processCallback(dyingAt(app, part, when), { callbackId }).catch((error: unknown) => ends.push(error));
+    }
+    expect(ends).toContainEqual(new Error('killed'));
+    for (const callbackId of await waitingCallbacks(staged)) await processCallback(app, { callbackId });
+    expect(await moneyFacts(app, current.user.id)).toEqual(creditedOnce(AMOUNT));
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('a process that ends before it has answered: the provider repeats, one credit', async () => {
+    const staged = await start(provider);
+    const { app, current } = staged;
+    const callbacks = await staged.act('pay');
+    for (const callback of callbacks) await store(staged, callback);
+    await staged.process();
+    for (const callback of callbacks) {
+      expect(await staged.deliver(callback)).toMatchObject(provider.acknowledges);
+    }
+    expect(await moneyFacts(app, current.user.id)).toEqual(creditedOnce(AMOUNT));
+  });
+});

@@ -1,0 +1,81 @@
+import type { CaseKind } from '../../../src/domain/payments/types.ts';
+import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
+import type { ProviderStage } from './provider-stage.ts';
+
+/** A callback as it is on the wire. */
+export interface RawCallback {
+  method?: string;
+  /** With the callback path of the provider. */
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  body: string | Buffer;
+  /** Address of the sender; default: loopback, from which the fake posts. */
+  ip?: string;
+}
+
+/** What the twelve callbacks of 03a section 0.10 are about. */
+export const FORGERIES = {
+  F1: 'wrong signature',
+  F2: 'missing signature',
+  F3: 'another merchant',
+  F4: 'a lower amount',
+  F5: 'another currency',
+  F6: 'a replay of a credited callback',
+  F7: 'an unknown order',
+  F8: 'canceled after paid',
+  F9: 'a body of 10 MiB',
+  F10: 'a wrong content type',
+  F11: 'an address outside the list',
+  F12: 'a status that is not final',
+} as const;
+
+export type ForgeryId = keyof typeof FORGERIES;
+
+export interface ForgeryExpectation {
+  /** Status of the answer. */
+  status: number;
+  /** The answer itself, where the provider needs an exact one. */
+  body?: string;
+  /** The case that an administrator gets; default none. */
+  opens?: CaseKind;
+}
+
+/** One callback of the table, or why the provider has none of the kind (as 03a says). */
+export type Forgery =
+  | { notApplicable: string }
+  | (ForgeryExpectation & {
+      /** Makes the callback; may also change what the fake answers, for providers that are asked. */
+      make: (stage: ProviderStage) => Promise<RawCallback>;
+      /** Whether the invoice is paid and credited before (F6, F8). */
+      afterCredit?: boolean;
+    });
+
+/** A vector of docs/spec/vectors: `input` is the text on the wire, `expected` the signature or the decision. */
+export interface Vector {
+  provider: string;
+  id: string;
+  kind: 'request' | 'callback' | 'decision';
+  input?: unknown;
+  expected: unknown;
+  accept: boolean;
+  keys: Record<string, string>;
+  [field: string]: unknown;
+}
+
+/** One provider of the table: everything that its tests need to know. */
+export interface ProviderCase {
+  method: string;
+  /** Settings besides `SANDBOX_PROVIDERS`. */
+  settings?: Record<string, string>;
+  /** Sub-option of the invoice, where the method needs one. */
+  option?: string;
+  /** Status of the answer to a genuine callback, and its body. */
+  acknowledges: { status: number; body: string };
+  /** Actions that the provider reports by callback; the others are found by asking. */
+  reports: readonly InvoiceAction[];
+  /** Actions that cannot happen at this provider, with the reason. */
+  impossible?: Partial<Record<InvoiceAction, string>>;
+  forgeries: Record<ForgeryId, Forgery>;
+  /** Runs a vector of docs/spec/vectors. @returns a boolean = whether our verifier accepts it; a text = what our signer makes of it */
+  vector: (vector: Vector) => string | boolean;
+}

@@ -1,0 +1,178 @@
+import type { FastifyInstance } from 'fastify';
+import { callbackRoute, registerCallbackRoutes } from '../../../src/composition/callback-routes.ts';
+import { createHttpServer } from '../../../src/composition/http-server.ts';
+import type { App } from '../../../src/core/app.ts';
+import { createMetrics } from '../../../src/core/metrics.ts';
+import { processCallback } from '../../../src/domain/payments/process-callback.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import type { LoopbackReply, LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
+import type { InvoiceAction, SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
+import type { PaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
+import { aUser, type BuiltUser } from '../builders.ts';
+import { startRecorder } from '../loopback-http.ts';
+import { moneyFacts } from '../payment-samples.ts';
+import { observeRefusal } from '../refusal-recorder.ts';
+import { type TestApp, type TestAppOptions, testApp } from '../test-app.ts';
+import { workerSandbox } from '../test-sandbox.ts';
+import type { ProviderCase, RawCallback } from './provider-case.ts';
+
+export interface StagedInvoice {
+  user: BuiltUser;
+  paymentId: number;
+  orderId: string;
+  /** The fake's side of it. */
+  invoice: SandboxInvoice;
+}
+
+/** The service with one provider as the sandbox's fake: the adapter calls it over HTTP, its callbacks are kept for the test to deliver. */
+export interface ProviderStage {
+  t: TestApp;
+  app: App;
+  method: string;
+  server: FastifyInstance;
+  sandbox: PaymentSandbox;
+  /** The one secret of the fake, which replaces every credential. */
+  secret: string;
+  /** The latest invoice. */
+  current: StagedInvoice;
+  /** A new invoice through the operation of the cabinet; kopeks. */
+  open(amountKopeks?: number): Promise<StagedInvoice>;
+  /** Performs an action at the fake. @returns the callbacks that it posted */
+  act(action: InvoiceAction, refundKopeks?: number): Promise<RawCallback[]>;
+  /** What the fake has posted of an action about the latest invoice. */
+  posted(action: InvoiceAction): readonly RawCallback[];
+  /** `act` for an action with exactly one callback. */
+  callbackOf(action: InvoiceAction): Promise<RawCallback>;
+  /** Delivers a callback to the service's HTTP server, and processes it when it was stored. */
+  deliver(callback: RawCallback): Promise<{ status: number; body: string }>;
+  /** Runs the jobs of all callbacks that wait. */
+  process(): Promise<void>;
+  /** Answers the adapter's requests in place of the fake; null = the fake answers. */
+  intercept(answer: ((request: LoopbackRequest) => LoopbackReply | null) | null): void;
+  close(): Promise<void>;
+}
+
+const AMOUNT_KOPEKS = 50_000;
+
+/** Starts the stage of a provider with one open invoice. */
+export async function aProviderStage(provider: ProviderCase, options: TestAppOptions = {}): Promise<ProviderStage> {
+  const { method } = provider;
+  const environment = { SANDBOX_PROVIDERS: method, ...provider.settings, ...options.environment };
+  const { servers, secrets, callbacks } = await workerSandbox();
+  const recorder = await startRecorder(() => ({ status: 200, contentType: 'text/plain', body: 'YES' }));
+  const t = await testApp({ ...options, environment });
+  const { app } = t;
+  callbacks.url = recorder.server.url;
+  await seedPaymentMethods(app);
+  await app.db.sql('UPDATE payment_method_configs SET is_enabled = true WHERE method_id = $1 RETURNING method_id', [method]);
+  const { fastify: server } = await createHttpServer({
+    observeRefusal,
+    app,
+    metrics: createMetrics(),
+    callbackRoute: callbackRoute(app),
+    extend: (instance) => registerCallbackRoutes(instance, app),
+  });
+  await server.ready();
+  const sandbox = servers.payments;
+
+  const posted = new Map<InvoiceAction, readonly RawCallback[]>();
+  const open = async (amountKopeks = AMOUNT_KOPEKS): Promise<StagedInvoice> => {
+    const user = await aUser(app, { email: `payer-${amountKopeks}-${Math.random()}@example.com` });
+    const { paymentId } = await topupBalance(
+      app,
+      { kind: 'user', userId: user.id },
+      { amountKopeks, method, option: provider.option ?? null },
+      { idempotencyKey: null, ip: '203.0.113.7' },
+    );
+    const [row] = await app.db.sql<{ orderId: string }>('SELECT order_id FROM payments WHERE id = $1::int', [paymentId]);
+    const invoice = (await sandbox.list()).find((known) => known.wire === method && known.orderId === row!.orderId);
+    if (!invoice) throw new Error(`the fake of ${method} has no invoice of order ${row!.orderId}`);
+    stage.current = { user, paymentId, orderId: row!.orderId, invoice };
+    posted.clear();
+    return stage.current;
+  };
+
+  const act = async (action: InvoiceAction, refundKopeks?: number): Promise<RawCallback[]> => {
+    const before = recorder.requests.length;
+    const changed = await sandbox.act(stage.current.invoice.id, action, refundKopeks);
+    if (!changed) throw new Error(`the fake of ${method} allows no ${action} now`);
+    stage.current.invoice = { ...stage.current.invoice, ...changed };
+    await sandbox.idle();
+    const callbacks = recorder.requests
+      .slice(before)
+      .map(({ path, headers, body }) => ({ path, headers: bareHeaders(headers), body }));
+    posted.set(action, callbacks);
+    return callbacks;
+  };
+
+  const process = async () => {
+    const waiting = await app.db.sql<{ id: number }>(
+      'SELECT id FROM provider_callbacks WHERE provider = $1 AND processed_at IS NULL ORDER BY id',
+      [method],
+    );
+    for (const { id } of waiting) await processCallback(app, { callbackId: id });
+  };
+
+  const stage: ProviderStage = {
+    ...{ t, app, method, server, sandbox, secret: secrets.paymentSecret, open, act, process },
+    current: undefined as unknown as StagedInvoice,
+    posted: (action) => posted.get(action) ?? [],
+    callbackOf: async (action) => {
+      const made = await act(action);
+      if (made.length !== 1) throw new Error(`${made.length} callbacks of ${action} in place of one`);
+      return made[0]!;
+    },
+    deliver: async ({ method: verb = 'POST', path, headers, body, ip }) => {
+      const reply = await server.inject({
+        ...{ method: verb as 'POST', url: path, headers, payload: body },
+        ...(ip ? { remoteAddress: ip } : {}),
+      });
+      await process();
+      return { status: reply.statusCode, body: reply.body };
+    },
+    intercept: (answer) => sandbox.intercept(answer === null ? null : (request) => answer(request)),
+    close: async () => {
+      sandbox.intercept(null);
+      callbacks.url = null;
+      await server.close();
+      await recorder.server.close();
+    },
+  };
+  await open();
+  return stage;
+}
+
+/** The headers of the provider, without those of the connection. */
+function bareHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const connection = ['host', 'connection', 'content-length', 'transfer-encoding', 'accept-encoding', 'user-agent', 'accept'];
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !connection.includes(name)));
+}
+
+/** Everything that a callback may change: money, ledger rows, the record of the invoice. */
+export async function factsOf({ app, current }: ProviderStage) {
+  const { user, paymentId } = current;
+  const [payment] = await app.db.sql<{ outcome: string; isPaid: boolean; transactionId: number | null }>(
+    'SELECT outcome, is_paid, transaction_id FROM payments WHERE id = $1::int',
+    [paymentId],
+  );
+  const [ledger] = await app.db.sql<{ entries: number; transactions: number }>(
+    'SELECT (SELECT count(*)::int FROM ledger_entries) AS entries, (SELECT count(*)::int FROM transactions) AS transactions',
+  );
+  const { balance, deposits } = await moneyFacts(app, user.id);
+  return { payment: payment!, ledger: ledger!, balance, deposits };
+}
+
+/** Kinds of the open cases of a provider, since the id. */
+export async function openCasesOf({ app, method }: ProviderStage, sinceId: number): Promise<string[]> {
+  const rows = await app.db.sql<{ kind: string }>(
+    "SELECT kind FROM payment_cases WHERE method = $1 AND id > $2::int AND status = 'open' ORDER BY id",
+    [method, sinceId],
+  );
+  return rows.map(({ kind }) => kind);
+}
+
+export async function lastCaseId({ app }: ProviderStage): Promise<number> {
+  const [row] = await app.db.sql<{ id: number }>('SELECT coalesce(max(id), 0)::int AS id FROM payment_cases');
+  return row!.id;
+}
