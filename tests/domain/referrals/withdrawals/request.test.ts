@@ -102,8 +102,8 @@ describe('a request (spec 03 section 6)', () => {
   test('off: amounts are 0, no reason is given, a request is refused, history and cancellation still work', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 30_000);
-    for (const environment of [{ REFERRAL_WITHDRAWAL_ENABLED: 'false' }, { REFERRAL_PROGRAM_ENABLED: 'false' }]) {
-      const off = await withSettings(environment);
+    for (const key of ['REFERRAL_WITHDRAWAL_ENABLED', 'REFERRAL_PROGRAM_ENABLED']) {
+      const off = await withSettings({ [key]: 'false' });
       expect(await readMyWithdrawalBalance(off, earner)).toEqual({
         ...{ earnedKopeks: 0, referralSpentKopeks: 0, withdrawnKopeks: 0, pendingKopeks: 0 },
         ...{ availableReferralKopeks: 0, availableTotalKopeks: 0, minAmountKopeks: 0 },
