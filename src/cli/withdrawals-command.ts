@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { formatPrice } from '../core/money.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/export-payouts.ts';
-import type { PayoutFilter } from '../domain/referrals/withdrawals/payouts-repo.ts';
+import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
 import { type Command, type CommandCall, CommandError, UsageError } from './command.ts';
 import { momentOf } from './moment-of.ts';
 import { withApp } from './open-service.ts';

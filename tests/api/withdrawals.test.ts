@@ -256,7 +256,7 @@ describe('Cabinet Admin Withdrawals', () => {
     }
   });
 
-  it('H13: does not approve what the balance does not cover, nor for a deleted user', async () => {
+  it('spec 03 H13: does not approve what the balance does not cover, nor for a deleted user', async () => {
     const client = await anEarnerClient();
     const id = await made(client);
     await spend(t.app, client.user.id, 40_000);

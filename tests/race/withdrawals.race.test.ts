@@ -44,7 +44,7 @@ const tariff = () => aTariff(app);
 const buy = (userId: number, tariffId: number) =>
   purchaseTariff(app, { kind: 'user', userId }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
 
-describe('H13: withdrawal money is not spent twice', () => {
+describe('spec 03 H13: withdrawal money is not spent twice', () => {
   test('twenty requests for everything at once: one is stored', async () => {
     const earner = await anEarner(app, 50_000);
     const outcomes = await times(20, () => detailOf(create(earner.userId, 50_000)));

@@ -47,6 +47,9 @@ describe('refusals in their order (spec 03 section 6)', () => {
     expect(refusalOfRequest({ ...facts, last: justBefore })).toEqual({ reason: 'withdrawal_cooldown', days: 1 });
     expect(refusalOfRequest({ ...facts, last: last('cancelled', 30) })).toBeNull();
     expect(refusalOfRequest({ ...facts, last: justBefore, terms: { ...terms, isTestMode: true } })).toBeNull();
+    // Written by an instance whose clock is ahead.
+    const ahead = { status: 'cancelled' as const, createdAt: daysAgo(-1) };
+    expect(refusalOfRequest({ ...facts, last: ahead, terms: { ...terms, cooldownDays: 0 } })).toBeNull();
     const pending = { ...facts, last: last('pending', 0), terms: { ...terms, isTestMode: true } };
     expect(refusalOfRequest(pending)).toEqual({ reason: 'withdrawal_pending' });
   });
@@ -78,14 +81,14 @@ describe('refusals in their order (spec 03 section 6)', () => {
 
 describe('risk score (spec 03 section 6)', () => {
   const calm: RiskFacts = {
-    ...{ earnedKopeks: 50_000, ownDepositsKopeks: 0, spendingKopeks: 0, referralCount: 3, payingReferrals: 2 },
+    ...{ earnedKopeks: 50_000, depositsKopeks: 0, spendingKopeks: 0, referralCount: 3, payingReferrals: 2 },
     ...{ frequentReferrals: 0, largeReferrals: 0, weekEarningsCount: 20 },
   };
   test.each<[string, Partial<RiskFacts>, number]>([
     ['nothing', {}, 0],
-    ['deposits, and nothing spent', { ownDepositsKopeks: 1 }, 40],
-    ['deposits above twice the spending', { ownDepositsKopeks: 201, spendingKopeks: 100 }, 25],
-    ['deposits of twice the spending', { ownDepositsKopeks: 200, spendingKopeks: 100 }, 0],
+    ['deposits, and nothing spent', { depositsKopeks: 1 }, 40],
+    ['deposits above twice the spending', { depositsKopeks: 201, spendingKopeks: 100 }, 25],
+    ['deposits of twice the spending', { depositsKopeks: 200, spendingKopeks: 100 }, 0],
     ['earnings without referrals', { referralCount: 0 }, 50],
     ['neither earnings nor referrals', { referralCount: 0, earnedKopeks: 0 }, 0],
     ['two referrals with many deposits', { frequentReferrals: 2 }, 30],
@@ -93,7 +96,7 @@ describe('risk score (spec 03 section 6)', () => {
     ['one paying referral and more than 500 rubles', { payingReferrals: 1, earnedKopeks: 50_001 }, 20],
     ['one paying referral and 500 rubles', { payingReferrals: 1 }, 0],
     ['21 earnings in a week', { weekEarningsCount: 21 }, 15],
-    ['all together, at most 100', { ownDepositsKopeks: 1, frequentReferrals: 9, largeReferrals: 9 }, 100],
+    ['all together, at most 100', { depositsKopeks: 1, frequentReferrals: 9, largeReferrals: 9 }, 100],
   ])('%s', (_, facts, score) => {
     expect(assessRisk({ ...calm, ...facts }, 2).score).toBe(score);
   });
@@ -107,14 +110,14 @@ describe('risk score (spec 03 section 6)', () => {
     expect(recommended({ frequentReferrals: 2 })).toBe('review');
     expect(recommended({ referralCount: 0 })).toBe('review');
     expect(recommended({ frequentReferrals: 5 })).toBe('reject');
-    expect(assessRisk({ ...calm, ownDepositsKopeks: 1, frequentReferrals: 1 }, 2).flags).toEqual([
+    expect(assessRisk({ ...calm, depositsKopeks: 1, frequentReferrals: 1 }, 2).flags).toEqual([
       'deposits_without_purchases',
       'frequent_deposits',
     ]);
   });
 
   test('the ratio is a setting', () => {
-    const facts = { ...calm, ownDepositsKopeks: 160, spendingKopeks: 100 };
+    const facts = { ...calm, depositsKopeks: 160, spendingKopeks: 100 };
     expect([assessRisk(facts, 1.5).score, assessRisk(facts, 1.6).score]).toEqual([25, 0]);
   });
 });

@@ -2,7 +2,8 @@ import type { App } from '../../../core/app.ts';
 import { csvLine } from '../../../core/csv.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { rublesOf } from '../../../core/money.ts';
-import { listPayouts, type Payout, type PayoutFilter } from './payouts-repo.ts';
+import { listPayouts, type Payout } from './payouts-repo.ts';
+import type { PayoutFilter } from './types.ts';
 
 const PAGE = 500;
 

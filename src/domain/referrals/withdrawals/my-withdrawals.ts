@@ -4,7 +4,7 @@ import { userNotFound } from '../../identity/errors.ts';
 import { runOnce } from '../../ledger/run-once.ts';
 import { findReferralUser } from '../repo.ts';
 import { describeRefusal, withdrawalRefused } from './errors.ts';
-import { cancelPending, findRequester, listOwnRequests, type OwnRequest } from './repo.ts';
+import { cancelPending, findRequester, listMyRequests, type MyRequest } from './repo.ts';
 import { availableAmounts, refusalOfRequest } from './rules.ts';
 import { findWithdrawalSums } from './sums-repo.ts';
 import { withdrawalTerms } from './terms.ts';
@@ -54,8 +54,8 @@ export async function readMyWithdrawalBalance(app: App, actor: UserActor): Promi
 }
 
 /** The newest 50 requests of the user, with the number of all; also while withdrawals are off. */
-export function listMyWithdrawals(app: App, actor: UserActor): Promise<{ items: OwnRequest[]; total: number }> {
-  return listOwnRequests(app.db, actor.userId, HISTORY_LENGTH);
+export function listMyWithdrawals(app: App, actor: UserActor): Promise<{ items: MyRequest[]; total: number }> {
+  return listMyRequests(app.db, actor.userId, HISTORY_LENGTH);
 }
 
 /**
@@ -73,8 +73,8 @@ export function cancelMyWithdrawal(
   return runOnce(app, actor, once, async (t) => {
     if (await cancelPending(t.db, id, actor.userId)) return { success: true as const };
     const language = (await findReferralUser(t.db, actor.userId))?.language ?? null;
-    const isOwn = (await findRequester(t.db, id)) === actor.userId;
-    throw isOwn
+    const isMine = (await findRequester(t.db, id)) === actor.userId;
+    throw isMine
       ? withdrawalRefused(language, 'withdrawal_not_pending')
       : withdrawalRefused(language, 'withdrawal_not_found', 404);
   });

@@ -1,15 +1,6 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-
-export type PayoutStatus = 'approved' | 'completed';
-
-/** From the first moment, included, to the last, excluded: when a request was approved, or paid out. */
-export interface PayoutFilter {
-  from: Date;
-  to: Date;
-  /** Null = both. */
-  status: PayoutStatus | null;
-}
+import type { PayoutFilter } from './types.ts';
 
 const PAYOUT = columns('WithdrawalRequest', [
   ...(['id', 'userId', 'amountKopeks', 'status', 'paymentDetails', 'riskScore', 'firstApprovedBy', 'processedBy'] as const),

@@ -87,15 +87,15 @@ export async function cancelPending(db: Db, id: number, userId: number): Promise
   return rows.length > 0;
 }
 
-const OWN = columns('WithdrawalRequest', [
+const MINE = columns('WithdrawalRequest', [
   ...(['id', 'amountKopeks', 'status', 'paymentDetails', 'adminComment', 'createdAt', 'processedAt'] as const),
 ]);
 
-export type OwnRequest = RowOf<typeof OWN>;
+export type MyRequest = RowOf<typeof MINE>;
 
 /** The newest requests of a user, and the number of all. */
-export async function listOwnRequests(db: Db, userId: number, limit: number): Promise<{ items: OwnRequest[]; total: number }> {
-  const select = Object.fromEntries(OWN.fields.map((field) => [field, true])) as Record<(typeof OWN.fields)[number], true>;
+export async function listMyRequests(db: Db, userId: number, limit: number): Promise<{ items: MyRequest[]; total: number }> {
+  const select = Object.fromEntries(MINE.fields.map((field) => [field, true])) as Record<(typeof MINE.fields)[number], true>;
   const [items, total] = await Promise.all([
     db.prisma.withdrawalRequest.findMany({
       where: { userId },

@@ -47,7 +47,7 @@ export async function analyseRisk(
     flags: risk.flags.map((flag) => text(language, `withdrawals.flag_${flag}` satisfies TextKey)),
     details: detailsOf(language, facts, suspicious, {
       total_earned: sums.earnedKopeks,
-      own_deposits: facts.ownDepositsKopeks,
+      own_deposits: facts.depositsKopeks,
       spending: facts.spendingKopeks,
       referral_spent: sums.referralSpentKopeks,
       withdrawn: sums.withdrawnKopeks,
@@ -83,8 +83,8 @@ function detailsOf(language: string, facts: RiskRow, suspicious: readonly Suspic
       : {
           referral_deposits: {
             paying_referrals: facts.payingReferrals,
-            total_deposits: facts.depositsCount,
-            total_amount: facts.depositsKopeks,
+            total_deposits: facts.referralDepositsCount,
+            total_amount: facts.referralDepositsKopeks,
           },
         }),
     earnings_by_reason: facts.earningsByReason,

@@ -14,8 +14,8 @@ export interface RiskLimits {
 /** Facts of the score and what the analysis shows besides; kopeks. */
 export interface RiskRow extends Omit<RiskFacts, 'earnedKopeks'> {
   /** Of all referrals, ever. */
-  depositsCount: number;
-  depositsKopeks: number;
+  referralDepositsCount: number;
+  referralDepositsKopeks: number;
   weekEarningsKopeks: number;
   earningsByReason: Record<string, { count: number; total: number }>;
 }
@@ -32,7 +32,7 @@ const REFERRAL_DEPOSITS = `SELECT t.user_id, count(*) AS deposits, sum(t.amount_
 /** Sums over the movements of a user and of the referrals, computed by the database. */
 export async function readRiskFacts(db: Db, userId: number, limits: RiskLimits): Promise<RiskRow> {
   const [row] = await db.sql<RiskRow>(
-    `WITH own AS (
+    `WITH mine AS (
        SELECT coalesce(sum(t.amount_kopeks) FILTER (WHERE ${DEPOSIT}), 0)::bigint AS deposits,
          abs(coalesce(sum(t.amount_kopeks) FILTER (WHERE ${SPENDING}), 0))::bigint AS spending
        FROM transactions t WHERE t.user_id = $1::int),
@@ -47,14 +47,14 @@ export async function readRiskFacts(db: Db, userId: number, limits: RiskLimits):
          (count(*) FILTER (WHERE e.created_at >= $3::timestamptz AND e.amount_kopeks > 0))::int AS week_count,
          coalesce(sum(e.amount_kopeks) FILTER (WHERE e.created_at >= $3::timestamptz), 0)::bigint AS week_kopeks
        FROM referral_earnings e WHERE e.user_id = $1::int GROUP BY e.reason)
-     SELECT o.deposits AS own_deposits_kopeks, o.spending AS spending_kopeks,
+     SELECT m.deposits AS deposits_kopeks, m.spending AS spending_kopeks,
        coalesce((SELECT f.referrals FROM referrer_stats f WHERE f.user_id = $1::int), 0) AS referral_count,
-       r.paying AS paying_referrals, r.deposits AS deposits_count, r.kopeks AS deposits_kopeks,
+       r.paying AS paying_referrals, r.deposits AS referral_deposits_count, r.kopeks AS referral_deposits_kopeks,
        r.frequent AS frequent_referrals, r.large AS large_referrals,
        (SELECT coalesce(sum(week_count), 0)::int FROM reasons) AS week_earnings_count,
        (SELECT coalesce(sum(week_kopeks), 0)::bigint FROM reasons) AS week_earnings_kopeks,
        (SELECT coalesce(jsonb_object_agg(reason, jsonb_build_object('count', count, 'total', total)), '{}') FROM reasons) AS earnings_by_reason
-     FROM own o CROSS JOIN referrals r`,
+     FROM mine m CROSS JOIN referrals r`,
     [userId, limits.monthStart, limits.weekStart, limits.maxDepositsPerMonth, limits.minDepositKopeks],
   );
   return row!;

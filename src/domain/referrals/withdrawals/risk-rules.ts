@@ -3,7 +3,7 @@
 /** What the score depends on; kopeks. Deposits are those with a payment method. */
 export interface RiskFacts {
   earnedKopeks: number;
-  ownDepositsKopeks: number;
+  depositsKopeks: number;
   /** Purchases and withdrawals. */
   spendingKopeks: number;
   referralCount: number;
@@ -46,7 +46,7 @@ export const MANY_WEEK_EARNINGS = 20;
 
 /** @param ratio setting REFERRAL_WITHDRAWAL_SUSPICIOUS_NO_PURCHASES_RATIO: deposits in units of the spending */
 export function assessRisk(facts: RiskFacts, ratio: number): Risk {
-  const { ownDepositsKopeks: deposits, spendingKopeks: spending } = facts;
+  const { depositsKopeks: deposits, spendingKopeks: spending } = facts;
   const points: [RiskFlag, number][] = [
     ['deposits_without_purchases', deposits > 0 && spending === 0 ? 40 : 0],
     ['deposits_exceed_purchases', spending > 0 && deposits > spending * ratio ? 25 : 0],

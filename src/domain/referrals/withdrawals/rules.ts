@@ -35,7 +35,7 @@ export function refusalOfRequest({ terms, availableTotalKopeks, last, now }: Req
     const [minimumKopeks, availableKopeks] = [terms.minAmountKopeks, availableTotalKopeks];
     return { reason: 'withdrawal_below_minimum', minimumKopeks, availableKopeks };
   }
-  if (last !== null && !terms.isTestMode) {
+  if (last !== null && terms.cooldownDays > 0 && !terms.isTestMode) {
     const restMs = last.createdAt.getTime() + terms.cooldownDays * DAY_MS - now.getTime();
     if (restMs > 0) return { reason: 'withdrawal_cooldown', days: Math.ceil(restMs / DAY_MS) };
   }

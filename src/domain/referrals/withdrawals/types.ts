@@ -34,3 +34,13 @@ export interface WithdrawalTerms {
   cooldownDays: number;
   isTestMode: boolean;
 }
+
+export type PayoutStatus = 'approved' | 'completed';
+
+/** From the first moment, included, to the last, excluded: when a request was approved, or paid out. */
+export interface PayoutFilter {
+  from: Date;
+  to: Date;
+  /** Null = both. */
+  status: PayoutStatus | null;
+}

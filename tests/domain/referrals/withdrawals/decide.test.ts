@@ -103,7 +103,7 @@ describe('an approval (spec 03 section 6)', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('H13: money that was spent between request and approval is not there: refused, nothing changes', async () => {
+  test('spec 03 H13: money that was spent between request and approval is not there: refused, nothing changes', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 30_000);
     await spend(app, earner.userId, 20_001);
@@ -232,6 +232,7 @@ describe('a second approval above an amount (setting, off by default)', () => {
   beforeAll(async () => {
     strict = (
       await testApp({
+        clock: t.clock,
         environment: {
           ...WITHDRAWALS_ON,
           REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS: '20000',

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
 import { exportPayouts } from '../../../../src/domain/referrals/withdrawals/export-payouts.ts';
-import type { PayoutStatus } from '../../../../src/domain/referrals/withdrawals/payouts-repo.ts';
+import type { PayoutStatus } from '../../../../src/domain/referrals/withdrawals/types.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import { anEarner } from '../../../support/withdrawal-samples.ts';

@@ -47,7 +47,7 @@ const order = (amountKopeks: number, paymentDetails = 'Card 2200 0000 0000 0004'
 const create = (userId: number, amount: number, key: string | null = null, inApp = app) =>
   requestWithdrawal(inApp, { kind: 'user', userId }, order(amount), key);
 const withSettings = async (environment: Record<string, string>) =>
-  (await testApp({ environment: { ...WITHDRAWALS_ON, ...environment } })).app;
+  (await testApp({ environment: { ...WITHDRAWALS_ON, ...environment }, clock: t.clock })).app;
 
 describe('a request (spec 03 section 6)', () => {
   test('moves no money, is stored with its analysis, and is reported to the chat of administrators: escaped and cut', async () => {
