@@ -24,6 +24,7 @@ const COMPLETE_TAGS = [
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
   ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats'],
   ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
+  ...['Cabinet Withdrawal', 'Cabinet Admin Withdrawals'],
   ...['vpnpanel', 'Cabinet Admin VpnPanel'],
   ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
   ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],

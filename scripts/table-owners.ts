@@ -102,6 +102,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   referral_day_counters: 'referrals',
   referrer_days: 'referrals',
   referrer_stats: 'referrals',
+  withdrawal_counters: 'referrals',
   withdrawal_requests: 'referrals',
 
   advertising_campaign_registrations: 'campaigns',

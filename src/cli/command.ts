@@ -20,11 +20,14 @@ export interface CommandCall {
   progress: (text: string) => void;
   /** Writes what the service logs to standard error. */
   isVerbose: boolean;
+  /** The answer is wanted as JSON. */
+  isJson: boolean;
 }
 
 /** The answer of a command: text for people, data for `--json`. */
 export interface CommandResult {
-  text: string;
+  /** Null when the command has written its answer itself. */
+  text: string | null;
   data: unknown;
   /** 0 unless the command found a problem. */
   exitCode?: number;

@@ -9,6 +9,7 @@ import { moveCommand } from './move/move-command.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { refundCommand } from './refund-command.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token-commands.ts';
+import { exportWithdrawalsCommand } from './withdrawals-command.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -24,5 +25,6 @@ export const commands: readonly Command[] = [
   reconcileCommand,
   refundGiftCommand,
   resendGiftCommand,
+  exportWithdrawalsCommand,
   moveCommand,
 ];

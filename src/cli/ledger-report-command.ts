@@ -1,7 +1,7 @@
+import { csvLine } from '../core/csv.ts';
 import { makeLedgerReport } from '../domain/ledger/report/make-report.ts';
 import { sumProviderTurnover } from '../domain/payments/report/provider-turnover.ts';
 import { type Command, UsageError } from './command.ts';
-import { csvText } from './csv.ts';
 import { momentOf } from './moment-of.ts';
 import { withApp } from './open-service.ts';
 
@@ -39,7 +39,7 @@ export const ledgerReportCommand: Command = {
         ...[line.method, line.payments, line.paidKopeks, line.reversals, line.reversedKopeks, line.paymentsWithFee],
         line.feeKopeks,
       ]);
-      const text = csvText([
+      const rows: (string | number | null)[][] = [
         [`accounts, ${period}`],
         ['kind', 'account', 'opening', 'in', 'out', 'closing'],
         ...accounts,
@@ -52,8 +52,8 @@ export const ledgerReportCommand: Command = {
         [`providers, ${period}`],
         ['method', 'payments', 'paid', 'reversals', 'reversed', 'payments with a known fee', 'fee'],
         ...fees,
-      ]);
-      return { text, data: { ...report, providers } };
+      ];
+      return { text: rows.map(csvLine).join(''), data: { ...report, providers } };
     });
   },
 };

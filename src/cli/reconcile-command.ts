@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { parse } from 'csv-parse';
+import { csvLine } from '../core/csv.ts';
 import { formatPrice } from '../core/money.ts';
 import { methodDefaults } from '../domain/payments/method-defaults.ts';
 import { type ExportedPayment, reconcilePayments } from '../domain/payments/report/reconcile.ts';
 import { type Command, CommandError, EXIT, UsageError } from './command.ts';
-import { csvText } from './csv.ts';
 import { momentOf } from './moment-of.ts';
 import { withApp } from './open-service.ts';
 
@@ -45,14 +45,14 @@ export const reconcileCommand: Command = {
       const period = { from, to: to ?? app.clock.now() };
       const found = await reconcilePayments(app, method, period, readExport(file, columns));
       const differs = found.different.length + found.missingHere.length + found.missingThere.length > 0;
-      const text = csvText([
+      const rows: (string | number | null)[][] = [
         ['matched', found.matched, formatPrice(found.matchedKopeks, false)],
         ['state', 'payment', 'id', 'here, kopeks', 'there, kopeks'],
         ...found.different.map((row) => ['different', row.paymentId, row.externalId, row.amountKopeks, row.exportedKopeks]),
         ...found.missingHere.map((row) => ['missing here', null, row.id, null, row.amountKopeks]),
         ...found.missingThere.map((row) => ['missing there', row.paymentId, row.externalId, row.amountKopeks, null]),
-      ]);
-      return { text, data: found, exitCode: differs ? EXIT.failed : EXIT.ok };
+      ];
+      return { text: rows.map(csvLine).join(''), data: found, exitCode: differs ? EXIT.failed : EXIT.ok };
     });
   },
 };

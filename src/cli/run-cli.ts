@@ -20,13 +20,14 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
   const isJson = argv.includes('--json');
   const isVerbose = argv.includes('--verbose');
   try {
-    const call = readCall(command, argv, terminal, isVerbose);
+    const call = readCall(command, argv, terminal, { isVerbose, isJson });
     if (call === 'help') {
       terminal.out(`${helpOf(command)}\n`);
       return EXIT.ok;
     }
     const { text, data, exitCode } = await command.run(call);
-    terminal.out(isJson ? `${JSON.stringify(data, null, 2)}\n` : `${text}\n`);
+    if (isJson) terminal.out(`${JSON.stringify(data, null, 2)}\n`);
+    else if (text !== null) terminal.out(`${text}\n`);
     return exitCode ?? EXIT.ok;
   } catch (error) {
     const message = describeFailure(error);
@@ -44,7 +45,12 @@ function findCommand(argv: readonly string[]): Command | null {
   return named(2) ?? named(1) ?? null;
 }
 
-function readCall(command: Command, argv: readonly string[], terminal: Terminal, isVerbose: boolean): CommandCall | 'help' {
+function readCall(
+  command: Command,
+  argv: readonly string[],
+  terminal: Terminal,
+  form: Pick<CommandCall, 'isVerbose' | 'isJson'>,
+): CommandCall | 'help' {
   let parsed: { values: Record<string, unknown>; positionals: string[] };
   try {
     parsed = parseArgs({
@@ -65,7 +71,7 @@ function readCall(command: Command, argv: readonly string[], terminal: Terminal,
     words,
     options: parsed.values as CommandCall['options'],
     terminal,
-    isVerbose,
+    ...form,
     progress: (text) => terminal.err(`${text}\n`),
   };
 }

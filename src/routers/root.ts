@@ -21,6 +21,7 @@ import { adminUsersRouter } from './admin/users.router.ts';
 import { adminVpnpanelRouter } from './admin/vpnpanel.router.ts';
 import { adminVpnpanelSyncRouter } from './admin/vpnpanel-sync.router.ts';
 import { adminWheelRouter } from './admin/wheel.router.ts';
+import { adminWithdrawalsRouter } from './admin/withdrawals.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
@@ -40,6 +41,7 @@ import { subscriptionPurchaseRouter } from './cabinet/subscription-purchase.rout
 import { ticketNotificationsRouter } from './cabinet/ticket-notifications.router.ts';
 import { ticketsRouter } from './cabinet/tickets.router.ts';
 import { wheelRouter } from './cabinet/wheel.router.ts';
+import { withdrawalRouter } from './cabinet/withdrawal.router.ts';
 import { miniappCardRouter } from './miniapp/card.router.ts';
 import { miniappClassicRouter } from './miniapp/classic.router.ts';
 import { miniappPaymentsRouter } from './miniapp/payments.router.ts';
@@ -122,6 +124,7 @@ export const appRouter = router({
     fortuneWheel: wheelRouter,
     referral: referralRouter,
     partner: partnerRouter,
+    withdrawal: withdrawalRouter,
     landingPages: landingRouter,
     gift: giftRouter,
   }),
@@ -148,6 +151,7 @@ export const appRouter = router({
     campaigns: router({ ...adminCampaignsRouter._def.record, ...adminCampaignStatsRouter._def.record }),
     fortuneWheel: adminWheelRouter,
     partners: adminPartnersRouter,
+    withdrawals: adminWithdrawalsRouter,
     tickets: adminTicketsRouter,
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,

@@ -44,11 +44,17 @@ const send = (client: ApiClient, { method }: DocumentedOperation, path: string, 
 /** Having nothing is no failure: nothing to mark for an unknown thing, nothing that it pressed (spec 05 sections 2 and 7.5). */
 const HAS_NOTHING = ['/notifications/ticket/{ticket_id}/read', '/stats/users/{user_id}/sequences'];
 
-/** Refused otherwise than by 404 where the specification says so (spec 04 sections 3.2 and 3.3: who is no partner has no campaign). */
+/**
+ * Refused otherwise than by 404 where the specification says so (spec 04 sections 3.2 and 3.3: who is no partner has no campaign;
+ * spec 03 section 6: decisions on withdrawals).
+ */
 const OTHER_REFUSALS: Record<string, number> = {
   'POST /cabinet/admin/partners/applications/{application_id}/approve': 400,
   'POST /cabinet/admin/partners/applications/{application_id}/reject': 400,
   'POST /cabinet/admin/partners/{user_id}/revoke': 400,
+  'POST /cabinet/admin/withdrawals/{withdrawal_id}/approve': 400,
+  'POST /cabinet/admin/withdrawals/{withdrawal_id}/reject': 400,
+  'POST /cabinet/admin/withdrawals/{withdrawal_id}/complete': 400,
   'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats': 403,
 };
 

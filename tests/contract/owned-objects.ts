@@ -98,6 +98,12 @@ async function aPartnerCampaign({ app, owner }: Stage): Promise<number> {
   );
 }
 
+function aWithdrawal({ app, owner }: Stage): Promise<number> {
+  return insertedId(app, 'INSERT INTO withdrawal_requests (user_id, amount_kopeks) VALUES ($1::int, 10000) RETURNING id', [
+    owner.user.id,
+  ]);
+}
+
 const PAYMENTS = '/cabinet/balance/pending-payments';
 const TICKETS = '/cabinet/tickets';
 
@@ -168,5 +174,9 @@ export const OWNED: Record<string, Owned> = {
   'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats': {
     make: under(aPartnerCampaign, (id) => `/cabinet/referral/partner/campaigns/${id}/stats`),
     table: 'advertising_campaigns',
+  },
+  'POST /cabinet/referral/withdrawal/{request_id}/cancel': {
+    make: under(aWithdrawal, (id) => `/cabinet/referral/withdrawal/${id}/cancel`),
+    table: 'withdrawal_requests',
   },
 };

@@ -1,5 +1,5 @@
 /** The operator's command line as it is run: the built program, one process a command, the embedded database. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
@@ -48,6 +48,7 @@ describe('calling it', () => {
       'ledger check',
       'gifts refund',
       'gifts resend',
+      'withdrawals export',
       'db move',
     ]) {
       expect(help.out).toContain(name);
@@ -63,6 +64,11 @@ describe('calling it', () => {
     expect((await cli('gifts refund five --reason why')).err).toContain('The id of a gift is a whole number.');
     const stray = await cli('token list --colour');
     expect([stray.code, stray.err]).toEqual([2, expect.stringContaining("'--colour'")]);
+    const exporting = 'withdrawals export --from 2026-02-01';
+    expect((await cli(exporting)).err).toContain('--to needs a date');
+    expect((await cli(`${exporting} --to 2026-02-01`)).err).toContain('--to must be after --from');
+    expect((await cli(`${exporting} --to 2026-03-01 --status pending`)).err).toContain('--status must be approved or completed');
+    expect((await cli(`${exporting} --to 2026-03-01 --json`)).err).toContain('the CSV needs a file');
     expect((await cli('db move mysql://h/d')).err).toContain('The target must be a postgresql:// address.');
   });
 
@@ -129,6 +135,15 @@ describe('work on one installation, in its order', () => {
     expect((await cli(`token revoke ${token.id}`)).out).toContain('is revoked');
     const noGift = await cli('gifts refund 4711 --reason why');
     expect([noGift.code, noGift.err]).toEqual([1, expect.stringContaining('Purchase not found')]);
+    const payouts = await cli('withdrawals export --from 2026-01-01 --to 2027-01-01');
+    expect([payouts.code, payouts.err]).toEqual([0, '']);
+    expect(payouts.out).toMatch(/^request_id,status,amount_kopeks,[\w,]+\r\n$/);
+    const file = join(dataDir, 'payouts.csv');
+    const written = await cli(`withdrawals export --from 2026-01-01 --to 2027-01-01 --output ${file} --json`);
+    expect(JSON.parse(written.out)).toEqual({ file, payouts: 0, amount_kopeks: 0 });
+    expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`\uFEFF${payouts.out}`, 0o600]);
+    const twice = await cli(`withdrawals export --from 2026-01-01 --to 2027-01-01 --output ${file}`);
+    expect([twice.code, twice.err]).toEqual([1, `${file} exists already.\n`]);
     const missing = await cli('token revoke 4711');
     expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
     const asked = await cli('admin create boss@example.com --password prompt', {}, 'another password\n');

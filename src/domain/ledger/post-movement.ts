@@ -14,7 +14,8 @@ const POST = `SELECT outcome, transaction_id, balance_kopeks FROM post_transacti
  */
 export async function postMovement(app: App, movement: Movement): Promise<Posting> {
   await app.db.effects?.write();
-  const instead = movement.paidThroughProvider ? `provider:${movement.paidThroughProvider}` : null;
+  const { paidThroughProvider: provider } = movement;
+  const instead: ContraAccount | undefined = provider ? { kind: 'provider_clearing', provider } : movement.insteadOfWallet;
   const [row] = await app.db.sql<PostResult>(POST, [
     movement.userId,
     movement.type,
@@ -27,8 +28,8 @@ export async function postMovement(app: App, movement: Movement): Promise<Postin
     app.clock.now(),
     movement.createdAt ?? null,
     movement.isInternal ?? false,
-    instead === null ? null : 'provider_clearing',
-    instead,
+    instead?.kind ?? null,
+    instead ? accountKey(instead) : null,
   ]);
   switch (row?.outcome) {
     case 'posted':

@@ -16,7 +16,10 @@ export type ContraAccount =
   | { kind: 'sales_revenue'; product: 'tariff' | 'classic' | 'traffic' | 'devices' | 'servers' | 'trial' | 'gift' | 'daily' }
   | { kind: 'bonus_expense'; bonus: 'promocode' | 'campaign' | 'wheel' | 'poll' | 'contest' | 'compensation' }
   | { kind: 'referral_expense' }
+  /** Withdrawals that were approved and are not paid out yet. */
   | { kind: 'withdrawal_payable' }
+  /** Money that was paid out to users outside of the service. */
+  | { kind: 'withdrawal_payout' }
   | { kind: 'manual_adjustment' }
   /** Between the wallets of two accounts that are merged; its balance stays zero. */
   | { kind: 'account_merge' };
@@ -37,6 +40,8 @@ export interface Movement {
   isInternal?: boolean;
   /** The money does not pass through the wallet: it was paid directly to this provider. */
   paidThroughProvider?: string;
+  /** The money does not pass through the wallet: this account takes its place. */
+  insteadOfWallet?: ContraAccount;
 }
 
 /** `duplicate`: this outside payment is already posted, nothing was changed. */

@@ -117,6 +117,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'promocodes', column: 'created_by', on: 'clear' },
   { table: 'support_audit_logs', column: 'actor_user_id', on: 'clear' },
   { table: 'ticket_messages', column: 'admin_user_id', on: 'clear' },
+  { table: 'withdrawal_requests', column: 'first_approved_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'processed_by', on: 'clear' },
 
   { table: 'admin_audit_log', column: 'user_id', on: 'stay', why: 'append-only: who acted then is not rewritten (spec 01 H7)' },

@@ -28,6 +28,8 @@ export const MAIL_TYPES = [
   'referral_bonus',
   'partner_application_approved',
   'partner_application_rejected',
+  'withdrawal_approved',
+  'withdrawal_rejected',
   'guest_subscription_delivered',
   'guest_gift_received',
   'guest_activation_required',

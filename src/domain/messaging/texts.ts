@@ -9,6 +9,7 @@ import enPayments from '../../../locales/en/payments.json' with { type: 'json' }
 import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
+import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
 import ruGifts from '../../../locales/ru/gifts.json' with { type: 'json' };
@@ -20,6 +21,7 @@ import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' }
 import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
 import ruReceipts from '../../../locales/ru/receipts.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
+import ruWithdrawals from '../../../locales/ru/withdrawals.json' with { type: 'json' };
 import { firstCharacters } from '../../core/characters.ts';
 
 /** All user-facing texts by language (spec 00, Texts). The Russian files define the keys. */
@@ -36,6 +38,7 @@ const TEXTS = {
     promo: ruPromo,
     receipts: ruReceipts,
     subscriptions: ruSubscriptions,
+    withdrawals: ruWithdrawals,
   },
   en: {
     errors: enErrors,
@@ -49,6 +52,7 @@ const TEXTS = {
     promo: enPromo,
     receipts: enReceipts,
     subscriptions: enSubscriptions,
+    withdrawals: enWithdrawals,
   },
 } as const;
 

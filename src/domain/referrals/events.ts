@@ -1,3 +1,10 @@
+interface WithdrawalDecided {
+  amount_kopeks: number;
+  amount_rubles: number;
+  formatted_amount: string;
+  comment: string | null;
+}
+
 declare module '../../core/events/event-recorder.ts' {
   interface EventTypes {
     /** To the referrer: a referral has registered (spec 05 section 12.2). */
@@ -16,6 +23,9 @@ declare module '../../core/events/event-recorder.ts' {
     /** The decision on an application, for an applicant without a messenger. */
     'notification.partner_application_approved': { commission_percent: number; comment: string | null };
     'notification.partner_application_rejected': { comment: string | null };
+    /** The decision on a withdrawal, for a user without a messenger. */
+    'notification.withdrawal_approved': WithdrawalDecided;
+    'notification.withdrawal_rejected': WithdrawalDecided;
   }
 }
 

@@ -4,6 +4,7 @@ import { offsetOf, pageCount } from '../../core/paging.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { definitionOf } from '../settings/catalogue/catalogue.ts';
 import { findMyCounters, listEarnings, listReferrals, type MyEarning, type MyReferral } from './my-referrals-repo.ts';
+import { availableAmounts } from './withdrawals/rules.ts';
 
 /** The referral page of a user (spec 04 section 2); kopeks. */
 export interface MyReferralInfo {
@@ -27,12 +28,13 @@ export async function readMyReferralInfo(app: App, actor: UserActor): Promise<My
   const found = await findMyCounters(app.db, actor.userId, app.clock.now());
   if (!found) throw userNotFound();
   const { pendingKopeks, balanceKopeks, ...counters } = found;
-  const withdrawableKopeks = Math.max(0, counters.totalEarningsKopeks - counters.withdrawnKopeks - pendingKopeks);
+  const { withdrawnKopeks, totalEarningsKopeks: earnedKopeks } = counters;
+  const { availableReferralKopeks } = availableAmounts({ balanceKopeks, earnedKopeks, withdrawnKopeks, pendingKopeks }, true);
   return {
     ...counters,
     ...referralLinks(app, counters.referralCode),
     commissionPercent: counters.commissionPercent ?? app.settings.get('REFERRAL_COMMISSION_PERCENT'),
-    availableBalanceKopeks: Math.min(balanceKopeks, withdrawableKopeks),
+    availableBalanceKopeks: availableReferralKopeks,
   };
 }
 

@@ -57,6 +57,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   channel_db_id: 'Id of the record of the channel (`id`, not the id of the messenger).',
   policy_id: 'Id of the policy.',
   application_id: 'Id of the application.',
+  request_id: 'Id of the own request.',
+  withdrawal_id: 'Id of the withdrawal request.',
 
   // Filters
   'GET /transactions.user_id': 'Only movements of this user (internal id).',
@@ -74,6 +76,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Internal id or messenger id of the user who pressed the button; with an unknown id the click is recorded without a user.',
   'GET /promo-offers/logs.offer_id': 'Only entries of this offer.',
   status: 'Only records with this status.',
+  'GET /cabinet/admin/withdrawals.status':
+    'Only requests in this state: `pending`, `approved`, `rejected`, `completed` or `cancelled`.',
   'GET /cabinet/tickets.status': 'Only tickets in this state: `open`, `pending`, `answered` or `closed`.',
   'GET /tickets.status': 'Only tickets in this state: `open`, `pending`, `answered` or `closed`.',
   'GET /cabinet/admin/tickets.status': 'Only tickets in this state: `open`, `pending`, `answered` or `closed`.',

@@ -37,6 +37,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Fortune Wheel': 'The fortune wheel: price of a spin, prizes, own spins.',
   'Cabinet Referral': 'Own links, referrals and rewards, and the terms of the programme.',
   'Cabinet Partner': 'Becoming a partner, and the campaigns of a partner.',
+  'Cabinet Withdrawal': 'Requests to have own referral rewards paid out.',
   'Landing Pages': 'Sales pages for buyers without an account. No credential; limited by address.',
   'Cabinet Gift': 'Subscriptions that users buy for other people, and codes that activate them.',
   'Cabinet Admin Users':
@@ -48,6 +49,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Tickets': 'Answering tickets, and the settings of support.',
   'Cabinet Admin Ticket Notifications': 'Notifications about tickets, shared by all administrators.',
   'Cabinet Admin Campaigns': 'Administration of advertising campaigns and their statistics.',
+  'Cabinet Admin Withdrawals': 'Requests of users to have their referral rewards paid out: risk, decision, payout.',
   'Cabinet Admin Partners': 'Applications of partners, partners and their campaigns, settings of the programme.',
   'Cabinet Admin Landings': 'Administration of sales pages, their purchases and statistics.',
   'Cabinet Admin Channels':

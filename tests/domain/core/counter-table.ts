@@ -186,4 +186,11 @@ export const COUNTERS: readonly Counter[] = [
       FROM (${EARNINGS_AND_REFERRALS}) x GROUP BY 1 HAVING sum(referrals) <> 0 OR sum(kopeks) <> 0 ORDER BY 1`,
     recount: 'recount_referrals',
   },
+  {
+    name: 'withdrawal_counters',
+    maintained: `SELECT status, sum(requests)::int AS requests, sum(amount_kopeks)::bigint AS kopeks FROM withdrawal_counters
+      GROUP BY 1 HAVING sum(requests) <> 0 OR sum(amount_kopeks) <> 0 ORDER BY 1`,
+    counted: `SELECT status, count(*)::int AS requests, sum(amount_kopeks)::bigint AS kopeks FROM withdrawal_requests GROUP BY 1 ORDER BY 1`,
+    recount: 'recount_withdrawals',
+  },
 ];

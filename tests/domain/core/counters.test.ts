@@ -33,6 +33,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
   const status = () => one("'active'", "'blocked'", "'deleted'");
   const state = () => one("'trial'", "'active'", "'expired'", "'limited'");
   const squads = () => one('\'["a"]\'', '\'["a", "b"]\'', '\'["b", "c", "b"]\'', "'[]'");
+  const withdrawal = () => one("'pending'", "'approved'", "'completed'");
   const group = () => one('NULL', row('promo_groups'));
   const set = (table: string, assignment: string, where = 'true') =>
     `UPDATE ${table} SET ${assignment} WHERE id = ${row(table, where)}`;
@@ -109,6 +110,10 @@ function changes(random: (bound: number) => number): Record<string, () => string
     changeEarning: () =>
       set('referral_earnings', `amount_kopeks = ${random(700)}, created_at = ${moment()}, user_id = ${row('users')}`),
     removeEarning: () => `DELETE FROM referral_earnings WHERE id = ${row('referral_earnings')}`,
+    requestWithdrawal: () =>
+      `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status) VALUES (${row('users')}, ${1 + random(900)}, ${withdrawal()})`,
+    decideWithdrawal: () => set('withdrawal_requests', `status = ${withdrawal()}, amount_kopeks = ${1 + random(900)}`),
+    removeWithdrawal: () => `DELETE FROM withdrawal_requests WHERE id = ${row('withdrawal_requests')}`,
   };
 }
 

@@ -95,7 +95,7 @@ const canceled = (reason: string) => (request: LoopbackRequest) => ({
     metadata: JSON.parse(request.body).metadata,
     recipient: { account_id: 'sandbox' },
   },
-  ...{ cancellation_details: { party: 'payment_network', reason }, test: true },
+  ...{ cancellation_details: { reason }, test: true },
 });
 describe('a card', () => {
   test('is saved by a payment whose method the provider keeps, once, and not linked again after it was unlinked', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { csvCell, listFilter, riskOf, trafficRange } from '../../../src/domain/insight/traffic/rules.ts';
+import { csvCell } from '../../../src/core/csv.ts';
+import { listFilter, riskOf, trafficRange } from '../../../src/domain/insight/traffic/rules.ts';
 
 const NOW = new Date('2026-03-15T10:33:21Z');
 const dates = (startDate: string, endDate: string) => trafficRange({ period: 30, startDate, endDate }, NOW);

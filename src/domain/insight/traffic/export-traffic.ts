@@ -1,12 +1,13 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { csvLine } from '../../../core/csv.ts';
 import { refuse } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { MessengerError } from '../../messaging/ports.ts';
 import { text } from '../../messaging/texts.ts';
 import { findUsers, openView, readUsers, type TrafficFilters, type TrafficView, type UserTraffic } from './read-traffic.ts';
-import { csvCell, gibOf, type RangeRequest, type RiskThresholds, riskOf } from './rules.ts';
+import { gibOf, type RangeRequest, type RiskThresholds, riskOf } from './rules.ts';
 
 /** Bounds of a file: users, those with the most traffic first, and characters; the messenger takes 50 MB. */
 const MOST_USERS = 100_000;
@@ -58,11 +59,11 @@ async function writeFile(
 ): Promise<{ file: string; users: number }> {
   const hasRisk = Boolean(thresholds.total) || Boolean(thresholds.node);
   const head = [...COLUMNS, ...view.shownNodes.map((node) => `${node.name} (bytes)`), 'Total (bytes)', 'Total (GB)'];
-  const lines = [line([...head, ...(hasRisk ? RISK_COLUMNS : [])])];
+  const lines = [csvLine([...head, ...(hasRisk ? RISK_COLUMNS : [])])];
   let characters = lines[0]!.length;
   for (let at = 0; at < ids.length && characters < MOST_CHARACTERS; at += ROWS_AT_ONCE) {
     for (const user of await readUsers(app, view, ids.slice(at, at + ROWS_AT_ONCE))) {
-      const row = line([...cellsOf(user, view), ...(hasRisk ? riskCells(user, view, thresholds) : [])]);
+      const row = csvLine([...cellsOf(user, view), ...(hasRisk ? riskCells(user, view, thresholds) : [])]);
       characters += row.length;
       lines.push(row);
     }
@@ -70,8 +71,6 @@ async function writeFile(
   // The mark makes spreadsheets read UTF-8.
   return { file: `\uFEFF${lines.join('')}`, users: lines.length - 1 };
 }
-
-const line = (cells: readonly (string | number | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
 function cellsOf(user: UserTraffic, { shownNodes }: TrafficView): (string | number | null)[] {
   return [

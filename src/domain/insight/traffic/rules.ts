@@ -84,15 +84,4 @@ export function riskOf(totalBytes: number, nodeBytes: readonly number[], days: n
   return { totalGbPerDay, level, ratio, gbPerDay: ofTotal >= ofNode ? totalGbPerDay : worstNode };
 }
 
-/**
- * A cell of a CSV file. Text that a spreadsheet would run as a formula gets an apostrophe in front: names are chosen by users
- * (spec 06 hazard 20).
- */
-export function csvCell(value: string | number | null): string {
-  if (value === null) return '';
-  if (typeof value === 'number') return String(value);
-  const safe = /^[\s]*[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n;]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
 export const gibOf = (bytes: number): string => (bytes / GIB).toFixed(2);

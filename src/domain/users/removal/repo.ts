@@ -32,9 +32,11 @@ async function listReferences(db: Db): Promise<Reference[]> {
 
 /**
  * Changes every row that refers to a locked user as a deletion of the user would, except for the financial history: owned rows are
- * deleted, references of others are set to null. A table that is added later is covered by its foreign key.
+ * deleted, references of others are set to null. A table that is added later is covered by its foreign key. Withdrawal requests remain
+ * without what they say about the person (`prisma/sql/withdrawals.sql`).
  */
 export async function releaseUser(db: Db, userId: number): Promise<void> {
+  await db.sql('SELECT erase_withdrawals($1::int)', [userId]);
   for (const { table, column, isOwned } of await listReferences(db)) {
     const statement = isOwned ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${column} = NULL`;
     await db.sql(`WITH done AS (${statement} WHERE ${column} = $1::int RETURNING 1) SELECT count(*)::int AS rows FROM done`, [

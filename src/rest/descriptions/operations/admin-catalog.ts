@@ -78,6 +78,17 @@ export const ADMIN_CATALOG: Readonly<Record<string, string>> = {
   'GET /cabinet/admin/campaigns/{campaign_id}/chart-data':
     'Returns registrations and payments of the last 30 days by day, the last 7 days beside the 7 before, and the registrants with the highest payments.',
 
+  'GET /cabinet/admin/withdrawals':
+    'Lists withdrawal requests, newest first. The pending requests are counted whatever the filter.',
+  'GET /cabinet/admin/withdrawals/{withdrawal_id}':
+    'Returns a request with the risk analysis that was made when it was created, and the balance, referrals and rewards of the user now.',
+  'POST /cabinet/admin/withdrawals/{withdrawal_id}/approve':
+    'Approves a pending request: the amount leaves the balance as a movement of type `withdrawal`, which emits `transaction.created`, and the user is notified in the messenger, else by e-mail. Refused when the balance does not cover the amount. Above the amount of `REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS` the first approval is only recorded and the request stays pending until another administrator approves it too. Accepts `Idempotency-Key`.',
+  'POST /cabinet/admin/withdrawals/{withdrawal_id}/reject':
+    'Rejects a pending request. No money moves. The user is notified in the messenger, else by e-mail. Accepts `Idempotency-Key`.',
+  'POST /cabinet/admin/withdrawals/{withdrawal_id}/complete':
+    'Records that an approved request was paid out. The balance does not change: the approval has taken the amount from it. Accepts `Idempotency-Key`.',
+
   'GET /cabinet/admin/partners/settings': 'Returns the settings of the referral programme and of withdrawals.',
   'PATCH /cabinet/admin/partners/settings':
     'Changes settings of the referral programme; absent or null fields are not changed. The change applies immediately on every instance.',

@@ -36,6 +36,13 @@ export const CABINET_MONEY: Readonly<Record<string, string>> = {
   'GET /cabinet/referral/earnings':
     'Lists own rewards, newest first. Registrations that wait for a first top-up are listed with 0.',
   'GET /cabinet/referral/terms': 'Returns the terms of the referral programme. Needs no credential.',
+  'GET /cabinet/referral/withdrawal/balance':
+    'Returns what was earned, withdrawn and requested, what can be requested now, and why a request would be refused. While withdrawals are switched off every amount is 0.',
+  'POST /cabinet/referral/withdrawal/create':
+    'Requests a payout. No money moves before an administrator approves: then the amount leaves the balance, if the balance still covers it. What is pending cannot be requested again. The administrators are notified in their chat. Accepts `Idempotency-Key`.',
+  'GET /cabinet/referral/withdrawal/history': 'Lists the newest 50 own requests, newest first, with the number of all.',
+  'POST /cabinet/referral/withdrawal/{request_id}/cancel':
+    'Cancels an own request that is still pending. No money moves. Accepts `Idempotency-Key`.',
   'GET /cabinet/referral/partner/status':
     'Returns the state as a partner, the newest application, and the active campaigns with their numbers.',
   'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats':

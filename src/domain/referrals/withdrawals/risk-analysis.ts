@@ -1,0 +1,104 @@
+import type { App } from '../../../core/app.ts';
+import { addDays } from '../../../core/clock.ts';
+import { fullName } from '../../identity/rules.ts';
+import { type TextKey, text } from '../../messaging/texts.ts';
+import { listSuspiciousReferrals, type RiskLimits, type RiskRow, readRiskFacts, type SuspiciousReferral } from './risk-repo.ts';
+import { assessRisk, type Risk } from './risk-rules.ts';
+import type { MyWithdrawalSums } from './sums-repo.ts';
+import type { AvailableAmounts } from './types.ts';
+
+/** Referrals that the analysis names; the score counts all of them. */
+const MAX_NAMED = 50;
+
+export interface RiskAnalysis {
+  risk: Risk;
+  /** The analysis as it is stored and shown to administrators (spec 03 section 6); texts in the language of the installation. */
+  json: string;
+}
+
+/** Analyses a request under the user's lock. The sums do not contain the request yet. */
+export async function analyseRisk(
+  t: App,
+  userId: number,
+  sums: MyWithdrawalSums,
+  available: AvailableAmounts & { isReferralOnly: boolean },
+): Promise<RiskAnalysis> {
+  const { settings } = t;
+  const now = t.clock.now();
+  const limits: RiskLimits = {
+    monthStart: addDays(now, -30),
+    weekStart: addDays(now, -7),
+    maxDepositsPerMonth: settings.get('REFERRAL_WITHDRAWAL_SUSPICIOUS_MAX_DEPOSITS_PER_MONTH'),
+    minDepositKopeks: settings.get('REFERRAL_WITHDRAWAL_SUSPICIOUS_MIN_DEPOSIT_KOPEKS'),
+  };
+  const facts = await readRiskFacts(t.db, userId, limits);
+  const risk = assessRisk(
+    { ...facts, earnedKopeks: sums.earnedKopeks },
+    settings.get('REFERRAL_WITHDRAWAL_SUSPICIOUS_NO_PURCHASES_RATIO'),
+  );
+  const isAnySuspicious = facts.frequentReferrals + facts.largeReferrals > 0;
+  const suspicious = isAnySuspicious ? await listSuspiciousReferrals(t.db, userId, limits, MAX_NAMED) : [];
+  const language = settings.get('DEFAULT_LANGUAGE');
+  const analysis = {
+    risk_score: risk.score,
+    risk_level: risk.level,
+    recommendation: risk.recommendation,
+    recommendation_text: text(language, `withdrawals.recommendation_${risk.recommendation}` satisfies TextKey),
+    flags: risk.flags.map((flag) => text(language, `withdrawals.flag_${flag}` satisfies TextKey)),
+    details: detailsOf(language, facts, suspicious, {
+      total_earned: sums.earnedKopeks,
+      own_deposits: facts.depositsKopeks,
+      spending: facts.spendingKopeks,
+      referral_spent: sums.referralSpentKopeks,
+      withdrawn: sums.withdrawnKopeks,
+      pending: sums.pendingKopeks,
+      available_referral: available.availableReferralKopeks,
+      available_total: available.availableTotalKopeks,
+      only_referral_mode: available.isReferralOnly,
+    }),
+  };
+  return { risk, json: JSON.stringify(analysis) };
+}
+
+function detailsOf(language: string, facts: RiskRow, suspicious: readonly SuspiciousReferral[], balanceStats: object): object {
+  const flagsOf = ({ isFrequent, isLarge }: SuspiciousReferral) => [
+    ...(isFrequent ? [text(language, 'withdrawals.flag_frequent_deposits')] : []),
+    ...(isLarge ? [text(language, 'withdrawals.flag_large_deposits')] : []),
+  ];
+  return {
+    balance_stats: balanceStats,
+    referral_count: facts.referralCount,
+    ...(suspicious.length === 0
+      ? {}
+      : {
+          suspicious_referrals: suspicious.map((referral) => ({
+            name: fullName(referral),
+            deposits_count: referral.depositsCount,
+            deposits_total: referral.depositsKopeks,
+            flags: flagsOf(referral),
+          })),
+        }),
+    ...(facts.referralCount === 0
+      ? {}
+      : {
+          referral_deposits: {
+            paying_referrals: facts.payingReferrals,
+            total_deposits: facts.referralDepositsCount,
+            total_amount: facts.referralDepositsKopeks,
+          },
+        }),
+    earnings_by_reason: facts.earningsByReason,
+    recent_activity: { week_earnings_count: facts.weekEarningsCount, week_earnings_amount: facts.weekEarningsKopeks },
+  };
+}
+
+/** A stored analysis; null where there is none, or none that can be read. */
+export function parseAnalysis(json: string | null): Record<string, unknown> | null {
+  if (json === null) return null;
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

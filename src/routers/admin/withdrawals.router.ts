@@ -1,0 +1,67 @@
+import { rublesOf } from '../../core/money.ts';
+import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../domain/referrals/withdrawals/decide-request.ts';
+import { listWithdrawals, readWithdrawal } from '../../domain/referrals/withdrawals/read-requests.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  AdminApproveWithdrawalRequest,
+  AdminRejectWithdrawalRequest,
+  AdminWithdrawalDetailResponse,
+  AdminWithdrawalListResponse,
+  WithdrawalListQuery,
+  WithdrawalPath,
+} from './withdrawals.schemas.ts';
+
+const tags: [string] = ['Cabinet Admin Withdrawals'];
+const BASE = '/cabinet/admin/withdrawals';
+
+const inRubles = <Row extends { amountKopeks: number }>(row: Row) => ({ ...row, amountRubles: rublesOf(row.amountKopeks) });
+
+export const adminWithdrawalsRouter = router({
+  list: adminProcedure('withdrawals:read')
+    .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'List withdrawal requests, newest first' } })
+    .input(fromWire(WithdrawalListQuery))
+    .output(toWire(AdminWithdrawalListResponse))
+    .query(async ({ ctx, input }) => {
+      const found = await listWithdrawals(ctx.app, input);
+      return { ...found, items: found.items.map(inRubles) };
+    }),
+
+  get: adminProcedure('withdrawals:read')
+    .meta({ openapi: { method: 'GET', path: `${BASE}/{withdrawal_id}`, tags, summary: 'A request with its risk analysis' } })
+    .input(fromWire(WithdrawalPath))
+    .output(toWire(AdminWithdrawalDetailResponse))
+    .query(async ({ ctx, input }) => inRubles(await readWithdrawal(ctx.app, ctx.actor, input.withdrawalId))),
+
+  approve: adminProcedure('withdrawals:approve')
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/approve`, tags, summary: 'Approve a pending request' },
+      idempotent: true,
+    })
+    .input(fromWire(WithdrawalPath.extend(AdminApproveWithdrawalRequest.shape)))
+    .output(SuccessResponse)
+    .mutation(({ ctx, input: { withdrawalId: id, comment } }) =>
+      approveWithdrawal(ctx.app, ctx.actor, { id, comment }, ctx.idempotencyKey),
+    ),
+
+  reject: adminProcedure('withdrawals:reject')
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/reject`, tags, summary: 'Reject a pending request' },
+      idempotent: true,
+    })
+    .input(fromWire(WithdrawalPath.extend(AdminRejectWithdrawalRequest.shape)))
+    .output(SuccessResponse)
+    .mutation(({ ctx, input: { withdrawalId: id, comment } }) =>
+      rejectWithdrawal(ctx.app, ctx.actor, { id, comment }, ctx.idempotencyKey),
+    ),
+
+  complete: adminProcedure('withdrawals:approve')
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/complete`, tags, summary: 'Record that a request was paid out' },
+      idempotent: true,
+    })
+    .input(fromWire(WithdrawalPath))
+    .output(SuccessResponse)
+    .mutation(({ ctx, input }) => completeWithdrawal(ctx.app, ctx.actor, input.withdrawalId, ctx.idempotencyKey)),
+});

@@ -1,0 +1,336 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { AdminActor } from '../../../../src/core/actor.ts';
+import type { App } from '../../../../src/core/app.ts';
+import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
+import { sumTransactions } from '../../../../src/domain/ledger/read-sums.ts';
+import {
+  approveWithdrawal,
+  completeWithdrawal,
+  rejectWithdrawal,
+} from '../../../../src/domain/referrals/withdrawals/decide-request.ts';
+import { cancelMyWithdrawal, readMyWithdrawalBalance } from '../../../../src/domain/referrals/withdrawals/my-withdrawals.ts';
+import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
+import { unique } from '../../../support/builders.ts';
+import { aPair, merge, setUser } from '../../../support/merge-samples.ts';
+import { detailOf } from '../../../support/parallel.ts';
+import { rowOf } from '../../../support/sale-samples.ts';
+import { type TestApp, testApp } from '../../../support/test-app.ts';
+import {
+  anAdmin,
+  anEarner,
+  aRequest,
+  earn,
+  moneyOf,
+  requestRow,
+  spend,
+  WITHDRAWALS_ON,
+} from '../../../support/withdrawal-samples.ts';
+
+const CHAT = -1_002_222_333_444;
+let t: TestApp;
+let app: App;
+let admin: AdminActor;
+beforeAll(async () => {
+  t = await testApp({ environment: WITHDRAWALS_ON });
+  app = t.app;
+  admin = await anAdmin(app);
+});
+
+const approve = (id: number, comment: string | null = null, key: string | null = null, by = admin, inApp = app) =>
+  approveWithdrawal(inApp, by, { id, comment }, key);
+const reject = (id: number, comment: string | null = null, key: string | null = null) =>
+  rejectWithdrawal(app, admin, { id, comment }, key);
+const complete = (id: number, key: string | null = null, by = admin) => completeWithdrawal(app, by, id, key);
+
+const entriesOf = (transactionId: number) =>
+  app.db.sql<{ key: string; kopeks: number }>(
+    `SELECT a.key, e.kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+     WHERE e.transaction_id = $1::int ORDER BY e.kopeks`,
+    [transactionId],
+  );
+const messagesTo = async (messengerId: number) =>
+  (
+    await app.db.sql<{ html: string }>(
+      `SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint
+       ORDER BY created_on, id`,
+      [messengerId],
+    )
+  ).map((row) => row.html);
+const eventsOf = (userId: number, type: string) =>
+  app.db.sql<{ payload: Record<string, unknown> }>(
+    'SELECT payload FROM domain_events WHERE type = $2 AND user_id = $1::int ORDER BY id',
+    [userId, type],
+  );
+
+describe('an approval (spec 03 section 6)', () => {
+  test('takes the amount from the balance: a movement, its entries, its event, and a message with the comment', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_050);
+    await approve(id, 'On <Monday>');
+    const row = await requestRow(app, id);
+    expect(row).toMatchObject({ status: 'approved', processedBy: admin.userId, adminComment: 'On <Monday>' });
+    expect(row.processedAt).toEqual(t.clock.now());
+    const { transactionId } = row;
+    expect(
+      await rowOf(
+        app,
+        'SELECT type, amount_kopeks, payment_method, is_completed, is_internal, description FROM transactions WHERE id = $1::int',
+        [transactionId],
+      ),
+    ).toEqual({
+      ...{ type: 'withdrawal', amountKopeks: -20_050, paymentMethod: null, isCompleted: true, isInternal: false },
+      description: `Withdrawal of referral earnings, request #${id}`,
+    });
+    expect(await entriesOf(transactionId!)).toEqual([
+      { key: `wallet:${earner.userId}`, kopeks: -20_050 },
+      { key: 'withdrawal_payable', kopeks: 20_050 },
+    ]);
+    expect(await moneyOf(app, earner.userId)).toEqual({ balance: 29_950, debits: 1, payouts: 0, payable: 20_050, paidOut: 0 });
+    const [event] = (await eventsOf(earner.userId, 'transaction.created')).filter((e) => e.payload.type === 'withdrawal');
+    expect(event!.payload).toMatchObject({
+      ...{
+        transaction_id: transactionId,
+        user_id: earner.userId,
+        type: 'withdrawal',
+        amount_kopeks: 20_050,
+        amount_rubles: 200.5,
+      },
+      ...{ payment_method: null, external_id: null, is_completed: true },
+    });
+    const message = (await messagesTo(earner.messengerId)).at(-1);
+    expect(message).toContain('200.50 ₽');
+    expect(message).toContain('Comment: On &lt;Monday&gt;');
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('spec 03 H13: money that was spent between request and approval is not there: refused, nothing changes', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 30_000);
+    await spend(app, earner.userId, 20_001);
+    const before = await moneyOf(app, earner.userId);
+    await expect(approve(id)).rejects.toMatchObject({ status: 400, detail: "The user's balance is too low" });
+    expect(await requestRow(app, id)).toMatchObject({ status: 'pending', transactionId: null });
+    expect(await moneyOf(app, earner.userId)).toEqual(before);
+    await earn(app, earner.pair, 1);
+    await approve(id);
+    expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 0, debits: 1 });
+  });
+
+  test('a repeat is refused, with its key it gets the first answer', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 10_000);
+    const key = `approve-${unique()}`;
+    expect(await approve(id, 'ok', key)).toEqual({ success: true });
+    expect(await approve(id, 'ok', key)).toEqual({ success: true });
+    await expect(approve(id, 'other', key)).rejects.toMatchObject({ status: 422 });
+    await expect(approve(id)).rejects.toMatchObject({ status: 400, detail: 'The request has already been processed' });
+    expect(await detailOf(reject(id))).toBe('The request has already been processed');
+    expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 40_000, debits: 1 });
+  });
+
+  test('without a comment none is stored and none is sent', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 10_000);
+    await approve(id);
+    expect((await requestRow(app, id)).adminComment).toBeNull();
+    expect((await messagesTo(earner.messengerId)).at(-1)).not.toContain('Comment');
+  });
+
+  test('of unknown, cancelled and deleted ones is refused, in the language of the administrator', async () => {
+    expect(await detailOf(approve(2_147_000_000))).toBe('Request not found');
+    expect(await detailOf(approve(9_007_199_254_740_991))).toBe('Request not found');
+    const earner = await anEarner(app, 50_000);
+    const cancelled = await aRequest(app, earner, 10_000);
+    await cancelMyWithdrawal(app, earner, cancelled, null);
+    expect(await detailOf(approve(cancelled))).toBe('The request has already been processed');
+    const id = await aRequest(app, earner, 10_000);
+    await setUser(app, earner.userId, { status: 'deleted' });
+    expect(await detailOf(approve(id))).toBe('The user of the request was not found');
+    const russian = await anAdmin(app);
+    await setUser(app, russian.userId, { language: 'ru' });
+    expect(await detailOf(approve(id, null, null, russian))).toBe('Пользователь заявки не найден');
+    // A request of a deleted account can still be closed.
+    expect(await reject(id)).toEqual({ success: true });
+  });
+});
+
+describe('a rejection (spec 03 section 6)', () => {
+  test('moves no money, stores the comment, and sends the reason: by mail to a user without a messenger', async () => {
+    const earner = await anEarner(app, 50_000);
+    const email = `earner-${unique()}@example.com`;
+    await setUser(app, earner.userId, { messenger_id: null, email, email_verified: true });
+    const id = await aRequest(app, earner, 10_000);
+    await reject(id, 'No <b>card</b>');
+    expect(await requestRow(app, id)).toMatchObject({
+      status: 'rejected',
+      adminComment: 'No <b>card</b>',
+      processedBy: admin.userId,
+    });
+    expect(await moneyOf(app, earner.userId)).toEqual({ balance: 50_000, debits: 0, payouts: 0, payable: 0, paidOut: 0 });
+    const mails = await app.db.sql<{ template: string }>('SELECT template FROM outgoing_mails WHERE recipient = $1', [email]);
+    expect(mails).toEqual([{ template: 'withdrawal_rejected' }]);
+    expect((await eventsOf(earner.userId, 'notification.withdrawal_rejected')).map((event) => event.payload)).toEqual([
+      { amount_kopeks: 10_000, amount_rubles: 100, formatted_amount: '100 ₽', comment: 'No <b>card</b>' },
+    ]);
+    expect(await readMyWithdrawalBalance(app, earner)).toMatchObject({ availableReferralKopeks: 50_000, canRequest: true });
+  });
+
+  test('in the messenger the reason is escaped; null clears the comment; a repeat is refused', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 10_000);
+    const key = `reject-${unique()}`;
+    await reject(id, 'a < b', key);
+    expect(await reject(id, 'a < b', key)).toEqual({ success: true });
+    expect((await messagesTo(earner.messengerId)).at(-1)).toContain('Reason: a &lt; b');
+    expect(await detailOf(reject(id))).toBe('The request has already been processed');
+    const second = await aRequest(app, earner, 10_000);
+    await app.db.sql("UPDATE withdrawal_requests SET admin_comment = 'earlier' WHERE id = $1::int", [second]);
+    await reject(second);
+    expect((await requestRow(app, second)).adminComment).toBeNull();
+  });
+});
+
+describe('a completion (spec 03 section 6)', () => {
+  test('pays out of withdrawal_payable, once, without touching balance, lists, events or sums', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_000);
+    expect(await detailOf(complete(id))).toBe('The request has not been approved yet');
+    await approve(id, 'Thanks');
+    const events = (await eventsOf(earner.userId, 'transaction.created')).length;
+    const messages = (await messagesTo(earner.messengerId)).length;
+    const expenses = async () => (await sumTransactions(app, new Date(0))).find((row) => row.type === 'withdrawal')?.amountKopeks;
+    const before = await expenses();
+    const cashier = await anAdmin(app);
+    const key = `complete-${unique()}`;
+    await complete(id, key, cashier);
+    expect(await complete(id, key, cashier)).toEqual({ success: true });
+    const row = await requestRow(app, id);
+    expect(row).toMatchObject({ status: 'completed', processedBy: cashier.userId, adminComment: 'Thanks' });
+    expect(await entriesOf(row.payoutTransactionId!)).toEqual([
+      { key: 'withdrawal_payable', kopeks: -20_000 },
+      { key: 'withdrawal_payout', kopeks: 20_000 },
+    ]);
+    expect(await moneyOf(app, earner.userId)).toEqual({ balance: 30_000, debits: 1, payouts: 1, payable: 0, paidOut: 20_000 });
+    expect((await eventsOf(earner.userId, 'transaction.created')).length).toBe(events);
+    expect((await messagesTo(earner.messengerId)).length).toBe(messages);
+    expect(await expenses()).toBe(before);
+    expect(await detailOf(complete(id))).toBe('The request has already been processed');
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('of unknown and rejected ones is refused', async () => {
+    expect(await detailOf(complete(2_147_000_000))).toBe('Request not found');
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_000);
+    await reject(id);
+    expect(await detailOf(complete(id))).toBe('The request has not been approved yet');
+  });
+});
+
+describe('a second approval above an amount (setting, off by default)', () => {
+  let strict: App;
+  beforeAll(async () => {
+    strict = (
+      await testApp({
+        clock: t.clock,
+        environment: {
+          ...WITHDRAWALS_ON,
+          REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS: '20000',
+          ADMIN_NOTIFICATIONS_ENABLED: 'true',
+          ADMIN_NOTIFICATIONS_CHAT_ID: String(CHAT),
+        },
+      })
+    ).app;
+  });
+
+  test('the first approval is only recorded, the same administrator is refused, another one approves', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_001);
+    const before = await moneyOf(app, earner.userId);
+    expect(await approve(id, 'Checked', null, admin, strict)).toEqual({ success: true });
+    expect(await requestRow(app, id)).toMatchObject({
+      ...{ status: 'pending', firstApprovedBy: admin.userId, processedBy: null, adminComment: null, transactionId: null },
+    });
+    expect(await moneyOf(app, earner.userId)).toEqual(before);
+    expect((await messagesTo(CHAT)).at(-1)).toContain(`Withdrawal request #${id} needs a second approval`);
+    await expect(approve(id, null, null, admin, strict)).rejects.toMatchObject({
+      status: 400,
+      detail: 'You have approved this request already. Another administrator has to approve it too',
+    });
+    const second = await anAdmin(app);
+    await approve(id, null, null, second, strict);
+    expect(await requestRow(app, id)).toMatchObject({
+      ...{ status: 'approved', firstApprovedBy: admin.userId, processedBy: second.userId, adminComment: 'Checked' },
+    });
+    expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 29_999, debits: 1 });
+  });
+
+  test('at the amount one approval is enough', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_000);
+    await approve(id, null, null, admin, strict);
+    expect(await requestRow(app, id)).toMatchObject({ status: 'approved', firstApprovedBy: null });
+  });
+
+  test('the second approval compares with the balance of its own moment', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 30_000);
+    await approve(id, null, null, admin, strict);
+    await spend(app, earner.userId, 40_000);
+    expect(await detailOf(approve(id, null, null, await anAdmin(app), strict))).toBe("The user's balance is too low");
+  });
+
+  test('a request with one approval can be rejected, and cancelled by its user', async () => {
+    const earner = await anEarner(app, 90_000);
+    const id = await aRequest(app, earner, 30_000);
+    await approve(id, null, null, admin, strict);
+    await reject(id, 'No');
+    expect(await requestRow(app, id)).toMatchObject({ status: 'rejected' });
+    const second = await aRequest(app, earner, 30_000);
+    await approve(second, null, null, admin, strict);
+    await cancelMyWithdrawal(app, earner, second, null);
+    expect(await requestRow(app, second)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('invariants of the database', () => {
+  test('a debit belongs to an approved request, a payout to a completed one', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_000);
+    await approve(id);
+    const set = (assignment: string) => app.db.sql(`UPDATE withdrawal_requests SET ${assignment} WHERE id = $1::int`, [id]);
+    await expect(set("status = 'pending'")).rejects.toThrow(/withdrawal_requests_debited/);
+    await expect(set('payout_transaction_id = transaction_id')).rejects.toThrow(/withdrawal_requests_paid_out/);
+  });
+});
+
+describe('accounts that end', () => {
+  test('an erased account keeps no payment details, except of an approved request until it is paid out (spec 01 H18)', async () => {
+    const earner = await anEarner(app, 50_000);
+    const approved = await aRequest(app, earner, 10_000);
+    await approve(approved, 'Hello Anna');
+    const rejected = await aRequest(app, earner, 10_000);
+    await reject(rejected, 'Sorry Anna');
+    const pending = await aRequest(app, earner, 10_000);
+    await eraseUser(app, admin, earner.userId, { deletesFromPanel: false, reason: null });
+    const nothing = { paymentDetails: null, riskAnalysis: null, adminComment: null };
+    expect(await requestRow(app, rejected)).toMatchObject({ status: 'rejected', ...nothing });
+    expect(await requestRow(app, pending)).toMatchObject({ status: 'cancelled', ...nothing });
+    const owed = { status: 'approved', ...nothing, paymentDetails: 'Card 2200 0000 0000 0004' };
+    expect(await requestRow(app, approved)).toMatchObject(owed);
+    await complete(approved);
+    expect(await requestRow(app, approved)).toMatchObject({ status: 'completed', paymentDetails: null });
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('a merge moves requests with the money; the request can be paid out of the merged account', async () => {
+    const pair = await aPair(app);
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_000);
+    await merge(app, { primaryId: pair.primaryId, secondaryId: earner.userId });
+    await approve(id);
+    await complete(id);
+    expect(await moneyOf(app, pair.primaryId)).toMatchObject({ balance: 30_000, payable: 0, paidOut: 20_000 });
+    expect(await checkLedger(app)).toEqual([]);
+  });
+});
