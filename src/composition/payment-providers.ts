@@ -3,6 +3,7 @@ import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
+import { heleketProvider } from '../integrations/payments/heleket/heleket-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
@@ -13,6 +14,7 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 /** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
+  heleket: heleketProvider,
   yookassa: yookassaProvider,
 };
 
