@@ -1,7 +1,8 @@
 import { cryptobotCase } from './cryptobot-case.ts';
 import { heleketCase } from './heleket-case.ts';
+import { pal24Case } from './pal24-case.ts';
 import type { ProviderCase } from './provider-case.ts';
 import { yookassaCase } from './yookassa-case.ts';
 
 /** Every provider with a wire of its own; the tables of tests run over all of them. */
-export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, heleketCase, yookassaCase];
+export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, heleketCase, pal24Case, yookassaCase];
