@@ -4,6 +4,7 @@ import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { heleketProvider } from '../integrations/payments/heleket/heleket-provider.ts';
+import { mulenpayProvider } from '../integrations/payments/mulenpay/mulenpay-provider.ts';
 import { pal24Provider } from '../integrations/payments/pal24/pal24-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
@@ -16,6 +17,7 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
   heleket: heleketProvider,
+  mulenpay: mulenpayProvider,
   pal24: pal24Provider,
   yookassa: yookassaProvider,
 };

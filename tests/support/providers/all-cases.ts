@@ -1,8 +1,9 @@
 import { cryptobotCase } from './cryptobot-case.ts';
 import { heleketCase } from './heleket-case.ts';
+import { mulenpayCase } from './mulenpay-case.ts';
 import { pal24Case } from './pal24-case.ts';
 import type { ProviderCase } from './provider-case.ts';
 import { yookassaCase } from './yookassa-case.ts';
 
 /** Every provider with a wire of its own; the tables of tests run over all of them. */
-export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, heleketCase, pal24Case, yookassaCase];
+export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, heleketCase, mulenpayCase, pal24Case, yookassaCase];

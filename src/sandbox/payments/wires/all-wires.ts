@@ -1,11 +1,12 @@
 import type { FakeWire } from '../fake-wire.ts';
 import { cryptobotWire } from './cryptobot-wire.ts';
 import { heleketWire } from './heleket-wire.ts';
+import { mulenpayWire } from './mulenpay-wire.ts';
 import { pal24Wire } from './pal24-wire.ts';
 import { sandboxWire } from './sandbox-wire.ts';
 import { yookassaWire } from './yookassa-wire.ts';
 
-const WIRES: readonly FakeWire[] = [sandboxWire, cryptobotWire, heleketWire, pal24Wire, yookassaWire];
+const WIRES: readonly FakeWire[] = [sandboxWire, cryptobotWire, heleketWire, mulenpayWire, pal24Wire, yookassaWire];
 
 /** The wire of every fake provider by its method. */
 export const FAKE_WIRES: ReadonlyMap<string, FakeWire> = new Map(WIRES.map((wire) => [wire.method, wire]));
