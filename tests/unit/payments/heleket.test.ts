@@ -184,6 +184,11 @@ describe('Heleket: callbacks', () => {
     expect(JSON.parse(verdict.reply.body)).toMatchObject({ reason });
   });
 
+  it('about something else than an invoice are acknowledged and not stored', async () => {
+    const verdict = await receive(signed(members({ type: 'wallet' })));
+    expect(verdict).toMatchObject({ accepted: false, reply: { status: 200 } });
+  });
+
   it('come from any address, or from the configured ones only', async () => {
     const from = (ip: string, networks: string[]) => receive(signed(members()), { ip }, networks);
     expect(await from('8.8.8.8', [])).toMatchObject({ accepted: true });

@@ -2,11 +2,12 @@ import type { CallbackVerdict, ProviderCallback, ProviderPaymentState } from '..
 import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
 import { utf8Text } from '../wire/form.ts';
 import { parseWireObject, textField } from '../wire/json.ts';
-import { answerOtherMethods, OK, problem } from '../wire/replies.ts';
+import { answerOtherMethods, OK, problem, refused } from '../wire/replies.ts';
 import type { HeleketConnection } from './connection.ts';
 import { invoiceState } from './invoice-wire.ts';
 import { isSigned } from './signature.ts';
 
+const INVOICE_TYPE = 'payment';
 /** The order ids of this service. The provider's test callback is signed with the live key and has an order id of its own. */
 const OUR_ORDER = /^[0-9a-f]{30}$/;
 
@@ -28,6 +29,8 @@ export function receiveHeleketCallback(callback: ProviderCallback, connection: H
   if (!textField(body, 'sign')) return problem(401, 'missing_signature');
   if (!isSigned(text, body, connection.apiKey)) return problem(401, 'invalid_signature');
 
+  // Payouts and static wallets have callbacks of their own types; neither is an invoice.
+  if ((textField(body, 'type') ?? INVOICE_TYPE) !== INVOICE_TYPE) return refused(OK);
   const state = invoiceState(body);
   if (!state) return problem(400, 'missing_invoice');
   const { externalId, orderId, status } = state;
