@@ -5,7 +5,10 @@ import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { freekassaProvider } from '../integrations/payments/freekassa/freekassa-provider.ts';
+import { heleketProvider } from '../integrations/payments/heleket/heleket-provider.ts';
 import { kassaAiProvider } from '../integrations/payments/kassa-ai/kassa-ai-provider.ts';
+import { mulenpayProvider } from '../integrations/payments/mulenpay/mulenpay-provider.ts';
+import { pal24Provider } from '../integrations/payments/pal24/pal24-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { severpayProvider } from '../integrations/payments/severpay/severpay-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
@@ -17,6 +20,9 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 /** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
+  heleket: heleketProvider,
+  mulenpay: mulenpayProvider,
+  pal24: pal24Provider,
   yookassa: yookassaProvider,
   freekassa: freekassaProvider,
   kassa_ai: kassaAiProvider,

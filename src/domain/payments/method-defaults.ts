@@ -74,6 +74,7 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'MULENPAY_DISPLAY_NAME',
     min: 'MULENPAY_MIN_AMOUNT_KOPEKS',
     max: 'MULENPAY_MAX_AMOUNT_KOPEKS',
+    identifiedBy: 'order',
   },
   {
     ...usual,

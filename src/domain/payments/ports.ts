@@ -201,6 +201,13 @@ export interface PaymentProvider {
    * rate limit (03a section 0.3).
    */
   readonly asksAboutUnknown: boolean;
+  /**
+   * Whether a callback about a credited payment makes us ask the provider, default true: the answer may report a reversal. Not where it never
+   * does, so that nobody can use a replay to spend the rate limit (03a section 0.3).
+   */
+  readonly asksAboutCredited?: boolean;
+  /** Whether its callbacks have the id of `createInvoice`: one about our order with another id is then a case. Default false. */
+  readonly callbacksNameInvoice?: boolean;
   /** Whether `refund` can return a part of a payment. */
   readonly canRefundPartly?: boolean;
   /** Reads the settings on each call: a provider may be switched on at run time. */

@@ -51,6 +51,10 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   const provider = app.ports.payments.byMethod(method);
   if (!provider) throw new Error(`there is no adapter for payment method ${method}`);
   const reported = provider.readCallback?.(callback.body, callback.subpath, known) ?? null;
+  if (known && !reported) {
+    if (provider.callbacksNameInvoice && isOtherInvoice(callback, known)) await raiseOtherInvoice(app, callback, known);
+    if (known.transactionId !== null && provider.asksAboutCredited === false) return 'already_credited';
+  }
   const state = reported ?? (await askAbout(provider, { externalId, orderId }, known));
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
@@ -75,6 +79,21 @@ async function raiseUnknown(app: App, method: string, state: ProviderPaymentStat
     });
   }
   for (const reversal of state.reversals ?? []) await raiseUnknownReversal(app, method, reversal, externalId);
+}
+
+/** A callback of an order of ours that names another invoice than the one that was created for it. */
+function isOtherInvoice({ externalId, orderId }: StoredCallback, known: Payment): boolean {
+  return orderId === known.orderId && externalId !== null && known.externalId !== null && externalId !== known.externalId;
+}
+
+/** Its own invoice still decides on the payment. One case a payment, since the id in the callback may not be signed. */
+function raiseOtherInvoice(app: App, { externalId, orderId }: StoredCallback, payment: Payment): Promise<void> {
+  return openCase(app, {
+    kind: 'order_mismatch',
+    payment,
+    reference: `${payment.id}:callback`,
+    details: { externalId, orderId },
+  });
 }
 
 /** @returns null when neither we nor the provider know the payment, or it is not to be asked: the callback is forged or misdirected */

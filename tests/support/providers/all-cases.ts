@@ -1,9 +1,21 @@
 import { cryptobotCase } from './cryptobot-case.ts';
 import { freekassaCase } from './freekassa-case.ts';
+import { heleketCase } from './heleket-case.ts';
 import { kassaAiCase } from './kassa-ai-case.ts';
+import { mulenpayCase } from './mulenpay-case.ts';
+import { pal24Case } from './pal24-case.ts';
 import type { ProviderCase } from './provider-case.ts';
 import { severpayCase } from './severpay-case.ts';
 import { yookassaCase } from './yookassa-case.ts';
 
 /** Every provider with a wire of its own; the tables of tests run over all of them. */
-export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, yookassaCase, freekassaCase, kassaAiCase, severpayCase];
+export const PROVIDER_CASES: readonly ProviderCase[] = [
+  cryptobotCase,
+  yookassaCase,
+  freekassaCase,
+  kassaAiCase,
+  severpayCase,
+  heleketCase,
+  mulenpayCase,
+  pal24Case,
+];

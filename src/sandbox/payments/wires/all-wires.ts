@@ -1,11 +1,24 @@
 import type { FakeWire } from '../fake-wire.ts';
 import { cryptobotWire } from './cryptobot-wire.ts';
 import { freekassaWire, kassaAiWire } from './freekassa-wire.ts';
+import { heleketWire } from './heleket-wire.ts';
+import { mulenpayWire } from './mulenpay-wire.ts';
+import { pal24Wire } from './pal24-wire.ts';
 import { sandboxWire } from './sandbox-wire.ts';
 import { severpayWire } from './severpay-wire.ts';
 import { yookassaWire } from './yookassa-wire.ts';
 
-const WIRES: readonly FakeWire[] = [sandboxWire, cryptobotWire, yookassaWire, freekassaWire, kassaAiWire, severpayWire];
+const WIRES: readonly FakeWire[] = [
+  sandboxWire,
+  cryptobotWire,
+  yookassaWire,
+  freekassaWire,
+  kassaAiWire,
+  severpayWire,
+  heleketWire,
+  mulenpayWire,
+  pal24Wire,
+];
 
 /** The wire of every fake provider by its method. */
 export const FAKE_WIRES: ReadonlyMap<string, FakeWire> = new Map(WIRES.map((wire) => [wire.method, wire]));

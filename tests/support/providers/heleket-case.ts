@@ -1,0 +1,70 @@
+import { receiveHeleketCallback } from '../../../src/integrations/payments/heleket/heleket-callback.ts';
+import { heleketSignature } from '../../../src/integrations/payments/heleket/signature.ts';
+import { cutMember } from '../../../src/integrations/payments/wire/cut-member.ts';
+import type { ProviderCase, RawCallback } from './provider-case.ts';
+import type { ProviderStage } from './provider-stage.ts';
+
+const ACKNOWLEDGED = { status: 200, body: '{"status":"ok"}' };
+
+/** A callback with the signature of its members among them. */
+function signed(members: Record<string, unknown>, key: string): RawCallback {
+  const text = JSON.stringify(members).replaceAll('/', '\\/');
+  const body = `${text.slice(0, -1)},"sign":"${heleketSignature(text, key)}"}`;
+  return { path: '/heleket-webhook', headers: { 'content-type': 'application/json' }, body };
+}
+
+/** The callback of the current invoice being paid, with other members, signed anew. */
+function claimed(stage: ProviderStage, change: Record<string, unknown> = {}): RawCallback {
+  const { invoice, orderId } = stage.current;
+  const members = { type: 'payment', uuid: invoice.id, order_id: orderId, amount: '500.00', payment_amount: '5.00000000' };
+  return signed({ ...members, is_final: true, status: 'paid', currency: 'RUB', ...change }, stage.secret);
+}
+
+/** A connection for vectors; nothing of it but the key matters to them. */
+export const vectorConnection = (apiKey: string) => ({
+  ...{ baseUrl: '', merchantId: '', apiKey, toCurrency: null, network: null, lifetimeSeconds: 3_600, markupPercent: 0 },
+  ...{ callbackUrl: null, returnUrl: null, successUrl: null, proxies: [], allowedNetworks: [] },
+});
+
+/** Heleket (03a section 4). */
+export const heleketCase: ProviderCase = {
+  method: 'heleket',
+  settings: { HELEKET_CALLBACK_NETWORKS: '31.133.220.8' },
+  acknowledges: ACKNOWLEDGED,
+  reports: ['pay', 'overpay', 'underpay', 'fail', 'expire', 'refund'],
+  impossible: { chargeback: 'transfers of crypto currency cannot be taken back' },
+  forgeries: {
+    F1: {
+      status: 401,
+      make: async (stage) => ({ ...claimed(stage), body: String(claimed(stage).body).replace('"500.00"', '"500.01"') }),
+    },
+    F2: {
+      status: 401,
+      make: async (stage) => ({ ...claimed(stage), body: cutMember(String(claimed(stage).body), 'sign')! }),
+    },
+    F3: {
+      ...ACKNOWLEDGED,
+      opens: 'order_mismatch',
+      make: async (stage) => claimed(stage, { uuid: '00000000-0000-4000-8000-000000000001' }),
+    },
+    F4: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (stage) => claimed(stage, { amount: '499.99' }) },
+    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (stage) => claimed(stage, { currency: 'USDT' }) },
+    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => stage.posted('pay')[0]! },
+    F7: {
+      ...ACKNOWLEDGED,
+      make: async (stage) => claimed(stage, { uuid: '00000000-0000-4000-8000-000000000002', order_id: 'an-order-of-nobody' }),
+    },
+    F8: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => claimed(stage, { status: 'cancel' }) },
+    F9: { status: 413, make: async (stage) => ({ ...claimed(stage), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }) },
+    F10: { status: 415, make: async (stage) => ({ ...claimed(stage), headers: { 'content-type': 'text/plain' } }) },
+    F11: { status: 403, make: async (stage) => ({ ...claimed(stage), ip: '8.8.8.8' }) },
+    F12: { ...ACKNOWLEDGED, make: async (stage) => claimed(stage, { status: 'confirm_check', is_final: false }) },
+  },
+  vector: ({ id, kind, input, keys }) => {
+    const text = String(input);
+    if (kind === 'request') return heleketSignature(text, keys.payment_key!);
+    if (id === 'heleket.webhook-slash-unescaped') return heleketSignature(cutMember(text, 'sign')!, keys.payment_key!);
+    const callback = { method: 'POST', subpath: '', query: {}, headers: {}, ip: '127.0.0.1', rawBody: Buffer.from(text) };
+    return receiveHeleketCallback(callback, vectorConnection(keys.payment_key!)).reply.status === 200;
+  },
+};
