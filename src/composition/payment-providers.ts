@@ -2,6 +2,7 @@ import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
+import { cloudpaymentsProvider } from '../integrations/payments/cloudpayments/cloudpayments-provider.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
@@ -14,6 +15,7 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
+  cloudpayments: cloudpaymentsProvider,
 };
 
 /** The providers of payments, in the order of their methods. */

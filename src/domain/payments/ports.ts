@@ -145,13 +145,34 @@ export interface CallbackReply {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** What the domain knows of an order that a provider asks about before it takes the money (CloudPayments' Check). */
+export interface CheckedOrder {
+  /** Kopeks. */
+  amountKopeks: number;
+  /** ISO 4217, upper case. */
+  currency: string;
+  /** As in `CreatedInvoice`. */
+  merchantId: string | null;
+  /** Neither paid nor refunded nor stopped. */
+  isOpen: boolean;
+  /** Past its own expiry or the 24 hours of every invoice. */
+  isExpired: boolean;
+}
+
+/** A question about an order, which is answered at once and not stored. */
+export interface OrderCheck {
+  orderId: string;
+  /** @param order null = no such order of this method */
+  answer: (order: CheckedOrder | null) => CallbackReply;
+}
+
 /**
  * Accepted = genuine and about a payment. `eventKey` is unique per event of the method, so a duplicate delivery violates the unique key
- * of stored callbacks. Not accepted = answer `reply`, store nothing.
+ * of stored callbacks. Not accepted = store nothing and answer `reply`, or, for a genuine question about an order, what `check` makes of it.
  */
 export type CallbackVerdict =
   | { accepted: true; reference: PaymentReference; eventKey: string; reply: CallbackReply }
-  | { accepted: false; reply: CallbackReply };
+  | { accepted: false; reply: CallbackReply; check?: OrderCheck };
 
 /** Money to give back to the payer. */
 export interface RefundRequest {
