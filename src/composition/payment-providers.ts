@@ -6,6 +6,7 @@ import { cloudpaymentsProvider } from '../integrations/payments/cloudpayments/cl
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
+import { tributeProvider } from '../integrations/payments/tribute/tribute-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import type { OutsideOptions } from './outside-systems.ts';
@@ -16,6 +17,7 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
   cloudpayments: cloudpaymentsProvider,
+  tribute: tributeProvider,
 };
 
 /** The providers of payments, in the order of their methods. */

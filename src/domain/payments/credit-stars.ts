@@ -4,7 +4,7 @@ import { retried } from '../../core/db/retried.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
 import { applyReversals, raiseUnknownReversal } from './apply-reversals.ts';
-import { postStars, upsertStarsPayment } from './credit-repo.ts';
+import { postUninvoiced, upsertUninvoicedPayment } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase } from './open-case.ts';
 import { topupTitle } from './payment-texts.ts';
@@ -34,13 +34,13 @@ export async function creditStars(
   if (user && purpose) return purpose.settle(app, paid, user);
   const description = topupTitle(app, METHOD, user?.language ?? null);
   const record = {
-    ...{ orderId: newOrderId(app.random), chargeId: paid.chargeId, amountKopeks, description, update: paid },
+    ...{ method: METHOD, orderId: newOrderId(app.random), chargeId: paid.chargeId, amountKopeks, description, update: paid },
     now: app.clock.now(),
   };
-  const result = user && (await committedStatement(app, () => postStars(app.db, user.id, record, methodName(app, METHOD))));
+  const result = user && (await committedStatement(app, () => postUninvoiced(app.db, user.id, record, methodName(app, METHOD))));
   if (result !== null && result !== 'no_user') return result;
   const uncredited = { ...record, userId: null, status: 'payer_unknown', transactionId: null };
-  const id = await retried(app, () => upsertStarsPayment(app.db, uncredited));
+  const id = await retried(app, () => upsertUninvoicedPayment(app.db, uncredited));
   await openCase(app, {
     ...{ kind: 'no_user', payment: { id, method: METHOD, userId: null }, reference: paid.chargeId, amountKopeks },
     details: { payerMessengerId: paid.payerMessengerId, stars: paid.stars },

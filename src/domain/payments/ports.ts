@@ -121,6 +121,8 @@ export interface ProviderPaymentState {
   isTest?: boolean;
   reversals?: readonly ProviderReversal[];
   savedMethod?: ProviderSavedMethod | null;
+  /** Money that nobody asked for by an invoice: it goes to the balance of the person who gave it, once per `externalId`. */
+  donor?: { messengerId: number | null };
   raw: unknown;
 }
 
@@ -214,6 +216,8 @@ export interface PaymentProvider {
   readonly canRefundPartly?: boolean;
   /** Reads the settings on each call: a provider may be switched on at run time. */
   isConfigured(): boolean;
+  /** The one page where the payer chooses the sum; present where a provider makes no invoices (Tribute). Null = not configured. */
+  paymentPage?(): string | null;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
   webhookPath(): string | null;
   /** @throws ProviderError */

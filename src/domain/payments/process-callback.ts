@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { raiseUnknownReversal } from './apply-reversals.ts';
 import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
+import { creditDonation } from './credit-donation.ts';
 import { creditSeenPayment } from './credit-payment.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { openCase } from './open-case.ts';
@@ -54,7 +55,8 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   const state = reported ?? (await askAbout(provider, { externalId, orderId }, known));
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
-  if (payment) return creditSeenPayment(app, payment, state, purposes);
+  if (payment && !state.donor) return creditSeenPayment(app, payment, state, purposes);
+  if (state.donor) return creditDonation(app, method, { ...state, donor: state.donor });
   await raiseUnknown(app, method, state);
   return 'unknown_payment';
 }

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
-import { upsertStarsPayment } from './credit-repo.ts';
+import { upsertUninvoicedPayment } from './credit-repo.ts';
 import { newOrderId } from './rules.ts';
 import {
   findStarsInvoice,
@@ -49,5 +49,6 @@ export async function recordStarsCharge(
 ): Promise<void> {
   const now = t.clock.now();
   if (invoice) return markStarsInvoicePaid(t.db, invoice.id, charge, now);
-  await upsertStarsPayment(t.db, { ...charge, orderId: newOrderId(t.random), status: 'paid', now });
+  const record = { ...charge, method: 'messenger_stars', orderId: newOrderId(t.random), status: 'paid', now };
+  await upsertUninvoicedPayment(t.db, record);
 }

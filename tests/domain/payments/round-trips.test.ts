@@ -70,7 +70,7 @@ describe('a callback', () => {
     const [callbackId] = await callbackJobs(app, chargeId);
     await processCallback(recording.app, { callbackId: callbackId! });
     expect(recording.sent).toEqual([
-      ...[contains('attempts + 1'), contains('messenger_id'), contains('credit_stars'), contains('processed_at')],
+      ...[contains('attempts + 1'), contains('messenger_id'), contains('credit_uninvoiced'), contains('processed_at')],
     ]);
     expect(recording.announced()).toBe(1);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(10_010));

@@ -1,7 +1,8 @@
 import { cloudpaymentsCase } from './cloudpayments-case.ts';
 import { cryptobotCase } from './cryptobot-case.ts';
 import type { ProviderCase } from './provider-case.ts';
+import { tributeCase } from './tribute-case.ts';
 import { yookassaCase } from './yookassa-case.ts';
 
 /** Every provider with a wire of its own; the tables of tests run over all of them. */
-export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, yookassaCase, cloudpaymentsCase];
+export const PROVIDER_CASES: readonly ProviderCase[] = [cryptobotCase, yookassaCase, cloudpaymentsCase, tributeCase];
