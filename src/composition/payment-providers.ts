@@ -1,7 +1,6 @@
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
-import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cloudpaymentsProvider } from '../integrations/payments/cloudpayments/cloudpayments-provider.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
@@ -26,7 +25,6 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   const stars = createStarsProvider({
     messenger,
     connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
-    starsFor: (kopeks) => starsForKopeks(kopeks, settings.get('MESSENGER_STARS_RATE_RUB')),
   });
   const remote = Object.entries(PROVIDERS).map(([method, create]) =>
     create({

@@ -43,8 +43,8 @@ export interface InvoiceRequest {
   returnUrls: ReturnUrls;
   /** Values stored with the payment at the provider; nulls are left out. */
   metadata: Readonly<Record<string, string | number | null>>;
-  /** Messenger Stars only: the payload that comes back with the payment, 1 to 128 bytes. Default `balance_{orderId}`. */
-  payload?: string;
+  /** Messenger Stars only: whole stars to ask for, as stored with the record. */
+  stars?: number;
 }
 
 export interface CreatedInvoice {
@@ -181,6 +181,8 @@ export interface RefundRequest {
   externalId: string;
   orderId: string;
   chargeId: string | null;
+  /** Messenger Stars only: the messenger id of the person who paid (`readStarsCharge`). */
+  payerMessengerId?: number | null;
   /** Kopeks, at most what was paid. */
   amountKopeks: number;
   isWhole: boolean;

@@ -32,7 +32,7 @@ export async function processCallback(
   if (!callback) return;
   const result =
     callback.provider === 'messenger_stars'
-      ? await processStars(app, callback, starsPurposes)
+      ? await processStars(app, callback, starsPurposes, purposes)
       : await processProvider(app, callback, purposes);
   const wait = result === 'pending' ? ASK_AGAIN_MS[callback.attempts - 1] : undefined;
   if (wait !== undefined) {
@@ -42,9 +42,14 @@ export async function processCallback(
   await finishCallback(app.db, callback.id, result, app.clock.now());
 }
 
-function processStars(app: App, callback: StoredCallback, purposes: readonly StarsPurpose[]): Promise<string> {
+function processStars(
+  app: App,
+  callback: StoredCallback,
+  starsPurposes: readonly StarsPurpose[],
+  purposes: readonly PaymentPurpose[],
+): Promise<string> {
   const { update } = JSON.parse(callback.body) as { update: StarsMovement };
-  return update.kind === 'stars_paid' ? creditStars(app, update, purposes) : recordStarsRefund(app, update);
+  return update.kind === 'stars_paid' ? creditStars(app, update, starsPurposes, purposes) : recordStarsRefund(app, update);
 }
 
 async function processProvider(app: App, callback: StoredCallback, purposes: readonly PaymentPurpose[]): Promise<string> {
