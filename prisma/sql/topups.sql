@@ -125,6 +125,7 @@ BEGIN
     RETURN;
   END IF;
   PERFORM record_topup(p_payment_id, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
+  PERFORM debit_earlier_reversals(p_payment_id, p_titles, p_now);
   RETURN QUERY SELECT 'credited'::text, v_posting.transaction_id;
 END $$;
 

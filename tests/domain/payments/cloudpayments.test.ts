@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/core/clock.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { cloudpaymentsCase, notification } from '../../support/providers/cloudpayments-case.ts';
 import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
@@ -89,6 +90,14 @@ describe('a payment', () => {
     });
     const rows = await stage.app.db.sql('SELECT external_id FROM transactions WHERE id = $1::int', [payment!.transactionId]);
     expect(rows).toEqual([{ externalId: payment!.chargeId }]);
+  });
+
+  test('whose partial refund is reported before it, is credited without that part', async () => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    const inOrder = [...(await stage.act('pay')), ...(await stage.act('refund', 20_000))];
+    for (const callback of [...inOrder.toReversed(), ...inOrder]) await stage.deliver(callback);
+    expect(await factsOf(stage)).toMatchObject({ balance: 30_000, deposits: 1, payment: { outcome: 'paid' } });
+    expect(await checkLedger(stage.app)).toEqual([]);
   });
 
   test('is refunded in parts, each once', async () => {
