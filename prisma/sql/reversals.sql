@@ -31,7 +31,7 @@ CREATE OR REPLACE FUNCTION debit_earlier_reversals(p_payment_id integer, p_title
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
-  v_reversal payment_reversals;
+  v_reversal record;
   v_debit record;
 BEGIN
   FOR v_reversal IN SELECT r.* FROM payment_reversals r
