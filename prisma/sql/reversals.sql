@@ -25,6 +25,26 @@ BEGIN
   RETURN QUERY SELECT v_debit, v_posting.transaction_id;
 END $$;
 
+-- Takes what was given back in part before the payment was credited, since reports come in any order. The payment has just been credited, so
+-- that the balance covers it; its user and row are locked.
+CREATE OR REPLACE FUNCTION debit_earlier_reversals(p_payment_id integer, p_titles jsonb, p_now timestamptz)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_reversal record;
+  v_debit record;
+BEGIN
+  FOR v_reversal IN SELECT r.* FROM payment_reversals r
+    WHERE r.payment_id = p_payment_id AND r.status = 'done' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
+  LOOP
+    SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
+    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, v_reversal.amount_kopeks, 'reversal:' || v_reversal.reversal_id, p_titles,
+      p_now) d;
+    UPDATE payment_reversals r SET debited_kopeks = v_debit.debited, transaction_id = v_debit.transaction_id WHERE r.id = v_reversal.id;
+    PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
+  END LOOP;
+END $$;
+
 -- Applies a reversal that the provider has reported or confirmed, once per (method, p_reversal_id). A refund that was requested here for
 -- the same amount and has no id yet is this one. p_amount null = everything that has not been reversed yet.
 --

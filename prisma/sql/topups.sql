@@ -1,4 +1,4 @@
--- Crediting of payments (spec 03 sections 2.2, 2.3 and 2.5). credit_topup() and credit_stars() are each one statement of the service and a
+-- Crediting of payments (spec 03 sections 2.2, 2.3 and 2.5). credit_topup() and credit_uninvoiced() are each one statement of the service and a
 -- whole transaction: movement, paid mark, feed row, flag, events and jobs.
 
 -- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays. p_charge_id is the provider's id of the money,
@@ -19,17 +19,17 @@ BEGIN
     OR NOT EXISTS (SELECT 1 FROM transactions t WHERE t.id = p_transaction_id AND t.user_id = p_user_id);
 END $$;
 
--- Payments in Stars have no stored invoice: the record is written with the credit, or without a credit (p_transaction_id null) for an
--- unknown payer. Returns its id; null when the charge has been credited before.
-CREATE OR REPLACE FUNCTION upsert_stars_payment(p_user_id integer, p_order_id text, p_charge_id text, p_amount bigint,
-  p_description text, p_status text, p_transaction_id integer, p_update jsonb, p_now timestamptz)
+-- Money without a stored invoice (donations, and Stars for invoices of earlier software): the record is written with the credit, or without
+-- a credit (p_transaction_id null) where there is nobody to credit. Returns its id; null when the charge has been credited before.
+CREATE OR REPLACE FUNCTION upsert_uninvoiced_payment(p_method text, p_user_id integer, p_order_id text, p_charge_id text,
+  p_amount bigint, p_description text, p_status text, p_transaction_id integer, p_update jsonb, p_now timestamptz)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_id integer;
 BEGIN
   INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, description, status, outcome, is_paid, paid_at,
     callback_payload, transaction_id, created_at, updated_at)
-  VALUES ('messenger_stars', p_user_id, p_order_id, p_charge_id, p_amount, p_description, p_status,
+  VALUES (p_method, p_user_id, p_order_id, p_charge_id, p_amount, p_description, p_status,
     CASE WHEN p_transaction_id IS NULL THEN 'failed' ELSE 'paid' END, p_transaction_id IS NOT NULL, p_now, p_update, p_transaction_id,
     p_now, p_now)
   ON CONFLICT (method, external_id) DO UPDATE SET user_id = EXCLUDED.user_id, status = EXCLUDED.status, outcome = EXCLUDED.outcome,
@@ -97,7 +97,9 @@ BEGIN
   v_has_user := FOUND;
   SELECT p.method, p.created_at INTO v_method, v_created_at FROM payments p
   WHERE p.id = p_payment_id AND p.user_id = p_user_id AND p.order_id = p_order_id AND p.external_id IS NOT DISTINCT FROM p_external_id
-    AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL FOR UPDATE;
+    AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL
+    -- Given back since it was seen: nothing is credited any more (spec 03a section 0.4).
+    AND p.outcome <> 'refunded' FOR UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'changed'::text, NULL::integer;
     RETURN;
@@ -123,20 +125,21 @@ BEGIN
     RETURN;
   END IF;
   PERFORM record_topup(p_payment_id, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
+  PERFORM debit_earlier_reversals(p_payment_id, p_titles, p_now);
   RETURN QUERY SELECT 'credited'::text, v_posting.transaction_id;
 END $$;
 
--- Credits a payment in Stars, once per charge of the messenger, and writes its record.
+-- Credits money without a stored invoice to its payer, once per charge of the method, and writes its record.
 -- outcome: credited | already_credited | no_user. Only 'credited' has written anything.
-CREATE OR REPLACE FUNCTION credit_stars(p_user_id integer, p_order_id text, p_charge_id text, p_amount bigint, p_description text,
-  p_update jsonb, p_method_name text, p_now timestamptz)
+CREATE OR REPLACE FUNCTION credit_uninvoiced(p_method text, p_user_id integer, p_order_id text, p_charge_id text, p_amount bigint,
+  p_description text, p_update jsonb, p_method_name text, p_now timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_posting record;
   v_payment integer;
 BEGIN
-  SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:messenger_stars',
-    'messenger_stars', p_charge_id, p_description, p_now) p;
+  SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:' || p_method,
+    p_method, p_charge_id, p_description, p_now) p;
   IF v_posting.outcome = 'no_user' THEN
     RETURN 'no_user';
   ELSIF v_posting.outcome = 'duplicate' THEN
@@ -144,10 +147,10 @@ BEGIN
   ELSIF v_posting.outcome <> 'posted' THEN
     RAISE EXCEPTION 'posting a deposit returned %', v_posting.outcome;
   END IF;
-  v_payment := upsert_stars_payment(p_user_id, p_order_id, p_charge_id, p_amount, p_description, 'paid', v_posting.transaction_id,
-    p_update, p_now);
+  v_payment := upsert_uninvoiced_payment(p_method, p_user_id, p_order_id, p_charge_id, p_amount, p_description, 'paid',
+    v_posting.transaction_id, p_update, p_now);
   IF v_payment IS NULL THEN
-    RAISE EXCEPTION 'a Stars charge has a credited record without its ledger row';
+    RAISE EXCEPTION 'a charge of % has a credited record without its ledger row', p_method;
   END IF;
   PERFORM record_topup(v_payment, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
   RETURN 'credited';

@@ -2,7 +2,7 @@ import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import { nextNonce } from '../domain/payments/next-nonce.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
-import { starsForKopeks } from '../domain/payments/stars-rate.ts';
+import { cloudpaymentsProvider } from '../integrations/payments/cloudpayments/cloudpayments-provider.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { freekassaProvider } from '../integrations/payments/freekassa/freekassa-provider.ts';
 import { heleketProvider } from '../integrations/payments/heleket/heleket-provider.ts';
@@ -12,6 +12,7 @@ import { pal24Provider } from '../integrations/payments/pal24/pal24-provider.ts'
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { severpayProvider } from '../integrations/payments/severpay/severpay-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
+import { tributeProvider } from '../integrations/payments/tribute/tribute-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import type { OutsideOptions } from './outside-systems.ts';
@@ -27,6 +28,8 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   freekassa: freekassaProvider,
   kassa_ai: kassaAiProvider,
   severpay: severpayProvider,
+  cloudpayments: cloudpaymentsProvider,
+  tribute: tributeProvider,
 };
 
 /** The providers of payments, in the order of their methods. */
@@ -35,7 +38,6 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   const stars = createStarsProvider({
     messenger,
     connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
-    starsFor: (kopeks) => starsForKopeks(kopeks, settings.get('MESSENGER_STARS_RATE_RUB')),
   });
   const remote = Object.entries(PROVIDERS).map(([method, create]) =>
     create({

@@ -47,14 +47,19 @@ export interface ChatMember {
 
 /** An incoming messenger update in the domain's form. `updateId` is unique for a bot, so that an update is processed once. */
 export type MessengerUpdate = { updateId: number } & (
-  | { kind: 'pre_checkout'; queryId: string; payerMessengerId: number; payload: string; amountStars: number }
-  | { kind: 'stars_paid'; chargeId: string; payerMessengerId: number; payload: string; stars: number }
-  | { kind: 'stars_refunded'; chargeId: string; payerMessengerId: number; payload: string; stars: number }
+  | ({ kind: 'pre_checkout'; queryId: string; payerMessengerId: number; payload: string; amountStars: number } & OtherCurrency)
+  | ({ kind: 'stars_paid'; chargeId: string; payerMessengerId: number; payload: string; stars: number } & OtherCurrency)
+  | ({ kind: 'stars_refunded'; chargeId: string; payerMessengerId: number; payload: string; stars: number } & OtherCurrency)
   | { kind: 'callback'; queryId: string; fromMessengerId: number; chatId: number | null; messageId: number | null; data: string }
   | { kind: 'message'; chatId: number; messageId: number; from: MessengerSender; text: string; startParameter: string | null }
   | { kind: 'membership'; chatId: number; memberMessengerId: number; member: ChatMember }
   | { kind: 'ignored' }
 );
+
+/** Present where the money is not Stars: its code, upper case; the amount is then in its minor units, and never credited. */
+export interface OtherCurrency {
+  otherCurrency?: string;
+}
 
 export interface MessengerSender {
   messengerId: number;
@@ -107,6 +112,8 @@ export interface MessengerPort {
   deleteMessage(chatId: number, messageId: number): Promise<void>;
   /** Link that opens a Stars invoice (currency `XTR`). */
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
+  /** Gives the Stars of a charge back to its payer. A charge that was given back before counts as done. */
+  refundStars(payerMessengerId: number, chargeId: string): Promise<void>;
   /** Answers a pre-checkout query, within 10 s of it. `errorText` is shown to the payer when not ok. */
   answerPreCheckout(queryId: string, ok: boolean, errorText?: string): Promise<void>;
   answerCallback(queryId: string, text?: string): Promise<void>;

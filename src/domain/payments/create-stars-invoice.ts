@@ -2,10 +2,10 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { formatPrice } from '../../core/money.ts';
 import { requireUser } from '../identity/require-user.ts';
-import type { UserRecord } from '../identity/types.ts';
 import { runOnceAround } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import {
+  aboveMaximum,
   starsAboveMaximum,
   starsBelowMinimum,
   starsInvoiceFailed,
@@ -13,25 +13,35 @@ import {
   starsOff,
   topupRestricted,
 } from './errors.ts';
-import { newOrderId, starsTopupPayload } from './rules.ts';
-import { kopeksForStars, starsForKopeks } from './stars-rate.ts';
+import { markInvoiceFailed } from './repo.ts';
+import { newOrderId } from './rules.ts';
+import { attachStarsLink, insertStarsInvoice } from './stars-invoice-repo.ts';
+import { kopeksForStarsFloor, starsForKopeks } from './stars-rate.ts';
 import { limitInvoices } from './topup-balance.ts';
 
 const METHOD = 'messenger_stars';
 const MIN_KOPEKS = 100;
 const MAX_KOPEKS = 1_000_000;
+/** The messenger's own limit of one invoice. */
+const MAX_STARS = 10_000;
 
 export interface StarsInvoiceLink {
   invoiceUrl: string;
   stars: number;
-  /** What these stars are worth at the current rate. */
+  /** What is credited for these stars, whatever the rate is when they are paid. */
   amountKopeks: number;
-  /** Returns with the payment. */
+  /** The id of the invoice, which returns with the payment. */
   payload: string;
 }
 
+interface StoredInvoice extends Omit<StarsInvoiceLink, 'invoiceUrl'> {
+  paymentId: number;
+  description: string;
+}
+
 /**
- * Creates a link by which the user pays Stars in the messenger (spec 03 section 3). No record is stored before the payment.
+ * Creates a link by which the user pays Stars in the messenger (03a section 1). Price and kopeks are stored and committed before the link is
+ * made; its payload is the random id of the record, since clients see it. A call that failed leaves a failed record.
  * @throws AppError 400 | 403 | 404 | 429 | 500
  */
 export async function createStarsInvoice(
@@ -45,46 +55,52 @@ export async function createStarsInvoice(
     app,
     actor,
     { key: idempotencyKey, operation: 'balance.stars-invoice', input: { amountKopeks } },
-    (t) => checkStarsTopup(t, actor.userId, amountKopeks),
-    (user) => requestLink(app, user, amountKopeks),
+    (t) => storeInvoice(t, actor.userId, amountKopeks),
+    (invoice) => requestLink(app, invoice),
   );
 }
 
-async function checkStarsTopup(t: App, userId: number, amountKopeks: number): Promise<UserRecord> {
+async function storeInvoice(t: App, userId: number, amountKopeks: number): Promise<StoredInvoice> {
   const user = await requireUser(t, userId);
   if (user.restrictionTopup) throw topupRestricted();
   if (!t.ports.payments.byMethod(METHOD)?.isConfigured()) throw starsOff();
   if (amountKopeks < MIN_KOPEKS) throw starsBelowMinimum();
   if (amountKopeks > MAX_KOPEKS) throw starsAboveMaximum();
-  return user;
+  const stars = priceInStars(t, amountKopeks);
+  const payload = newOrderId(t.random);
+  const description = text(user.language, 'messages.stars_invoice_description', { amount: formatPrice(amountKopeks, false) });
+  const invoice = { userId, payload, stars, amountKopeks, purpose: 'balance_topup', description, now: t.clock.now() };
+  const paymentId = await insertStarsInvoice(t.db, invoice);
+  if (paymentId === null) throw new Error('a random order id is taken');
+  return { paymentId, stars, amountKopeks, payload, description };
 }
 
-async function requestLink(app: App, user: UserRecord, amountKopeks: number): Promise<StarsInvoiceLink> {
-  const { stars, credited } = priceInStars(app, amountKopeks);
-  const payload = starsTopupPayload(user.id, credited, app.clock.now());
+async function requestLink(app: App, invoice: StoredInvoice): Promise<StarsInvoiceLink> {
+  const { paymentId, stars, amountKopeks, payload, description } = invoice;
   try {
-    const invoice = await app.ports.payments.byMethod(METHOD)!.createInvoice({
-      paymentId: 0,
-      orderId: newOrderId(app.random),
-      amountKopeks,
-      description: text(user.language, 'messages.stars_invoice_description', { amount: formatPrice(credited, false) }),
+    const { paymentUrl } = await app.ports.payments.byMethod(METHOD)!.createInvoice({
+      ...{ paymentId, orderId: payload, amountKopeks, stars, description },
       returnUrls: { result: null, success: null, failed: null },
       metadata: {},
-      payload,
     });
-    return { invoiceUrl: invoice.paymentUrl, stars, amountKopeks: credited, payload };
+    await attachStarsLink(app.db, paymentId, paymentUrl, app.clock.now());
+    return { invoiceUrl: paymentUrl, stars, amountKopeks, payload };
   } catch (error) {
-    app.log.warn({ err: error, userId: user.id }, 'a Stars invoice could not be created');
+    app.log.warn({ err: error, paymentId }, 'a Stars invoice could not be created');
+    await markInvoiceFailed(app.db, paymentId, app.clock.now());
     throw starsInvoiceFailed(error);
   }
 }
 
-function priceInStars(app: App, amountKopeks: number): { stars: number; credited: number } {
+/** @throws AppError 400 when the messenger takes no invoice of so many stars | 500 for a rate that is no price */
+function priceInStars(app: App, amountKopeks: number): number {
   const rate = app.settings.get('MESSENGER_STARS_RATE_RUB');
+  let stars: number;
   try {
-    const stars = starsForKopeks(amountKopeks, rate);
-    return { stars, credited: kopeksForStars(stars, rate) };
+    stars = starsForKopeks(amountKopeks, rate);
   } catch (error) {
     throw starsNotCalculated(error);
   }
+  if (stars > MAX_STARS) throw aboveMaximum(kopeksForStarsFloor(MAX_STARS, rate));
+  return stars;
 }

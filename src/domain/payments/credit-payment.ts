@@ -122,7 +122,13 @@ async function applyUncredited(
       await inTransaction(app, async (t) => {
         if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
         await purpose?.recordMismatch(t, payment, state);
-        await openCase(t, { kind: verdict, payment, amountKopeks, currency, details: { status } });
+        await openCase(t, {
+          kind: verdict,
+          payment,
+          amountKopeks,
+          currency,
+          details: { status, chargeId: state.chargeId ?? null },
+        });
       });
       return verdict;
     default: {

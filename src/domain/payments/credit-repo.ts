@@ -104,44 +104,41 @@ export async function recordFee(db: Db, id: number, feeKopeks: number): Promise<
   await db.sql('UPDATE payments SET fee_kopeks = $2::bigint WHERE id = $1::int RETURNING id', [id, feeKopeks]);
 }
 
-/** A charge of the messenger with its record. */
-export interface StarsRecord extends Pick<Payment, 'orderId' | 'amountKopeks'> {
+/** A charge without a stored invoice, with its record. */
+export interface UninvoicedRecord extends Pick<Payment, 'method' | 'orderId' | 'amountKopeks'> {
   chargeId: string;
   description: string;
-  update: object;
+  /** What the provider reported. */
+  update: unknown;
   now: Date;
 }
 
-/** Credits a payment in Stars with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
-export async function postStars(
+/** Credits money without a stored invoice with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
+export async function postUninvoiced(
   db: Db,
   userId: number,
-  record: StarsRecord,
+  record: UninvoicedRecord,
   methodName: string,
 ): Promise<'credited' | 'already_credited' | 'no_user'> {
+  const { method, orderId, chargeId, amountKopeks, description, update, now } = record;
   const [row] = await db.sql<{ outcome: 'credited' | 'already_credited' | 'no_user' }>(
-    'SELECT credit_stars($1::int, $2, $3, $4::bigint, $5, $6::jsonb, $7, $8::timestamptz) AS outcome',
-    [
-      ...[userId, record.orderId, record.chargeId, record.amountKopeks, record.description, JSON.stringify(record.update)],
-      ...[methodName, record.now],
-    ],
+    'SELECT credit_uninvoiced($1, $2::int, $3, $4, $5::bigint, $6, $7::jsonb, $8, $9::timestamptz) AS outcome',
+    [method, userId, orderId, chargeId, amountKopeks, description, JSON.stringify(update ?? null), methodName, now],
   );
   return row!.outcome;
 }
 
-export interface StarsPayment extends StarsRecord, Pick<Payment, 'userId' | 'status' | 'transactionId'> {}
+export interface UninvoicedPayment extends UninvoicedRecord, Pick<Payment, 'userId' | 'status' | 'transactionId'> {}
 
 /**
- * Payments in Stars have no stored invoice: the record is written with the credit, or without a credit for an unknown payer.
+ * Writes the record of money without a stored invoice: in the transaction that posted it, or without a credit where there is nobody to credit.
  * @returns its id; null when the charge has been credited before
  */
-export async function upsertStarsPayment(db: Db, payment: StarsPayment): Promise<number | null> {
+export async function upsertUninvoicedPayment(db: Db, payment: UninvoicedPayment): Promise<number | null> {
+  const { method, userId, orderId, chargeId, amountKopeks, description, status, transactionId, update, now } = payment;
   const [row] = await db.sql<{ id: number | null }>(
-    'SELECT upsert_stars_payment($1::int, $2, $3, $4::bigint, $5, $6, $7::int, $8::jsonb, $9::timestamptz) AS id',
-    [
-      ...[payment.userId, payment.orderId, payment.chargeId, payment.amountKopeks, payment.description, payment.status],
-      ...[payment.transactionId, JSON.stringify(payment.update), payment.now],
-    ],
+    'SELECT upsert_uninvoiced_payment($1, $2::int, $3, $4, $5::bigint, $6, $7, $8::int, $9::jsonb, $10::timestamptz) AS id',
+    [method, userId, orderId, chargeId, amountKopeks, description, status, transactionId, JSON.stringify(update ?? null), now],
   );
   return row!.id;
 }

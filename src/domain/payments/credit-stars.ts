@@ -2,63 +2,151 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { retried } from '../../core/db/retried.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
+import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
 import { applyReversals, raiseUnknownReversal } from './apply-reversals.ts';
-import { postStars, upsertStarsPayment } from './credit-repo.ts';
+import { creditSeenPayment } from './credit-payment.ts';
+import { postUninvoiced, type UninvoicedRecord, upsertUninvoicedPayment } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase } from './open-case.ts';
 import { topupTitle } from './payment-texts.ts';
+import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentPurpose } from './purpose-payment.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
-import { findByExternalId } from './repo.ts';
-import { newOrderId } from './rules.ts';
+import { newOrderId, oldStarsPayload } from './rules.ts';
+import { findByStarsCharge, findStarsPayment, type StarsPayment } from './stars-invoice-repo.ts';
 import { kopeksForStars } from './stars-rate.ts';
-import type { CreditResult } from './types.ts';
+import type { CaseKind, CreditResult } from './types.ts';
 
 const METHOD = 'messenger_stars';
 
 export type StarsMovement = Extract<MessengerUpdate, { kind: 'stars_paid' | 'stars_refunded' }>;
+type StarsPaid = Extract<StarsMovement, { kind: 'stars_paid' }>;
 
 /**
- * Credits a payment in Stars to the payer: the worth of the stars actually paid at the current rate, once per charge of the messenger
- * (spec 03 section 2.5). The payment record is written in the same statement, because a top-up in Stars has no stored invoice. A
- * payment for another purpose is passed to that purpose.
+ * Applies a payment in Stars, once per charge of the messenger (03a section 1): its invoice says how many kopeks are credited to whom. Fewer
+ * stars than the invoice, another currency, another payer and an unknown payload credit nothing and are cases. A payment for another purpose
+ * is passed to that purpose.
+ * @param starsPurposes what Stars pay by payloads of their own
+ * @param purposes what invoices pay besides the balance
  */
 export async function creditStars(
   app: App,
-  paid: Extract<StarsMovement, { kind: 'stars_paid' }>,
-  purposes: readonly StarsPurpose[] = [],
+  paid: StarsPaid,
+  starsPurposes: readonly StarsPurpose[] = [],
+  purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
-  const amountKopeks = kopeksForStars(paid.stars, app.settings.get('MESSENGER_STARS_RATE_RUB'));
-  const user = await findUserByMessengerId(app, paid.payerMessengerId);
-  const purpose = purposeOf(purposes, paid.payload);
-  if (user && purpose) return purpose.settle(app, paid, user);
-  const description = topupTitle(app, METHOD, user?.language ?? null);
-  const record = {
-    ...{ orderId: newOrderId(app.random), chargeId: paid.chargeId, amountKopeks, description, update: paid },
-    now: app.clock.now(),
-  };
-  const result = user && (await committedStatement(app, () => postStars(app.db, user.id, record, methodName(app, METHOD))));
-  if (result !== null && result !== 'no_user') return result;
-  const uncredited = { ...record, userId: null, status: 'payer_unknown', transactionId: null };
-  const id = await retried(app, () => upsertStarsPayment(app.db, uncredited));
-  await openCase(app, {
-    ...{ kind: 'no_user', payment: { id, method: METHOD, userId: null }, reference: paid.chargeId, amountKopeks },
-    details: { payerMessengerId: paid.payerMessengerId, stars: paid.stars },
-  });
-  return 'no_user';
+  const purpose = paid.otherCurrency === undefined ? purposeOf(starsPurposes, paid.payload) : undefined;
+  // Payloads of earlier software are never ids of records.
+  const invoice = purpose || oldStarsPayload(paid.payload) ? null : await findStarsPayment(app.db, paid.payload);
+  if (invoice) return payInvoice(app, paid, invoice, purposes);
+  const payer = await findUserByMessengerId(app, paid.payerMessengerId);
+  if (purpose && payer) return purpose.settle(app, paid, payer);
+  const isKnown = purpose !== undefined || oldStarsPayload(paid.payload) !== null;
+  if (!isKnown || paid.otherCurrency !== undefined) return keepUncredited(app, paid, 'unknown_payment');
+  return payer ? creditOldInvoice(app, paid, payer) : keepUncredited(app, paid, 'no_user');
 }
 
-/** Applies a refund of Stars, which is always of the whole payment. */
+async function payInvoice(
+  app: App,
+  paid: StarsPaid,
+  invoice: StarsPayment,
+  purposes: readonly PaymentPurpose[],
+): Promise<CreditResult> {
+  if (invoice.transactionId !== null && invoice.chargeId === paid.chargeId) return 'already_credited';
+  if (invoice.userId !== null) {
+    const payer = await findUserByMessengerId(app, paid.payerMessengerId);
+    if (payer?.id !== invoice.userId) {
+      const { chargeId, payerMessengerId, stars } = paid;
+      await openCase(app, {
+        ...{
+          kind: 'order_mismatch',
+          payment: invoice,
+          reference: `${invoice.id}:${chargeId}`,
+          amountKopeks: invoice.amountKopeks,
+        },
+        details: { chargeId, payerMessengerId, stars },
+      });
+      return 'order_mismatch';
+    }
+  }
+  return creditSeenPayment(app, invoice, paidState(paid, invoice, app.clock.now()), purposes);
+}
+
+/** What the messenger reported of an invoice. Stars that differ from its price are a share of its kopeks, rounded down. */
+function paidState(paid: StarsPaid, { amountKopeks, currency, stars: price }: StarsPayment, now: Date): ProviderPaymentState {
+  const asked = price ?? paid.stars;
+  return {
+    ...{ externalId: paid.payload, orderId: paid.payload, chargeId: paid.chargeId, status: 'paid', paidAt: now, raw: paid },
+    outcome: paid.stars < asked ? 'underpaid' : 'paid',
+    amountKopeks: paid.otherCurrency === undefined ? Math.floor((amountKopeks * paid.stars) / asked) : paid.stars,
+    currency: paid.otherCurrency ?? currency,
+  };
+}
+
+/**
+ * Credits the worth of the stars at the current rate: an invoice that was open when the installation changed to this service has no record.
+ * What it was to pay for besides the balance is not sold here, so that the money goes to the balance too (spec 07 section 4.2).
+ */
+async function creditOldInvoice(app: App, paid: StarsPaid, payer: UserRecord): Promise<CreditResult> {
+  const record = chargeRecord(app, paid, payer.language);
+  const result = await committedStatement(app, () => postUninvoiced(app.db, payer.id, record, methodName(app, METHOD)));
+  if (result === 'no_user') return keepUncredited(app, paid, 'no_user');
+  if (result === 'credited') {
+    app.jobs.wake(['payments.after-topup']);
+    app.log.warn({ userId: payer.id, payload: paid.payload, chargeId: paid.chargeId }, 'an old invoice in Stars was credited');
+  }
+  return result;
+}
+
+/** Records a charge that is credited to nobody, with its case; it can be given back to the payer. */
+async function keepUncredited(
+  app: App,
+  paid: StarsPaid,
+  kind: Extract<CaseKind, 'unknown_payment' | 'no_user'>,
+): Promise<CreditResult> {
+  const { chargeId, payerMessengerId, payload, stars, otherCurrency = null } = paid;
+  const record = chargeRecord(app, paid, null);
+  const status = kind === 'no_user' ? 'payer_unknown' : 'invoice_unknown';
+  const uncredited = { ...record, userId: null, status, transactionId: null };
+  const id = await retried(app, () => upsertUninvoicedPayment(app.db, uncredited));
+  if (id === null) return 'already_credited';
+  await openCase(app, {
+    ...{ kind, payment: { id, method: METHOD, userId: null }, reference: chargeId },
+    amountKopeks: otherCurrency === null ? record.amountKopeks : null,
+    details: { chargeId, payerMessengerId, payload, stars, currency: otherCurrency },
+  });
+  return kind === 'no_user' ? 'no_user' : 'order_mismatch';
+}
+
+function chargeRecord(app: App, paid: StarsPaid, language: string | null): UninvoicedRecord {
+  return {
+    ...{ method: METHOD, orderId: newOrderId(app.random), chargeId: paid.chargeId, update: paid, now: app.clock.now() },
+    amountKopeks: kopeksForStars(paid.stars, app.settings.get('MESSENGER_STARS_RATE_RUB')),
+    description: topupTitle(app, METHOD, language),
+  };
+}
+
+/**
+ * Applies a refund of Stars, which is always of the whole payment. It may be processed before its payment: the invoice then is refunded, and
+ * the payment credits nothing.
+ */
 export async function recordStarsRefund(
   app: App,
   refunded: Extract<StarsMovement, { kind: 'stars_refunded' }>,
 ): Promise<CreditResult> {
   const reversal = { reversalId: refunded.chargeId, kind: 'refund' as const, amountKopeks: null };
-  const payment = await findByExternalId(app.db, METHOD, refunded.chargeId);
+  const payment = (await findByStarsCharge(app.db, refunded.chargeId)) ?? (await unpaidInvoice(app, refunded.payload));
   if (!payment) {
     await raiseUnknownReversal(app, METHOD, reversal, refunded.chargeId);
     return 'order_mismatch';
   }
   await applyReversals(app, payment, [reversal]);
   return 'refunded';
+}
+
+/** An invoice that another charge has paid is not the one that was given back. */
+async function unpaidInvoice(app: App, payload: string): Promise<StarsPayment | null> {
+  const invoice = await findStarsPayment(app.db, payload);
+  return invoice?.transactionId === null ? invoice : null;
 }

@@ -146,7 +146,6 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'CLOUDPAYMENTS_DISPLAY_NAME',
     min: 'CLOUDPAYMENTS_MIN_AMOUNT_KOPEKS',
     max: 'CLOUDPAYMENTS_MAX_AMOUNT_KOPEKS',
-    isPolled: false,
   },
   {
     ...usual,

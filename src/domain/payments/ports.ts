@@ -43,8 +43,8 @@ export interface InvoiceRequest {
   returnUrls: ReturnUrls;
   /** Values stored with the payment at the provider; nulls are left out. */
   metadata: Readonly<Record<string, string | number | null>>;
-  /** Messenger Stars only: the payload that comes back with the payment, 1 to 128 bytes. Default `balance_{orderId}`. */
-  payload?: string;
+  /** Messenger Stars only: whole stars to ask for, as stored with the record. */
+  stars?: number;
 }
 
 export interface CreatedInvoice {
@@ -127,6 +127,8 @@ export interface ProviderPaymentState {
   failureReason?: string | null;
   /** The provider says that the saved method cannot be charged again. */
   isMethodGone?: boolean;
+  /** Money that nobody asked for by an invoice: it goes to the balance of the person who gave it, once per `externalId`. */
+  donor?: { messengerId: number | null };
   raw: unknown;
 }
 
@@ -157,19 +159,42 @@ export interface CallbackReply {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** What the domain knows of an order that a provider asks about before it takes the money (CloudPayments' Check). */
+export interface CheckedOrder {
+  /** Kopeks. */
+  amountKopeks: number;
+  /** ISO 4217, upper case. */
+  currency: string;
+  /** As in `CreatedInvoice`. */
+  merchantId: string | null;
+  /** Neither paid nor refunded nor stopped. */
+  isOpen: boolean;
+  /** Past its own expiry or the 24 hours of every invoice. */
+  isExpired: boolean;
+}
+
+/** A question about an order, which is answered at once and not stored. */
+export interface OrderCheck {
+  orderId: string;
+  /** @param order null = no such order of this method */
+  answer: (order: CheckedOrder | null) => CallbackReply;
+}
+
 /**
  * Accepted = genuine and about a payment. `eventKey` is unique per event of the method, so a duplicate delivery violates the unique key
- * of stored callbacks. Not accepted = answer `reply`, store nothing.
+ * of stored callbacks. Not accepted = store nothing and answer `reply`, or, for a genuine question about an order, what `check` makes of it.
  */
 export type CallbackVerdict =
   | { accepted: true; reference: PaymentReference; eventKey: string; reply: CallbackReply }
-  | { accepted: false; reply: CallbackReply };
+  | { accepted: false; reply: CallbackReply; check?: OrderCheck };
 
 /** Money to give back to the payer. */
 export interface RefundRequest {
   externalId: string;
   orderId: string;
   chargeId: string | null;
+  /** Messenger Stars only: the messenger id of the person who paid (`readStarsCharge`). */
+  payerMessengerId?: number | null;
   /** Kopeks, at most what was paid. */
   amountKopeks: number;
   isWhole: boolean;
@@ -212,6 +237,8 @@ export interface PaymentProvider {
   readonly canRefundPartly?: boolean;
   /** Reads the settings on each call: a provider may be switched on at run time. */
   isConfigured(): boolean;
+  /** The one page where the payer chooses the sum; present where a provider makes no invoices (Tribute). Null = not configured. */
+  paymentPage?(): string | null;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
   webhookPath(): string | null;
   /** @throws ProviderError */

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { raiseUnknownReversal } from './apply-reversals.ts';
 import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
+import { creditDonation } from './credit-donation.ts';
 import { creditSeenPayment } from './credit-payment.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { openCase } from './open-case.ts';
@@ -31,7 +32,7 @@ export async function processCallback(
   if (!callback) return;
   const result =
     callback.provider === 'messenger_stars'
-      ? await processStars(app, callback, starsPurposes)
+      ? await processStars(app, callback, starsPurposes, purposes)
       : await processProvider(app, callback, purposes);
   const wait = result === 'pending' ? ASK_AGAIN_MS[callback.attempts - 1] : undefined;
   if (wait !== undefined) {
@@ -41,9 +42,14 @@ export async function processCallback(
   await finishCallback(app.db, callback.id, result, app.clock.now());
 }
 
-function processStars(app: App, callback: StoredCallback, purposes: readonly StarsPurpose[]): Promise<string> {
+function processStars(
+  app: App,
+  callback: StoredCallback,
+  starsPurposes: readonly StarsPurpose[],
+  purposes: readonly PaymentPurpose[],
+): Promise<string> {
   const { update } = JSON.parse(callback.body) as { update: StarsMovement };
-  return update.kind === 'stars_paid' ? creditStars(app, update, purposes) : recordStarsRefund(app, update);
+  return update.kind === 'stars_paid' ? creditStars(app, update, starsPurposes, purposes) : recordStarsRefund(app, update);
 }
 
 async function processProvider(app: App, callback: StoredCallback, purposes: readonly PaymentPurpose[]): Promise<string> {
@@ -58,7 +64,8 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   const state = reported ?? (await askAbout(provider, { externalId, orderId }, known));
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
-  if (payment) return creditSeenPayment(app, payment, state, purposes);
+  if (payment && !state.donor) return creditSeenPayment(app, payment, state, purposes);
+  if (state.donor) return creditDonation(app, method, { ...state, donor: state.donor });
   await raiseUnknown(app, method, state);
   return 'unknown_payment';
 }

@@ -1,13 +1,15 @@
 import type { App } from '../../core/app.ts';
 import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
-import { upsertStarsPayment } from './credit-repo.ts';
+import { upsertUninvoicedPayment } from './credit-repo.ts';
 import { newOrderId } from './rules.ts';
 import {
+  findReportedCharge,
   findStarsInvoice,
   insertStarsInvoice,
   markStarsInvoicePaid,
   type NewStarsInvoice,
+  type ReportedCharge,
   type StarsCharge,
   type StarsInvoiceRecord,
 } from './stars-invoice-repo.ts';
@@ -32,8 +34,13 @@ export function purposeOf(purposes: readonly StarsPurpose[], payload: string): S
 }
 
 /** Stores the price and the user of an invoice, so that the payment can be compared with it (spec 04 section 13.7). */
-export function storeStarsInvoice(t: App, invoice: Omit<NewStarsInvoice, 'now'>): Promise<void> {
+export function storeStarsInvoice(t: App, invoice: Omit<NewStarsInvoice, 'now'>): Promise<number | null> {
   return insertStarsInvoice(t.db, { ...invoice, now: t.clock.now() });
+}
+
+/** What a refund of a payment in Stars needs of it (`RefundRequest`); null = no charge was reported, nothing can be given back. */
+export function readStarsCharge(app: App, paymentId: number): Promise<ReportedCharge | null> {
+  return findReportedCharge(app.db, paymentId);
 }
 
 /** The stored invoice of a payload. @param lock in a transaction: until its end */
@@ -49,5 +56,6 @@ export async function recordStarsCharge(
 ): Promise<void> {
   const now = t.clock.now();
   if (invoice) return markStarsInvoicePaid(t.db, invoice.id, charge, now);
-  await upsertStarsPayment(t.db, { ...charge, orderId: newOrderId(t.random), status: 'paid', now });
+  const record = { ...charge, method: 'messenger_stars', orderId: newOrderId(t.random), status: 'paid', now };
+  await upsertUninvoicedPayment(t.db, record);
 }

@@ -3,9 +3,10 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { retried } from '../../core/db/retried.ts';
+import { answerOrderCheck } from './answer-order-check.ts';
 import { callbackProblem, limitRefusals } from './callback-limits.ts';
 import { insertCallback, type NewCallback } from './callback-repo.ts';
-import type { CallbackReply, ProviderCallback } from './ports.ts';
+import type { CallbackReply, CallbackVerdict, ProviderCallback } from './ports.ts';
 import { hasPayments } from './repo.ts';
 import { storableHeaders } from './rules.ts';
 
@@ -26,7 +27,8 @@ export async function receiveProviderCallback(
   const provider = app.ports.payments.byMethod(method);
   if (!provider || !(provider.isConfigured() || (await hasStoredPayments(app, method)))) return null;
   const problem = callbackProblem(provider, callback);
-  const verdict = problem ? { accepted: false as const, reply: problem } : await provider.receiveCallback(callback);
+  const verdict: CallbackVerdict = problem ? { accepted: false, reply: problem } : await provider.receiveCallback(callback);
+  if (!verdict.accepted && verdict.check) return answerOrderCheck(app, method, verdict.check);
   if (!verdict.accepted) return limitRefusals(app, callback, verdict.reply);
   await storeCallback(app, {
     provider: method,

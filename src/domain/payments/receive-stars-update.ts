@@ -5,7 +5,8 @@ import type { MessengerUpdate } from '../messaging/ports.ts';
 import { text } from '../messaging/texts.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { storeCallback } from './receive-callback.ts';
-import { isStarsTopup } from './rules.ts';
+import { oldStarsPayload, PENDING_MS } from './rules.ts';
+import { findStarsPayment, type StarsPayment } from './stars-invoice-repo.ts';
 
 /**
  * Receives the updates of the messenger that are about Stars and ignores all others. A pre-checkout query is answered at once, since the
@@ -42,11 +43,7 @@ type PreCheckout = Extract<MessengerUpdate, { kind: 'pre_checkout' }>;
 
 /** Refuses, before the payment, unknown payers, unknown invoices and users who may not top up. */
 async function answerPreCheckout(app: App, query: PreCheckout, purposes: readonly StarsPurpose[]): Promise<void> {
-  const payer = await findUserByMessengerId(app, query.payerMessengerId);
-  const refusal =
-    payer?.status === 'active'
-      ? await refusalOf(app, query, payer, purposes)
-      : text(payer?.language, 'messages.stars_payer_unknown');
+  const refusal = await refusalOf(app, query, purposes);
   try {
     if (refusal === null) await app.ports.messenger.answerPreCheckout(query.queryId, true);
     else await app.ports.messenger.answerPreCheckout(query.queryId, false, refusal);
@@ -56,14 +53,23 @@ async function answerPreCheckout(app: App, query: PreCheckout, purposes: readonl
   }
 }
 
-async function refusalOf(
-  app: App,
-  query: PreCheckout,
-  payer: UserRecord,
-  purposes: readonly StarsPurpose[],
-): Promise<string | null> {
+/** @returns the sentence shown to the payer; null = may be paid */
+async function refusalOf(app: App, query: PreCheckout, purposes: readonly StarsPurpose[]): Promise<string | null> {
   const purpose = purposeOf(purposes, query.payload);
-  if (purpose) return purpose.refusalOf(app, query, payer);
-  const isAccepted = isStarsTopup(query.payload) && !payer.restrictionTopup;
-  return isAccepted ? null : text(payer.language, 'messages.stars_invoice_unknown');
+  const invoice = purpose ? null : await findStarsPayment(app.db, query.payload);
+  const payer = await findUserByMessengerId(app, query.payerMessengerId);
+  const unknownInvoice = text(payer?.language, 'messages.stars_invoice_unknown');
+  // An invoice without an owner is of a guest: anybody may pay it.
+  const isOpenToAll = invoice !== null && invoice.userId === null;
+  if (!isOpenToAll && payer?.status !== 'active') return text(payer?.language, 'messages.stars_payer_unknown');
+  if (query.otherCurrency !== undefined) return unknownInvoice;
+  if (purpose) return payer && purpose.refusalOf(app, query, payer);
+  const isPayable = invoice ? isPayableBy(invoice, query, payer, app.clock.now()) : oldStarsPayload(query.payload) === 'topup';
+  return isPayable && !payer?.restrictionTopup ? null : unknownInvoice;
+}
+
+function isPayableBy(invoice: StarsPayment, query: PreCheckout, payer: UserRecord | null, now: Date): boolean {
+  const isOpen = invoice.outcome === 'pending' && !invoice.isPaid && now.getTime() - invoice.createdAt.getTime() <= PENDING_MS;
+  const isOwner = invoice.userId === null || invoice.userId === payer?.id;
+  return isOpen && isOwner && invoice.stars === query.amountStars;
 }

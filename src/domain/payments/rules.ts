@@ -101,19 +101,16 @@ export function statusText(payment: Payment): TextKey {
   return payment.outcome === 'pending' ? 'payments.status_waiting' : 'payments.status_unknown';
 }
 
-const STARS_PAYLOAD = /^balance_/;
+const OLD_STARS_TOPUP = /^balance_/;
+const OLD_STARS_SALE = /^(?:trial|simple_sub|simple_subscription|guest_purchase)_/;
 
 /**
- * Payload of a Stars top-up (spec 03 section 3).
- * @param kopeks what the stars are worth
+ * Invoices in Stars that were open when the installation changed to this service have no record here; their payloads say what they are for
+ * (spec 03 section 2.5, spec 07 section 4.2). `sale` = of something that is not sold by Stars here.
  */
-export function starsTopupPayload(userId: number, kopeks: number, now: Date): string {
-  return `balance_topup_${userId}_${kopeks}_${Math.floor(now.getTime() / 1_000)}`;
-}
-
-/** Whether this service made the payload of a top-up; others are refused before the payment (spec 03 section 2.5). */
-export function isStarsTopup(payload: string): boolean {
-  return STARS_PAYLOAD.test(payload);
+export function oldStarsPayload(payload: string): 'topup' | 'sale' | null {
+  if (OLD_STARS_TOPUP.test(payload)) return 'topup';
+  return OLD_STARS_SALE.test(payload) ? 'sale' : null;
 }
 
 /** Names of headers that may contain a credential, which is not stored with a callback. */

@@ -1,9 +1,11 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { PAYMENT } from './repo.ts';
 import type { Payment } from './types.ts';
 
 export interface NewStarsInvoice extends Pick<Payment, 'amountKopeks' | 'purpose'> {
-  userId: number;
+  /** Null = anybody may pay it. */
+  userId: number | null;
   /** The id of the invoice, which the messenger returns with the payment. */
   payload: string;
   stars: number;
@@ -11,16 +13,72 @@ export interface NewStarsInvoice extends Pick<Payment, 'amountKopeks' | 'purpose
   now: Date;
 }
 
-/** A user may ask twice within one second, with the same payload: both are one invoice, and the later price counts. */
-export async function insertStarsInvoice(db: Db, invoice: NewStarsInvoice): Promise<void> {
-  await db.sql(
+/**
+ * Stores an invoice with its price in stars. A user may ask for two spins within one second, with the same payload: both are one invoice, and
+ * the later price counts.
+ * @returns its id; null when such an invoice is paid
+ */
+export async function insertStarsInvoice(db: Db, invoice: NewStarsInvoice): Promise<number | null> {
+  const [row] = await db.sql<{ id: number }>(
     `INSERT INTO payments (method, user_id, order_id, amount_kopeks, description, status, purpose, metadata, created_at, updated_at)
-     VALUES ('messenger_stars', $1::int, $2, $3::bigint, $4, 'created', $5, jsonb_build_object('stars', $6::int), $7::timestamptz,
+     VALUES ('messenger_stars', $1::int, $2, $3::bigint, $4, 'pending', $5, jsonb_build_object('stars', $6::int), $7::timestamptz,
        $7::timestamptz)
      ON CONFLICT (order_id) DO UPDATE SET amount_kopeks = EXCLUDED.amount_kopeks, metadata = EXCLUDED.metadata
      WHERE payments.transaction_id IS NULL RETURNING id`,
     [invoice.userId, invoice.payload, invoice.amountKopeks, invoice.description, invoice.purpose, invoice.stars, invoice.now],
   );
+  return row?.id ?? null;
+}
+
+/** Stores the link of an invoice. */
+export async function attachStarsLink(db: Db, id: number, paymentUrl: string, now: Date): Promise<void> {
+  await db.sql('UPDATE payments SET payment_url = $2, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id', [
+    id,
+    paymentUrl,
+    now,
+  ]);
+}
+
+/** An invoice with its price in stars; null where none is stored. */
+export type StarsPayment = Payment & { stars: number | null };
+
+/** The invoice of a payload; spins of the wheel are read by `findStarsInvoice`. */
+export async function findStarsPayment(db: Db, payload: string): Promise<StarsPayment | null> {
+  const [row] = await db.sql<StarsPayment>(
+    `SELECT ${PAYMENT.of()}, (metadata ->> 'stars')::int AS stars FROM payments
+     WHERE order_id = $1 AND method = 'messenger_stars' AND purpose <> 'wheel_spin'`,
+    [payload],
+  );
+  return row ?? null;
+}
+
+/** The payment of a charge, by its record or by its ledger row. */
+export async function findByStarsCharge(db: Db, chargeId: string): Promise<Payment | null> {
+  const [row] = await db.sql<Payment>(
+    `SELECT ${PAYMENT.of('p')} FROM payments p WHERE p.method = 'messenger_stars' AND p.external_id = $1
+     UNION ALL
+     SELECT ${PAYMENT.of('p')} FROM transactions t JOIN payments p ON p.transaction_id = t.id
+     WHERE t.payment_method = 'messenger_stars' AND t.external_id = $1
+     LIMIT 1`,
+    [chargeId],
+  );
+  return row ?? null;
+}
+
+/** A charge as the messenger reported it. */
+export interface ReportedCharge {
+  chargeId: string;
+  payerMessengerId: number;
+}
+
+/** The latest charge that was reported of a payment, credited or not; null = none. */
+export async function findReportedCharge(db: Db, paymentId: number): Promise<ReportedCharge | null> {
+  const [row] = await db.sql<{ chargeId: string | null; payer: string | null }>(
+    `SELECT callback_payload ->> 'chargeId' AS charge_id, callback_payload ->> 'payerMessengerId' AS payer
+     FROM payments WHERE id = $1::int AND method = 'messenger_stars'`,
+    [paymentId],
+  );
+  return row?.chargeId && row.payer ? { chargeId: row.chargeId, payerMessengerId: Number(row.payer) } : null;
 }
 
 const INVOICE = columns('Payment', ['id', 'userId']);

@@ -23,18 +23,19 @@ function divideHalfUp(dividend: bigint, divisor: bigint): bigint {
 }
 
 /**
- * Stars to ask for: `max(1, round(rubles / rate))`, halves up.
+ * Stars to ask for: `max(1, ceil(rubles / rate))`, so that they are worth at least the kopeks that are credited for them (03a section 1).
  * @param kopeks whole kopeks, not negative
  * @param rateRub rubles per star (`MESSENGER_STARS_RATE_RUB`)
  */
 export function starsForKopeks(kopeks: number, rateRub: number | string): number {
   const { numerator, denominator } = parseRate(rateRub);
-  const stars = divideHalfUp(BigInt(kopeks) * denominator, 100n * numerator);
+  const divisor = 100n * numerator;
+  const stars = (BigInt(kopeks) * denominator + divisor - 1n) / divisor;
   return stars < 1n ? 1 : Number(stars);
 }
 
 /**
- * Kopeks to credit for stars: `stars * rate`, halves up to kopeks.
+ * What stars without a stored price are worth: `stars * rate`, halves up to kopeks.
  * @param stars whole stars actually paid, not negative
  * @param rateRub rubles per star
  */

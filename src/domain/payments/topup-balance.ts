@@ -12,6 +12,7 @@ import {
   invoiceFailed,
   methodNotOffered,
   methodSwitchedOff,
+  noPaymentUrl,
   starsOnlyInBot,
   topupFailed,
   topupRestricted,
@@ -22,6 +23,7 @@ import { providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
 import { paymentText } from './payment-texts.ts';
 import { ProviderError, type ReturnUrls } from './ports.ts';
+import { webUrl } from './rules.ts';
 import type { OfferedMethod } from './types.ts';
 
 export interface TopupRequest {
@@ -31,15 +33,13 @@ export interface TopupRequest {
 }
 
 export interface Topup {
+  /** Zero where the provider makes no invoices, so that nothing is stored before the money comes. */
   paymentId: number;
   paymentUrl: string;
   amountKopeks: number;
 }
 
-interface PreparedTopup {
-  method: MethodDefaults;
-  invoice: PreparedInvoice;
-}
+type PreparedTopup = { method: MethodDefaults; invoice: PreparedInvoice } | { page: string; amountKopeks: number };
 
 /** Calls that create invoices, per user and minute (spec 03 section 3). */
 const CALLS_A_MINUTE = 10;
@@ -87,6 +87,7 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
   if (method.id === 'messenger_stars') throw starsOnlyInBot(t.settings.get('BOT_USERNAME'));
   const provider = providerOf(t, method);
   if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
+  if (provider.paymentPage) return { page: paymentPageOf(provider.paymentPage()), amountKopeks: request.amountKopeks };
 
   const invoice = await prepareInvoice(t, {
     provider,
@@ -109,7 +110,15 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
   return { method, invoice };
 }
 
-async function openTopup(app: App, { method, invoice }: PreparedTopup): Promise<Topup> {
+function paymentPageOf(page: string | null): string {
+  const url = webUrl(page);
+  if (url === null) throw noPaymentUrl();
+  return url;
+}
+
+async function openTopup(app: App, prepared: PreparedTopup): Promise<Topup> {
+  if ('page' in prepared) return { paymentId: 0, paymentUrl: prepared.page, amountKopeks: prepared.amountKopeks };
+  const { method, invoice } = prepared;
   const { paymentId, request } = invoice;
   try {
     return { paymentId, paymentUrl: await requestInvoice(app, invoice), amountKopeks: request.amountKopeks };

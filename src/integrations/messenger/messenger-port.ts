@@ -16,6 +16,7 @@ import { chatMember, parseUpdate } from './updates.ts';
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 /** Kinds of update that the webhook requests; `chat_member` is sent only when it is listed. */
 const ALLOWED_UPDATES = ['message', 'callback_query', 'pre_checkout_query', 'chat_member', 'my_chat_member'] as const;
+const ALREADY_REFUNDED = /CHARGE_ALREADY_REFUNDED/;
 const MAX_TITLE = 32;
 const MAX_DESCRIPTION = 255;
 
@@ -80,6 +81,14 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
         currency: 'XTR',
         prices: [{ label: title.slice(0, MAX_TITLE), amount: stars }],
       }),
+    refundStars: async (payerMessengerId, chargeId) => {
+      try {
+        await client.call('refundStarPayment', { user_id: payerMessengerId, telegram_payment_charge_id: chargeId });
+      } catch (error) {
+        // The answer to an earlier try was lost.
+        if (!(error instanceof MessengerError && ALREADY_REFUNDED.test(error.message))) throw error;
+      }
+    },
     answerPreCheckout: async (queryId, ok, errorText) => {
       await client.call(
         'answerPreCheckoutQuery',

@@ -1,5 +1,5 @@
 import type { Message, Update, User, ChatMember as WireChatMember } from '@grammyjs/types';
-import type { ChatMember, MessengerSender, MessengerUpdate } from '../../domain/messaging/ports.ts';
+import type { ChatMember, MessengerSender, MessengerUpdate, OtherCurrency } from '../../domain/messaging/ports.ts';
 
 const STARS_CURRENCY = 'XTR';
 
@@ -46,13 +46,14 @@ function commandOf(update: Update): Command {
 }
 
 function preCheckout(query: NonNullable<Update['pre_checkout_query']>): Command {
-  if (query.currency !== STARS_CURRENCY || !isStars(query.total_amount)) return IGNORED;
+  if (!isAmount(query.total_amount)) return IGNORED;
   return {
     kind: 'pre_checkout',
     queryId: query.id,
     payerMessengerId: query.from.id,
     payload: query.invoice_payload,
     amountStars: query.total_amount,
+    ...otherCurrency(query.currency),
   };
 }
 
@@ -80,8 +81,14 @@ interface WirePayment {
 function starsMovement(kind: 'stars_paid' | 'stars_refunded', payment: WirePayment, message: Message): Command {
   const payerMessengerId = message.from?.id ?? message.chat.id;
   const { telegram_payment_charge_id: chargeId } = payment;
-  if (payment.currency !== STARS_CURRENCY || !isStars(payment.total_amount) || !chargeId) return IGNORED;
-  return { kind, chargeId, payerMessengerId, payload: payment.invoice_payload, stars: payment.total_amount };
+  if (!isAmount(payment.total_amount) || !chargeId) return IGNORED;
+  const { invoice_payload: payload, total_amount: stars } = payment;
+  return { kind, chargeId, payerMessengerId, payload, stars, ...otherCurrency(payment.currency) };
+}
+
+/** Money that is not Stars is reported too: it is refused before the payment, and after it an administrator has to know. */
+function otherCurrency(currency: string): OtherCurrency {
+  return currency === STARS_CURRENCY ? {} : { otherCurrency: String(currency).toUpperCase() };
 }
 
 function callbackCommand(query: NonNullable<Update['callback_query']>): Command {
@@ -95,7 +102,7 @@ function callbackCommand(query: NonNullable<Update['callback_query']>): Command 
   };
 }
 
-function isStars(amount: unknown): boolean {
+function isAmount(amount: unknown): boolean {
   return Number.isSafeInteger(amount) && (amount as number) > 0;
 }
 

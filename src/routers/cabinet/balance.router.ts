@@ -85,7 +85,8 @@ export const balanceRouter = router({
       const { amountKopeks, paymentMethod: method, paymentOption: option = null } = input;
       const topup = await topupBalance(ctx.app, ctx.actor, { amountKopeks, method, option }, ctx);
       const amountRubles = rublesOf(topup.amountKopeks);
-      return { ...topup, paymentId: String(topup.paymentId), amountRubles, status: 'pending', expiresAt: null };
+      const paymentId = topup.paymentId === 0 ? `${method}_${ctx.actor.userId}_${amountKopeks}` : String(topup.paymentId);
+      return { ...topup, paymentId, amountRubles, status: 'pending', expiresAt: null };
     }),
 
   pendingPayments: cabinetProcedure

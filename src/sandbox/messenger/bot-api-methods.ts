@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredState } from '../stored-state.ts';
-import { MAX_MESSAGES, type MessengerState, type SandboxMessage } from './messenger-state.ts';
+import { MAX_MESSAGES, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
 
 /** A refusal of the Bot API. */
 export class BotApiRefusal extends Error {
@@ -21,6 +21,8 @@ export interface MethodContext {
   baseUrl: () => string;
   /** Passes the pre-checkout answer to the payment that waits for it; false when none does. */
   answerPreCheckout: (queryId: string, ok: boolean) => boolean;
+  /** Posts an update (without its id) to the webhook. */
+  postUpdate: (update: Record<string, unknown>) => Promise<number>;
 }
 
 type Payload = Record<string, unknown>;
@@ -43,6 +45,7 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
       return true;
     }),
   createInvoiceLink,
+  refundStarPayment,
   answerPreCheckoutQuery: async ({ answerPreCheckout }, payload) => {
     if (!answerPreCheckout(String(payload.pre_checkout_query_id), payload.ok === true)) {
       throw new BotApiRefusal(400, 'Bad Request: query is too old and response timeout expired or query ID is invalid');
@@ -139,9 +142,42 @@ async function createInvoiceLink({ state, baseUrl }: MethodContext, payload: Pay
       stars,
       status: 'pending',
       chargeId: null,
+      payerId: null,
     });
   });
   return link;
+}
+
+/** Gives a charge back, and reports it as the real messenger does. */
+async function refundStarPayment({ state, now, postUpdate }: MethodContext, payload: Payload): Promise<unknown> {
+  const { user_id: payerId, telegram_payment_charge_id: chargeId } = payload;
+  const invoice = await state.update(({ invoices }) => {
+    const paid = invoices.find((known) => known.chargeId === chargeId && known.payerId === payerId);
+    if (!paid) throw new BotApiRefusal(400, 'Bad Request: CHARGE_NOT_FOUND');
+    if (paid.status === 'refunded') throw new BotApiRefusal(400, 'Bad Request: CHARGE_ALREADY_REFUNDED');
+    paid.status = 'refunded';
+    return { ...paid };
+  });
+  await postUpdate({ message: starsMessage('refunded_payment', invoice, Number(payerId), now()) });
+  return true;
+}
+
+/** The service message about a payment in Stars, or about its return. */
+export function starsMessage(
+  kind: 'successful_payment' | 'refunded_payment',
+  { stars, payload, chargeId }: Pick<SandboxStarsInvoice, 'stars' | 'payload' | 'chargeId'>,
+  payerId: number,
+  now: Date,
+): Record<string, unknown> {
+  const seconds = Math.floor(now.getTime() / 1_000);
+  const charge = { telegram_payment_charge_id: chargeId, provider_payment_charge_id: '' };
+  return {
+    message_id: seconds % 2_000_000_000,
+    date: seconds,
+    chat: { id: payerId, type: 'private', first_name: 'Sandbox' },
+    from: { id: payerId, is_bot: false, first_name: 'Sandbox' },
+    [kind]: { currency: 'XTR', total_amount: stars, invoice_payload: payload, ...charge },
+  };
 }
 
 function checkLength(value: unknown, max: number, problem: string): void {

@@ -11,7 +11,7 @@ import {
 } from '../loopback-server.ts';
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
-import { BOT_API_METHODS, BotApiRefusal, type MethodContext } from './bot-api-methods.ts';
+import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage } from './bot-api-methods.ts';
 import { type SandboxMessengerUser, signInitData } from './init-data.ts';
 import { emptyMessengerState, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
 import { documentForm } from './send-document.ts';
@@ -70,6 +70,7 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
       waiting?.(ok);
       return waiting !== undefined;
     },
+    postUpdate: (update) => postUpdate(update),
   };
 
   const postUpdate = async (update: Record<string, unknown>): Promise<number> => {
@@ -114,12 +115,12 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     const invoice = await state.update(({ invoices }) => {
       const current = invoices.find(matches);
       if (!current) return null;
-      if (ok) Object.assign(current, { status: 'paid', chargeId });
+      if (ok) Object.assign(current, { status: 'paid', chargeId, payerId: payer.id });
       else if (current.status === 'pending') current.status = 'refused';
       return { ...current };
     });
     if (invoice && ok) {
-      await postUpdate({ message: paymentMessage(invoice, payer, chargeId, options.now()) });
+      await postUpdate({ message: starsMessage('successful_payment', { ...invoice, chargeId }, payer.id, options.now()) });
     }
     return invoice;
   };
@@ -179,25 +180,4 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
 
 function wireUser(user: SandboxMessengerUser): Record<string, unknown> {
   return { ...user, is_bot: false };
-}
-
-function paymentMessage(
-  invoice: SandboxStarsInvoice,
-  payer: SandboxMessengerUser,
-  chargeId: string,
-  now: Date,
-): Record<string, unknown> {
-  return {
-    message_id: Math.floor(now.getTime() / 1_000) % 2_000_000_000,
-    date: Math.floor(now.getTime() / 1_000),
-    chat: { id: payer.id, type: 'private', first_name: payer.first_name },
-    from: wireUser(payer),
-    successful_payment: {
-      currency: 'XTR',
-      total_amount: invoice.stars,
-      invoice_payload: invoice.payload,
-      telegram_payment_charge_id: chargeId,
-      provider_payment_charge_id: '',
-    },
-  };
 }

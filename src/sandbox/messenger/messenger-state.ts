@@ -20,9 +20,11 @@ export interface SandboxStarsInvoice {
   description: string;
   payload: string;
   stars: number;
-  status: 'pending' | 'paid' | 'refused';
-  /** Set once paid. */
+  status: 'pending' | 'paid' | 'refused' | 'refunded';
+  /** Set once paid; of the latest payment. */
   chargeId: string | null;
+  /** Who paid it; absent in states stored by earlier versions. */
+  payerId?: number | null;
 }
 
 export interface MessengerState {

@@ -4,6 +4,7 @@ import { creditSeenPayment } from '../../../src/domain/payments/credit-payment.t
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
+import { insertStarsInvoice } from '../../../src/domain/payments/stars-invoice-repo.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import type { Payment } from '../../../src/domain/payments/types.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
@@ -62,7 +63,30 @@ describe('a callback', () => {
     expect(await callbackResults(app, externalId)).toEqual(['credited']);
   });
 
-  test('about Stars credits in four: the payer is read, too', async () => {
+  test('about Stars credits in five: the invoice with its price and the payer are read, too', async () => {
+    const user = await aUser(app);
+    const chargeId = `charge-${unique()}`;
+    const [payload, stars] = [`stars-${unique()}`, 77];
+    const draft = { userId: user.id, payload, stars, amountKopeks: 10_000, purpose: 'balance_topup', description: 'Top-up' };
+    await insertStarsInvoice(app.db, { ...draft, now: app.clock.now() });
+    const paid = { updateId: unique(), payerMessengerId: user.messengerId, payload, stars, chargeId };
+    await receiveStarsUpdate(app, { ...paid, kind: 'stars_paid' }, '{}');
+    const [callbackId] = await callbackJobs(app, chargeId);
+    await processCallback(recording.app, { callbackId: callbackId! });
+    expect(recording.sent).toEqual([
+      ...[
+        contains('attempts + 1'),
+        contains("'stars'"),
+        contains('messenger_id'),
+        contains('credit_topup'),
+        contains('processed_at'),
+      ],
+    ]);
+    expect(recording.announced()).toBe(1);
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(10_000));
+  });
+
+  test('about Stars of an invoice of earlier software credits in four', async () => {
     const user = await aUser(app);
     const chargeId = `charge-${unique()}`;
     const stars = { updateId: unique(), payerMessengerId: user.messengerId, payload: 'balance_topup_1_1_1', stars: 77 };
@@ -70,7 +94,7 @@ describe('a callback', () => {
     const [callbackId] = await callbackJobs(app, chargeId);
     await processCallback(recording.app, { callbackId: callbackId! });
     expect(recording.sent).toEqual([
-      ...[contains('attempts + 1'), contains('messenger_id'), contains('credit_stars'), contains('processed_at')],
+      ...[contains('attempts + 1'), contains('messenger_id'), contains('credit_uninvoiced'), contains('processed_at')],
     ]);
     expect(recording.announced()).toBe(1);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(10_010));

@@ -1,3 +1,4 @@
+import { cloudpaymentsCase } from './cloudpayments-case.ts';
 import { cryptobotCase } from './cryptobot-case.ts';
 import { freekassaCase } from './freekassa-case.ts';
 import { heleketCase } from './heleket-case.ts';
@@ -6,6 +7,7 @@ import { mulenpayCase } from './mulenpay-case.ts';
 import { pal24Case } from './pal24-case.ts';
 import type { ProviderCase } from './provider-case.ts';
 import { severpayCase } from './severpay-case.ts';
+import { tributeCase } from './tribute-case.ts';
 import { yookassaCase } from './yookassa-case.ts';
 
 /** Every provider with a wire of its own; the tables of tests run over all of them. */
@@ -18,4 +20,6 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
   heleketCase,
   mulenpayCase,
   pal24Case,
+  cloudpaymentsCase,
+  tributeCase,
 ];

@@ -1,6 +1,6 @@
 import type { CaseKind } from '../../../src/domain/payments/types.ts';
 import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
-import type { ProviderStage } from './provider-stage.ts';
+import type { ProviderStage, StagedInvoice } from './provider-stage.ts';
 
 /** A callback as it is on the wire. */
 export interface RawCallback {
@@ -69,6 +69,8 @@ export interface ProviderCase {
   settings?: Record<string, string>;
   /** Sub-option of the invoice, where the method needs one. */
   option?: string;
+  /** Makes the payment at the fake, where the provider has no invoices; `paymentId` is then 0, and the record is the payer's latest one. */
+  pays?: (stage: Pick<ProviderStage, 'app' | 'sandbox' | 'secret'>, amountKopeks: number) => Promise<StagedInvoice>;
   /** Status of the answer to a genuine callback, and its body. */
   acknowledges: { status: number; body: string };
   /** Actions that the provider reports by callback; the others are found by asking. */

@@ -78,6 +78,11 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
 
   const posted = new Map<InvoiceAction, readonly RawCallback[]>();
   const open = async (amountKopeks = AMOUNT_KOPEKS): Promise<StagedInvoice> => {
+    if (provider.pays) {
+      stage.current = await provider.pays(stage, amountKopeks);
+      posted.clear();
+      return stage.current;
+    }
     const user = await aUser(app, { email: `payer-${amountKopeks}-${Math.random()}@example.com` });
     const { paymentId } = await topupBalance(
       app,
@@ -150,17 +155,19 @@ function bareHeaders(headers: Readonly<Record<string, string>>): Record<string, 
 }
 
 /** Everything that a callback may change: money, ledger rows, the record of the invoice. */
-export async function factsOf({ app, current }: ProviderStage) {
+export async function factsOf({ app, current, method }: ProviderStage) {
   const { user, paymentId } = current;
   const [payment] = await app.db.sql<{ outcome: string; isPaid: boolean; transactionId: number | null }>(
-    'SELECT outcome, is_paid, transaction_id FROM payments WHERE id = $1::int',
-    [paymentId],
+    `SELECT outcome, is_paid, transaction_id FROM payments WHERE id = $1::int OR ($1 = 0 AND user_id = $2::int AND method = $3)
+     ORDER BY id DESC LIMIT 1`,
+    [paymentId, user.id, method],
   );
   const [ledger] = await app.db.sql<{ entries: number; transactions: number }>(
     'SELECT (SELECT count(*)::int FROM ledger_entries) AS entries, (SELECT count(*)::int FROM transactions) AS transactions',
   );
   const { balance, deposits } = await moneyFacts(app, user.id);
-  return { payment: payment!, ledger: ledger!, balance, deposits };
+  const unpaid = { outcome: 'pending', isPaid: false, transactionId: null };
+  return { payment: payment ?? unpaid, ledger: ledger!, balance, deposits };
 }
 
 /** Kinds of the open cases of a provider, since the id. */

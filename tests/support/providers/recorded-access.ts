@@ -30,7 +30,9 @@ export function recordedAccess(
   const log = createLogger({ level: 'silent', format: 'json' });
   const settings = createSettingsStore({ environment: loadEnv(environment).raw, log });
   const now = () => new Date('2026-03-01T10:00:00.000Z');
-  return { access: { http, settings, fake: () => null, proxies: [], callbackNetworks, now }, requests };
+  let nonce = 1_790_000_000n;
+  const unused = { creditsWithoutApi: false, nextNonce: async () => nonce++ };
+  return { access: { http, settings, fake: () => null, proxies: [], callbackNetworks, now, ...unused }, requests };
 }
 
 /** An invoice of 1000.50 rubles. */

@@ -182,6 +182,15 @@ describe('Stars over the webhook', () => {
     expect(await sandbox.payStars('unknown', PAYER)).toBeNull();
   });
 
+  it('gives a charge back once; a repeat counts as done, an unknown charge is refused', async () => {
+    const { port, sandbox, updates } = await setup();
+    const paid = await sandbox.payStars(await port.createStarsInvoiceLink(invoice), PAYER);
+    for (let copy = 0; copy < 2; copy++) await port.refundStars(PAYER.id, paid!.chargeId!);
+    const refunds = updates.filter(({ kind }) => kind === 'stars_refunded');
+    expect(refunds).toMatchObject([{ chargeId: paid!.chargeId, payerMessengerId: PAYER.id, stars: 100 }]);
+    expect(await failure(port.refundStars(PAYER.id, 'charge-of-nobody'))).toEqual({ kind: 'rejected' });
+  });
+
   it('takes no update without the secret', async () => {
     const { port, webhook, updates } = await setup();
     const body = JSON.stringify({ update_id: 1, message: {} });

@@ -63,8 +63,15 @@ describe('Bot API updates in the domain’s form', () => {
     });
   });
 
+  it('money of another currency, which is reported and never credited (03a 1, F5)', () => {
+    const successful_payment = { ...payment, currency: 'usd' };
+    expect(read({ update_id: 1, message: { message_id: 1, date: 0, chat, from: user, successful_payment } })).toMatchObject({
+      kind: 'stars_paid',
+      otherCurrency: 'USD',
+    });
+  });
+
   it.each([
-    ['another currency', { ...payment, currency: 'RUB' }],
     ['no stars', { ...payment, total_amount: 0 }],
     ['a fraction of a star', { ...payment, total_amount: 1.5 }],
     ['stars as text', { ...payment, total_amount: '5' }],

@@ -128,7 +128,7 @@ const REFUND_SIGNED = ['Amount', 'Currency', ...CHARGEBACK_SIGNED];
 describe('PAL24: postbacks', () => {
   const receive = (body: string, settings: Record<string, string> = SETTINGS) =>
     pal24Provider(recordedAccess(settings).access).receiveCallback(aCallback(body));
-  const read = (body: string) => pal24Provider(recordedAccess(SETTINGS).access).readCallback!(body, '');
+  const read = (body: string) => pal24Provider(recordedAccess(SETTINGS).access).readCallback!(body, '', null);
 
   it('of a payment name the order and the bill, and prove nothing themselves', async () => {
     const body = signed(PAYMENT, PAYMENT_SIGNED);

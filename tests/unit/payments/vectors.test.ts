@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { PROVIDER_CASES } from '../../support/providers/all-cases.ts';
 import type { Vector } from '../../support/providers/provider-case.ts';
+import { starsVectors } from '../../support/providers/stars-vectors.ts';
 
 /** The signature vectors of 03a, as docs/spec/vectors/make_vectors.py computed them. */
 const file = join(import.meta.dirname, '../../../docs/spec/vectors/provider-vectors.json');
 const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: Vector[] };
 
-describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('vectors of %s', (method, provider) => {
+const SIGNERS = [...PROVIDER_CASES, starsVectors];
+
+describe.each(SIGNERS.map((provider) => [provider.method, provider] as const))('vectors of %s', (method, provider) => {
   const ofProvider = vectors.filter((vector) => vector.provider === method);
 
   test('exist', () => expect(ofProvider.length).toBeGreaterThan(0));

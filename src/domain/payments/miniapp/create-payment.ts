@@ -40,7 +40,7 @@ export async function createMiniappPayment(app: App, actor: UserActor, order: Mi
   if (miniappMethodTraits(id) === null) throw refuse('method_unknown', 400, 'Unknown payment method');
   const method = (await listMiniappMethods(app, actor.userId)).find((listed) => listed.id === id);
   if (!method) throw unavailable();
-  const { amountKopeks } = order;
+  const amountKopeks = order.amountKopeks ?? (method.requiresAmount ? null : method.minAmountKopeks);
   if (amountKopeks === null || amountKopeks <= 0) throw refuse('amount_required', 400, 'Amount must be positive');
   if (amountKopeks < method.minAmountKopeks) throw outside(id, 'Amount is below minimum', method.minAmountKopeks);
   if (method.maxAmountKopeks !== null && amountKopeks > method.maxAmountKopeks) {
@@ -63,9 +63,9 @@ async function startTopup(
   const { amountKopeks } = order;
   const option = method.fixedOption ?? optionOf(method, order.option);
   const topup = await topupBalance(app, actor, { amountKopeks, method: method.method, option }, order);
-  const payment = await findPayment(app.db, topup.paymentId);
-  if (!payment) throw unavailable();
-  const extra = { ...paymentIds(payment), requested_at: wholeSeconds(payment.createdAt) };
+  const payment = topup.paymentId === 0 ? null : await findPayment(app.db, topup.paymentId);
+  const requestedAt = wholeSeconds(payment?.createdAt ?? app.clock.now());
+  const extra = { ...(payment ? paymentIds(payment) : {}), requested_at: requestedAt };
   return { method: method.id, paymentUrl: topup.paymentUrl, amountKopeks: topup.amountKopeks, extra };
 }
 

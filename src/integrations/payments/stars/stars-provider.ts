@@ -1,8 +1,16 @@
 import { MessengerError, type MessengerPort } from '../../../domain/messaging/ports.ts';
-import { type CreatedInvoice, type InvoiceRequest, type PaymentProvider, ProviderError } from '../../../domain/payments/ports.ts';
+import {
+  type CreatedInvoice,
+  type InvoiceRequest,
+  type PaymentProvider,
+  ProviderError,
+  type RefundAnswer,
+  type RefundRequest,
+} from '../../../domain/payments/ports.ts';
 
 const METHOD = 'messenger_stars';
-const MAX_PAYLOAD_BYTES = 128;
+/** The messenger's own limit. */
+const MAX_STARS = 10_000;
 
 export interface StarsConnection {
   /** `MESSENGER_STARS_ENABLED`. */
@@ -12,42 +20,35 @@ export interface StarsConnection {
 }
 
 export interface StarsOptions {
-  messenger: Pick<MessengerPort, 'isConfigured' | 'createStarsInvoiceLink'>;
+  messenger: Pick<MessengerPort, 'isConfigured' | 'createStarsInvoiceLink' | 'refundStars'>;
   connection: () => StarsConnection;
-  /** The domain's rule at the current rate (`starsForKopeks`). */
-  starsFor: (amountKopeks: number) => number;
 }
 
 /**
- * Messenger Stars (spec 03 section 2.5). The invoice is a link; pre-checkout and payment arrive as messenger updates, and the charge id
- * of the payment is the key of its credit. Until then the payload serves as external id.
+ * Messenger Stars (03a section 1). The invoice is a link with our order id as its payload; pre-checkout and payment arrive as messenger
+ * updates, and the charge id of the payment identifies the money.
  */
-export function createStarsProvider({ messenger, connection, starsFor }: StarsOptions): PaymentProvider {
+export function createStarsProvider({ messenger, connection }: StarsOptions): PaymentProvider {
   const isConfigured = () => connection().enabled && messenger.isConfigured();
 
-  const createInvoice = async (request: InvoiceRequest): Promise<CreatedInvoice> => {
+  const createInvoice = async ({ orderId, description, stars }: InvoiceRequest): Promise<CreatedInvoice> => {
     if (!isConfigured()) throw new ProviderError(METHOD, 'not_configured', 'Stars are not configured');
-    const payload = request.payload ?? `balance_${request.orderId}`;
-    if (payload === '' || Buffer.byteLength(payload) > MAX_PAYLOAD_BYTES) {
-      throw new ProviderError(METHOD, 'rejected', 'The invoice payload must be 1 to 128 bytes long');
+    if (stars === undefined || !Number.isSafeInteger(stars) || stars < 1 || stars > MAX_STARS) {
+      throw new ProviderError(METHOD, 'rejected', 'An invoice is of 1 to 10000 stars, which are stored before');
     }
-    const stars = starsFor(request.amountKopeks);
-    try {
-      const paymentUrl = await messenger.createStarsInvoiceLink({
-        title: connection().title,
-        description: request.description,
-        payload,
-        stars,
-      });
-      return { externalId: payload, paymentUrl, status: 'pending', expiresAt: null, raw: { payload, stars, link: paymentUrl } };
-    } catch (error) {
-      if (!(error instanceof MessengerError)) throw error;
-      const { kind } = error.failure;
-      const retryable = kind === 'unavailable' || kind === 'rate_limited';
-      throw new ProviderError(METHOD, retryable ? 'unavailable' : 'rejected', 'The messenger created no invoice', {
-        cause: error,
-      });
+    const { title } = connection();
+    const request = { title, description, payload: orderId, stars };
+    const paymentUrl = await called(messenger.createStarsInvoiceLink(request), 'The messenger created no invoice');
+    return { externalId: orderId, paymentUrl, status: 'pending', expiresAt: null, raw: { stars, link: paymentUrl } };
+  };
+
+  const refund = async ({ chargeId, payerMessengerId, isWhole }: RefundRequest): Promise<RefundAnswer> => {
+    if (!isWhole) throw new ProviderError(METHOD, 'rejected', 'A payment in Stars is given back as a whole');
+    if (chargeId === null || payerMessengerId == null) {
+      throw new ProviderError(METHOD, 'rejected', 'The charge or its payer is not known');
     }
+    await called(messenger.refundStars(payerMessengerId, chargeId), 'The messenger gave nothing back');
+    return { reversalId: chargeId, state: 'done' };
   };
 
   return {
@@ -60,6 +61,7 @@ export function createStarsProvider({ messenger, connection, starsFor }: StarsOp
     isConfigured,
     webhookPath: () => null,
     createInvoice,
+    refund,
     fetchStatus: async () => {
       throw new ProviderError(METHOD, 'rejected', 'The status of Stars payments cannot be requested; the messenger reports them');
     },
@@ -68,4 +70,16 @@ export function createStarsProvider({ messenger, connection, starsFor }: StarsOp
       reply: { status: 404, contentType: 'application/json', body: JSON.stringify({ detail: 'Not Found' }) },
     }),
   };
+}
+
+/** @throws ProviderError in place of a failure of the messenger */
+async function called<T>(answer: Promise<T>, problem: string): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof MessengerError)) throw error;
+    const { kind } = error.failure;
+    const mayPass = kind === 'unavailable' || kind === 'rate_limited';
+    throw new ProviderError(METHOD, mayPass ? 'unavailable' : 'rejected', problem, { cause: error });
+  }
 }

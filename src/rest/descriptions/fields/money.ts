@@ -9,7 +9,7 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
     'Kopeks to add; negative to deduct. The balance cannot become negative.',
   'TopUpRequest.amount_kopeks': 'Amount to top up in kopeks, within the limits of the payment method.',
   'StarsInvoiceRequest.amount_kopeks': 'Amount to top up in kopeks, from 100 to 1,000,000.',
-  'StarsInvoiceResponse.amount_kopeks': 'Amount in kopeks that is credited: the whole number of Stars at the current rate.',
+  'StarsInvoiceResponse.amount_kopeks': 'Amount in kopeks that is credited, whatever the rate is when the Stars are paid.',
   amount_rubles: 'Amount in rubles: kopeks / 100, with two decimals.',
   balance_kopeks: 'Balance in kopeks; never negative. Null where it is not known.',
   'CampaignBonusInfo.balance_kopeks': 'Kopeks that the campaign added to the balance; 0 when the bonus is of another kind.',

@@ -5,9 +5,9 @@ export const CABINET_MONEY: Readonly<Record<string, string>> = {
     'Lists own movements of money, newest first. Purchases, gifts and withdrawals are negative.',
   'GET /cabinet/balance/payment-methods': 'Lists the payment methods that are open to this user, with their limits and variants.',
   'POST /cabinet/balance/stars-invoice':
-    'Creates a link of the messenger to pay a top-up in Stars. The amount is rounded to whole Stars. The balance grows when the messenger reports the payment. Accepts `Idempotency-Key`.',
+    'Creates a link of the messenger to pay a top-up in Stars. The price is rounded up to whole Stars and stored; the amount asked for is credited when the messenger reports the payment. Only this user can pay it, once, within 24 hours. Accepts `Idempotency-Key`.',
   'POST /cabinet/balance/topup':
-    'Creates a payment at a provider and returns the address where the user pays. The balance grows when the provider reports the payment, which emits `payment.completed`. At most 10 a minute. Accepts `Idempotency-Key`.',
+    'Creates a payment at a provider and returns the address where the user pays. For Tribute it is the page of donations: nothing is stored before the money comes, and what the donor chose is credited. The balance grows when the provider reports the payment, which emits `payment.completed`. At most 10 a minute. Accepts `Idempotency-Key`.',
   'GET /cabinet/balance/pending-payments': 'Lists own open payments of the last 24 hours, newest first.',
   'GET /cabinet/balance/pending-payments/{method}/latest':
     'Returns the newest own payment of a method in the last hour, in any state.',

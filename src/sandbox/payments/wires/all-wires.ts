@@ -1,4 +1,5 @@
 import type { FakeWire } from '../fake-wire.ts';
+import { cloudpaymentsWire } from './cloudpayments-wire.ts';
 import { cryptobotWire } from './cryptobot-wire.ts';
 import { freekassaWire, kassaAiWire } from './freekassa-wire.ts';
 import { heleketWire } from './heleket-wire.ts';
@@ -6,6 +7,7 @@ import { mulenpayWire } from './mulenpay-wire.ts';
 import { pal24Wire } from './pal24-wire.ts';
 import { sandboxWire } from './sandbox-wire.ts';
 import { severpayWire } from './severpay-wire.ts';
+import { tributeWire } from './tribute-wire.ts';
 import { yookassaWire } from './yookassa-wire.ts';
 
 const WIRES: readonly FakeWire[] = [
@@ -18,6 +20,8 @@ const WIRES: readonly FakeWire[] = [
   heleketWire,
   mulenpayWire,
   pal24Wire,
+  cloudpaymentsWire,
+  tributeWire,
 ];
 
 /** The wire of every fake provider by its method. */

@@ -1,0 +1,145 @@
+import type { HttpClient } from '../../../core/http/http-client.ts';
+import {
+  type CreatedInvoice,
+  type InvoiceRequest,
+  type PaymentProvider,
+  type PaymentReference,
+  ProviderError,
+  type ProviderPaymentState,
+  type RefundAnswer,
+  type RefundRequest,
+} from '../../../domain/payments/ports.ts';
+import { parseWireForm } from '../wire/form.ts';
+import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
+import type { ProviderAccess } from '../wire/provider-access.ts';
+import { callJson } from '../wire/provider-call.ts';
+import { receiveCloudpaymentsCallback } from './cloudpayments-callback.ts';
+import { type CloudpaymentsConnection, cloudpaymentsConnection } from './connection.ts';
+import { NOTIFICATION_SUBPATHS, notifiedState } from './notification-wire.ts';
+import { accountIdOf, foundState, orderBody, refundBody, unpaidState } from './order-wire.ts';
+
+const METHOD = 'cloudpayments';
+
+/**
+ * CloudPayments (03a section 12). An order is a link with our order id; each attempt to pay it is a transaction of the provider, whose id
+ * identifies the money.
+ */
+export function cloudpaymentsProvider(access: ProviderAccess): PaymentProvider {
+  const { http, settings } = access;
+  const connection = () => cloudpaymentsConnection(access);
+  const required = (): CloudpaymentsConnection => {
+    const current = connection();
+    if (!current) throw new ProviderError(METHOD, 'not_configured', 'CloudPayments is not configured');
+    return current;
+  };
+
+  return {
+    method: METHOD,
+    initialStatus: 'pending',
+    pendingStatuses: ['pending', 'Authorized', 'AwaitingAuthentication', 'Completed', 'Declined'],
+    canFetchStatus: true,
+    callbackFormats: ['form'],
+    callbackSubpaths: NOTIFICATION_SUBPATHS,
+    asksAboutUnknown: false,
+    canRefundPartly: true,
+    isConfigured: () => connection() !== null,
+    webhookPath: () => settings.get('CLOUDPAYMENTS_WEBHOOK_PATH'),
+    createInvoice: async (request) => createOrder(http, required(), request),
+    fetchStatus: async (reference) => findPayment(http, required(), reference),
+    receiveCallback: async (callback) => receiveCloudpaymentsCallback(callback, connection()),
+    readCallback: (body, subpath) => {
+      const form = parseWireForm(body);
+      return form && notifiedState(form, subpath, connection()?.isTestTerminal ?? false);
+    },
+    refund: async (request) => refundPayment(http, required(), request),
+  };
+}
+
+async function createOrder(
+  http: HttpClient,
+  connection: CloudpaymentsConnection,
+  request: InvoiceRequest,
+): Promise<CreatedInvoice> {
+  if (request.amountKopeks < connection.minKopeks || request.amountKopeks > connection.maxKopeks) {
+    throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');
+  }
+  if (connection.currency !== 'RUB') throw new ProviderError(METHOD, 'rejected', 'Balances are in rubles, the terminal is not');
+  // The order id, so that a repeated POST cannot create a second order within the hour in which the provider knows the key.
+  const answer = await call(http, connection, '/orders/create', orderBody(request, connection), request.orderId);
+  const model = accepted(answer);
+  const paymentUrl = textField(model, 'Url');
+  if (paymentUrl === null || !/^https?:\/\//.test(paymentUrl)) {
+    throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a payment URL');
+  }
+  return {
+    // Notifications and searches name our order id, never the id of the order at the provider.
+    externalId: request.orderId,
+    paymentUrl,
+    status: 'pending',
+    expiresAt: null,
+    merchantId: accountIdOf(request),
+    raw: plainJson(model),
+  };
+}
+
+async function findPayment(
+  http: HttpClient,
+  connection: CloudpaymentsConnection,
+  { orderId, externalId }: PaymentReference,
+): Promise<ProviderPaymentState> {
+  const invoiceId = orderId ?? externalId;
+  if (invoiceId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no order id');
+  const answer = await call(http, connection, '/v2/payments/find', JSON.stringify({ InvoiceId: invoiceId }));
+  const model = objectField(answer, 'Model');
+  // A refused or failed attempt is found too, with `Success` false.
+  if (!model) {
+    const isUnpaid = /not found/i.test(textField(answer, 'Message') ?? '');
+    if (isUnpaid) return unpaidState(invoiceId, connection);
+    throw new ProviderError(METHOD, 'rejected', 'The provider refused the call');
+  }
+  const state = foundState(model, connection);
+  if (state?.orderId !== invoiceId) throw new ProviderError(METHOD, 'unavailable', 'The provider answered without this payment');
+  return state;
+}
+
+async function refundPayment(
+  http: HttpClient,
+  connection: CloudpaymentsConnection,
+  { chargeId, amountKopeks, idempotencyKey }: RefundRequest,
+): Promise<RefundAnswer> {
+  if (chargeId === null || !/^\d+$/.test(chargeId)) {
+    throw new ProviderError(METHOD, 'rejected', 'The transaction of the payment is not known');
+  }
+  const answer = await call(http, connection, '/payments/refund', refundBody(chargeId, amountKopeks), idempotencyKey);
+  const reversalId = textField(accepted(answer), 'TransactionId');
+  if (reversalId === null) throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a refund');
+  return { reversalId, state: 'done' };
+}
+
+/** The `Model` of a successful answer. @throws ProviderError `rejected`: refusals come with status 200 */
+function accepted(answer: WireObject): WireObject {
+  const model = objectField(answer, 'Model');
+  if (!isTrue(answer, 'Success') || !model) throw new ProviderError(METHOD, 'rejected', 'The provider refused the call');
+  return model;
+}
+
+/** @param requestId makes the call safe to repeat for an hour; reads need none */
+function call(
+  http: HttpClient,
+  { baseUrl, publicId, apiSecret }: CloudpaymentsConnection,
+  path: string,
+  body: string,
+  requestId?: string,
+): Promise<WireObject> {
+  return callJson(http, METHOD, {
+    method: 'POST',
+    url: `${baseUrl}${path}`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${publicId}:${apiSecret}`).toString('base64')}`,
+      'content-type': 'application/json',
+      ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+    },
+    body,
+    idempotent: true,
+  });
+}

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
+import { donationState } from '../../../src/integrations/payments/tribute/donation-wire.ts';
+import { tributeSignature } from '../../../src/integrations/payments/tribute/tribute-callback.ts';
+import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
+import type { Vector } from '../../support/providers/provider-case.ts';
+import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import { donation, tributeCase } from '../../support/providers/tribute-case.ts';
+
+/** What Tribute has besides the tables of all providers (03a section 2, spec 03 H8). */
+let stage: ProviderStage;
+beforeEach(async () => {
+  stage = await aProviderStage(tributeCase);
+});
+afterEach(() => stage.close());
+
+describe('a donation', () => {
+  test('of any sum is credited as it was paid, also below the minimum of the method (F4)', async () => {
+    await stage.deliver(donation(stage, { payload: { amount: 1 } }));
+    expect(await factsOf(stage)).toMatchObject({ balance: 1, deposits: 1, payment: { isPaid: true } });
+    expect(await checkLedger(stage.app)).toEqual([]);
+  });
+
+  test('is credited once, whenever it is delivered again, and a second one of the same link, donor and sum too (H8)', async () => {
+    await stage.deliver(donation(stage));
+    await stage.deliver(donation(stage, { sentAt: '2026-03-21T05:20:58.9Z' }));
+    stage.t.clock.advance(48 * 3_600_000);
+    await stage.deliver(donation(stage, { sentAt: '2026-03-29T05:20:58.9Z' }));
+    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
+    await stage.deliver(donation(stage, { createdAt: '2026-03-20T02:40:11.10000Z' }));
+    expect(await factsOf(stage)).toMatchObject({ balance: 100_000, deposits: 2 });
+  });
+
+  test('that recurs is credited each time', async () => {
+    await stage.deliver(donation(stage));
+    await stage.deliver(donation(stage, { name: 'recurrent_donation', createdAt: '2026-04-20T01:15:58.33246Z' }));
+    expect(await factsOf(stage)).toMatchObject({ balance: 100_000, deposits: 2 });
+  });
+
+  test('of an unknown or hidden person is a case with their id, once', async () => {
+    const lastCase = await lastCaseId(stage);
+    const payload = { telegram_user_id: 9_200_000_000 + stage.current.user.id };
+    await stage.deliver(donation(stage, { payload }));
+    await stage.deliver(donation(stage, { payload, sentAt: '2026-03-21T05:20:58.9Z' }));
+    await stage.deliver(donation(stage, { payload: { telegram_user_id: null, anonymously: true } }));
+    expect(await openCasesOf(stage, lastCase)).toEqual(['unknown_payment', 'unknown_payment']);
+    const rows = await stage.app.db.sql(
+      'SELECT amount_kopeks, currency, details FROM payment_cases WHERE id > $1::int ORDER BY id',
+      [lastCase],
+    );
+    const facts = { amountKopeks: 50_000, currency: 'RUB' };
+    expect(rows).toEqual([
+      { ...facts, details: { payerMessengerId: payload.telegram_user_id } },
+      { ...facts, details: { payerMessengerId: null } },
+    ]);
+  });
+
+  test.each([0, -5, 1.5, '1e3', null])('with the amount %j is refused', async (amount) => {
+    expect(await stage.deliver(donation(stage, { payload: { amount } }))).toMatchObject({ status: 400 });
+  });
+
+  test.each([
+    ['flat', (body: Record<string, object>) => body.payload],
+    ['with a status', (body: Record<string, object>) => ({ payload: { ...body.payload, id: 1, status: 'paid' } })],
+  ])('in the %s form of other software is not accepted', async (_form, change) => {
+    const genuine = donation(stage);
+    const body = JSON.stringify(change(JSON.parse(String(genuine.body))));
+    const signature = tributeSignature(Buffer.from(body), stage.secret).toString('hex');
+    const reply = await stage.deliver({ ...genuine, body, headers: { ...genuine.headers, 'trbt-signature': signature } });
+    expect(reply.status).toBe(400);
+    expect((await factsOf(stage)).balance).toBe(0);
+  });
+});
+
+test('a top-up leads to the page of donations and stores nothing before the money comes', async () => {
+  const { app, current } = stage;
+  await seedPaymentMethods(app);
+  const topup = await topupBalance(
+    app,
+    { kind: 'user', userId: current.user.id },
+    { amountKopeks: 50_000, method: 'tribute', option: null },
+    { idempotencyKey: null },
+  );
+  expect(topup).toEqual({
+    paymentId: 0,
+    paymentUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/tribute\/donate$/),
+    amountKopeks: 50_000,
+  });
+  expect(await app.db.sql('SELECT id FROM payments WHERE user_id = $1::int', [current.user.id])).toEqual([]);
+});
+
+test('V:donation-resend is the same payment as V:donation-hex, V:donation-second-payment another', () => {
+  const file = join(import.meta.dirname, '../../../docs/spec/vectors/provider-vectors.json');
+  const { vectors } = JSON.parse(readFileSync(file, 'utf8')) as { vectors: Vector[] };
+  const keyOf = (id: string) => {
+    const vector = vectors.find((known) => known.id === `tribute.${id}`);
+    return donationState(parseWireObject(String(vector?.input))!)?.externalId;
+  };
+  expect(keyOf('donation-hex')).toBe('1042:12321321:50000:rub:2026-03-20T01:15:58.33246Z');
+  expect(keyOf('donation-resend')).toBe(keyOf('donation-hex'));
+  expect(keyOf('donation-second-payment')).not.toBe(keyOf('donation-hex'));
+});
