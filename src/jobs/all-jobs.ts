@@ -12,9 +12,10 @@ import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
 import { referralJobs } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
+import { INVOICE_PURPOSES } from '../domain/storefront/invoice-purposes.ts';
 import { storefrontJobs } from '../domain/storefront/jobs.ts';
 import { deliverWaiting } from '../domain/storefront/purchases/deliver-purchase.ts';
-import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
+
 import { subscriptionJobs } from '../domain/subscriptions/jobs.ts';
 import { ticketJobs } from '../domain/tickets/jobs.ts';
 import { userJobs } from '../domain/users/jobs.ts';
@@ -34,7 +35,7 @@ export function allJobs() {
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),
     ...subscriptionJobs,
     ...panelEventJobs,
-    ...paymentJobs({ stars: [wheelStars], invoices: [guestPurchases] }),
+    ...paymentJobs({ stars: [wheelStars], invoices: INVOICE_PURPOSES }),
     ...promoJobs,
     ...storefrontJobs,
     ...userJobs,
