@@ -60,7 +60,12 @@ describe('spec 03 section 5.1: the list', () => {
       updated_at: expect.any(String),
     });
     const tribute = body.find((row: { method_id: string }) => row.method_id === 'tribute');
-    expect(tribute).toMatchObject({ available_sub_options: null, sub_options: null, is_provider_configured: false, is_enabled: false });
+    expect(tribute).toMatchObject({
+      available_sub_options: null,
+      sub_options: null,
+      is_provider_configured: false,
+      is_enabled: false,
+    });
     expect((await admin.get(`${PATH}/tribute`)).body).toEqual(tribute);
   });
 
@@ -75,7 +80,10 @@ describe('spec 03 section 5.1: the list', () => {
   it('lists promo groups by priority and name', async () => {
     const names = [`b${unique()}`, `a${unique()}`, `z${unique()}`];
     for (const [index, name] of names.entries()) {
-      await t.app.db.sql('INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id', [name, index === 2 ? 900 : 800]);
+      await t.app.db.sql('INSERT INTO promo_groups (name, priority) VALUES ($1, $2::int) RETURNING id', [
+        name,
+        index === 2 ? 900 : 800,
+      ]);
     }
     const { body } = await admin.get(`${PATH}/promo-groups`);
     expect(body.filter(({ name }: { name: string }) => names.includes(name))).toEqual([
@@ -150,7 +158,12 @@ describe('PUT /{method_id}', () => {
     expect((await change({ sub_options: {} })).body).toMatchObject({ sub_options: { card: true, sbp: true } });
     expect((await change({ display_name: ' ' })).body).toMatchObject({ display_name: null, min_amount_kopeks: 7_000 });
     await change({ display_name: 'Card' });
-    const reset = await change({ reset_display_name: true, reset_min_amount: true, reset_max_amount: true, display_name: 'Other' });
+    const reset = await change({
+      reset_display_name: true,
+      reset_min_amount: true,
+      reset_max_amount: true,
+      display_name: 'Other',
+    });
     expect(reset.body).toMatchObject({ display_name: null, min_amount_kopeks: null, max_amount_kopeks: null });
   });
 
@@ -168,10 +181,15 @@ describe('PUT /{method_id}', () => {
     await change({ max_amount_kopeks: 2_000_000 });
     await change({ min_amount_kopeks: 1_500_000 });
     await refused({ reset_max_amount: true });
-    expect((await admin.get(`${PATH}/yookassa`)).body).toMatchObject({ min_amount_kopeks: 1_500_000, max_amount_kopeks: 2_000_000 });
+    expect((await admin.get(`${PATH}/yookassa`)).body).toMatchObject({
+      min_amount_kopeks: 1_500_000,
+      max_amount_kopeks: 2_000_000,
+    });
     // What the settings say may change later; a request about something else is not refused for it.
     await change({ min_amount_kopeks: 4_000, reset_max_amount: true });
-    await t.app.db.sql("UPDATE payment_method_configs SET min_amount_kopeks = 3000000 WHERE method_id = 'yookassa' RETURNING method_id");
+    await t.app.db.sql(
+      "UPDATE payment_method_configs SET min_amount_kopeks = 3000000 WHERE method_id = 'yookassa' RETURNING method_id",
+    );
     expect((await change({ is_enabled: false })).status).toBe(200);
   });
 
@@ -195,8 +213,13 @@ describe('PUT /{method_id}', () => {
   });
 
   it('filters by groups: unknown ids are left out, an empty set admits everyone', async () => {
-    const [group] = await t.app.db.sql<{ id: number }>('INSERT INTO promo_groups (name) VALUES ($1) RETURNING id', [`g${unique()}`]);
-    const { body } = await change({ promo_group_filter_mode: 'selected', allowed_promo_group_ids: [2_147_483_000, group!.id, 9e15] });
+    const [group] = await t.app.db.sql<{ id: number }>('INSERT INTO promo_groups (name) VALUES ($1) RETURNING id', [
+      `g${unique()}`,
+    ]);
+    const { body } = await change({
+      promo_group_filter_mode: 'selected',
+      allowed_promo_group_ids: [2_147_483_000, group!.id, 9e15],
+    });
     expect(body).toMatchObject({ promo_group_filter_mode: 'selected', allowed_promo_group_ids: [group!.id] });
     expect(await shownYookassa()).toBeUndefined();
     await t.app.db.sql('INSERT INTO user_promo_groups (user_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING user_id', [

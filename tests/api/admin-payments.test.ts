@@ -70,9 +70,10 @@ const found = async (query: Record<string, string | number> = {}) => idsOf(await
 
 describe('spec 03 sections 4.1 and 4.4: GET /cabinet/admin/payments', () => {
   it('lists what waits at every method in the last 24 hours, newest first, with the payer', async () => {
-    await app.db.sql("UPDATE users SET username = 'somebody', email = 'some@body.org', messenger_id = 4711 WHERE id = $1::int RETURNING id", [
-      payer.user.id,
-    ]);
+    await app.db.sql(
+      "UPDATE users SET username = 'somebody', email = 'some@body.org', messenger_id = 4711 WHERE id = $1::int RETURNING id",
+      [payer.user.id],
+    );
     const old = await aPayment({ ...waiting, hoursAgo: 25 });
     const first = await aPayment({ ...waiting, hoursAgo: 3, method: 'severpay', status: 'processing' });
     const second = await aPayment({ ...waiting, hoursAgo: 2, paymentUrl: 'https://pay.example.com/1' });
@@ -88,7 +89,13 @@ describe('spec 03 sections 4.1 and 4.4: GET /cabinet/admin/payments', () => {
     expect(answer.body).toMatchObject({ total: 3, page: 1, per_page: 20, pages: 1 });
     expect(answer.body.items[1]).toEqual({
       ...{ id: second, method: 'yookassa', method_display: 'YooKassa', identifier: expect.stringContaining('ext-') },
-      ...{ amount_kopeks: 12_345, amount_rubles: 123.45, status: 'pending', status_emoji: '⏳', status_text: 'Waiting for payment' },
+      ...{
+        amount_kopeks: 12_345,
+        amount_rubles: 123.45,
+        status: 'pending',
+        status_emoji: '⏳',
+        status_text: 'Waiting for payment',
+      },
       ...{ is_paid: false, is_checkable: false, created_at: expect.any(String), expires_at: null },
       payment_url: 'https://pay.example.com/1',
       ...{ user_id: payer.user.id, user_messenger_id: 4711, user_username: 'somebody', user_email: 'some@body.org' },
@@ -174,32 +181,36 @@ describe('GET /cabinet/admin/payments/search: the window', () => {
     { method_filter: 'wata' },
     { status_filter: 'pending' },
     { status_filter: 'cancelled', method_filter: 'wata' },
-  ] as Record<string, string>[])('spec 03 H19: pages of %j are each payment once, in order, with the exact total', async (filter) => {
-    const outcomes = ['pending', 'failed', 'paid'];
-    for (let n = 0; n < 36; n++) {
-      await aPayment({ method: n % 2 ? 'wata' : 'pal24', outcome: outcomes[n % 3]!, hoursAgo: Math.floor(n / 2) * 7 });
-    }
-    const everything = await search({ ...filter, period: 'all', per_page: 100 });
-    const expected = idsOf(everything);
-    expect(everything.body.total).toBe(expected.length);
-    const times = everything.body.items.map((item: { created_at: string; id: number }) => [item.created_at, item.id]);
-    expect(times).toEqual([...times].sort((a, b) => (a[0] === b[0] ? b[1] - a[1] : a[0] < b[0] ? 1 : -1)));
-    const pages = [];
-    for (let page = 1; page <= Math.ceil(expected.length / 5) + 1; page++) {
-      const answer = await search({ ...filter, period: 'all', per_page: 5, page });
-      expect([answer.body.total, answer.body.pages]).toEqual([expected.length, Math.ceil(expected.length / 5)]);
-      pages.push(...idsOf(answer));
-    }
-    expect(pages).toEqual(expected);
-    const stats = await admin.get(`${PATH}/search/stats`, { query: { ...filter, period: 'all' } });
-    const { total, paid, pending, cancelled } = stats.body;
-    expect(total).toBe(filter.method_filter ? 18 : 36);
-    expect([paid, pending, cancelled]).toEqual([total / 3, total / 3, total / 3]);
-  });
+  ] as Record<string, string>[])(
+    'spec 03 H19: pages of %j are each payment once, in order, with the exact total',
+    async (filter) => {
+      const outcomes = ['pending', 'failed', 'paid'];
+      for (let n = 0; n < 36; n++) {
+        await aPayment({ method: n % 2 ? 'wata' : 'pal24', outcome: outcomes[n % 3]!, hoursAgo: Math.floor(n / 2) * 7 });
+      }
+      const everything = await search({ ...filter, period: 'all', per_page: 100 });
+      const expected = idsOf(everything);
+      expect(everything.body.total).toBe(expected.length);
+      const times = everything.body.items.map((item: { created_at: string; id: number }) => [item.created_at, item.id]);
+      expect(times).toEqual([...times].sort((a, b) => (a[0] === b[0] ? b[1] - a[1] : a[0] < b[0] ? 1 : -1)));
+      const pages = [];
+      for (let page = 1; page <= Math.ceil(expected.length / 5) + 1; page++) {
+        const answer = await search({ ...filter, period: 'all', per_page: 5, page });
+        expect([answer.body.total, answer.body.pages]).toEqual([expected.length, Math.ceil(expected.length / 5)]);
+        pages.push(...idsOf(answer));
+      }
+      expect(pages).toEqual(expected);
+      const stats = await admin.get(`${PATH}/search/stats`, { query: { ...filter, period: 'all' } });
+      const { total, paid, pending, cancelled } = stats.body;
+      expect(total).toBe(filter.method_filter ? 18 : 36);
+      expect([paid, pending, cancelled]).toEqual([total / 3, total / 3, total / 3]);
+    },
+  );
 
-  it.each([
-    ...[{ page: 0 }, { per_page: 101 }, { per_page: 0 }, { page: 'x' }, { search: 'x'.repeat(257) }],
-  ] as Record<string, string | number>[])('refuses %j', async (query) => {
+  it.each([...[{ page: 0 }, { per_page: 101 }, { per_page: 0 }, { page: 'x' }, { search: 'x'.repeat(257) }]] as Record<
+    string,
+    string | number
+  >[])('refuses %j', async (query) => {
     expect((await search(query)).status).toBe(422);
   });
 
@@ -231,9 +242,9 @@ describe('GET /cabinet/admin/payments/search: the text', () => {
     const user = await userClient(app, server);
     const messengerId = 5_000_000_000 + unique();
     await app.db.sql('UPDATE users SET messenger_id = $2::bigint WHERE id = $1::int RETURNING id', [user.user.id, messengerId]);
-    const own = await aPayment({ userId: user.user.id });
+    const theirs = await aPayment({ userId: user.user.id });
     const byId = await aPayment({ externalId: `${messengerId}77` });
-    expect(await found({ search: String(messengerId) })).toEqual([byId, own]);
+    expect(await found({ search: String(messengerId) })).toEqual([byId, theirs]);
     const long = await aPayment({ orderId: '9223372036854775808' });
     expect(await found({ search: '9223372036854775808' })).toEqual([long]);
     expect((await search({ search: '9'.repeat(256) })).body.total).toBe(0);
@@ -245,11 +256,11 @@ describe('GET /cabinet/admin/payments/search: the text', () => {
     await app.db.sql('UPDATE users SET username = $2, email = $3 WHERE id = $1::int RETURNING id', [
       ...[user.user.id, `Some_${mark}`, `first.${mark}@example.org`],
     ]);
-    const own = await aPayment({ userId: user.user.id });
+    const theirs = await aPayment({ userId: user.user.id });
     await aPayment({ orderId: `some_${mark}` });
-    expect(await found({ search: `@me_${mark.toUpperCase()}` })).toEqual([own]);
+    expect(await found({ search: `@me_${mark.toUpperCase()}` })).toEqual([theirs]);
     expect(await found({ search: `@someX${mark}` })).toEqual([]);
-    expect(await found({ search: `${mark}@exAMPLE` })).toEqual([own]);
+    expect(await found({ search: `${mark}@exAMPLE` })).toEqual([theirs]);
     expect(await found({ search: `${mark}@exAMPLE`, status_filter: 'paid' })).toEqual([]);
     expect(await found({ search: '@' })).toHaveLength(2);
     const stats = await admin.get(`${PATH}/search/stats`, { query: { search: `@me_${mark}` } });
@@ -285,7 +296,10 @@ describe('one payment and its check', () => {
       ['wata', id],
       ['yookassa', 9_000_000_000],
     ]) {
-      expect(await admin.get(`${PATH}/${method}/${number}`)).toMatchObject({ status: 404, body: { detail: 'Payment not found' } });
+      expect(await admin.get(`${PATH}/${method}/${number}`)).toMatchObject({
+        status: 404,
+        body: { detail: 'Payment not found' },
+      });
       expect(await admin.post(`${PATH}/${method}/${number}/check`)).toMatchObject({ status: 404 });
     }
     expect((await admin.get(`${PATH}/yookassa/x`)).status).toBe(422);

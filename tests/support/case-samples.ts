@@ -19,7 +19,10 @@ export async function anInvoice(app: App, amountKopeks = 50_000) {
 }
 
 /** A case about money of an invoice that is not stored here. */
-export async function anUnknownPayment(app: App, facts: { externalId?: string; orderId?: string | null; amountKopeks?: number } = {}) {
+export async function anUnknownPayment(
+  app: App,
+  facts: { externalId?: string; orderId?: string | null; amountKopeks?: number } = {},
+) {
   const { externalId = `unknown-${unique()}`, orderId = null, amountKopeks = 30_000 } = facts;
   await openCase(app, {
     ...{ kind: 'unknown_payment', payment: { id: null, method: 'sandbox', userId: null }, reference: externalId },
@@ -35,8 +38,13 @@ export async function lastCaseId(app: App): Promise<number> {
 
 /** What the audit log has of a case, oldest first. */
 export function auditOfCase(app: App, caseId: number) {
-  return app.db.sql<{ actorName: string; action: string; userId: number | null; status: string; details: Record<string, unknown> }>(
-    'SELECT actor_name, action, user_id, status, details FROM admin_audit_log WHERE resource_id = $1 ORDER BY id',
-    [`case ${caseId}`],
-  );
+  return app.db.sql<{
+    actorName: string;
+    action: string;
+    userId: number | null;
+    status: string;
+    details: Record<string, unknown>;
+  }>('SELECT actor_name, action, user_id, status, details FROM admin_audit_log WHERE resource_id = $1 ORDER BY id', [
+    `case ${caseId}`,
+  ]);
 }

@@ -63,7 +63,10 @@ function changes(random: (bound: number) => number): Record<string, () => string
       `INSERT INTO payments (method, order_id, amount_kopeks, status, outcome, is_paid, purpose, created_at)
        VALUES (${one("'x'", "'y'")}, ${code()}, 100, 'x', ${outcome()}, ${flag()}, 'guest_purchase', ${moment()})`,
     changeInvoice: () =>
-      set('payments', one(`outcome = ${outcome()}`, `is_paid = ${flag()}`, `created_at = ${moment()}`, "method = 'y'", "status = 'z'")),
+      set(
+        'payments',
+        one(`outcome = ${outcome()}`, `is_paid = ${flag()}`, `created_at = ${moment()}`, "method = 'y'", "status = 'z'"),
+      ),
     removeInvoice: () => `DELETE FROM payments WHERE id = ${row('payments')}`,
     sale: () => post('subscription_payment', -1 - random(40_000), "'sales_revenue', 'sales:x'", "'balance'", 'NULL'),
     uncomplete: () => set('transactions', `is_completed = ${flag()}, is_internal = ${flag()}, created_at = ${moment()}`),

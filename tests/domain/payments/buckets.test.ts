@@ -20,7 +20,10 @@ test('spec 03 H20: one table sorts the payments of all methods, the same in the 
   expect(rows).toHaveLength(12);
   for (const row of rows) expect([row, bucketOf(row)]).toEqual([row, row.bucket]);
   expect(new Set(rows.map((row) => row.bucket))).toEqual(new Set(BUCKETS));
-  expect(rows.filter((row) => !row.isPaid && row.bucket === 'cancelled').map((row) => row.outcome).sort()).toEqual([
-    ...['amount_mismatch', 'expired', 'failed', 'refunded'],
-  ]);
+  expect(
+    rows
+      .filter((row) => !row.isPaid && row.bucket === 'cancelled')
+      .map((row) => row.outcome)
+      .sort(),
+  ).toEqual([...['amount_mismatch', 'expired', 'failed', 'refunded']]);
 });

@@ -18,7 +18,12 @@ beforeEach(async () => {
   await app.db.sql('DELETE FROM payment_cases RETURNING id');
 });
 
-const credit = (userId: number, kopeks: number | null = null): CaseDecision => ({ resolution: 'credit', userId, kopeks, comment: 'ok' });
+const credit = (userId: number, kopeks: number | null = null): CaseDecision => ({
+  resolution: 'credit',
+  userId,
+  kopeks,
+  comment: 'ok',
+});
 const refund: CaseDecision = { resolution: 'refund', comment: null };
 const ignore: CaseDecision = { resolution: 'ignore', comment: 'nothing to do' };
 const resolve = (caseId: number, decision: CaseDecision) => resolveCase(app, OPERATOR, caseId, decision);
@@ -43,7 +48,13 @@ describe('credit of a case with a payment', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(20_000));
     const payment = await paymentFacts(app, paymentId);
     expect(payment).toMatchObject({ outcome: 'paid', isPaid: true, transactionId: resolved.transactionId, externalId });
-    expect(resolved).toMatchObject({ status: 'resolved', resolution: 'credit', resolvedBy: 'command line', comment: 'ok', paymentId });
+    expect(resolved).toMatchObject({
+      status: 'resolved',
+      resolution: 'credit',
+      resolvedBy: 'command line',
+      comment: 'ok',
+      paymentId,
+    });
     expect(resolved.details).toMatchObject({ invoiceKopeks: 50_000 });
     const [entry] = await app.db.sql<{ key: string; kopeks: number }>(
       `SELECT a.key, e.kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
@@ -66,7 +77,10 @@ describe('credit of a case with a payment', () => {
     provider.set(externalId, 'paid', { amountKopeks: 50_000 });
     await deliver(externalId);
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(20_000));
-    provider.set(externalId, 'paid', { amountKopeks: 50_000, reversals: [{ reversalId: 'r1', kind: 'chargeback', amountKopeks: null }] });
+    provider.set(externalId, 'paid', {
+      amountKopeks: 50_000,
+      reversals: [{ reversalId: 'r1', kind: 'chargeback', amountKopeks: null }],
+    });
     await deliver(externalId);
     expect((await moneyFacts(app, user.id)).balance).toBe(0);
     expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'refunded' });
@@ -114,7 +128,12 @@ describe('credit of money without an invoice', () => {
     const { caseId, externalId } = await anUnknownPayment(app, { orderId: 'of-another-shop' });
     const resolved = await resolve(caseId, credit(user.id));
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(30_000));
-    expect(await paymentFacts(app, resolved.paymentId!)).toMatchObject({ isPaid: true, outcome: 'paid', externalId, orderId: 'of-another-shop' });
+    expect(await paymentFacts(app, resolved.paymentId!)).toMatchObject({
+      isPaid: true,
+      outcome: 'paid',
+      externalId,
+      orderId: 'of-another-shop',
+    });
     provider.invoices.set(externalId, {
       ...{ externalId, orderId: 'of-another-shop', status: 'succeeded', outcome: 'paid', amountKopeks: 30_000, currency: 'RUB' },
     });
@@ -188,7 +207,11 @@ describe('decisions', () => {
 
   test('a refund and an ignored case move no money', async () => {
     const { user, caseId, paymentId } = await anUnderpaidInvoice();
-    expect(await resolve(caseId, refund)).toMatchObject({ resolution: 'refund', transactionId: null, resolvedAt: expect.any(Date) });
+    expect(await resolve(caseId, refund)).toMatchObject({
+      resolution: 'refund',
+      transactionId: null,
+      resolvedAt: expect.any(Date),
+    });
     expect((await moneyFacts(app, user.id)).balance).toBe(0);
     expect(await paymentFacts(app, paymentId)).toMatchObject({ isPaid: false, transactionId: null });
   });
@@ -197,7 +220,8 @@ describe('decisions', () => {
     const user = await aUser(app);
     const { caseId } = await anUnknownPayment(app);
     for (const id of [caseId + 1_000, 2 ** 31, 0]) await expect(resolve(id, refund)).rejects.toMatchObject({ status: 404 });
-    for (const id of [user.id + 100_000, 2 ** 31]) await expect(resolve(caseId, credit(id))).rejects.toMatchObject({ status: 404 });
+    for (const id of [user.id + 100_000, 2 ** 31])
+      await expect(resolve(caseId, credit(id))).rejects.toMatchObject({ status: 404 });
     for (const kopeks of [0, -1, 1.5, 2_000_000_001]) {
       await expect(resolve(caseId, credit(user.id, kopeks))).rejects.toMatchObject({ code: 'invalid_amount' });
     }

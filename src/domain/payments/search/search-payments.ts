@@ -27,7 +27,7 @@ interface FoundPage {
 }
 
 async function findByText(app: App, filter: PaymentFilter, slice: Slice): Promise<FoundPage> {
-  const text = await textCondition(app.db, filter.term!);
+  const text = await textCondition(app.db, filter.term!, filter.to);
   if (text === null) return { payments: [], total: 0 };
   return listMatches(app.db, filter, text, { ...slice, offset: Math.min(slice.offset, MAX_MATCHES) }, MAX_MATCHES);
 }
@@ -58,7 +58,7 @@ export interface SearchStats {
 /** Numbers of a search, whatever its status filter. @throws AppError 400 as `searchPayments` */
 export async function readSearchStats(app: App, request: PaymentSearch): Promise<SearchStats> {
   const filter = readPaymentFilter({ ...request, statusFilter: null }, app.clock.now());
-  const text = filter.term && (await textCondition(app.db, filter.term));
+  const text = filter.term && (await textCondition(app.db, filter.term, filter.to));
   const rows =
     filter.term === null
       ? await countByGroup(app.db, filter)

@@ -1,16 +1,17 @@
 import type { Db } from '../../../core/db/db.ts';
 import { type AddValue, statementValues } from '../../../core/db/statement-values.ts';
 import type { GroupCount } from './count-repo.ts';
-import { matchesSql } from './list-repo.ts';
+import { matchesSql, NEWEST_FIRST, type TextCondition } from './list-repo.ts';
 import type { PaymentFilter, SearchTerm } from './payment-filter.ts';
 
 /** Up to this number of users their payments are looked up; with more, the payments of the window are compared, newest first. */
 const MANY_USERS = 1_000;
-/** From so many matches among so many users on a text is common: the search index would give a large part of all users. */
+/** A text in so many of a sample is common: its index would give a large part of the table. */
 const SAMPLE = 2_000;
-const COMMON_IN_SAMPLE = 60;
+const COMMON_IN_SAMPLE = 30;
 
 type UserTerm = Extract<SearchTerm, { indexed: string }>;
+type IdTerm = Extract<SearchTerm, { field: 'id' }>;
 
 /** The indexed texts of a user: both columns of the index users_admin_search. */
 const INDEXED = {
@@ -19,30 +20,54 @@ const INDEXED = {
 } as const;
 const FIELD = { username: 'lower(u.username::text)', email: 'lower(u.email::text)' } as const;
 
-/** The condition on `p` of payments that a text matches; null = nothing matches. */
-export async function textCondition(db: Db, term: SearchTerm): Promise<((add: AddValue) => string) | null> {
-  if (term.field === 'id') return (add) => idCondition(term, add);
-  const userIds = (await isCommon(db, term)) ? null : await findUsers(db, term);
+/** Which payments a text matches; null = none. Samples choose the way to search only, not what is found. */
+export async function textCondition(db: Db, term: SearchTerm, to: Date | null): Promise<TextCondition | null> {
+  if (term.field === 'id') {
+    return { sql: (add) => idCondition(term, add), isCommon: await isCommonId(db, term, to) };
+  }
+  const userIds = (await isCommonName(db, term)) ? null : await findUsers(db, term);
   if (userIds?.length === 0) return null;
-  if (userIds && userIds.length < MANY_USERS) return (add) => `p.user_id = ANY(${add(userIds)}::int[])`;
-  // As a CASE the condition counts as one that half of the rows pass. The planner assumes that a LIKE is rare and would then read and sort
-  // all payments of the window instead of walking down the index until the limit is reached.
-  return (add) =>
-    `CASE WHEN (SELECT ${FIELD[term.field]} LIKE lower(${add(term.pattern)}) FROM users u WHERE u.id = p.user_id) THEN true ELSE false END`;
+  if (userIds && userIds.length < MANY_USERS) {
+    return { sql: (add) => `p.user_id = ANY(${add(userIds)}::int[])`, isCommon: false };
+  }
+  return {
+    sql: (add) => `(SELECT ${FIELD[term.field]} LIKE lower(${add(term.pattern)}) FROM users u WHERE u.id = p.user_id)`,
+    isCommon: true,
+  };
 }
 
-function idCondition(term: Extract<SearchTerm, { field: 'id' }>, add: AddValue): string {
-  const pattern = add(term.pattern);
-  const ids = ['order_id', 'external_id', 'charge_id'].map((column) => `lower(p.${column}::text) LIKE lower(${pattern})`);
+function idCondition(term: IdTerm, add: AddValue): string {
   const payer =
     term.messengerId === null
-      ? []
-      : [`p.user_id = (SELECT u.id FROM users u WHERE u.messenger_id = ${add(term.messengerId)}::bigint)`];
-  return `(${[...ids, ...payer].join(' OR ')})`;
+      ? ''
+      : ` OR p.user_id = (SELECT u.id FROM users u WHERE u.messenger_id = ${add(term.messengerId)}::bigint)`;
+  return `(${idMatches(add(term.pattern))}${payer})`;
 }
 
-/** Whether a text is in the names of many users, by a few of them. It chooses the way to search, not what is found. */
-async function isCommon(db: Db, term: UserTerm): Promise<boolean> {
+/** Each has its index of prefixes. */
+function idMatches(pattern: string): string {
+  return ['order_id', 'external_id', 'charge_id'].map((column) => `lower(p.${column}::text) LIKE lower(${pattern})`).join(' OR ');
+}
+
+/**
+ * Asks pages of the table picked at random, and the newest payments of the window: where both have many matches, walking from the newest one on
+ * finds enough of them soon. Ids of a provider often ascend, so that those with one beginning lie together.
+ */
+async function isCommonId(db: Db, term: IdTerm, to: Date | null): Promise<boolean> {
+  const { values, add } = statementValues();
+  const matches = idMatches(add(term.pattern));
+  const [row] = await db.sql<{ random: number; newest: number }>(
+    `SELECT (SELECT count(*)::int FROM payments p TABLESAMPLE SYSTEM (
+         least(100, ${100 * SAMPLE} / greatest((SELECT reltuples FROM pg_class WHERE oid = 'payments'::regclass), 1))) WHERE ${matches}) AS random,
+       (SELECT count(*)::int FROM (SELECT p.order_id, p.external_id, p.charge_id FROM payments p
+         WHERE p.created_at <= coalesce(${add(to)}::timestamptz, 'infinity') ORDER BY ${NEWEST_FIRST} LIMIT ${SAMPLE}) p WHERE ${matches}) AS newest`,
+    values,
+  );
+  return Math.min(row!.random, row!.newest) >= COMMON_IN_SAMPLE;
+}
+
+/** Asks some users. */
+async function isCommonName(db: Db, term: UserTerm): Promise<boolean> {
   const { values, add } = statementValues();
   const [row] = await db.sql<{ matches: number }>(
     `SELECT count(*)::int AS matches FROM (SELECT u.username, u.email FROM users u LIMIT ${SAMPLE}) u
@@ -64,7 +89,7 @@ async function findUsers(db: Db, term: UserTerm): Promise<number[]> {
 }
 
 /** Numbers of the newest `max` matches. */
-export function countMatches(db: Db, filter: PaymentFilter, text: (add: AddValue) => string, max: number): Promise<GroupCount[]> {
+export function countMatches(db: Db, filter: PaymentFilter, text: TextCondition, max: number): Promise<GroupCount[]> {
   const { values, add } = statementValues();
   return db.sql<GroupCount>(
     `SELECT method, bucket, count(*)::int AS payments FROM (${matchesSql(filter, text, max, add)}) found GROUP BY 1, 2 ORDER BY 1, 2`,
