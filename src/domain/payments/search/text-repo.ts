@@ -4,11 +4,14 @@ import type { GroupCount } from './count-repo.ts';
 import { matchesSql, NEWEST_FIRST, type TextCondition } from './list-repo.ts';
 import type { PaymentFilter, SearchTerm } from './payment-filter.ts';
 
-/** Up to this number of users their payments are looked up; with more, the payments of the window are compared, newest first. */
-const MANY_USERS = 1_000;
-/** A text in so many of a sample is common: its index would give a large part of the table. */
+/** Up to this number of users their payments are looked up by the index of payers. */
+const FEW_USERS = 1_500;
+/** Up to this number of users they are read first, and the payments of the window are compared with them, newest first. */
+const MANY_USERS = 10_000;
+/** Rows of a sample, and in how many of them a text must be to be common: its index would give a large part of the table. */
 const SAMPLE = 2_000;
-const COMMON_IN_SAMPLE = 30;
+const COMMON_ID = 60;
+const COMMON_NAME = 160;
 
 type UserTerm = Extract<SearchTerm, { indexed: string }>;
 type IdTerm = Extract<SearchTerm, { field: 'id' }>;
@@ -27,8 +30,11 @@ export async function textCondition(db: Db, term: SearchTerm, to: Date | null): 
   }
   const userIds = (await isCommonName(db, term)) ? null : await findUsers(db, term);
   if (userIds?.length === 0) return null;
-  if (userIds && userIds.length < MANY_USERS) {
+  if (userIds && userIds.length < FEW_USERS) {
     return { sql: (add) => `p.user_id = ANY(${add(userIds)}::int[])`, isCommon: false };
+  }
+  if (userIds && userIds.length < MANY_USERS) {
+    return { sql: (add) => `p.user_id IN (SELECT unnest(${add(userIds)}::int[]))`, isCommon: true };
   }
   return {
     sql: (add) => `(SELECT ${FIELD[term.field]} LIKE lower(${add(term.pattern)}) FROM users u WHERE u.id = p.user_id)`,
@@ -63,7 +69,7 @@ async function isCommonId(db: Db, term: IdTerm, to: Date | null): Promise<boolea
          WHERE p.created_at <= coalesce(${add(to)}::timestamptz, 'infinity') ORDER BY ${NEWEST_FIRST} LIMIT ${SAMPLE}) p WHERE ${matches}) AS newest`,
     values,
   );
-  return Math.min(row!.random, row!.newest) >= COMMON_IN_SAMPLE;
+  return Math.min(row!.random, row!.newest) >= COMMON_ID;
 }
 
 /** Asks some users. */
@@ -74,7 +80,7 @@ async function isCommonName(db: Db, term: UserTerm): Promise<boolean> {
      WHERE ${FIELD[term.field]} LIKE lower(${add(term.pattern)})`,
     values,
   );
-  return row!.matches >= COMMON_IN_SAMPLE;
+  return row!.matches >= COMMON_NAME;
 }
 
 /** At most `MANY_USERS`. */
