@@ -320,7 +320,7 @@ describe('one payment and its check', () => {
     expect(after.body).toMatchObject({ success: false, status_changed: false, payment: { is_paid: true, is_checkable: false } });
     expect((await moneyFacts(app, user.user.id)).deposits).toBe(1);
     const [row] = await app.db.sql<{ details: Record<string, unknown> }>(
-      `SELECT details FROM admin_audit_log WHERE action = 'payments:edit' AND details ->> 'after' IS NOT NULL ORDER BY id DESC LIMIT 1`,
+      `SELECT details FROM admin_audit_log WHERE action = 'payments:edit' AND details ->> 'before' IS NOT NULL ORDER BY id DESC LIMIT 1`,
     );
     expect(row!.details).toMatchObject({ before: { status: 'pending' }, after: { status: 'succeeded' } });
   });

@@ -67,10 +67,12 @@ export async function checkAnyPayment(
 ): Promise<CheckedPayment> {
   const found = await requirePayment(app, payment.method, payment.id);
   const checked = await checkOnRequest(app, found, await requireUser(app, actor.userId), purposes);
-  const { oldStatus, newStatus, statusChanged } = checked;
-  if (statusChanged) {
-    app.audit?.record({ resourceId: found.id, before: { status: oldStatus }, after: { status: newStatus } });
-  }
+  const { oldStatus, statusChanged, success } = checked;
+  app.audit?.record({
+    resourceId: found.id,
+    ...(statusChanged && { before: { status: oldStatus } }),
+    after: { status: checked.payment.status, success },
+  });
   // A guest purchase gets its payer with the money.
   const fresh = statusChanged ? await requirePayment(app, payment.method, payment.id) : found;
   const [view] = await viewPayments(app, actor, [fresh]);
