@@ -31,6 +31,7 @@ const COMPLETE_TAGS = [
   ...['campaigns', 'Cabinet Admin Campaigns'],
   ...['Landing Pages', 'Cabinet Admin Landings', 'Cabinet Gift', 'miniapp'],
   ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
+  ...['Cabinet Admin Payment Methods', 'Cabinet Admin Payments'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

@@ -71,6 +71,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   trial_day_counters: 'subscriptions',
 
   payment_cases: 'payments',
+  payment_day_counters: 'payments',
   payment_method_configs: 'payments',
   payment_method_promo_groups: 'payments',
   payment_reversals: 'payments',

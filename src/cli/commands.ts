@@ -1,4 +1,5 @@
 import { createAdminCommand } from './admin-command.ts';
+import { listCasesCommand, resolveCaseCommand, showCaseCommand } from './case-commands.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { refundGiftCommand, resendGiftCommand } from './gift-commands.ts';
@@ -18,6 +19,9 @@ export const commands: readonly Command[] = [
   createTokenCommand,
   listTokensCommand,
   revokeTokenCommand,
+  listCasesCommand,
+  showCaseCommand,
+  resolveCaseCommand,
   migrateCommand,
   ledgerCheckCommand,
   ledgerReportCommand,

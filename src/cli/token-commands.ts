@@ -1,9 +1,10 @@
 import { addDays } from '../core/clock.ts';
 import { createApiToken, listApiTokens, setApiTokenActive } from '../domain/access/manage-tokens.ts';
 import type { ApiToken } from '../domain/access/types.ts';
-import { type Command, CommandError, UsageError } from './command.ts';
+import { type Command, CommandError } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 import { alignColumns } from './text-table.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const MAX_DAYS = 36_500;
 
@@ -74,12 +75,6 @@ export const revokeTokenCommand: Command = {
     });
   },
 };
-
-function wholeNumber(text: string, name: string, max: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > max) throw new UsageError(`${name} must be a whole number from 1 to ${max}, not "${text}".`);
-  return value;
-}
 
 function stateOf(token: ApiToken, now: Date): string {
   if (!token.isActive) return 'revoked';

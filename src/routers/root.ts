@@ -6,6 +6,8 @@ import { adminChannelsRouter } from './admin/channels.router.ts';
 import { adminLandingsRouter } from './admin/landings.router.ts';
 import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
 import { adminPartnersRouter } from './admin/partners.router.ts';
+import { adminPaymentMethodsRouter } from './admin/payment-methods.router.ts';
+import { adminPaymentsRouter } from './admin/payments.router.ts';
 import { adminPoliciesRouter } from './admin/policies.router.ts';
 import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
 import { adminPromoOffersRouter } from './admin/promo-offers.router.ts';
@@ -159,6 +161,8 @@ export const appRouter = router({
     vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
     channels: adminChannelsRouter,
+    paymentMethods: adminPaymentMethodsRouter,
+    payments: adminPaymentsRouter,
   }),
 });
 

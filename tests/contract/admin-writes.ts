@@ -19,6 +19,7 @@ import { CAMPAIGN_WRITES } from './campaign-writes.ts';
 import { CHANNEL_WRITES } from './channel-writes.ts';
 import { LANDING_WRITES } from './landing-writes.ts';
 import { PANEL_WRITES } from './panel-writes.ts';
+import { PAYMENT_WRITES } from './payment-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
 /** Operations without a state of ours that could be told, and why. */
@@ -305,6 +306,7 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...SUPPORT,
   ...CAMPAIGN_WRITES,
   ...LANDING_WRITES,
+  ...PAYMENT_WRITES,
   ...CHANNEL_WRITES,
   ...PANEL_WRITES,
   ...WITHDRAWAL_WRITES,

@@ -44,6 +44,9 @@ describe('calling it', () => {
       'token create',
       'token list',
       'token revoke',
+      'cases list',
+      'cases show',
+      'cases resolve',
       'migrate',
       'ledger check',
       'gifts refund',
@@ -169,6 +172,73 @@ describe('work on one installation, in its order', () => {
     expect(found.out).toMatch(/balance_differs_from_ledger +1 +12345 cached, 0 posted/);
     const { code, of } = await doctor();
     expect([code, of('ledger').verdict, of('ledger').detail]).toEqual([1, 'problem', 'balance_differs_from_ledger']);
+  });
+});
+
+describe('payments that need a decision', () => {
+  test('doctor counts them; they are listed, shown and resolved once, and the audit log says how', async () => {
+    await cli('migrate');
+    const admin = JSON.parse((await cli('admin create boss@example.com --json')).out) as { user_id: number };
+    expect((await doctor()).of('payment cases')).toMatchObject({ verdict: 'ok', detail: 'none is open' });
+    expect((await cli('cases list')).out).toBe('There is no open case.\n');
+    const database = await PGlite.create({ dataDir: join(dataDir, 'database') });
+    await database.exec(
+      `SELECT open_payment_case('unknown_payment', 'yookassa', 'ref-' || n, NULL, NULL, 12300, 'RUB',
+         jsonb_build_object('externalId', CASE WHEN n = 1 THEN 'other' ELSE 'same' END), now() - interval '1 hour' * n)
+       FROM generate_series(1, 3) n`,
+    );
+    await database.close();
+    const open = await doctor();
+    expect([open.code, open.of('payment cases').verdict]).toEqual([0, 'warning']);
+    expect(open.of('payment cases').detail).toMatch(/^3 payments need a decision, the oldest since 20/);
+    expect(open.of('payment cases').next).toBe('npm run cli -- cases list');
+
+    const listed = JSON.parse((await cli('cases list --json')).out) as {
+      total: number;
+      cases: { id: number; reference: string }[];
+    };
+    expect([listed.total, listed.cases.map(({ reference }) => reference)]).toEqual([3, ['ref-3', 'ref-2', 'ref-1']]);
+    expect((await cli('cases list --limit 1 --page 2')).out).toMatch(/ yookassa +123 ₽ .* open +unknown_payment/);
+    const [first, second, third] = listed.cases.map(({ id }) => id);
+    const shown = await cli(`cases show ${first}`);
+    expect(shown.out).toContain('none is known');
+    expect(shown.out).toContain(`npm run cli -- cases resolve ${first}`);
+
+    for (const [words, message] of [
+      [`cases resolve ${first}`, 'Say one of --credit USER_ID, --refund and --ignore.'],
+      [`cases resolve ${first} --refund --ignore`, 'Say one of'],
+      [`cases resolve ${first} --ignore`, '--ignore needs --comment TEXT.'],
+      [`cases resolve ${first} --refund --kopeks 5`, '--kopeks goes with --credit.'],
+      [`cases resolve ${first} --credit me`, '--credit must be a whole number'],
+      ['cases list --status closed', '--status must be open, resolved or all'],
+    ] as const) {
+      const wrong = await cli(words);
+      expect([wrong.code, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining(message)]);
+    }
+    expect((await cli('cases show 4711')).err).toContain('There is no case 4711');
+    expect((await cli(`cases resolve ${first} --credit 4711`)).err).toContain('User not found');
+
+    const credited = await cli(`cases resolve ${first} --credit ${admin.user_id}`);
+    expect([credited.err, credited.out]).toEqual(['', expect.stringMatching(/resolved: transaction \d+ credits user \d+\.\n$/)]);
+    const again = await cli(`cases resolve ${first} --credit ${admin.user_id}`);
+    expect([again.code, again.err]).toEqual([1, expect.stringContaining('is resolved')]);
+    expect((await cli(`cases resolve ${second} --credit ${admin.user_id}`)).err).toContain('was credited meanwhile');
+    expect((await cli(`cases resolve ${second} --ignore --comment twice`)).out).toContain('ignored');
+    expect((await cli(`cases resolve ${third} --refund`)).out).toContain('Return it in the cabinet of yookassa');
+    expect((await doctor()).of('payment cases').verdict).toBe('ok');
+    expect((await cli('ledger check')).out).toContain('The ledger is clean (1 transactions');
+
+    const after = await PGlite.create({ dataDir: join(dataDir, 'database') });
+    const { rows } = await after.query<{ actor: string; resource: string; resolution: string }>(
+      `SELECT actor_name AS actor, resource_id AS resource, details -> 'after' ->> 'resolution' AS resolution FROM admin_audit_log
+       WHERE request_method = 'CLI' ORDER BY id`,
+    );
+    await after.close();
+    expect(rows).toEqual([
+      { actor: 'command line', resource: `case ${first}`, resolution: 'credit' },
+      { actor: 'command line', resource: `case ${second}`, resolution: 'ignore' },
+      { actor: 'command line', resource: `case ${third}`, resolution: 'refund' },
+    ]);
   });
 });
 

@@ -3,6 +3,7 @@ import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
+import { readOpenCases } from '../../domain/payments/resolve-case.ts';
 import { type OutageReason, readOutage } from '../../domain/provisioning/panel-outage.ts';
 import { listStaleExternalSquads } from '../../domain/provisioning/stale-external-squads.ts';
 import { readReceiptHealth } from '../../domain/receipts/read-health.ts';
@@ -86,6 +87,14 @@ async function findProblems(db: Database['db']): Promise<string[] | null> {
     if (sqlState(error) !== STATEMENT_CANCELLED) throw error;
     return null;
   }
+}
+
+/** Payments that wait for a decision of an administrator (03a section 0.5). */
+export async function checkPaymentCases({ db }: Database): Promise<Finding> {
+  const { open, oldest } = await readOpenCases({ db });
+  if (open === 0) return ok('payment cases', 'none is open');
+  const detail = `${open} ${open === 1 ? 'payment needs' : 'payments need'} a decision, the oldest since ${oldest!.toISOString()}`;
+  return warning('payment cases', detail, 'npm run cli -- cases list');
 }
 
 /** What keeps subscriptions from being provisioned as they were sold: an outage of the panel, squads that it no longer has (08 P3, P12). */

@@ -12,7 +12,15 @@ import { createSettingsStore, type SettingsStore } from '../../domain/settings/s
 import { type Command, type CommandCall, EXIT } from '../command.ts';
 import { describeDatabaseFailure, describeLock } from '../describe-failure.ts';
 import { commandLog, describeDatabase, hasEmbeddedData } from '../open-service.ts';
-import { checkAccess, checkJobs, checkMoney, checkProvisioning, checkReceipts, checkWebhooks } from './content-checks.ts';
+import {
+  checkAccess,
+  checkJobs,
+  checkMoney,
+  checkPaymentCases,
+  checkProvisioning,
+  checkReceipts,
+  checkWebhooks,
+} from './content-checks.ts';
 import { checkMigrations, checkServer } from './database-checks.ts';
 import { describeFindings, type Finding, ok, problem, warning } from './finding.ts';
 import { checkOutside } from './outside-checks.ts';
@@ -107,6 +115,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       ...(await checkAccess(database)),
       await checkJobs(database),
       await checkMoney(database),
+      await checkPaymentCases(database),
       await checkWebhooks(database),
       await checkReceipts(database, settings),
       ...(await checkProvisioning(database)),

@@ -1,5 +1,6 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import type { Language } from '../messaging/texts.ts';
 import type { CaseKind, PaymentCase } from './types.ts';
 
 const CASE = columns('PaymentCase', [
@@ -39,4 +40,67 @@ export async function claimNotice(db: Db, id: number, now: Date): Promise<boolea
     [id, now],
   );
   return rows.length > 0;
+}
+
+/** `status` null = any. Open cases are listed oldest first, others newest first. */
+export async function listCaseRows(
+  db: Db,
+  status: PaymentCase['status'] | null,
+  limit: number,
+  offset: number,
+): Promise<{ cases: PaymentCase[]; total: number }> {
+  const order = status === 'open' ? 'created_at, id' : 'created_at DESC, id DESC';
+  const [cases, [count]] = await Promise.all([
+    db.sql<CaseRow>(
+      `SELECT ${CASE.of()} FROM payment_cases WHERE $1::text IS NULL OR status = $1::text ORDER BY ${order} LIMIT $2::int OFFSET $3::bigint`,
+      [status, limit, offset],
+    ),
+    db.sql<{ total: number }>('SELECT count(*)::int AS total FROM payment_cases WHERE $1::text IS NULL OR status = $1::text', [
+      status,
+    ]),
+  ]);
+  return { cases, total: count!.total };
+}
+
+/** Open cases: how many, and since when the oldest waits. */
+export async function countOpenCases(db: Db): Promise<{ open: number; oldest: Date | null }> {
+  const [row] = await db.sql<{ open: number; oldest: Date | null }>(
+    "SELECT count(*)::int AS open, min(created_at) AS oldest FROM payment_cases WHERE status = 'open'",
+  );
+  return row!;
+}
+
+/** What a decision did. Only `done` has written anything. */
+export type DecisionOutcome = 'done' | 'no_user' | 'unknown' | 'resolved' | 'credited' | 'reversed';
+
+interface Decision {
+  caseId: number;
+  resolvedBy: string;
+  comment: string | null;
+  now: Date;
+}
+
+/** Credits the money of a case to a user, in one statement (prisma/sql/payment-cases.sql). */
+export async function creditCase(
+  db: Db,
+  { caseId, resolvedBy, comment, now }: Decision,
+  credit: { userId: number; kopeks: number; titles: Record<Language, string>; methodName: string },
+): Promise<{ outcome: DecisionOutcome; transactionId: number | null }> {
+  const [row] = await db.sql<{ outcome: DecisionOutcome; transactionId: number | null }>(
+    'SELECT outcome, transaction_id FROM credit_payment_case($1::int, $2::int, $3::bigint, $4::jsonb, $5, $6, $7, $8::timestamptz)',
+    [caseId, credit.userId, credit.kopeks, JSON.stringify(credit.titles), credit.methodName, resolvedBy, comment, now],
+  );
+  return row!;
+}
+
+export async function closeCase(
+  db: Db,
+  resolution: 'refund' | 'ignore',
+  { caseId, resolvedBy, comment, now }: Decision,
+): Promise<DecisionOutcome> {
+  const [row] = await db.sql<{ outcome: DecisionOutcome }>(
+    'SELECT close_payment_case($1::int, $2, $3, $4, $5::timestamptz) AS outcome',
+    [caseId, resolution, resolvedBy, comment, now],
+  );
+  return row!.outcome;
 }

@@ -3,7 +3,8 @@ import type { App } from '../../core/app.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { text } from '../messaging/texts.ts';
 import { creditSeenPayment } from './credit-payment.ts';
-import { requireMyPayment, viewPayment } from './list-payments.ts';
+import { requireMyPayment } from './list-payments.ts';
+import { type Payer, viewPayment } from './payment-view.ts';
 import { ProviderError } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
@@ -46,15 +47,35 @@ export async function refreshPaymentOf(app: App, paymentId: number, purpose: Pay
 }
 
 /**
- * Asks the provider about a payment on the user's request (spec 03 section 4.2). A payment that cannot be checked and a provider that
- * does not answer are reported in the answer, not as errors. @throws AppError 400 | 404 | 429
+ * Asks the provider about an own payment (spec 03 section 4.2). A payment that cannot be checked and a provider that does not answer are
+ * reported in the answer, not as errors. @throws AppError 400 | 404 | 429
  */
-export async function checkMyPayment(app: App, actor: UserActor, method: string, id: number): Promise<CheckedPayment> {
+export async function checkMyPayment(
+  app: App,
+  actor: UserActor,
+  method: string,
+  id: number,
+  purposes: readonly PaymentPurpose[] = [],
+): Promise<CheckedPayment> {
   const { payment, user } = await requireMyPayment(app, actor, method, id);
+  return checkOnRequest(app, { ...user, ...payment }, user, purposes);
+}
+
+/**
+ * Asks the provider about a payment on request of `viewer`, whose language the answer has. @throws AppError 429
+ * @param payment with the payer to show; other fields are not shown
+ */
+export async function checkOnRequest(
+  app: App,
+  payment: Payment & Payer,
+  viewer: { id: number; language: string },
+  purposes: readonly PaymentPurpose[],
+): Promise<CheckedPayment> {
+  const { language } = viewer;
   const answer = (success: boolean, key: 'check_unavailable' | 'check_failed') => ({
     success,
-    message: text(user.language, `errors.payment_${key}`),
-    payment: viewPayment(app, payment, user),
+    message: text(language, `errors.payment_${key}`),
+    payment: viewPayment(app, payment, language),
     statusChanged: false,
     oldStatus: null,
     newStatus: null,
@@ -62,12 +83,12 @@ export async function checkMyPayment(app: App, actor: UserActor, method: string,
   if (!isCheckable(payment, app.ports.payments.byMethod(payment.method) ?? null, app.clock.now())) {
     return answer(false, 'check_unavailable');
   }
-  await limitChecks(app, actor.userId);
+  await limitChecks(app, viewer.id);
   try {
-    await refreshPayment(app, payment);
+    await refreshPayment(app, payment, purposes);
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    app.log.warn({ err: error, paymentId: id }, 'a payment could not be checked');
+    app.log.warn({ err: error, paymentId: payment.id }, 'a payment could not be checked');
     return answer(false, 'check_failed');
   }
   const fresh = (await findPayment(app.db, payment.id)) ?? payment;
@@ -75,8 +96,8 @@ export async function checkMyPayment(app: App, actor: UserActor, method: string,
   const statusChanged = oldStatus !== newStatus || payment.isPaid !== fresh.isPaid;
   return {
     success: true,
-    message: text(user.language, statusChanged ? 'payments.check_done' : 'payments.check_unchanged'),
-    payment: viewPayment(app, fresh, user),
+    message: text(language, statusChanged ? 'payments.check_done' : 'payments.check_unchanged'),
+    payment: viewPayment(app, { ...payment, ...fresh }, language),
     statusChanged,
     oldStatus,
     newStatus,

@@ -122,13 +122,8 @@ async function applyUncredited(
       await inTransaction(app, async (t) => {
         if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
         await purpose?.recordMismatch(t, payment, state);
-        await openCase(t, {
-          kind: verdict,
-          payment,
-          amountKopeks,
-          currency,
-          details: { status, chargeId: state.chargeId ?? null },
-        });
+        const details = { status, chargeId: state.chargeId ?? null };
+        await openCase(t, { kind: verdict, payment, amountKopeks, currency, details });
       });
       return verdict;
     default: {
@@ -162,10 +157,10 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
 async function refuseCredit(
   app: App,
   payment: Payment,
-  { amountKopeks, currency }: ProviderPaymentState,
+  { amountKopeks, currency, chargeId = null }: ProviderPaymentState,
   kind: 'no_user' | 'order_mismatch',
   details: Readonly<Record<string, unknown>> = {},
 ): Promise<CreditResult> {
-  await openCase(app, { kind, payment, amountKopeks, currency, details });
+  await openCase(app, { kind, payment, amountKopeks, currency, details: { ...details, chargeId } });
   return kind;
 }

@@ -8,7 +8,9 @@ export const aboveMaximum = (kopeks: number) => refuse('amount_above_maximum', 4
 export const methodSwitchedOff = (name: string) => refuse('payment_method_off', 400, `${name} payment method is unavailable`);
 export const paymentNotFound = () => refuse('payment_not_found', 404, 'Payment not found');
 export const noRecentPayments = () => refuse('payment_not_found', 404, 'No recent payments found');
-export const invalidMethod = (method: string) => refuse('invalid_payment_method', 400, `Invalid payment method: ${method}`);
+/** @param method null = the administration's text, which does not name it */
+export const invalidMethod = (method: string | null) =>
+  refuse('invalid_payment_method', 400, method === null ? 'Invalid payment method' : `Invalid payment method: ${method}`);
 export const unsupportedMethod = (method: string) =>
   refuse('unsupported_payment_method', 400, `Unsupported payment method: ${method}`);
 export const cardNotFound = () => refuse('saved_card_not_found', 404, 'Saved card not found');

@@ -4,12 +4,11 @@ import { addMs } from '../../core/clock.ts';
 import { offsetOf } from '../../core/paging.ts';
 import { requireUser } from '../identity/require-user.ts';
 import type { UserRecord } from '../identity/types.ts';
-import { text } from '../messaging/texts.ts';
 import { invalidMethod, noRecentPayments, paymentNotFound, unsupportedMethod } from './errors.ts';
 import { methodDefaults } from './method-defaults.ts';
-import { methodName } from './method-settings.ts';
+import { viewPayment } from './payment-view.ts';
 import { countPendingPayments, findLatestPayment, findPaymentOfUser, listPendingPayments } from './repo.ts';
-import { isCheckable, LATEST_MS, PENDING_MS, shownStatus, statusText, webUrl } from './rules.ts';
+import { LATEST_MS, PENDING_MS } from './rules.ts';
 import type { Payment, PaymentView } from './types.ts';
 
 /** Payment methods of the ledger that have no payment records (spec 03 section 3). */
@@ -27,7 +26,7 @@ export async function listMyPendingPayments(
     listPendingPayments(app.db, user.id, since, page.perPage, offsetOf(page.page, page.perPage)),
     countPendingPayments(app.db, user.id, since),
   ]);
-  return { items: payments.map((payment) => viewPayment(app, payment, user)), total };
+  return { items: payments.map((payment) => viewPayment(app, { ...user, ...payment }, user.language)), total };
 }
 
 /** The user's newest payment of a method in the last hour, whatever its outcome. @throws AppError 400 | 404 */
@@ -37,13 +36,13 @@ export async function findMyLatestPayment(app: App, actor: UserActor, method: st
   const user = await requireUser(app, actor.userId);
   const payment = await findLatestPayment(app.db, user.id, recordMethod(method), addMs(app.clock.now(), -LATEST_MS));
   if (!payment) throw noRecentPayments();
-  return viewPayment(app, payment, user);
+  return viewPayment(app, { ...user, ...payment }, user.language);
 }
 
 /** One payment of the user; that of another user is refused like an unknown one (spec 03 section 3). @throws AppError 400 | 404 */
 export async function readMyPayment(app: App, actor: UserActor, method: string, id: number): Promise<PaymentView> {
   const { payment, user } = await requireMyPayment(app, actor, method, id);
-  return viewPayment(app, payment, user);
+  return viewPayment(app, { ...user, ...payment }, user.language);
 }
 
 /** The record behind `readMyPayment`. @throws AppError 400 | 404 */
@@ -58,26 +57,6 @@ export async function requireMyPayment(
   const payment = await findPaymentOfUser(app.db, user.id, recordMethod(method), id);
   if (!payment) throw paymentNotFound();
   return { payment, user };
-}
-
-/** A payment of the user as answers show it. */
-export function viewPayment(app: App, payment: Payment, user: UserRecord): PaymentView {
-  const { id, method, amountKopeks, isPaid, createdAt, expiresAt } = payment;
-  const external = methodDefaults(method)?.identifiedBy === 'order' ? null : payment.externalId;
-  const [emoji, ...words] = text(user.language, statusText(payment)).split(' ');
-  return {
-    ...{ id, method, amountKopeks, isPaid, createdAt, expiresAt },
-    methodDisplay: methodName(app, method),
-    identifier: external ?? payment.orderId,
-    status: shownStatus(payment),
-    statusEmoji: emoji!,
-    statusText: words.join(' '),
-    isCheckable: isCheckable(payment, app.ports.payments.byMethod(method) ?? null, app.clock.now()),
-    paymentUrl: webUrl(payment.paymentUrl),
-    userId: user.id,
-    userMessengerId: user.messengerId,
-    userUsername: user.username,
-  };
 }
 
 function checkMethod(method: string): void {

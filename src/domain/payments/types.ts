@@ -40,9 +40,11 @@ export interface PaymentView
   statusEmoji: string;
   statusText: string;
   isCheckable: boolean;
-  userId: number;
+  /** Null for people without an account, as what follows. */
+  userId: number | null;
   userMessengerId: number | null;
   userUsername: string | null;
+  userEmail: string | null;
 }
 
 /** A type, not an interface, since the answer publishes it as a free-form object. */

@@ -144,4 +144,10 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Only the traffic of these nodes; UUIDs, separated by commas. Users without it stay in the list.',
   'GET /cabinet/admin/traffic.start_date': 'First day, `YYYY-MM-DD` (UTC); only with `end_date`, at most 31 days.',
   'GET /cabinet/admin/traffic.end_date': 'Last day, `YYYY-MM-DD` (UTC).',
+  method_filter: 'Only payments of the method with this id; an unknown one is no filter.',
+  'Cabinet Admin Payments.search':
+    'Beginning of an id of the payment (below three characters the whole id), of digits also the messenger id of the payer; after a leading `@` a part of the username; with an `@` inside a part of the e-mail address.',
+  'Cabinet Admin Payments.status_filter': '`paid`, `pending` or `cancelled`; anything else is no filter.',
+  'Cabinet Admin Payments.period':
+    '`24h`, `7d`, `30d` or `all` (365 days) until now; anything else is `24h`. Ignored when `date_from` is given.',
 };

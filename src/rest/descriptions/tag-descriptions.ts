@@ -51,6 +51,9 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Campaigns': 'Administration of advertising campaigns and their statistics.',
   'Cabinet Admin Withdrawals': 'Requests of users to have their referral rewards paid out: risk, decision, payout.',
   'Cabinet Admin Partners': 'Applications of partners, partners and their campaigns, settings of the programme.',
+  'Cabinet Admin Payment Methods':
+    'Administration of payment methods: order, names, limits, sub-options, and which users are offered them.',
+  'Cabinet Admin Payments': 'Payments of all users: search, statistics, and a check at the provider.',
   'Cabinet Admin Landings': 'Administration of sales pages, their purchases and statistics.',
   'Cabinet Admin Channels':
     'Channels of the messenger that users must have joined while `CHANNEL_IS_REQUIRED_SUB` is on. Every change applies on all instances within a second.',

@@ -103,6 +103,14 @@ export const COUNTERS: readonly Counter[] = [
     recount: null,
   },
   {
+    name: 'payment_day_counters',
+    maintained: `SELECT day, method, bucket, sum(payments)::int AS payments FROM payment_day_counters
+      GROUP BY 1, 2, 3 HAVING sum(payments) <> 0 ORDER BY 1, 2, 3`,
+    counted: `SELECT ${DAY} AS day, method, CASE WHEN is_paid OR outcome = 'paid' THEN 'paid' WHEN outcome = 'pending' THEN 'pending' ELSE 'cancelled' END
+        AS bucket, count(*)::int AS payments FROM payments GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
+    recount: 'recount_payments',
+  },
+  {
     name: 'subscription_counters',
     maintained: `SELECT status, is_trial, sum(subscriptions)::int AS subscriptions FROM subscription_counters
       GROUP BY 1, 2 HAVING sum(subscriptions) <> 0 ORDER BY 1, 2`,

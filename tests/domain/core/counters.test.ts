@@ -34,6 +34,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
   const state = () => one("'trial'", "'active'", "'expired'", "'limited'");
   const squads = () => one('\'["a"]\'', '\'["a", "b"]\'', '\'["b", "c", "b"]\'', "'[]'");
   const withdrawal = () => one("'pending'", "'approved'", "'completed'");
+  const outcome = () => one("'pending'", "'paid'", "'failed'", "'expired'", "'amount_mismatch'", "'refunded'");
   const group = () => one('NULL', row('promo_groups'));
   const set = (table: string, assignment: string, where = 'true') =>
     `UPDATE ${table} SET ${assignment} WHERE id = ${row(table, where)}`;
@@ -59,6 +60,15 @@ function changes(random: (bound: number) => number): Record<string, () => string
     addGroup: () => `INSERT INTO promo_groups (name) VALUES (${code()})`,
     deposit: () => post('deposit', 1 + random(90_000), "'provider_clearing', 'provider:x'", one("'x'", "'y'"), code()),
     bonus: () => post('deposit', 1 + random(900), "'bonus', 'bonus:x'", one("'manual'", 'NULL'), 'NULL', flag()),
+    invoice: () =>
+      `INSERT INTO payments (method, order_id, amount_kopeks, status, outcome, is_paid, purpose, created_at)
+       VALUES (${one("'x'", "'y'")}, ${code()}, 100, 'x', ${outcome()}, ${flag()}, 'guest_purchase', ${moment()})`,
+    changeInvoice: () =>
+      set(
+        'payments',
+        one(`outcome = ${outcome()}`, `is_paid = ${flag()}`, `created_at = ${moment()}`, "method = 'y'", "status = 'z'"),
+      ),
+    removeInvoice: () => `DELETE FROM payments WHERE id = ${row('payments')}`,
     sale: () => post('subscription_payment', -1 - random(40_000), "'sales_revenue', 'sales:x'", "'balance'", 'NULL'),
     uncomplete: () => set('transactions', `is_completed = ${flag()}, is_internal = ${flag()}, created_at = ${moment()}`),
     merge: () => `SELECT move_transactions(${row('users', 'balance_kopeks = 0')}, ${row('users')})`,

@@ -78,4 +78,47 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   total_revenue_kopeks: 'Revenue of the whole period in kopeks.',
   total_revenue_rubles: 'Revenue in rubles: kopeks / 100.',
   paid_at: 'When the payment arrived (UTC); null while it has not.',
+  'SortOrderRequest.method_ids': 'Ids of payment methods; the first one is shown first.',
+  default_display_name: 'Name of the method that is shown while `display_name` is null.',
+  'PaymentMethodConfigResponse.sub_options':
+    'Sub-options with whether they are offered; one that is not in the map is offered. Null: users get no choice.',
+  'PUT /cabinet/admin/payment-methods/{method_id}.display_name':
+    'Name for users, at most 255 characters; a blank one is none. Null leaves it unchanged.',
+  'PUT /cabinet/admin/payment-methods/{method_id}.min_amount_kopeks': 'Smallest amount in kopeks. Null leaves it unchanged.',
+  'PUT /cabinet/admin/payment-methods/{method_id}.max_amount_kopeks': 'Greatest amount in kopeks. Null leaves it unchanged.',
+  'PUT /cabinet/admin/payment-methods/{method_id}.sub_options':
+    'Replaces the map of sub-options: id to whether it is offered, at most 20. Null or empty leaves it unchanged.',
+  'PaymentMethodConfigResponse.min_amount_kopeks': 'Smallest amount in kopeks; null: the default.',
+  'PaymentMethodConfigResponse.max_amount_kopeks': 'Greatest amount in kopeks; null: the default.',
+  available_sub_options: 'Sub-options that the method has now; null for none.',
+  'SubOptionInfo.id': 'Id of the sub-option.',
+  'SubOptionInfo.name': 'Name of the sub-option for display.',
+  default_min_amount_kopeks: 'Smallest amount in kopeks that applies while `min_amount_kopeks` is null.',
+  default_max_amount_kopeks: 'Greatest amount in kopeks that applies while `max_amount_kopeks` is null.',
+  user_type_filter:
+    'Who is offered the method: `all`, `messenger` (users with a messenger account) or `email` (users with an e-mail address).',
+  first_topup_filter:
+    '`any`, `yes` (only users without a completed top-up) or `no` (only users with one). It counts for top-ups of the balance.',
+  promo_group_filter_mode: '`all`, or `selected`: only members of `allowed_promo_group_ids`, where that is not empty.',
+  allowed_promo_group_ids:
+    'Ids of promo groups for the mode `selected`. In a request they replace the stored ones, and unknown ids are ignored.',
+  is_provider_configured:
+    'Whether the provider of the method is enabled and has its credentials. Users are offered no other methods.',
+  reset_display_name: 'Puts the default name back; `display_name` of the same request is ignored.',
+  reset_min_amount: 'Puts the default minimum back; `min_amount_kopeks` of the same request is ignored.',
+  reset_max_amount: 'Puts the default maximum back; `max_amount_kopeks` of the same request is ignored.',
+  'CabinetAdminPaymentsPendingPaymentResponse.status':
+    'State as the provider names it, or `expired`, `amount_mismatch` or `refunded`.',
+  'CabinetAdminPaymentsPendingPaymentResponse.identifier':
+    'Id of the payment at the provider, or the order id where its pages show that.',
+  'CabinetAdminPaymentsPendingPaymentResponse.expires_at': 'When the invoice expires (UTC); null when the provider gave no time.',
+  'CabinetAdminPaymentsPendingPaymentResponse.user_id': 'Internal id of the payer; null for people without an account.',
+  'PaymentsStatsResponse.total_pending': 'Number of pending payments.',
+  'PaymentsStatsResponse.by_method': 'Numbers of pending payments by the name of the method.',
+  'SearchStatsResponse.total': 'Number of payments of the search.',
+  'SearchStatsResponse.pending': 'Of these, payments that wait for the payer or the provider.',
+  'SearchStatsResponse.paid': 'Of these, paid ones; also those that were paid back afterwards.',
+  'SearchStatsResponse.cancelled':
+    'Of these, failed, expired and cancelled ones, and those with another amount than the invoice.',
+  'SearchStatsResponse.by_method': 'Numbers of payments by the id of the method.',
 };

@@ -70,6 +70,27 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
   'GET /cabinet/admin/landings/{landing_id}/purchases':
     'Lists purchases of a sales page, newest first. Contacts are not masked; tokens are cut.',
 
+  'GET /cabinet/admin/payment-methods':
+    'Lists all payment methods in the order in which users see them, with what is stored and the defaults that apply where nothing is.',
+  'GET /cabinet/admin/payment-methods/promo-groups':
+    'Lists the promo groups that a method can be limited to, highest priority first.',
+  'GET /cabinet/admin/payment-methods/{method_id}': 'Returns a payment method.',
+  'PUT /cabinet/admin/payment-methods/order':
+    'Puts the methods in the given order. Unknown ids are ignored; methods that are not named keep their place.',
+  'PUT /cabinet/admin/payment-methods/{method_id}':
+    'Changes a payment method; only fields that are sent and not null change. Users see it immediately. A minimum above the maximum, defaults included, is 422, and so is a sub-option that the method does not have.',
+
+  'GET /cabinet/admin/payments':
+    'Lists payments of all users that wait for the payer, of the last 24 hours, newest first, and all top-ups in Stars of that time. Payments of people without an account are left out; the search has them.',
+  'GET /cabinet/admin/payments/stats': 'Counts the payments of the list of pending payments, in total and by method.',
+  'GET /cabinet/admin/payments/search':
+    'Lists payments of all methods and states, newest first, also of people without an account. At most a year back. With a text the newest 1,000 matches are listed, and `total` counts them.',
+  'GET /cabinet/admin/payments/search/stats':
+    'Counts the payments of a search by state and by method, whatever `status_filter` says. With a text the newest 1,000 matches are counted.',
+  'GET /cabinet/admin/payments/{method}/{payment_id}': 'Returns one payment as the service has recorded it.',
+  'POST /cabinet/admin/payments/{method}/{payment_id}/check':
+    'Queries the provider about a payment. What it confirms is applied as a callback is: a completed payment is credited, once. A payment that cannot be checked, and a provider that gives no answer, are `success: false`. At most 30 checks a minute for each administrator.',
+
   'GET /cabinet/admin/apps/vpnpanel/status': 'Returns whether an app configuration is in force, and which.',
   'PUT /cabinet/admin/apps/vpnpanel/uuid':
     'Chooses the configuration of the panel that connection guides are made from; null, blank or nothing chooses none. It applies immediately on every instance, unless the environment sets one. Whether the panel has it is not checked.',

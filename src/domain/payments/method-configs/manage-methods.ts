@@ -1,0 +1,118 @@
+import type { AdminActor } from '../../../core/actor.ts';
+import type { App } from '../../../core/app.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { refuse } from '../../../core/errors.ts';
+import { requireUser } from '../../identity/require-user.ts';
+import { listPromoGroups, lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
+import { methodDefaults } from '../method-defaults.ts';
+import { isMethodConfigured, methodLimits, methodName, methodOptions, optionName } from '../method-settings.ts';
+import { applyChanges, checkChanges, type MethodChanges } from './changes.ts';
+import {
+  findConfig,
+  listConfigs,
+  lockConfig,
+  type MethodConfig,
+  reorderConfigs,
+  replaceGroups,
+  updateConfig,
+} from './config-repo.ts';
+
+/** A method as administrators see it: what is stored, and what applies where nothing is. Amounts are kopeks. */
+export interface MethodConfigView extends MethodConfig {
+  defaultDisplayName: string;
+  defaultMinAmountKopeks: number;
+  defaultMaxAmountKopeks: number;
+  /** Null = the method has no sub-options. */
+  availableSubOptions: { id: string; name: string }[] | null;
+  /** Whether its provider is enabled and has its credentials now. */
+  isProviderConfigured: boolean;
+}
+
+/** For a stored method that this installation does not know (spec 03 section 5.1). */
+const UNKNOWN_METHOD_LIMITS = { minKopeks: 1_000, maxKopeks: 10_000_000 };
+
+/** All methods in their order (spec 03 section 5.1). Names of sub-options are in the administrator's language. */
+export async function listMethodConfigs(app: App, actor: AdminActor): Promise<MethodConfigView[]> {
+  const { language } = await requireUser(app, actor.userId);
+  return (await listConfigs(app.db)).map((config) => viewConfig(app, config, language));
+}
+
+/** @throws AppError 404 */
+export async function readMethodConfig(app: App, actor: AdminActor, methodId: string): Promise<MethodConfigView> {
+  const { language } = await requireUser(app, actor.userId);
+  const config = await findConfig(app.db, methodId);
+  if (!config) throw methodNotFound(methodId);
+  return viewConfig(app, config, language);
+}
+
+/** Promo groups to choose from, highest priority first. */
+export async function listMethodGroups(app: App): Promise<{ id: number; name: string }[]> {
+  return (await listPromoGroups(app)).map(({ id, name }) => ({ id, name }));
+}
+
+/** Puts the methods into the given order; ids that are not stored are skipped, methods that are not named keep their place. */
+export async function reorderMethods(app: App, _actor: AdminActor, methodIds: readonly string[]): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const before = await listConfigs(t.db);
+    await reorderConfigs(t.db, methodIds, t.clock.now());
+    const after = await listConfigs(t.db);
+    t.audit?.record({ before: { methodIds: before.map(idOf) }, after: { methodIds: after.map(idOf) } });
+  });
+}
+
+/**
+ * Changes a method; users' lists of methods follow at once, because nothing of it is cached.
+ * @throws AppError 404; ValidationError 422 for a name that is too long, an unknown sub-option and a minimum above the maximum
+ */
+export async function changeMethod(
+  app: App,
+  actor: AdminActor,
+  methodId: string,
+  changes: MethodChanges,
+): Promise<MethodConfigView> {
+  await inTransaction(app, async (t) => {
+    const before = await lockConfig(t.db, methodId);
+    if (!before) throw methodNotFound(methodId);
+    const options = optionsOf(t, methodId) ?? [];
+    const values = applyChanges(before, changes);
+    checkChanges(changes, values, { options, limits: limitsOf(t, methodId) });
+    await updateConfig(t.db, methodId, values, t.clock.now());
+    if (changes.allowedPromoGroupIds) {
+      await replaceGroups(t.db, methodId, await lockExistingGroupIds(t.db, changes.allowedPromoGroupIds));
+    }
+    t.audit?.record({ before, after: await findConfig(t.db, methodId) });
+  });
+  return readMethodConfig(app, actor, methodId);
+}
+
+const idOf = ({ methodId }: MethodConfig) => methodId;
+const methodNotFound = (methodId: string) => refuse('payment_method_not_found', 404, `Payment method not found: ${methodId}`);
+
+function limitsOf(app: App, methodId: string) {
+  const method = methodDefaults(methodId);
+  return method ? methodLimits(app, method) : UNKNOWN_METHOD_LIMITS;
+}
+
+/** Null for a method without sub-options. */
+function optionsOf(app: App, methodId: string): readonly string[] | null {
+  const method = methodDefaults(methodId);
+  const options = method ? methodOptions(app, method) : [];
+  return options.length === 0 ? null : options;
+}
+
+function viewConfig(app: App, config: MethodConfig, language: string): MethodConfigView {
+  const { methodId, subOptions } = config;
+  const method = methodDefaults(methodId);
+  const options = optionsOf(app, methodId);
+  const { minKopeks, maxKopeks } = limitsOf(app, methodId);
+  return {
+    ...config,
+    // Those that can be sent back: an option that is not available now cannot be chosen.
+    subOptions: subOptions && Object.fromEntries(Object.entries(subOptions).filter(([id]) => options?.includes(id))),
+    defaultDisplayName: methodName(app, methodId),
+    defaultMinAmountKopeks: minKopeks,
+    defaultMaxAmountKopeks: maxKopeks,
+    availableSubOptions: options?.map((id) => ({ id, name: optionName(language, methodId, id) })) ?? null,
+    isProviderConfigured: method !== null && isMethodConfigured(app, method),
+  };
+}

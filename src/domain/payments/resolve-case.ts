@@ -1,0 +1,111 @@
+import type { Actor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { checkBounds } from '../../core/field-bounds.ts';
+import { isRowId } from '../../core/row-id.ts';
+import { recordCommand } from '../access/record-command.ts';
+import { closeCase, countOpenCases, creditCase, type DecisionOutcome, findCase, listCaseRows } from './case-repo.ts';
+import { methodName } from './method-settings.ts';
+import { topupTitles } from './payment-texts.ts';
+import { findPayment } from './repo.ts';
+import type { Payment, PaymentCase } from './types.ts';
+
+const MAX_KOPEKS = 2_000_000_000;
+const MAX_COMMENT_LENGTH = 500;
+
+/** Cases whose money is not with the shop: it went back to the payer, or was none. They can only be ignored. */
+const WITHOUT_MONEY: ReadonlySet<string> = new Set(['reversal_unknown', 'reversal_remainder', 'test_payment']);
+
+/** What an administrator decides. Amounts are kopeks; `kopeks` null = the amount of the case. */
+export type CaseDecision =
+  | { resolution: 'credit'; userId: number; kopeks: number | null; comment: string | null }
+  | { resolution: 'refund'; comment: string | null }
+  | { resolution: 'ignore'; comment: string };
+
+/** @param status null = any. Open cases come oldest first, others newest first */
+export function listCases(
+  app: App,
+  query: { status: PaymentCase['status'] | null; limit: number; offset: number },
+): Promise<{ cases: PaymentCase[]; total: number }> {
+  return listCaseRows(app.db, query.status, query.limit, query.offset);
+}
+
+/** How many cases are open, and since when the oldest one waits. */
+export function readOpenCases(app: Pick<App, 'db'>): Promise<{ open: number; oldest: Date | null }> {
+  return countOpenCases(app.db);
+}
+
+/** A case with the payment it is about. @throws AppError 404 */
+export async function readCase(app: App, id: number): Promise<{ found: PaymentCase; payment: Payment | null }> {
+  const found = isRowId(id) ? await findCase(app.db, id) : null;
+  if (!found) throw caseNotFound(id);
+  return { found, payment: found.paymentId === null ? null : await findPayment(app.db, found.paymentId) };
+}
+
+/**
+ * Resolves a case, once, with a row of the audit log in the same transaction (03a section 0.5).
+ *
+ * - credit: a deposit of the user, with everything that belongs to a top-up; the payment of the case becomes paid. Refused when the money is
+ *   in a balance already, e.g. by a callback that came late; the locks of the payment and the keys of the ledger decide.
+ * - refund: records the decision. The money is returned in the cabinet of the provider.
+ * - ignore: nothing is owed to anybody.
+ * @throws AppError 404 unknown case or user, 409 resolved, credited or reversed meanwhile, 400 a decision that the case does not allow
+ */
+export async function resolveCase(app: App, actor: Actor, id: number, decision: CaseDecision): Promise<PaymentCase> {
+  const { found } = await readCase(app, id);
+  checkBounds([{ name: 'comment', value: decision.comment, maxLength: MAX_COMMENT_LENGTH }]);
+  if (decision.resolution !== 'ignore' && WITHOUT_MONEY.has(found.kind)) {
+    throw refuse('case_without_money', 400, `Case ${id} is about money that is not here; it can only be ignored`);
+  }
+  if (decision.resolution === 'ignore' && decision.comment.trim() === '') {
+    throw refuse('comment_required', 400, 'A comment is required to ignore a case');
+  }
+  const resolvedBy = actor.kind === 'system' ? actor.name : `user ${'userId' in actor ? actor.userId : '?'}`;
+  const resolved = await inTransaction(app, async (t) => {
+    const facts = { caseId: id, resolvedBy, comment: decision.comment, now: t.clock.now() };
+    const outcome =
+      decision.resolution === 'credit'
+        ? (await creditCase(t.db, facts, { ...creditOf(t, found, decision), userId: decision.userId })).outcome
+        : await closeCase(t.db, decision.resolution, facts);
+    if (outcome !== 'done') throw refusalOf(outcome, id);
+    const after = (await findCase(t.db, id))!;
+    await recordCommand(t, resolvedBy, {
+      ...{ command: `cases resolve ${id}`, permission: 'payments:edit', resourceId: `case ${id}` },
+      ...{ before: { status: found.status }, after: { ...decision, transactionId: after.transactionId, kind: found.kind } },
+    });
+    return after;
+  });
+  if (decision.resolution === 'credit') app.jobs.wake(['payments.after-topup']);
+  return resolved;
+}
+
+function creditOf(app: App, found: PaymentCase, { kopeks, userId }: Extract<CaseDecision, { resolution: 'credit' }>) {
+  if (!isRowId(userId)) throw refusalOf('no_user', found.id);
+  const isRubles = found.currency === null || found.currency === 'RUB';
+  const amount = kopeks ?? (isRubles ? found.amountKopeks : null);
+  if (amount === null) {
+    throw refuse('amount_required', 400, `Case ${found.id} has no amount in rubles; name one in kopeks`);
+  }
+  if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_KOPEKS) {
+    throw refuse('invalid_amount', 400, `The amount must be from 1 to ${MAX_KOPEKS} kopeks`);
+  }
+  return { kopeks: amount, titles: topupTitles(app, found.method), methodName: methodName(app, found.method) };
+}
+
+const caseNotFound = (id: number) => refuse('case_not_found', 404, `There is no case ${id}`);
+
+function refusalOf(outcome: Exclude<DecisionOutcome, 'done'>, id: number) {
+  switch (outcome) {
+    case 'unknown':
+      return caseNotFound(id);
+    case 'no_user':
+      return refuse('user_not_found', 404, 'User not found');
+    case 'resolved':
+      return refuse('case_resolved', 409, `Case ${id} is resolved`);
+    case 'credited':
+      return refuse('case_credited', 409, `The money of case ${id} was credited meanwhile; the case can be ignored`);
+    case 'reversed':
+      return refuse('case_reversed', 409, `The provider returned the money of case ${id} to the payer; the case can be ignored`);
+  }
+}

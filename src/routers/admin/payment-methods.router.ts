@@ -1,0 +1,54 @@
+import {
+  changeMethod,
+  listMethodConfigs,
+  listMethodGroups,
+  readMethodConfig,
+  reorderMethods,
+} from '../../domain/payments/method-configs/manage-methods.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  PaymentMethodConfigPath,
+  PaymentMethodConfigResponse,
+  PaymentMethodConfigUpdateRequest,
+  PromoGroupSimple,
+  SortOrderRequest,
+} from './payment-methods.schemas.ts';
+
+const tags: [string] = ['Cabinet Admin Payment Methods'];
+const base = '/cabinet/admin/payment-methods';
+const one = `${base}/{method_id}` as const;
+
+export const adminPaymentMethodsRouter = router({
+  list: adminProcedure('payment_methods:read')
+    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List payment methods' } })
+    .output(toWire(PaymentMethodConfigResponse.array()))
+    .query(({ ctx }) => listMethodConfigs(ctx.app, ctx.actor)),
+
+  promoGroups: adminProcedure('payment_methods:read')
+    .meta({ openapi: { method: 'GET', path: `${base}/promo-groups`, tags, summary: 'List promo groups to choose from' } })
+    .output(toWire(PromoGroupSimple.array()))
+    .query(({ ctx }) => listMethodGroups(ctx.app)),
+
+  get: adminProcedure('payment_methods:read')
+    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a payment method' } })
+    .input(fromWire(PaymentMethodConfigPath))
+    .output(toWire(PaymentMethodConfigResponse))
+    .query(({ ctx, input }) => readMethodConfig(ctx.app, ctx.actor, input.methodId)),
+
+  reorder: adminProcedure('payment_methods:edit')
+    .meta({ openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Put payment methods in order' } })
+    .input(fromWire(SortOrderRequest))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await reorderMethods(ctx.app, ctx.actor, input.methodIds);
+      return { success: true as const };
+    }),
+
+  update: adminProcedure('payment_methods:edit')
+    .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a payment method' } })
+    .input(fromWire(PaymentMethodConfigPath.extend(PaymentMethodConfigUpdateRequest.shape)))
+    .output(toWire(PaymentMethodConfigResponse))
+    .mutation(({ ctx, input: { methodId, ...changes } }) => changeMethod(ctx.app, ctx.actor, methodId, changes)),
+});

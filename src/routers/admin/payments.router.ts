@@ -1,0 +1,88 @@
+import { rublesOf } from '../../core/money.ts';
+import { pageCount } from '../../core/paging.ts';
+import {
+  checkAnyPayment,
+  listAllPending,
+  type PageRequest,
+  type PaymentPage,
+  readAnyPayment,
+  readPendingStats,
+} from '../../domain/payments/search/read-payments.ts';
+import { readSearchStats, searchPayments } from '../../domain/payments/search/search-payments.ts';
+import { INVOICE_PURPOSES } from '../../domain/storefront/invoice-purposes.ts';
+import { utcDate } from '../moment-input.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  AdminManualCheckResponse,
+  AdminPaymentListResponse,
+  AdminPaymentPath,
+  AdminPaymentResponse,
+  AdminPaymentsQuery,
+  PaymentSearchQuery,
+  PaymentSearchStatsQuery,
+  PaymentsStatsResponse,
+  SearchStatsResponse,
+} from './payments.schemas.ts';
+
+const tags: [string] = ['Cabinet Admin Payments'];
+const base = '/cabinet/admin/payments';
+const one = `${base}/{method}/{payment_id}` as const;
+
+export const adminPaymentsRouter = router({
+  list: adminProcedure('payments:read')
+    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List pending payments' } })
+    .input(fromWire(AdminPaymentsQuery))
+    .output(toWire(AdminPaymentListResponse))
+    .query(async ({ ctx, input }) => {
+      const request = { ...input, methodFilter: input.methodFilter ?? null };
+      return withPages(await listAllPending(ctx.app, ctx.actor, request), input);
+    }),
+
+  stats: adminProcedure('payments:read')
+    .meta({ openapi: { method: 'GET', path: `${base}/stats`, tags, summary: 'Count pending payments' } })
+    .output(toWire(PaymentsStatsResponse))
+    .query(({ ctx }) => readPendingStats(ctx.app)),
+
+  search: adminProcedure('payments:read')
+    .meta({ openapi: { method: 'GET', path: `${base}/search`, tags, summary: 'Search all payments' } })
+    .input(fromWire(PaymentSearchQuery))
+    .output(toWire(AdminPaymentListResponse))
+    .query(async ({ ctx, input }) => withPages(await searchPayments(ctx.app, ctx.actor, withDates(input)), input)),
+
+  searchStats: adminProcedure('payments:read')
+    .meta({ openapi: { method: 'GET', path: `${base}/search/stats`, tags, summary: 'Count the payments of a search' } })
+    .input(fromWire(PaymentSearchStatsQuery))
+    .output(toWire(SearchStatsResponse))
+    .query(({ ctx, input }) => readSearchStats(ctx.app, withDates(input))),
+
+  get: adminProcedure('payments:read')
+    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a payment' } })
+    .input(fromWire(AdminPaymentPath))
+    .output(toWire(AdminPaymentResponse))
+    .query(async ({ ctx, input }) => withRubles(await readAnyPayment(ctx.app, ctx.actor, input.method, input.paymentId))),
+
+  check: adminProcedure('payments:edit')
+    .meta({
+      openapi: { method: 'POST', path: `${one}/check`, tags, summary: 'Check the state of a payment at the provider' },
+    })
+    .input(fromWire(AdminPaymentPath))
+    .output(toWire(AdminManualCheckResponse))
+    .mutation(async ({ ctx, input: { method, paymentId } }) => {
+      const checked = await checkAnyPayment(ctx.app, ctx.actor, { method, id: paymentId }, INVOICE_PURPOSES);
+      return { ...checked, payment: withRubles(checked.payment) };
+    }),
+});
+
+function withDates<T extends { dateFrom?: string | null | undefined; dateTo?: string | null | undefined }>(input: T) {
+  const { dateFrom, dateTo, ...rest } = input;
+  return { ...rest, dateFrom: dateFrom ? utcDate(dateFrom) : null, dateTo: dateTo ? utcDate(dateTo) : null };
+}
+
+function withPages({ items, total }: PaymentPage, { page, perPage }: PageRequest) {
+  return { items: items.map(withRubles), total, page, perPage, pages: pageCount(total, perPage) };
+}
+
+function withRubles<T extends { amountKopeks: number }>(row: T) {
+  return { ...row, amountRubles: rublesOf(row.amountKopeks) };
+}
