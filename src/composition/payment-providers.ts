@@ -3,6 +3,7 @@ import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
+import { plategaProvider } from '../integrations/payments/platega/platega-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
@@ -14,6 +15,7 @@ import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
   cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
+  platega: plategaProvider,
 };
 
 /** The providers of payments, in the order of their methods. */

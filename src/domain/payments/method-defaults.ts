@@ -89,7 +89,7 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'PLATEGA_DISPLAY_NAME',
     min: 'PLATEGA_MIN_AMOUNT_KOPEKS',
     max: 'PLATEGA_MAX_AMOUNT_KOPEKS',
-    options: ['2', '10', '11', '12', '13'],
+    options: ['2', '11', '12', '13'],
   },
   {
     ...usual,
