@@ -4,6 +4,7 @@ import type { PaymentProvider } from '../domain/payments/ports.ts';
 import { starsForKopeks } from '../domain/payments/stars-rate.ts';
 import { cryptobotProvider } from '../integrations/payments/cryptobot/cryptobot-provider.ts';
 import { plategaProvider } from '../integrations/payments/platega/platega-provider.ts';
+import { riopayProvider } from '../integrations/payments/riopay/riopay-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
@@ -16,6 +17,7 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   cryptobot: cryptobotProvider,
   yookassa: yookassaProvider,
   platega: plategaProvider,
+  riopay: riopayProvider,
 };
 
 /** The providers of payments, in the order of their methods. */
