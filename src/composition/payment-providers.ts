@@ -1,3 +1,4 @@
+import type { HttpClientOptions } from '../core/http/http-client.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import type { PaymentProvider } from '../domain/payments/ports.ts';
@@ -7,6 +8,7 @@ import { plategaProvider } from '../integrations/payments/platega/platega-provid
 import { riopayProvider } from '../integrations/payments/riopay/riopay-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
+import { wataProvider } from '../integrations/payments/wata/wata-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import type { OutsideOptions } from './outside-systems.ts';
@@ -18,7 +20,14 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   yookassa: yookassaProvider,
   platega: plategaProvider,
   riopay: riopayProvider,
+  wata: wataProvider,
 };
+
+/**
+ * Clients that differ from the usual one. WATA answers within 60 s, and says 429 to a second question within 30 s: it is not asked again then,
+ * since somebody may be waiting (spec 03 H19).
+ */
+const CLIENTS: Readonly<Record<string, Partial<HttpClientOptions>>> = { wata: { totalTimeoutMs: 60_000, retries: 0 } };
 
 /** The providers of payments, in the order of their methods. */
 export function paymentProviders(options: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
@@ -30,7 +39,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   });
   const remote = Object.entries(PROVIDERS).map(([method, create]) =>
     create({
-      http: createHttpClient({ system: method, totalTimeoutMs: 30_000 }, { log, metrics }),
+      http: createHttpClient({ system: method, totalTimeoutMs: 30_000, ...CLIENTS[method] }, { log, metrics }),
       settings,
       fake: () => fakeAccess(options, method),
       proxies: options.env.trustedProxies,

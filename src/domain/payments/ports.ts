@@ -193,6 +193,8 @@ export interface PaymentProvider {
   readonly asksAboutUnknown: boolean;
   /** Whether `refund` can return a part of a payment. */
   readonly canRefundPartly?: boolean;
+  /** When its credential ends, where that can be read from it: the provider refuses every call afterwards. UTC; null = unknown. */
+  credentialsExpireAt?(): Date | null;
   /** Reads the settings on each call: a provider may be switched on at run time. */
   isConfigured(): boolean;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
@@ -211,8 +213,9 @@ export interface PaymentProvider {
    * only `fetchStatus` decides.
    * @param body as received and verified
    * @param subpath as in `ProviderCallback`
+   * @param known ids of our record of the payment; null = nothing is stored here, so that a state becomes a case and moves no money
    */
-  readCallback?(body: string, subpath: string): ProviderPaymentState | null;
+  readCallback?(body: string, subpath: string, known: PaymentReference | null): ProviderPaymentState | null;
   /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
   refund?(request: RefundRequest): Promise<RefundAnswer>;
 }

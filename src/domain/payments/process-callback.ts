@@ -50,7 +50,7 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   const { provider: method, externalId, orderId, payment: known } = callback;
   const provider = app.ports.payments.byMethod(method);
   if (!provider) throw new Error(`there is no adapter for payment method ${method}`);
-  const reported = provider.readCallback?.(callback.body, callback.subpath) ?? null;
+  const reported = provider.readCallback?.(callback.body, callback.subpath, known) ?? null;
   const state = reported ?? (await askAbout(provider, { externalId, orderId }, known));
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
