@@ -107,6 +107,8 @@ describe('callbacks of WATA (03a section 9)', () => {
     const { provider } = await setup();
     const body = JSON.stringify(transaction({ paymentLinkId: 'link-of-another-merchant' }));
     expect(provider.readCallback!(body, '', { externalId: null, orderId: 'abc123' })).toBeNull();
+    const without = JSON.stringify(transaction({ paymentLinkId: null }));
+    expect(provider.readCallback!(without, '', { externalId: 'link-1', orderId: 'abc123' })).toBeNull();
     expect(provider.readCallback!(body, '', { externalId: 'link-1', orderId: 'abc123' })).toMatchObject({
       ...{ externalId: 'link-of-another-merchant', merchantId: 'terminal-1', chargeId: 'tx-1' },
     });

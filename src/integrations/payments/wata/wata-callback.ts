@@ -46,14 +46,14 @@ export async function receiveWataCallback(
 }
 
 /**
- * The state that a signed body proves. Not where our record has no link yet, because the answer of its creation was lost: the key signs for
- * every merchant of the provider, and without a link and a terminal to compare, only our own API call shows whose payment it is.
+ * The state that a signed body proves. Where the link of the callback or of our record is missing, because the answer of its creation was
+ * lost, it proves nothing: the key signs for every merchant of the provider, and only our own API call shows whose payment it is.
  */
 export function readWataCallback(text: string, known: PaymentReference | null): ProviderPaymentState | null {
-  if (known !== null && known.externalId === null) return null;
   const body = parseWireObject(text);
   const transaction = body && readTransaction(body);
-  return transaction && transactionState(transaction);
+  if (!transaction || (known !== null && (known.externalId === null || transaction.linkId === null))) return null;
+  return transactionState(transaction);
 }
 
 /** A payment that was made or declined, and a refund that was made. */
