@@ -1,3 +1,4 @@
+import type { HttpClientOptions } from '../core/http/http-client.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
 import { nextNonce } from '../domain/payments/next-nonce.ts';
@@ -9,10 +10,13 @@ import { heleketProvider } from '../integrations/payments/heleket/heleket-provid
 import { kassaAiProvider } from '../integrations/payments/kassa-ai/kassa-ai-provider.ts';
 import { mulenpayProvider } from '../integrations/payments/mulenpay/mulenpay-provider.ts';
 import { pal24Provider } from '../integrations/payments/pal24/pal24-provider.ts';
+import { plategaProvider } from '../integrations/payments/platega/platega-provider.ts';
+import { riopayProvider } from '../integrations/payments/riopay/riopay-provider.ts';
 import { createSandboxProvider } from '../integrations/payments/sandbox/sandbox-provider.ts';
 import { severpayProvider } from '../integrations/payments/severpay/severpay-provider.ts';
 import { createStarsProvider } from '../integrations/payments/stars/stars-provider.ts';
 import { tributeProvider } from '../integrations/payments/tribute/tribute-provider.ts';
+import { wataProvider } from '../integrations/payments/wata/wata-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import type { OutsideOptions } from './outside-systems.ts';
@@ -30,7 +34,16 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   severpay: severpayProvider,
   cloudpayments: cloudpaymentsProvider,
   tribute: tributeProvider,
+  platega: plategaProvider,
+  riopay: riopayProvider,
+  wata: wataProvider,
 };
+
+/**
+ * Clients that differ from the usual one. WATA answers within 60 s, and says 429 to a second question within 30 s: it is not asked again then,
+ * since somebody may be waiting (spec 03 H19).
+ */
+const CLIENTS: Readonly<Record<string, Partial<HttpClientOptions>>> = { wata: { totalTimeoutMs: 60_000, retries: 0 } };
 
 /** The providers of payments, in the order of their methods. */
 export function paymentProviders(options: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
@@ -41,7 +54,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   });
   const remote = Object.entries(PROVIDERS).map(([method, create]) =>
     create({
-      http: createHttpClient({ system: method, totalTimeoutMs: 30_000 }, { log, metrics }),
+      http: createHttpClient({ system: method, totalTimeoutMs: 30_000, ...CLIENTS[method] }, { log, metrics }),
       settings,
       fake: () => fakeAccess(options, method),
       proxies: options.env.trustedProxies,

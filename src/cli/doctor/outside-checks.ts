@@ -1,8 +1,10 @@
 import nodemailer from 'nodemailer';
 import type { Ports, SettingsReader } from '../../core/app.ts';
+import { systemClock } from '../../core/clock.ts';
 import type { Env } from '../../core/env.ts';
 import { MessengerError } from '../../domain/messaging/ports.ts';
 import { methodDefaults } from '../../domain/payments/method-defaults.ts';
+import { checkCredentials } from './credential-checks.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 import { checkPanel } from './panel-checks.ts';
 import type { Shop } from './shop.ts';
@@ -22,7 +24,8 @@ const SMTP_TIMEOUT_MS = 10_000;
 /** Checks the panel, the messenger and the mail server at the same time, each within its own time-out. */
 export async function checkOutside(facts: OutsideFacts): Promise<Finding[]> {
   const [panel, messenger, mail] = await Promise.all([checkRealPanel(facts), checkMessenger(facts), checkMail(facts)]);
-  return [...panel, messenger, checkPayments(facts), mail];
+  const credentials = facts.fakes.includes('payments') ? [] : checkCredentials(facts.ports, systemClock.now());
+  return [...panel, messenger, checkPayments(facts), ...credentials, mail];
 }
 
 async function checkRealPanel(facts: OutsideFacts): Promise<Finding[]> {

@@ -34,7 +34,7 @@ function offer(app: App, method: MethodDefaults, row: UserMethod, language: stri
     id: method.id,
     name: row.displayName ?? methodName(app, method.id),
     minAmountKopeks: row.minAmountKopeks ?? limits.minKopeks,
-    maxAmountKopeks: row.maxAmountKopeks ?? limits.maxKopeks,
+    maxAmountKopeks: Math.min(row.maxAmountKopeks ?? limits.maxKopeks, method.providerMax ?? Number.POSITIVE_INFINITY),
     options: describeOptions(language, method, methodOptions(app, method), row.subOptions),
   };
 }

@@ -21,6 +21,8 @@ export interface MethodDefaults {
   /** Kopeks, or the setting that contains them. */
   min: number | AmountKey;
   max: number | AmountKey;
+  /** The provider's own upper limit where it is below what the setting allows by default; kopeks. */
+  providerMax?: number;
   /** Sub-options in the order they are shown. */
   options: readonly string[];
   /** Which id is the `identifier` of a payment (spec 03 section 4.1). */
@@ -92,7 +94,7 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'PLATEGA_DISPLAY_NAME',
     min: 'PLATEGA_MIN_AMOUNT_KOPEKS',
     max: 'PLATEGA_MAX_AMOUNT_KOPEKS',
-    options: ['2', '10', '11', '12', '13'],
+    options: ['2', '11', '12', '13'],
   },
   {
     ...usual,
@@ -101,6 +103,7 @@ export const METHODS: readonly MethodDefaults[] = [
     nameSetting: 'WATA_DISPLAY_NAME',
     min: 'WATA_MIN_AMOUNT_KOPEKS',
     max: 'WATA_MAX_AMOUNT_KOPEKS',
+    providerMax: 99_999_999,
     isPolled: false,
   },
   {

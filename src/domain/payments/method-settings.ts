@@ -21,10 +21,11 @@ export function methodName(app: App, id: string): string {
   return (method.nameSetting && app.settings.get(method.nameSetting)) || method.name;
 }
 
-/** Limits of a method in kopeks, without the administrators' overrides. */
+/** Limits of a method in kopeks, without the administrators' overrides. What the provider itself refuses is above the maximum. */
 export function methodLimits(app: App, method: MethodDefaults): { minKopeks: number; maxKopeks: number } {
   const read = (limit: MethodDefaults['min']) => (typeof limit === 'number' ? limit : app.settings.get(limit));
-  return { minKopeks: read(method.min), maxKopeks: read(method.max) };
+  const maxKopeks = Math.min(read(method.max), method.providerMax ?? Number.POSITIVE_INFINITY);
+  return { minKopeks: read(method.min), maxKopeks };
 }
 
 /** Sub-options that are available now; those of Platega come from a setting, unknown codes are ignored (spec 03 section 2.4). */

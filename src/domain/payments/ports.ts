@@ -235,6 +235,8 @@ export interface PaymentProvider {
   readonly callbacksNameInvoice?: boolean;
   /** Whether `refund` can return a part of a payment. */
   readonly canRefundPartly?: boolean;
+  /** When its credential ends, where that can be read from it: the provider refuses every call afterwards. UTC; null = unknown. */
+  credentialsExpireAt?(): Date | null;
   /** Reads the settings on each call: a provider may be switched on at run time. */
   isConfigured(): boolean;
   /** The one page where the payer chooses the sum; present where a provider makes no invoices (Tribute). Null = not configured. */

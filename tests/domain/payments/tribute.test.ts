@@ -25,7 +25,7 @@ describe('a donation', () => {
     expect(await checkLedger(stage.app)).toEqual([]);
   });
 
-  test('is credited once, whenever it is delivered again, and a second one of the same link, donor and sum too (H8)', async () => {
+  test('is credited once, whenever it is delivered again, and a second one of the same link, donor and sum too (spec 03 H8)', async () => {
     await stage.deliver(donation(stage));
     await stage.deliver(donation(stage, { sentAt: '2026-03-21T05:20:58.9Z' }));
     stage.t.clock.advance(48 * 3_600_000);

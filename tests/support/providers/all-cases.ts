@@ -5,9 +5,12 @@ import { heleketCase } from './heleket-case.ts';
 import { kassaAiCase } from './kassa-ai-case.ts';
 import { mulenpayCase } from './mulenpay-case.ts';
 import { pal24Case } from './pal24-case.ts';
+import { plategaCase } from './platega-case.ts';
 import type { ProviderCase } from './provider-case.ts';
+import { riopayCase } from './riopay-case.ts';
 import { severpayCase } from './severpay-case.ts';
 import { tributeCase } from './tribute-case.ts';
+import { wataCase } from './wata-case.ts';
 import { yookassaCase } from './yookassa-case.ts';
 
 /** Every provider with a wire of its own; the tables of tests run over all of them. */
@@ -22,4 +25,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
   pal24Case,
   cloudpaymentsCase,
   tributeCase,
+  plategaCase,
+  riopayCase,
+  wataCase,
 ];

@@ -5,9 +5,12 @@ import { freekassaWire, kassaAiWire } from './freekassa-wire.ts';
 import { heleketWire } from './heleket-wire.ts';
 import { mulenpayWire } from './mulenpay-wire.ts';
 import { pal24Wire } from './pal24-wire.ts';
+import { plategaWire } from './platega-wire.ts';
+import { riopayWire } from './riopay-wire.ts';
 import { sandboxWire } from './sandbox-wire.ts';
 import { severpayWire } from './severpay-wire.ts';
 import { tributeWire } from './tribute-wire.ts';
+import { wataWire } from './wata-wire.ts';
 import { yookassaWire } from './yookassa-wire.ts';
 
 const WIRES: readonly FakeWire[] = [
@@ -22,6 +25,9 @@ const WIRES: readonly FakeWire[] = [
   pal24Wire,
   cloudpaymentsWire,
   tributeWire,
+  plategaWire,
+  riopayWire,
+  wataWire,
 ];
 
 /** The wire of every fake provider by its method. */
