@@ -4,6 +4,7 @@ import { committedStatement } from '../../../core/db/committed-statement.ts';
 import { applyReversals } from '../apply-reversals.ts';
 import { refundFailedTitles } from '../payment-texts.ts';
 import { type PaymentProvider, ProviderError, type RefundAnswer } from '../ports.ts';
+import { readStarsCharge } from '../purpose-stars.ts';
 import { attachReversalId, completeRefund, failRefund, findOpenReversalId, type RequestedRefund, startAttempt } from './repo.ts';
 
 /** The provider has accepted the refund and has not carried it out: when it is asked again. */
@@ -48,11 +49,14 @@ async function ask(
   provider: PaymentProvider,
   { id, payment, amountKopeks }: RequestedRefund,
 ): Promise<RefundAnswer | null> {
+  // The messenger gives stars back by the charge and the person, which the record of the charge has.
+  const stars = await readStarsCharge(app, payment.id);
   try {
     return await provider.refund!({
       externalId: payment.externalId ?? payment.orderId,
       orderId: payment.orderId,
-      chargeId: payment.chargeId,
+      chargeId: stars?.chargeId ?? payment.chargeId,
+      payerMessengerId: stars?.payerMessengerId ?? null,
       amountKopeks,
       isWhole: amountKopeks === payment.amountKopeks,
       idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),

@@ -22,7 +22,21 @@ export function parseWireObject(text: string): WireObject | null {
   } catch {
     return null;
   }
-  return isWireObject(value) && depthOf(value) <= MAX_DEPTH ? value : null;
+  return isWireObject(value) && depthOf(value) <= MAX_DEPTH && countMembers(value) === countNames(text) ? value : null;
+}
+
+/** Names of members in a JSON text. The parser reports a repeated name only where the values differ. */
+function countNames(text: string): number {
+  let count = 0;
+  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)) if (colon !== undefined) count += 1;
+  return count;
+}
+
+function countMembers(value: unknown): number {
+  if (isLosslessNumber(value) || typeof value !== 'object' || value === null) return 0;
+  let count = Array.isArray(value) ? 0 : Object.keys(value).length;
+  for (const child of Object.values(value)) count += countMembers(child);
+  return count;
 }
 
 export function isWireObject(value: unknown): value is WireObject {
