@@ -18,19 +18,19 @@ END $$;
 
 -- The payment that a case is about: the one whose credit would deliver its money. Null for money beyond a credited invoice, and where none is
 -- known. A report about another order is about the payment of that order.
-CREATE OR REPLACE FUNCTION payment_of_case(p_case payment_cases) RETURNS integer LANGUAGE plpgsql STABLE AS $$
+CREATE OR REPLACE FUNCTION payment_of_case(p_kind text, p_method text, p_details jsonb, p_payment_id integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_id integer;
 BEGIN
-  IF p_case.kind IN ('overpaid', 'second_payment') THEN
+  IF p_kind IN ('overpaid', 'second_payment') THEN
     RETURN NULL;
   END IF;
-  SELECT p.id INTO v_id FROM payments p WHERE p.method = p_case.method AND p.order_id = p_case.details ->> 'orderId';
+  SELECT p.id INTO v_id FROM payments p WHERE p.method = p_method AND p.order_id = p_details ->> 'orderId';
   IF v_id IS NULL THEN
-    SELECT p.id INTO v_id FROM payments p WHERE p.method = p_case.method AND p.external_id = p_case.details ->> 'externalId';
+    SELECT p.id INTO v_id FROM payments p WHERE p.method = p_method AND p.external_id = p_details ->> 'externalId';
   END IF;
-  IF v_id IS NULL AND (p_case.kind <> 'order_mismatch' OR p_case.details ->> 'externalId' IS NULL) THEN
-    v_id := p_case.payment_id;
+  IF v_id IS NULL AND (p_kind <> 'order_mismatch' OR p_details ->> 'externalId' IS NULL) THEN
+    v_id := p_payment_id;
   END IF;
   RETURN v_id;
 END $$;
@@ -39,14 +39,14 @@ END $$;
 -- outcome: open | unknown | resolved | credited (the money is in a balance) | reversed (the provider took it back)
 CREATE OR REPLACE FUNCTION lock_payment_case(p_case_id integer) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  v_case payment_cases;
+  v_case record;
   v_payment payments;
 BEGIN
   SELECT c.* INTO v_case FROM payment_cases c WHERE c.id = p_case_id;
   IF NOT FOUND THEN
     RETURN 'unknown';
   END IF;
-  SELECT p.* INTO v_payment FROM payments p WHERE p.id = payment_of_case(v_case) FOR UPDATE;
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = payment_of_case(v_case.kind, v_case.method, v_case.details, v_case.payment_id) FOR UPDATE;
   SELECT c.* INTO v_case FROM payment_cases c WHERE c.id = p_case_id FOR UPDATE;
   RETURN CASE WHEN v_case.status <> 'open' THEN 'resolved' WHEN v_payment.transaction_id IS NOT NULL THEN 'credited'
     WHEN v_payment.outcome = 'refunded' THEN 'reversed' ELSE 'open' END;
@@ -54,21 +54,25 @@ END $$;
 
 -- A record for money that no invoice here is for, so that it is in the lists and a reversal finds it. It has the provider's ids where no
 -- other payment has them. Returns its id.
-CREATE OR REPLACE FUNCTION insert_payment_of_case(p_case payment_cases, p_user_id integer, p_amount bigint, p_title text, p_now timestamptz)
+CREATE OR REPLACE FUNCTION insert_payment_of_case(p_case_id integer, p_user_id integer, p_amount bigint, p_title text, p_now timestamptz)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-  v_order text := p_case.details ->> 'orderId';
-  v_external text := p_case.details ->> 'externalId';
+  v_case record;
+  v_order text;
+  v_external text;
   v_id integer;
 BEGIN
+  SELECT c.* INTO v_case FROM payment_cases c WHERE c.id = p_case_id;
+  v_order := v_case.details ->> 'orderId';
+  v_external := v_case.details ->> 'externalId';
   IF v_order IS NULL OR length(v_order) > 64 OR EXISTS (SELECT 1 FROM payments p WHERE p.order_id = v_order) THEN
-    v_order := 'case-' || p_case.id;
+    v_order := 'case-' || v_case.id;
   END IF;
-  IF length(v_external) > 255 OR EXISTS (SELECT 1 FROM payments p WHERE p.method = p_case.method AND p.external_id = v_external) THEN
+  IF length(v_external) > 255 OR EXISTS (SELECT 1 FROM payments p WHERE p.method = v_case.method AND p.external_id = v_external) THEN
     v_external := NULL;
   END IF;
   INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, description, status, created_at, updated_at)
-  VALUES (p_case.method, p_user_id, v_order, v_external, p_amount, p_title, 'paid', p_case.created_at, p_now) RETURNING id INTO v_id;
+  VALUES (v_case.method, p_user_id, v_order, v_external, p_amount, p_title, 'paid', v_case.created_at, p_now) RETURNING id INTO v_id;
   RETURN v_id;
 END $$;
 
@@ -84,7 +88,7 @@ DECLARE
   v_language text;
   v_title text;
   v_outcome text;
-  v_case payment_cases;
+  v_case record;
   v_payment payments;
   v_charge text;
   v_posting record;
@@ -102,7 +106,7 @@ BEGIN
     RETURN;
   END IF;
   SELECT c.* INTO v_case FROM payment_cases c WHERE c.id = p_case_id;
-  SELECT p.* INTO v_payment FROM payments p WHERE p.id = payment_of_case(v_case);
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = payment_of_case(v_case.kind, v_case.method, v_case.details, v_case.payment_id);
   v_charge := coalesce(v_case.details ->> 'chargeId', v_payment.charge_id);
   -- The reference of unknown money is the id of the money, where the provider has one besides the invoice's.
   IF v_charge IS NULL AND v_case.kind = 'unknown_payment' AND v_case.reference <> v_case.details ->> 'externalId' THEN
@@ -121,7 +125,7 @@ BEGIN
 
   v_payment_id := v_payment.id;
   IF v_payment_id IS NULL THEN
-    v_payment_id := insert_payment_of_case(v_case, p_user_id, p_amount, v_title, p_now);
+    v_payment_id := insert_payment_of_case(p_case_id, p_user_id, p_amount, v_title, p_now);
   ELSE
     -- From now on it is a top-up of this user with this amount: a reversal takes back what was credited.
     UPDATE payments p SET user_id = p_user_id, amount_kopeks = p_amount, currency = 'RUB', purpose = 'balance_topup' WHERE p.id = v_payment_id;

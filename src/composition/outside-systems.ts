@@ -10,6 +10,7 @@ import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
+import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
 import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
@@ -151,6 +152,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     oauth: oauthProviders(options),
     publicLists: createPublicListPort(deps),
     audit: new AuditWriter(log),
+    invoicePurposes: [guestPurchases],
     gates: [assertNotBlacklisted, assertNoMaintenance, assertChannelsJoined],
     instance: options.instance,
     routes: new RouteRegistry(),

@@ -15,9 +15,9 @@ import { receiptJobs } from '../domain/receipts/jobs.ts';
 import { referralJobs } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
 import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
-import { INVOICE_PURPOSES } from '../domain/storefront/invoice-purposes.ts';
 import { storefrontJobs } from '../domain/storefront/jobs.ts';
 import { deliverWaiting } from '../domain/storefront/purchases/deliver-purchase.ts';
+import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
 
 import { subscriptionJobs } from '../domain/subscriptions/jobs.ts';
 import { ticketJobs } from '../domain/tickets/jobs.ts';
@@ -38,7 +38,7 @@ export function allJobs() {
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),
     ...subscriptionJobs,
     ...panelEventJobs,
-    ...paymentJobs({ stars: [wheelStars, giftStars], invoices: INVOICE_PURPOSES }),
+    ...paymentJobs({ stars: [wheelStars, giftStars], invoices: [guestPurchases] }),
     ...promoJobs,
     ...storefrontJobs,
     ...receiptJobs,

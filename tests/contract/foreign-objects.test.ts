@@ -34,6 +34,7 @@ afterAll(() => server.close());
 
 /** Ids in bodies and queries that name things of the shop or of what the path names. */
 const SHARED_REFERENCES = [
+  'POST /cabinet/gift/purchase tariff_id',
   'POST /cabinet/subscription/purchase-tariff tariff_id',
   'POST /cabinet/subscription/tariff/switch/preview tariff_id',
   'POST /cabinet/subscription/tariff/switch tariff_id',

@@ -3,6 +3,8 @@
  * stores accepted callbacks as received, answers them, and later credits, by unique key, what `fetchStatus` confirms (H9).
  */
 
+import type { PaymentPurpose } from './purpose-payment.ts';
+
 /** The kind of a failure. `unavailable` may succeed later; `rejected` fails again with the same request. */
 export type ProviderFailure = 'unavailable' | 'rejected' | 'not_configured';
 
@@ -279,5 +281,7 @@ export interface PaymentProviders {
 declare module '../../core/app.ts' {
   interface Ports {
     payments: PaymentProviders;
+    /** What invoices pay besides the balance; defined by later modules. */
+    invoicePurposes: readonly PaymentPurpose[];
   }
 }

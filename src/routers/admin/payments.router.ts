@@ -9,7 +9,6 @@ import {
   readPendingStats,
 } from '../../domain/payments/search/read-payments.ts';
 import { readSearchStats, searchPayments } from '../../domain/payments/search/search-payments.ts';
-import { INVOICE_PURPOSES } from '../../domain/storefront/invoice-purposes.ts';
 import { utcDate } from '../moment-input.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -69,7 +68,7 @@ export const adminPaymentsRouter = router({
     .input(fromWire(AdminPaymentPath))
     .output(toWire(AdminManualCheckResponse))
     .mutation(async ({ ctx, input: { method, paymentId } }) => {
-      const checked = await checkAnyPayment(ctx.app, ctx.actor, { method, id: paymentId }, INVOICE_PURPOSES);
+      const checked = await checkAnyPayment(ctx.app, ctx.actor, { method, id: paymentId }, ctx.app.ports.invoicePurposes);
       return { ...checked, payment: withRubles(checked.payment) };
     }),
 });

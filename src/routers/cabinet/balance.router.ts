@@ -9,7 +9,6 @@ import { createStarsInvoice } from '../../domain/payments/create-stars-invoice.t
 import { listPaymentMethodsFor } from '../../domain/payments/list-methods.ts';
 import { findMyLatestPayment, listMyPendingPayments, readMyPayment } from '../../domain/payments/list-payments.ts';
 import { topupBalance } from '../../domain/payments/topup-balance.ts';
-import { INVOICE_PURPOSES } from '../../domain/storefront/invoice-purposes.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -140,7 +139,7 @@ export const balanceRouter = router({
     .input(fromWire(PaymentPath))
     .output(toWire(ManualCheckResponse))
     .mutation(async ({ ctx, input }) => {
-      const checked = await checkMyPayment(ctx.app, ctx.actor, input.method, input.paymentId, INVOICE_PURPOSES);
+      const checked = await checkMyPayment(ctx.app, ctx.actor, input.method, input.paymentId, ctx.app.ports.invoicePurposes);
       return { ...checked, payment: withRubles(checked.payment) };
     }),
 

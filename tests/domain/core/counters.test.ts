@@ -144,14 +144,14 @@ async function differences(): Promise<Record<string, unknown>> {
 }
 
 test('every maintained counter equals a recount, after each of many random changes and after its recount function', async () => {
-  const random = seededRandom(20_261_122);
+  const random = seededRandom(42);
   const kinds = Object.entries(changes(random));
   const done = new Map<string, number>();
   await t.app.db.sql("INSERT INTO users (referral_code) VALUES ('first'), ('second'), ('third') RETURNING id");
   await t.app.db.sql(
     "INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', 'x', 'none') RETURNING id",
   );
-  for (let step = 0; step < 600; step++) {
+  for (let step = 0; step < 900; step++) {
     // Every kind once in turn, then at random.
     const [kind, statement] = kinds[step < kinds.length ? step : random(kinds.length)]!;
     const sql = statement();

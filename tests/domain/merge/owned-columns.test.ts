@@ -38,7 +38,7 @@ describe('the list of what a merge moves', () => {
   test('knows every unique key that a moved row could break', async () => {
     const rows = await t.app.db.sql<{ tableName: string; columns: string[] }>(
       `SELECT i.indrelid::regclass::text AS table_name,
-         (SELECT json_agg(a.attname ORDER BY a.attname) FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)) AS columns
+         (SELECT coalesce(json_agg(a.attname ORDER BY a.attname), '[]') FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)) AS columns
        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
        WHERE i.indisunique AND n.nspname = 'public'`,
     );

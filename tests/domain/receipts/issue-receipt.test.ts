@@ -58,7 +58,7 @@ describe('which payments have a receipt', () => {
       "SELECT metadata -> 'done_steps' AS steps FROM payments WHERE id = $1::int",
       [paid.paymentId],
     );
-    expect(steps!.steps).toEqual(['receipt']);
+    expect(steps!.steps).toEqual(['receipt', 'renew_ended']);
   });
 
   test('a top-up by another provider has none', async () => {

@@ -99,7 +99,8 @@ describe('a database of an earlier release', () => {
     const target = await earlierDatabase();
     await target.run(SAMPLE_ROWS);
     const rowsBefore = await rowsOf(target, (name) => name);
-    await applySchema(target, { ...files, migrations: files.migrations.slice(0, 1) });
+    // The functions of later migrations need their tables.
+    await applySchema(target, { ...files, migrations: files.migrations.slice(0, 1), topics: [] });
     const renamed = new Map([
       ['user_stats', 'user_figures'],
       ['user_counters', 'user_tallies'],
