@@ -7,12 +7,12 @@ import { runDemo } from '../../scripts/demo/run-demo.ts';
 import { startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
-async function demoOn(environment: Record<string, string>): Promise<void> {
+async function demoOn(environment: Record<string, string>, provider = 'sandbox'): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'demo-test-'));
   const service = await startServiceProcess({ dataDir, environment });
   const steps: string[] = [];
   try {
-    const result = await runDemo({ url: service.url, apiToken: service.apiToken!, onStep: (name) => steps.push(name) });
+    const result = await runDemo({ url: service.url, apiToken: service.apiToken!, provider, onStep: (name) => steps.push(name) });
     expect(result.balanceKopeks).toBeGreaterThanOrEqual(0);
   } finally {
     // Every line of the log is JSON and none holds the token.
@@ -31,6 +31,11 @@ async function demoOn(environment: Record<string, string>): Promise<void> {
 
 describe('from sign-up to a working link', () => {
   test('on a new embedded database', () => demoOn({}));
+
+  // One that only the provider's API confirms, one signed over the whole body, and one whose acknowledgement has its own form.
+  test.each(['yookassa', 'cryptobot', 'severpay'])('through the wire of %s', (provider) =>
+    demoOn({ SANDBOX_PROVIDERS: provider }, provider),
+  );
 
   test.skipIf(!serverUrl)('on PostgreSQL (left out without a server: TEST_DATABASE_URL)', async () => {
     const database = await emptyDatabaseOnServer();

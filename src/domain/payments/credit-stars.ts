@@ -136,7 +136,11 @@ export async function recordStarsRefund(
   refunded: Extract<StarsMovement, { kind: 'stars_refunded' }>,
 ): Promise<CreditResult> {
   const reversal = { reversalId: refunded.chargeId, kind: 'refund' as const, amountKopeks: null };
-  const payment = (await findByStarsCharge(app.db, refunded.chargeId)) ?? (await unpaidInvoice(app, refunded.payload));
+  const payment =
+    (await findByStarsCharge(app.db, refunded.chargeId)) ??
+    (await unpaidInvoice(app, refunded.payload)) ??
+    // Credited between both reads.
+    (await findByStarsCharge(app.db, refunded.chargeId));
   if (!payment) {
     await raiseUnknownReversal(app, METHOD, reversal, refunded.chargeId);
     return 'order_mismatch';
