@@ -125,12 +125,13 @@ BEGIN
     FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done');
 END $$;
 
--- Requests a refund of a credited payment, before the provider is asked: what the balance has of it is debited at once, so that the payer
--- cannot spend it meanwhile. One request of a payment at a time (payment_reversals_one_requested).
+-- Requests a refund, before the provider is asked. Of a credited payment the balance is debited at once with what it has, so that the payer
+-- cannot spend it meanwhile. With p_uncredited it is money that came and was credited to nobody: p_amount of it, and no balance is touched.
+-- One request of a payment at a time (payment_reversals_one_requested).
 --
--- outcome: requested | unknown | not_credited | too_much (more than is left of the payment) | requested_before
+-- outcome: requested | unknown | not_credited | credited (with p_uncredited) | too_much (more than is left of the payment) | requested_before
 CREATE OR REPLACE FUNCTION request_refund(p_payment_id integer, p_amount bigint, p_requested_by text, p_reason text, p_titles jsonb,
-  p_now timestamptz)
+  p_now timestamptz, p_uncredited boolean DEFAULT false)
 RETURNS TABLE (outcome text, reversal_id integer, debited bigint, left_kopeks bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -151,7 +152,14 @@ BEGIN
   SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
   WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
   v_amount := coalesce(p_amount, v_left);
-  IF v_payment.transaction_id IS NULL THEN
+  IF p_uncredited THEN
+    -- Another sum than the invoice's may have come.
+    v_left := v_amount;
+  END IF;
+  IF p_uncredited AND v_payment.transaction_id IS NOT NULL THEN
+    RETURN QUERY SELECT 'credited'::text, NULL::integer, 0::bigint, v_left;
+    RETURN;
+  ELSIF NOT p_uncredited AND v_payment.transaction_id IS NULL THEN
     RETURN QUERY SELECT 'not_credited'::text, NULL::integer, 0::bigint, v_left;
     RETURN;
   ELSIF EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'requested') THEN
@@ -163,10 +171,14 @@ BEGIN
   END IF;
   INSERT INTO payment_reversals (method, payment_id, kind, amount_kopeks, status, requested_by, reason, created_at)
   VALUES (v_payment.method, p_payment_id, 'refund', v_amount, 'requested', p_requested_by, p_reason, p_now) RETURNING id INTO v_id;
+  PERFORM send_job('payments.send-refund', jsonb_build_object('reversalId', v_id));
+  IF p_uncredited THEN
+    RETURN QUERY SELECT 'requested'::text, v_id, 0::bigint, v_left;
+    RETURN;
+  END IF;
   SELECT d.debited, d.transaction_id INTO v_debit
   FROM debit_reversal(v_payment, v_amount, 'refund:' || v_id, p_titles, p_now) d;
   UPDATE payment_reversals r SET debited_kopeks = v_debit.debited, transaction_id = v_debit.transaction_id WHERE r.id = v_id;
-  PERFORM send_job('payments.send-refund', jsonb_build_object('reversalId', v_id));
   RETURN QUERY SELECT 'requested'::text, v_id, v_debit.debited, v_left;
 END $$;
 

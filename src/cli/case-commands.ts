@@ -1,5 +1,5 @@
 import { formatPrice } from '../core/money.ts';
-import { type CaseDecision, listCases, readCase, resolveCase } from '../domain/payments/resolve-case.ts';
+import { type CaseDecision, listCases, type ResolvedCase, readCase, resolveCase } from '../domain/payments/resolve-case.ts';
 import type { Payment, PaymentCase } from '../domain/payments/types.ts';
 import { type Command, type CommandCall, UsageError } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
@@ -63,7 +63,7 @@ export const resolveCaseCommand: Command = {
   details: [
     '--credit USER_ID   credits the money to the balance of this user, as a top-up; refused if it was credited meanwhile',
     "--kopeks N         another amount than the case's; needed where the case has none in rubles",
-    "--refund           records that the payer gets the money back; return it in the provider's own cabinet",
+    '--refund           the provider is asked to give the money back; where its interface cannot, the decision is recorded only',
     '--ignore           nothing is to be done; needs --comment',
     '--comment TEXT     why, at most 500 characters',
   ].join('\n'),
@@ -105,13 +105,15 @@ function readDecision({ options }: CommandCall): CaseDecision {
   return { resolution: 'ignore', comment };
 }
 
-function describeDecision(resolved: PaymentCase, decision: CaseDecision): string {
+function describeDecision(resolved: ResolvedCase, decision: CaseDecision): string {
   const what = `Case ${resolved.id} is resolved`;
   switch (decision.resolution) {
     case 'credit':
       return `${what}: transaction ${resolved.transactionId} credits user ${decision.userId}.`;
     case 'refund':
-      return `${what}: the payer is to get the money back. Return it in the cabinet of ${resolved.method}; the service does not do it.`;
+      return resolved.isProviderAsked
+        ? `${what}: ${resolved.method} is asked to give the money back.`
+        : `${what}: the payer is to get the money back. Return it in the cabinet of ${resolved.method}; the service does not do it.`;
     case 'ignore':
       return `${what}: ignored.`;
   }

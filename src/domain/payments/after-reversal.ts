@@ -18,7 +18,7 @@ export async function runAfterReversal(app: App, { reversalId }: { reversalId: n
     await t.jobs.send('receipts.queue', { paymentId: reversal.paymentId });
     const { payer } = reversal;
     if (!payer) return;
-    const spentKopeks = reversal.amountKopeks - reversal.debitedKopeks;
+    const spentKopeks = reversal.isCredited ? reversal.amountKopeks - reversal.debitedKopeks : 0;
     const rule = t.env.refundSubscriptionRule;
     const taken = spentKopeks > 0 && rule !== 'keep' ? await takeBackTerm(t, payer.userId, spentKopeks, rule) : null;
     if (taken) t.log.warn({ reversalId, userId: payer.userId, ...taken }, 'a subscription was taken back with its money');

@@ -8,6 +8,7 @@ import { recordCommand } from '../access/record-command.ts';
 import { closeCase, countOpenCases, creditCase, type DecisionOutcome, findCase, listCaseRows } from './case-repo.ts';
 import { methodName } from './method-settings.ts';
 import { topupTitles } from './payment-texts.ts';
+import { requestRefundOfCase } from './refunds/request-refund.ts';
 import { findPayment } from './repo.ts';
 import type { Payment, PaymentCase } from './types.ts';
 
@@ -22,6 +23,9 @@ export type CaseDecision =
   | { resolution: 'credit'; userId: number; kopeks: number | null; comment: string | null }
   | { resolution: 'refund'; comment: string | null }
   | { resolution: 'ignore'; comment: string };
+
+/** A case as it was resolved; `isProviderAsked` = a job asks the provider to give back the money. */
+export type ResolvedCase = PaymentCase & { isProviderAsked: boolean };
 
 /** @param status null = any. Open cases come oldest first, others newest first */
 export function listCases(
@@ -48,11 +52,12 @@ export async function readCase(app: App, id: number): Promise<{ found: PaymentCa
  *
  * - credit: a deposit of the user, with everything that belongs to a top-up; the payment of the case becomes paid. Refused when the money is
  *   in a balance already, e.g. by a callback that came late; the locks of the payment and the keys of the ledger decide.
- * - refund: records the decision. The money is returned in the cabinet of the provider.
+ * - refund: a job asks the provider to give back the money, where its interface can; else the decision is recorded, and the money is to be
+ *   returned in the cabinet of the provider.
  * - ignore: nothing is owed to anybody.
  * @throws AppError 404 unknown case or user, 409 resolved, credited or reversed meanwhile, 400 a decision that the case does not allow
  */
-export async function resolveCase(app: App, actor: Actor, id: number, decision: CaseDecision): Promise<PaymentCase> {
+export async function resolveCase(app: App, actor: Actor, id: number, decision: CaseDecision): Promise<ResolvedCase> {
   const { found } = await readCase(app, id);
   checkBounds([{ name: 'comment', value: decision.comment, maxLength: MAX_COMMENT_LENGTH }]);
   if (decision.resolution !== 'ignore' && WITHOUT_MONEY.has(found.kind)) {
@@ -69,14 +74,20 @@ export async function resolveCase(app: App, actor: Actor, id: number, decision: 
         ? (await creditCase(t.db, facts, { ...creditOf(t, found, decision), userId: decision.userId })).outcome
         : await closeCase(t.db, decision.resolution, facts);
     if (outcome !== 'done') throw refusalOf(outcome, id);
+    const isProviderAsked =
+      decision.resolution === 'refund' &&
+      (await requestRefundOfCase(t, found, { requestedBy: resolvedBy, reason: decision.comment ?? `case ${id}` }));
     const after = (await findCase(t.db, id))!;
     await recordCommand(t, resolvedBy, {
       ...{ command: `cases resolve ${id}`, permission: 'payments:edit', resourceId: `case ${id}` },
-      ...{ before: { status: found.status }, after: { ...decision, transactionId: after.transactionId, kind: found.kind } },
+      ...{
+        before: { status: found.status },
+        after: { ...decision, transactionId: after.transactionId, kind: found.kind, isProviderAsked },
+      },
     });
-    return after;
+    return { ...after, isProviderAsked };
   });
-  if (decision.resolution === 'credit') app.jobs.wake(['payments.after-topup']);
+  app.jobs.wake([decision.resolution === 'credit' ? 'payments.after-topup' : 'payments.send-refund']);
   return resolved;
 }
 

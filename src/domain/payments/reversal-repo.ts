@@ -30,6 +30,8 @@ export interface FollowedReversal {
   method: string;
   amountKopeks: number;
   debitedKopeks: number;
+  /** False for money that was credited to nobody: nothing was bought with it. */
+  isCredited: boolean;
   /** Null for people without an account. */
   payer: ReversedPayer | null;
 }
@@ -42,6 +44,7 @@ export async function claimReversal(db: Db, id: number, now: Date): Promise<Foll
       method: string;
       amountKopeks: bigint;
       debitedKopeks: bigint;
+      isCredited: boolean;
       userId: number | null;
       userStatus: string | null;
     }
@@ -49,12 +52,13 @@ export async function claimReversal(db: Db, id: number, now: Date): Promise<Foll
     `WITH claimed AS (
        UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL AND status = 'done'
        RETURNING method, payment_id, amount_kopeks, debited_kopeks)
-     SELECT c.payment_id, c.method, c.amount_kopeks, c.debited_kopeks, u.id AS user_id, ${PAYER.of('u')}, u.status AS user_status
+     SELECT c.payment_id, c.method, c.amount_kopeks, c.debited_kopeks, p.transaction_id IS NOT NULL AS is_credited,
+       u.id AS user_id, ${PAYER.of('u')}, u.status AS user_status
      FROM claimed c JOIN payments p ON p.id = c.payment_id LEFT JOIN users u ON u.id = p.user_id`,
     [id, now],
   );
   if (!row) return null;
-  const { paymentId, method, amountKopeks, debitedKopeks, userId, userStatus, ...rest } = row;
+  const { paymentId, method, amountKopeks, debitedKopeks, isCredited, userId, userStatus, ...rest } = row;
   const payer = userId === null || userStatus === null ? null : { ...rest, userId, userStatus };
-  return { paymentId, method, amountKopeks: Number(amountKopeks), debitedKopeks: Number(debitedKopeks), payer };
+  return { paymentId, method, amountKopeks: Number(amountKopeks), debitedKopeks: Number(debitedKopeks), isCredited, payer };
 }

@@ -8,6 +8,7 @@ import { runAfterReversal } from '../../../src/domain/payments/after-reversal.ts
 import { ProviderError, type ProviderFailure, type RefundRequest } from '../../../src/domain/payments/ports.ts';
 import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
 import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { resolveCase } from '../../../src/domain/payments/resolve-case.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { callback, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
@@ -182,5 +183,30 @@ describe('a refund by an administrator (03a section 0.5)', () => {
       [subscription.id],
     );
     expect(row).toMatchObject({ endDate: addDays(t.clock.now(), days), status: days === 0 ? 'expired' : 'active' });
+  });
+
+  test('of a case: money that was credited to nobody is given back by the provider, and no balance or subscription changes', async () => {
+    await open({ REFUND_SUBSCRIPTION_RULE: 'end' });
+    const user = await aUser(app);
+    const subscription = await aSubscription(app, { user, days: 30 });
+    const request = { amountKopeks: 50_000, method: 'sandbox', option: null };
+    const { paymentId } = await topupBalance(app, { kind: 'user', userId: user.id }, request, { idempotencyKey: null });
+    const externalId = (await paymentFacts(app, paymentId)).externalId!;
+    provider.set(externalId, 'paid', { amountKopeks: 49_000 });
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    const [found] = await app.db.sql<{ id: number }>('SELECT id FROM payment_cases WHERE payment_id = $1::int', [paymentId]);
+    const decision = { resolution: 'refund', comment: null } as const;
+    expect(await resolveCase(app, { kind: 'system', name: 'test' }, found!.id, decision)).toMatchObject({
+      isProviderAsked: true,
+    });
+    const [refund] = await app.db.sql<{ id: number }>('SELECT id FROM payment_reversals WHERE payment_id = $1::int', [paymentId]);
+    await sendRefund(app, { reversalId: refund!.id });
+    await runAfterReversal(app, { reversalId: refund!.id });
+    expect(provider.refunds).toMatchObject([{ externalId, amountKopeks: 49_000, isWhole: true }]);
+    expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
+    const [row] = await app.db.sql('SELECT status FROM subscriptions WHERE id = $1::int', [subscription.id]);
+    expect(row).toEqual({ status: 'active' });
+    expect(await checkLedger(app)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { PAYMENT } from '../repo.ts';
 import type { Payment } from '../types.ts';
 
 /** What `request_refund()` did (prisma/sql/reversals.sql). */
-export type RefundRequestOutcome = 'requested' | 'unknown' | 'not_credited' | 'too_much' | 'requested_before';
+export type RefundRequestOutcome = 'requested' | 'unknown' | 'not_credited' | 'credited' | 'too_much' | 'requested_before';
 
 export interface NewRefund {
   paymentId: number;
@@ -13,6 +13,8 @@ export interface NewRefund {
   amountKopeks: number | null;
   requestedBy: string;
   reason: string;
+  /** Of money that came and was credited to nobody; no balance is touched. */
+  isUncredited?: boolean;
   titles: Record<Language, string>;
   now: Date;
 }
@@ -22,9 +24,10 @@ export async function insertRefund(
   db: Db,
   refund: NewRefund,
 ): Promise<{ outcome: RefundRequestOutcome; reversalId: number | null; debitedKopeks: number; leftKopeks: number }> {
+  const { paymentId, amountKopeks, requestedBy, reason, isUncredited = false, titles, now } = refund;
   const [row] = await db.sql<{ outcome: RefundRequestOutcome; reversalId: number | null; debited: bigint; leftKopeks: bigint }>(
-    'SELECT outcome, reversal_id, debited, left_kopeks FROM request_refund($1::int, $2::bigint, $3, $4, $5::jsonb, $6::timestamptz)',
-    [...[refund.paymentId, refund.amountKopeks, refund.requestedBy, refund.reason, JSON.stringify(refund.titles), refund.now]],
+    'SELECT outcome, reversal_id, debited, left_kopeks FROM request_refund($1::int, $2::bigint, $3, $4, $5::jsonb, $6::timestamptz, $7::boolean)',
+    [paymentId, amountKopeks, requestedBy, reason, JSON.stringify(titles), now, isUncredited],
   );
   const { outcome, reversalId, debited, leftKopeks } = row!;
   return { outcome, reversalId, debitedKopeks: Number(debited), leftKopeks: Number(leftKopeks) };

@@ -5,6 +5,7 @@ import { formatPrice } from '../../../core/money.ts';
 import { paymentNotFound } from '../errors.ts';
 import { reversalTitles } from '../payment-texts.ts';
 import { findPayment } from '../repo.ts';
+import type { CaseKind, PaymentCase } from '../types.ts';
 import { insertRefund } from './repo.ts';
 
 export interface RefundOrder {
@@ -48,7 +49,37 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
       throw refuse('payment_not_credited', 409, 'The payment was never credited');
     case 'requested_before':
       throw refuse('refund_under_way', 409, 'Another refund of this payment is under way');
+    case 'credited':
+      throw new Error(`the refund of payment ${order.paymentId} was requested as of money that is credited to nobody`);
     case 'too_much':
       throw refuse('refund_too_large', 409, `Only ${formatPrice(leftKopeks, false)} of this payment can be refunded`);
   }
+}
+
+/** Cases whose money came for their own invoice; that of others came for another one, or for none. */
+const OWN_MONEY: ReadonlySet<string> = new Set(['amount_mismatch', 'no_user', 'no_purchase'] satisfies CaseKind[]);
+
+/**
+ * Requests that the provider gives back money that was credited to nobody, in the caller's transaction: the decision about a case. No balance
+ * is touched.
+ * @returns false when the provider has no refunds, or the money cannot be given back by its interface
+ */
+export async function requestRefundOfCase(
+  t: App,
+  found: Pick<PaymentCase, 'kind' | 'method' | 'paymentId' | 'amountKopeks' | 'currency'>,
+  { requestedBy, reason }: { requestedBy: string; reason: string },
+): Promise<boolean> {
+  const { kind, paymentId, amountKopeks, method } = found;
+  const isRubles = found.currency === null || found.currency === 'RUB';
+  if (
+    !OWN_MONEY.has(kind) ||
+    paymentId === null ||
+    amountKopeks === null ||
+    !isRubles ||
+    !t.ports.payments.byMethod(method)?.refund
+  )
+    return false;
+  const refund = { paymentId, amountKopeks, requestedBy, reason, isUncredited: true, titles: reversalTitles(t, method) };
+  const { outcome } = await insertRefund(t.db, { ...refund, now: t.clock.now() });
+  return outcome === 'requested';
 }

@@ -58,7 +58,8 @@ async function ask(
       chargeId: stars?.chargeId ?? payment.chargeId,
       payerMessengerId: stars?.payerMessengerId ?? null,
       amountKopeks,
-      isWhole: amountKopeks === payment.amountKopeks,
+      // Of money that was credited to nobody all that came is given back.
+      isWhole: payment.transactionId === null || amountKopeks === payment.amountKopeks,
       idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),
     });
   } catch (error) {
