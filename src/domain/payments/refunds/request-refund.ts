@@ -56,8 +56,8 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
   }
 }
 
-/** Cases whose money came for their own invoice; that of others came for another one, or for none. */
-const OWN_MONEY: ReadonlySet<string> = new Set(['amount_mismatch', 'no_user', 'no_purchase'] satisfies CaseKind[]);
+/** Cases whose money came for the invoice of the case; that of others came for another one, or for none. */
+const REFUNDABLE_KINDS: ReadonlySet<string> = new Set(['amount_mismatch', 'no_user', 'no_purchase'] satisfies CaseKind[]);
 
 /**
  * Requests that the provider gives back money that was credited to nobody, in the caller's transaction: the decision about a case. No balance
@@ -72,7 +72,7 @@ export async function requestRefundOfCase(
   const { kind, paymentId, amountKopeks, method } = found;
   const isRubles = found.currency === null || found.currency === 'RUB';
   if (
-    !OWN_MONEY.has(kind) ||
+    !REFUNDABLE_KINDS.has(kind) ||
     paymentId === null ||
     amountKopeks === null ||
     !isRubles ||
