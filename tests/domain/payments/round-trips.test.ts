@@ -12,6 +12,7 @@ import {
   callback,
   callbackJobs,
   callbackResults,
+  casesOf,
   creditedOnce,
   moneyFacts,
   paymentFacts,
@@ -133,7 +134,7 @@ describe('a payment that has changed since it was read', () => {
     expect(await moneyFacts(app, heir.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('and has no payer any more is an alarm and credits nobody', async () => {
+  test('spec 03 H5: and has no payer any more is a case, unpaid, and credits nobody', async () => {
     const { user, payment } = await anInvoice();
     await set(payment, 'user_id = NULL');
     const alarms: unknown[] = [];
@@ -141,6 +142,8 @@ describe('a payment that has changed since it was read', () => {
     const state = await provider.fetchStatus({ externalId: payment.externalId!, orderId: null });
     expect(await creditSeenPayment({ ...app, log }, payment, state)).toBe('no_user');
     expect(alarms).toEqual(['payment_no_user']);
+    expect(await paymentFacts(app, payment.id)).toMatchObject({ isPaid: false, transactionId: null });
+    expect(await casesOf(app, payment.id)).toEqual([{ kind: 'no_user', amountKopeks: 50_000, status: 'open' }]);
     expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
   });
 

@@ -24,7 +24,7 @@ const paymentsOf = async (userId: number) =>
   );
 
 describe('topupBalance', () => {
-  test('stores a record with a random order id before it asks the provider, then stores the answer', async () => {
+  test('spec 03 H4, H16: stores a record with a random order id before it asks the provider, then stores the answer', async () => {
     const user = await aUser(app, { email: 'payer@example.com' });
     const original = provider.createInvoice;
     let seen: unknown;
