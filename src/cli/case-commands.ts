@@ -1,4 +1,5 @@
 import { formatPrice } from '../core/money.ts';
+import { caseAmount } from '../domain/payments/case-amount.ts';
 import { type CaseDecision, listCases, type ResolvedCase, readCase, resolveCase } from '../domain/payments/resolve-case.ts';
 import type { Payment, PaymentCase } from '../domain/payments/types.ts';
 import { type Command, type CommandCall, UsageError } from './command.ts';
@@ -122,17 +123,16 @@ function describeDecision(resolved: ResolvedCase, decision: CaseDecision): strin
 const moment = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 const orDash = (value: string | number | null) => (value === null ? '—' : String(value));
 
-function amountOf({ amountKopeks, currency }: Pick<PaymentCase, 'amountKopeks' | 'currency'>): string {
-  if (amountKopeks === null) return '—';
-  return currency === null || currency === 'RUB'
-    ? formatPrice(amountKopeks, false)
-    : `${(amountKopeks / 100).toFixed(2)} ${currency}`;
-}
-
 function listRow(found: PaymentCase): string[] {
   return [
-    ...[String(found.id), moment(found.createdAt), found.method, amountOf(found), orDash(found.paymentId), orDash(found.userId)],
-    ...[found.resolution ?? found.status, found.kind],
+    String(found.id),
+    moment(found.createdAt),
+    found.method,
+    caseAmount(found),
+    orDash(found.paymentId),
+    orDash(found.userId),
+    found.resolution ?? found.status,
+    found.kind,
   ];
 }
 
@@ -141,7 +141,7 @@ function describeCase(found: PaymentCase, payment: Payment | null): string {
     ['Kind', found.kind],
     ['Since', moment(found.createdAt)],
     ['Method', found.method],
-    ['Amount', amountOf(found)],
+    ['Amount', caseAmount(found)],
     ['Reference', found.reference],
     ['User', orDash(found.userId)],
     ['Details', JSON.stringify(found.details)],

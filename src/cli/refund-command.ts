@@ -3,6 +3,9 @@ import { formatPrice } from '../core/money.ts';
 import { requestRefund } from '../domain/payments/refunds/request-refund.ts';
 import { type Command, CommandError, UsageError } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
+import { wholeNumber } from './whole-number.ts';
+
+const MAX_INTEGER = 2_147_483_647;
 
 /** `payments refund`: gives a payment back through its provider. */
 export const refundCommand: Command = {
@@ -19,8 +22,9 @@ export const refundCommand: Command = {
   options: { kopeks: { type: 'string' }, reason: { type: 'string' } },
   words: [1, 1],
   run: (call) => {
-    const paymentId = wholeNumber(call.words[0]!, 'PAYMENT_ID');
-    const amountKopeks = call.options.kopeks === undefined ? null : wholeNumber(String(call.options.kopeks), '--kopeks');
+    const paymentId = wholeNumber(call.words[0]!, 'PAYMENT_ID', MAX_INTEGER);
+    const amountKopeks =
+      call.options.kopeks === undefined ? null : wholeNumber(String(call.options.kopeks), '--kopeks', MAX_INTEGER);
     const reason = String(call.options.reason ?? '').trim();
     if (reason === '' || reason.length > 500) throw new UsageError('--reason needs a text of at most 500 characters');
     return withApp(call, async (app) => {
@@ -35,9 +39,3 @@ export const refundCommand: Command = {
     });
   },
 };
-
-function wholeNumber(text: string, name: string): number {
-  const value = Number(text);
-  if (!/^\d{1,10}$/.test(text) || value < 1 || value > 2_147_483_647) throw new UsageError(`${name} must be a whole number`);
-  return value;
-}

@@ -1,9 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { formatPrice } from '../../core/money.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
+import { caseAmount } from './case-amount.ts';
 import { claimNotice, findCase } from './case-repo.ts';
 import { methodName } from './method-settings.ts';
 
@@ -15,17 +15,11 @@ export async function notifyCase(app: App, { caseId }: { caseId: number }): Prom
     const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
     if (chat === null) return;
     const language = t.settings.get('DEFAULT_LANGUAGE');
-    const amount =
-      found.amountKopeks === null
-        ? '—'
-        : found.currency === null || found.currency === 'RUB'
-          ? formatPrice(found.amountKopeks, false)
-          : `${(found.amountKopeks / 100).toFixed(2)} ${found.currency}`;
     const html = htmlText(language, 'payments.case_opened', {
       case_id: found.id,
       reason: text(language, `payments.case_${found.kind}` as TextKey),
       method: methodName(t, found.method),
-      amount,
+      amount: caseAmount(found),
       payment_id: found.paymentId ?? '—',
       user_id: found.userId ?? '—',
     });

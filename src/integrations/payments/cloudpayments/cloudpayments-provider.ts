@@ -13,6 +13,7 @@ import { parseWireForm } from '../wire/form.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { receiveCloudpaymentsCallback } from './cloudpayments-callback.ts';
 import { type CloudpaymentsConnection, cloudpaymentsConnection } from './connection.ts';
 import { NOTIFICATION_SUBPATHS, notifiedState } from './notification-wire.ts';
@@ -27,11 +28,7 @@ const METHOD = 'cloudpayments';
 export function cloudpaymentsProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => cloudpaymentsConnection(access);
-  const required = (): CloudpaymentsConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'CloudPayments is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'CloudPayments is not configured');
 
   return {
     method: METHOD,

@@ -19,6 +19,7 @@ import {
 } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type CryptobotConnection, cryptobotConnection } from './connection.ts';
 import { receiveCryptobotCallback } from './cryptobot-callback.ts';
 import { invoiceBody, invoiceState } from './invoice-wire.ts';
@@ -29,11 +30,7 @@ const METHOD = 'cryptobot';
 export function cryptobotProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => cryptobotConnection(access);
-  const required = (): CryptobotConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'CryptoBot is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'CryptoBot is not configured');
 
   return {
     method: METHOD,

@@ -9,6 +9,7 @@ import {
 import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type FreekassaConnection, freekassaConnection } from './connection.ts';
 import { formUrl } from './form-url.ts';
 import { notifiedState, receiveNotification } from './notification.ts';
@@ -25,11 +26,7 @@ const METHOD = 'freekassa';
 export function freekassaProvider(providerAccess: ProviderAccess): PaymentProvider {
   const access = { ...providerAccess, inTurn: createInTurn() };
   const connection = () => freekassaConnection(access);
-  const required = (): FreekassaConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'Freekassa is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'Freekassa is not configured');
   const requiredApi = () => {
     const { api } = required();
     if (!api) throw new ProviderError(METHOD, 'not_configured', 'Freekassa has no API key');

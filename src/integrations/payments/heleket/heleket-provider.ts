@@ -10,6 +10,7 @@ import {
 import { objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type HeleketConnection, heleketConnection } from './connection.ts';
 import { readHeleketCallback, receiveHeleketCallback } from './heleket-callback.ts';
 import { invoiceBody, invoiceState, invoiceStatus } from './invoice-wire.ts';
@@ -25,11 +26,7 @@ const FIRST_STATUS = 'check';
 export function heleketProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => heleketConnection(access);
-  const required = (): HeleketConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'Heleket is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'Heleket is not configured');
 
   return {
     method: METHOD,

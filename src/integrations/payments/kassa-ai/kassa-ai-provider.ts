@@ -6,6 +6,7 @@ import { createOrder, fetchOrder } from '../freekassa/orders.ts';
 import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type KassaAiConnection, kassaAiConnection } from './connection.ts';
 
 const METHOD = 'kassa_ai';
@@ -18,11 +19,7 @@ const EXPIRES_MS = 60 * 60 * 1_000;
 export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider {
   const access = { ...providerAccess, inTurn: createInTurn() };
   const connection = () => kassaAiConnection(access);
-  const required = (): KassaAiConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'Kassa.ai is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'Kassa.ai is not configured');
 
   return {
     method: METHOD,

@@ -10,6 +10,7 @@ import {
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type MulenpayConnection, mulenpayConnection } from './connection.ts';
 import { receiveMulenpayCallback } from './mulenpay-callback.ts';
 import { paymentBody, paymentState } from './payment-wire.ts';
@@ -21,11 +22,7 @@ const FIRST_STATUS = 'created';
 export function mulenpayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => mulenpayConnection(access);
-  const required = (): MulenpayConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'MulenPay is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'MulenPay is not configured');
 
   return {
     method: METHOD,

@@ -10,6 +10,7 @@ import {
 import { isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { billForm, billState, isOverpaid, paidKopeks } from './bill-wire.ts';
 import { type Pal24Connection, pal24Connection } from './connection.ts';
 import { readPal24Callback, receivePal24Callback } from './pal24-callback.ts';
@@ -21,11 +22,7 @@ const FIRST_STATUS = 'NEW';
 export function pal24Provider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => pal24Connection(access);
-  const required = (): Pal24Connection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'PAL24 is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'PAL24 is not configured');
 
   return {
     method: METHOD,

@@ -11,6 +11,7 @@ import {
 import { isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type PlategaConnection, plategaConnection } from './connection.ts';
 import { MERCHANT_HEADER, receivePlategaCallback, SECRET_HEADER } from './platega-callback.ts';
 import { expiryOf, merchantIdOf, reversalIdOf, transactionBody, transactionState } from './transaction-wire.ts';
@@ -21,11 +22,7 @@ const METHOD = 'platega';
 export function plategaProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings, now } = access;
   const connection = () => plategaConnection(access);
-  const required = (): PlategaConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'Platega is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'Platega is not configured');
 
   return {
     method: METHOD,

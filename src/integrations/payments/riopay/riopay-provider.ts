@@ -12,6 +12,7 @@ import {
 import { plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type RiopayConnection, riopayConnection } from './connection.ts';
 import { merchantOf, orderBody, orderState, reversalIdOf } from './order-wire.ts';
 import { readRiopayCallback, receiveRiopayCallback } from './riopay-callback.ts';
@@ -22,11 +23,7 @@ const METHOD = 'riopay';
 export function riopayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => riopayConnection(access);
-  const required = (): RiopayConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'RioPay is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'RioPay is not configured');
 
   return {
     method: METHOD,

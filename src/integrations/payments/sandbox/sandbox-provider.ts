@@ -1,13 +1,15 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type HttpClient, type HttpRequest, OutboundError } from '../../../core/http/http-client.ts';
 import {
-  type CallbackReply,
   type CallbackVerdict,
   type PaymentOutcome,
   type PaymentProvider,
   type ProviderCallback,
   ProviderError,
 } from '../../../domain/payments/ports.ts';
+import { jsonReply, OK, problem, refused } from '../wire/replies.ts';
+import { requireConnection } from '../wire/require-connection.ts';
+import { isEqualText } from '../wire/signature.ts';
 
 const METHOD = 'sandbox';
 const SIGNATURE_HEADER = 'x-sandbox-signature';
@@ -45,11 +47,7 @@ export function createSandboxProvider(options: {
   connection: () => SandboxPaymentConnection | null;
 }): PaymentProvider {
   const { http, connection } = options;
-  const required = (): SandboxPaymentConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'The sandbox is off');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'The sandbox is off');
 
   return {
     method: METHOD,
@@ -124,24 +122,18 @@ async function callInvoice(http: HttpClient, connection: SandboxPaymentConnectio
 /** The signature is mandatory and covers the bytes as received (spec 03 H1, H17), compared in constant time (H18). */
 function verifyCallback(callback: ProviderCallback, connection: SandboxPaymentConnection | null): CallbackVerdict {
   if (callback.method === 'GET') {
-    return refused(200, { status: 'ok', service: 'sandbox_webhook', enabled: connection !== null });
+    return refused(jsonReply(200, { status: 'ok', service: 'sandbox_webhook', enabled: connection !== null }));
   }
-  if (!connection) return refused(503, { status: 'error', reason: 'service_not_configured' });
+  if (!connection) return problem(503, 'service_not_configured');
   const signature = callback.headers[SIGNATURE_HEADER];
-  if (!signature) return refused(401, { status: 'error', reason: 'missing_signature' });
+  if (!signature) return problem(401, 'missing_signature');
   const expected = createHmac('sha256', connection.secret).update(callback.rawBody).digest('hex');
-  if (!equal(signature, expected)) return refused(401, { status: 'error', reason: 'invalid_signature' });
+  if (!isEqualText(signature, expected)) return problem(401, 'invalid_signature');
 
   const event = parseEvent(callback.rawBody.toString('utf8'));
-  if (!event) return refused(400, { status: 'error', reason: 'invalid_json' });
+  if (!event) return problem(400, 'invalid_json');
   const reference = { externalId: event.invoiceId, orderId: null };
-  return { accepted: true, reference, eventKey: event.id, reply: reply(200, { status: 'ok' }) };
-}
-
-function equal(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
+  return { accepted: true, reference, eventKey: event.id, reply: OK };
 }
 
 function parseEvent(text: string): { id: string; invoiceId: string } | null {
@@ -152,12 +144,4 @@ function parseEvent(text: string): { id: string; invoiceId: string } | null {
   } catch {
     return null;
   }
-}
-
-function reply(status: number, body: unknown): CallbackReply {
-  return { status, contentType: 'application/json', body: JSON.stringify(body) };
-}
-
-function refused(status: number, body: unknown): CallbackVerdict {
-  return { accepted: false, reply: reply(status, body) };
 }

@@ -11,6 +11,7 @@ import {
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { wireJson, wireNumber } from '../wire/write-json.ts';
 import { type SeverpayConnection, severpayConnection } from './connection.ts';
 import { payinFields, payinState } from './payin-wire.ts';
@@ -23,11 +24,7 @@ const METHOD = 'severpay';
 export function severpayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const connection = () => severpayConnection(access);
-  const required = (): SeverpayConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'SeverPay is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'SeverPay is not configured');
 
   return {
     method: METHOD,

@@ -15,6 +15,7 @@ import { dateField, objectsField, parseWireObject, plainJson, textField } from '
 import { shortRublesText } from '../wire/money.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callJson, callProvider } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { wireJson, wireNumber } from '../wire/write-json.ts';
 import { type WataConnection, wataConnection } from './connection.ts';
 import { createWataKeys } from './public-keys.ts';
@@ -35,11 +36,7 @@ export function wataProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings, now } = access;
   const keys = createWataKeys(http, now);
   const connection = () => wataConnection(access);
-  const required = (): WataConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'WATA is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'WATA is not configured');
   let askedAt = Number.NEGATIVE_INFINITY;
   const takeTurn = () => {
     const at = now().getTime();

@@ -12,6 +12,7 @@ import {
 import { dateField, objectField, parseWireObject, plainJson, textField } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
 import { callProvider } from '../wire/provider-call.ts';
+import { requireConnection } from '../wire/require-connection.ts';
 import { type YookassaConnection, yookassaConnection } from './connection.ts';
 import { chargeBody, isRefunded, parsePayment, parseRefunds, paymentBody, paymentState, refundBody } from './payment-wire.ts';
 import { receiveYookassaCallback } from './yookassa-callback.ts';
@@ -27,11 +28,7 @@ export interface YookassaOptions {
 
 /** YooKassa API v3 (spec 03 section 2.5; spec 03a section 5). */
 export function createYookassaProvider({ http, connection, webhookPath }: YookassaOptions): PaymentProvider {
-  const required = (): YookassaConnection => {
-    const current = connection();
-    if (!current) throw new ProviderError(METHOD, 'not_configured', 'YooKassa is not configured');
-    return current;
-  };
+  const required = () => requireConnection(METHOD, connection(), 'YooKassa is not configured');
 
   return {
     method: METHOD,
