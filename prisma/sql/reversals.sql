@@ -1,5 +1,15 @@
 -- Money that goes back to a payer (spec 03a section 0.5). The balance never falls below zero: what it does not cover is a case.
 
+-- Locks a payment after its payer (docs/database.md, Locks and their order). All null when there is no such payment.
+CREATE OR REPLACE FUNCTION lock_payment_with_payer(p_payment_id integer) RETURNS payments LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+BEGIN
+  PERFORM 1 FROM users u WHERE u.id = (SELECT p.user_id FROM payments p WHERE p.id = p_payment_id) FOR NO KEY UPDATE;
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
+  RETURN v_payment;
+END $$;
+
 -- Takes p_amount, or as much of it as the balance has, from the payer of a top-up. The user is locked. Returns what was taken and its
 -- movement; nothing for payments whose money did not go to a balance.
 CREATE OR REPLACE FUNCTION debit_reversal(p_payment payments, p_amount bigint, p_movement_id text, p_titles jsonb, p_now timestamptz)
@@ -55,7 +65,6 @@ CREATE OR REPLACE FUNCTION reverse_payment(p_payment_id integer, p_reversal_id t
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
-  v_user integer;
   v_known integer;
   v_reversed bigint;
   v_amount bigint;
@@ -63,11 +72,8 @@ DECLARE
   v_transaction integer;
   v_reversal integer;
 BEGIN
-  -- The user first (docs/database.md, Locks and their order).
-  SELECT p.user_id INTO v_user FROM payments p WHERE p.id = p_payment_id;
-  PERFORM 1 FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
-  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
-  IF NOT FOUND THEN
+  v_payment := lock_payment_with_payer(p_payment_id);
+  IF v_payment.id IS NULL THEN
     RETURN QUERY SELECT 'unknown'::text, 0::bigint, 0::bigint;
     RETURN;
   END IF;
@@ -135,17 +141,13 @@ CREATE OR REPLACE FUNCTION request_refund(p_payment_id integer, p_amount bigint,
 RETURNS TABLE (outcome text, reversal_id integer, debited bigint, left_kopeks bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
-  v_user integer;
   v_left bigint;
   v_amount bigint;
   v_id integer;
   v_debit record;
 BEGIN
-  -- The user first (docs/database.md, Locks and their order).
-  SELECT p.user_id INTO v_user FROM payments p WHERE p.id = p_payment_id;
-  PERFORM 1 FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
-  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
-  IF NOT FOUND THEN
+  v_payment := lock_payment_with_payer(p_payment_id);
+  IF v_payment.id IS NULL THEN
     RETURN QUERY SELECT 'unknown'::text, NULL::integer, 0::bigint, 0::bigint;
     RETURN;
   END IF;

@@ -1,15 +1,43 @@
 -- Crediting of payments (spec 03 sections 2.2, 2.3 and 2.5). credit_topup() and credit_uninvoiced() are each one statement of the service and a
 -- whole transaction: movement, paid mark, feed row, flag, events and jobs.
 
+-- What a provider reports of a payment besides the credit, recorded with it, so that a process that ends after the credit loses none of it:
+-- the fee, the money beyond the invoice (a case, see payment-cases.sql), and the saved method of the payer. A saved method that is known stays
+-- as it is, also when its owner unlinked it: a late notification must not link it again. p_extras has the shape of CreditExtras
+-- (src/domain/payments/credit-extras.ts).
+CREATE OR REPLACE FUNCTION record_credit_extras(p_payment_id integer, p_extras jsonb, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_method jsonb := nullif(p_extras -> 'savedMethod', 'null');
+BEGIN
+  UPDATE payments p SET fee_kopeks = coalesce((p_extras ->> 'feeKopeks')::bigint, p.fee_kopeks) WHERE p.id = p_payment_id
+  RETURNING p.* INTO v_payment;
+  IF (p_extras ->> 'overpaidKopeks')::bigint > 0 THEN
+    PERFORM open_payment_case('overpaid', v_payment.method, p_payment_id::text, p_payment_id, v_payment.user_id,
+      (p_extras ->> 'overpaidKopeks')::bigint, v_payment.currency, '{}', p_now);
+  END IF;
+  IF v_method IS NOT NULL AND v_payment.user_id IS NOT NULL THEN
+    INSERT INTO saved_payment_methods (user_id, provider, provider_method_id, method_type, title, card_first6, card_last4, card_type,
+      expiry_month, expiry_year, created_at, updated_at)
+    VALUES (v_payment.user_id, v_payment.method, v_method ->> 'providerMethodId', v_method ->> 'methodType', v_method ->> 'title',
+      v_method ->> 'cardFirst6', v_method ->> 'cardLast4', v_method ->> 'cardType', v_method ->> 'expiryMonth', v_method ->> 'expiryYear',
+      p_now, p_now)
+    ON CONFLICT (provider_method_id) DO NOTHING;
+  END IF;
+END $$;
+
 -- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays. p_charge_id is the provider's id of the money,
--- where it is another than the invoice's.
+-- where it is another than the invoice's; p_extras, where there are some, see record_credit_extras().
 CREATE OR REPLACE FUNCTION mark_payment_credited(p_payment_id integer, p_transaction_id integer, p_external_id text, p_status text,
-  p_paid_at timestamptz, p_raw jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL)
+  p_paid_at timestamptz, p_raw jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE payments SET is_paid = true, paid_at = p_paid_at, outcome = 'paid', status = p_status, transaction_id = p_transaction_id,
     external_id = coalesce(external_id, p_external_id), charge_id = p_charge_id, callback_payload = p_raw, updated_at = p_now
   WHERE id = p_payment_id;
+  IF p_extras IS NOT NULL THEN
+    PERFORM record_credit_extras(p_payment_id, p_extras, p_now);
+  END IF;
 END $$;
 
 -- Whether a transactions row is the credit of another payment, or belongs to another user.
@@ -77,13 +105,13 @@ END $$;
 -- the payment and classified by; when they are no longer so under the locks, or the payment is credited, nothing is done.
 --
 -- p_titles is the description of the movement by language; the user's decides, else Russian. p_charge_id is the provider's id of the money,
--- where it is another than the invoice's; it identifies the movement.
+-- where it is another than the invoice's; it identifies the movement. p_extras: see record_credit_extras(); only with 'credited'.
 --
 -- outcome: credited | already_credited (the movement was there, only its link to this payment was missing) | changed (classify again) |
 -- no_user | taken (the movement belongs to another payment or user). 'changed', 'no_user' and 'taken' have written nothing.
 CREATE OR REPLACE FUNCTION credit_topup(p_payment_id integer, p_user_id integer, p_order_id text, p_external_id text, p_amount bigint,
   p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_titles jsonb,
-  p_method_name text, p_now timestamptz, p_charge_id text DEFAULT NULL)
+  p_method_name text, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL)
 RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
   v_has_user boolean;
@@ -119,7 +147,7 @@ BEGIN
     RETURN;
   END IF;
   PERFORM mark_payment_credited(p_payment_id, v_posting.transaction_id, p_reported_external_id, p_status, p_paid_at, p_raw, p_now,
-    p_charge_id);
+    p_charge_id, CASE WHEN v_posting.outcome = 'posted' THEN p_extras END);
   IF v_posting.outcome = 'duplicate' THEN
     RETURN QUERY SELECT 'already_credited'::text, v_posting.transaction_id;
     RETURN;

@@ -2,10 +2,10 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
-import { saveMethod } from './cards/save-method.ts';
-import { markUncredited, postTopup, recordFee } from './credit-repo.ts';
+import { creditExtras, overpaidKopeks } from './credit-extras.ts';
+import { markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
-import { openCase } from './open-case.ts';
+import { openCase, reportCase } from './open-case.ts';
 import { topupTitles } from './payment-texts.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
@@ -19,7 +19,8 @@ const MAX_READS = 5;
 /**
  * Applies a state that the provider itself confirmed to a payment. This is the only way a top-up reaches a balance, whether a callback,
  * a manual check or the background check asked. It may run any number of times, concurrently or out of order (spec 03 sections 2.2 and
- * 11). Paid mark, ledger, balance, events, feed row and follow-up job are one statement (prisma/sql/topups.sql), hence one transaction.
+ * 11). Paid mark, ledger, balance, events, feed row, follow-up job and what the provider reports besides (`CreditExtras`) are one statement
+ * (prisma/sql/topups.sql), hence one transaction.
  *
  * Money that the provider gave back afterwards is taken from the balance (`applyReversals`). Whatever needs the decision of an administrator
  * becomes a case.
@@ -75,20 +76,10 @@ export async function creditSeenPayment(
 
 const isTopup = (payment: Payment) => TOPUP_PURPOSES.includes(payment.purpose);
 
-/** What a state brings besides the credit. */
+/** What follows a state outside of the transaction that credits. Every part of it acts once, however often it runs. */
 async function afterState(app: App, payment: Payment, state: ProviderPaymentState, result: CreditResult): Promise<void> {
-  if (result === 'credited' && state.amountKopeks > payment.amountKopeks) {
-    await openCase(app, {
-      kind: 'overpaid',
-      payment,
-      amountKopeks: state.amountKopeks - payment.amountKopeks,
-      currency: state.currency,
-    });
-  }
-  if (result === 'credited' && state.savedMethod && payment.userId !== null) {
-    await saveMethod(app, payment.userId, payment.method, state.savedMethod);
-  }
-  if (result === 'credited' && state.feeKopeks != null) await recordFee(app.db, payment.id, state.feeKopeks);
+  const surplus = overpaidKopeks(payment, state);
+  if (result === 'credited' && surplus > 0) reportCase(app, { kind: 'overpaid', payment, amountKopeks: surplus });
   await applyReversals(app, payment, state.reversals ?? []);
 }
 
@@ -145,7 +136,7 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
   if (seen.userId === null) return refuseCredit(app, seen, state, 'no_user');
   const topup = {
     ...{ payment: seen, state, now: app.clock.now() },
-    ...{ titles: topupTitles(app, seen.method), methodName: methodName(app, seen.method) },
+    ...{ titles: topupTitles(app, seen.method), methodName: methodName(app, seen.method), extras: creditExtras(seen, state) },
   };
   const { outcome, transactionId } = await committedStatement(app, () => postTopup(app.db, topup));
   if (outcome === 'no_user') return refuseCredit(app, seen, state, 'no_user');

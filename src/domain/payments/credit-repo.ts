@@ -1,5 +1,6 @@
 import type { Db } from '../../core/db/db.ts';
 import type { Language } from '../messaging/texts.ts';
+import type { CreditExtras } from './credit-extras.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { Payment } from './types.ts';
 
@@ -11,6 +12,7 @@ export interface TopupCredit {
   titles: Record<Language, string>;
   /** The method's name for users. */
   methodName: string;
+  extras: CreditExtras | null;
   now: Date;
 }
 
@@ -23,15 +25,15 @@ export type TopupOutcome = 'credited' | 'already_credited' | 'changed' | 'no_use
 /** Credits a top-up with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
 export async function postTopup(
   db: Db,
-  { payment, state, titles, methodName, now }: TopupCredit,
+  { payment, state, titles, methodName, extras, now }: TopupCredit,
 ): Promise<{ outcome: TopupOutcome; transactionId: number | null }> {
   const [row] = await db.sql<{ outcome: TopupOutcome; transactionId: number | null }>(
     `SELECT outcome, transaction_id FROM credit_topup($1::int, $2::int, $3, $4, $5::bigint, $6, $7, $8, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
-       $13::timestamptz, $14)`,
+       $13::timestamptz, $14, $15::jsonb)`,
     [
       ...[payment.id, payment.userId, payment.orderId, payment.externalId, payment.amountKopeks, payment.currency],
       ...[state.externalId, state.status, state.paidAt ?? now, JSON.stringify(state.raw ?? null)],
-      ...[JSON.stringify(titles), methodName, now, state.chargeId ?? null],
+      ...[JSON.stringify(titles), methodName, now, state.chargeId ?? null, extras && JSON.stringify(extras)],
     ],
   );
   return row!;
@@ -45,13 +47,14 @@ export interface CreditMark {
   status: string;
   paidAt: Date;
   raw: unknown;
+  extras: CreditExtras | null;
   now: Date;
 }
 
 /** Marks a payment paid and credited, in the transaction that moves the money (spec 03 H4, H5). */
 export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
   await db.sql(
-    'SELECT mark_payment_credited($1::int, $2::int, $3, $4, $5::timestamptz, $6::jsonb, $7::timestamptz, $8) AS marked',
+    'SELECT mark_payment_credited($1::int, $2::int, $3, $4, $5::timestamptz, $6::jsonb, $7::timestamptz, $8, $9::jsonb) AS marked',
     [
       ...[
         mark.paymentId,
@@ -62,6 +65,7 @@ export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
         JSON.stringify(mark.raw ?? null),
         mark.now,
         mark.chargeId,
+        mark.extras && JSON.stringify(mark.extras),
       ],
     ],
   );
@@ -97,11 +101,6 @@ export async function markUncredited(
     [id, outcome, state.status, state.externalId, JSON.stringify(state.raw ?? null), from, now],
   );
   return rows.length > 0;
-}
-
-/** For the reports only; kopeks. */
-export async function recordFee(db: Db, id: number, feeKopeks: number): Promise<void> {
-  await db.sql('UPDATE payments SET fee_kopeks = $2::bigint WHERE id = $1::int RETURNING id', [id, feeKopeks]);
 }
 
 /** A charge without a stored invoice, with its record. */

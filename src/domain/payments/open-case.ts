@@ -29,10 +29,14 @@ export async function openCase(app: App, draft: NewCase): Promise<void> {
     ...{ amountKopeks: draft.amountKopeks ?? null, currency: draft.currency ?? null },
     now: app.clock.now(),
   });
-  if (id === null) return;
+  if (id !== null) reportCase(app, draft, id);
+}
+
+/** Starts the notice of a case that a transaction has opened, and logs it. @param caseId where it is known */
+export function reportCase(app: App, { kind, payment, details }: NewCase, caseId?: number): void {
   app.jobs.wake(['payments.notify-case']);
   app.log.error(
-    { alarm: `payment_${kind}`, caseId: id, paymentId: payment.id, method: payment.method, userId: payment.userId, ...details },
+    { alarm: `payment_${kind}`, caseId, paymentId: payment.id, method: payment.method, userId: payment.userId, ...details },
     'a payment needs a decision of an administrator',
   );
 }

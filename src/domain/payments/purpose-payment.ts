@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { creditExtras } from './credit-extras.ts';
 import { isTransactionTaken, markCredited } from './credit-repo.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import { lockPayment } from './repo.ts';
@@ -51,6 +52,7 @@ export async function completePayment(
     status: state.status,
     paidAt: state.paidAt ?? now,
     raw: state.raw,
+    extras: creditExtras(payment, state),
     now,
   });
 }

@@ -158,6 +158,32 @@ describe('a paid invoice', () => {
     expect(await casesOf(app, paymentId)).toEqual([{ kind: 'overpaid', amountKopeks: 1, status: 'open' }]);
   });
 
+  test('keeps surplus, fee and saved card when the process ends right after the credit', async () => {
+    const { user, paymentId, externalId } = await anInvoice();
+    const card = { first6: '220000', last4: '4242', type: 'MIR'.repeat(30), expiryMonth: '12', expiryYear: '2031' };
+    const state = {
+      ...{
+        externalId,
+        orderId: (await paymentFacts(app, paymentId)).orderId!,
+        currency: 'RUB',
+        status: 'succeeded',
+        paidAt: null,
+        raw: null,
+      },
+      ...{ outcome: 'paid' as const, amountKopeks: 50_700, feeKopeks: 1_750 },
+      savedMethod: { providerMethodId: `card-${externalId}`, methodType: 'bank_card', title: null, card },
+    };
+    const ending = { ...app, jobs: { ...app.jobs, wake: () => { throw new Error('the process ends here'); } } }; // biome-ignore format: one fact
+    await expect(creditPayment(ending, paymentId, state)).rejects.toThrow('the process ends here');
+    expect(await creditPayment(app, paymentId, state)).toBe('already_credited');
+    expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
+    expect(await casesOf(app, paymentId)).toEqual([{ kind: 'overpaid', amountKopeks: 700, status: 'open' }]);
+    expect(await app.db.prisma.payment.findUnique({ where: { id: paymentId } })).toMatchObject({ feeKopeks: 1_750n });
+    expect(await app.db.prisma.savedPaymentMethod.findMany({ where: { userId: user.id } })).toMatchObject([
+      { cardLast4: '4242', isActive: true, provider: 'sandbox' },
+    ]);
+  });
+
   test('is credited after a failure and after it expired', async () => {
     const [failed, expired] = [await anInvoice(), await anInvoice()];
     provider.set(failed.externalId, 'failed');

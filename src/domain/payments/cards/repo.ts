@@ -1,7 +1,6 @@
 import type { Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { isRowId } from '../../../core/row-id.ts';
-import type { ProviderSavedMethod } from '../ports.ts';
 
 /** A card that the provider has stored (spec 03 section 5.2). */
 export type SavedCard = Pick<Rows['SavedPaymentMethod'], 'id' | 'methodType' | 'cardLast4' | 'cardType' | 'title' | 'createdAt'>;
@@ -23,29 +22,4 @@ export async function deactivateCard(db: Db, userId: number, cardId: number, now
     data: { isActive: false, updatedAt: now },
   });
   return count > 0;
-}
-
-export interface NewSavedMethod {
-  userId: number;
-  provider: string;
-  providerMethodId: string;
-  methodType: string;
-  title: string | null;
-  card: ProviderSavedMethod['card'];
-  now: Date;
-}
-
-/** Stores a saved method, unless it is known. */
-export async function insertSavedMethod(db: Db, method: NewSavedMethod): Promise<void> {
-  const { userId, provider, providerMethodId, methodType, title, card, now } = method;
-  await db.prisma.savedPaymentMethod.createMany({
-    data: [
-      {
-        ...{ userId, provider, providerMethodId, methodType, title, createdAt: now, updatedAt: now },
-        ...{ cardFirst6: card?.first6 ?? null, cardLast4: card?.last4 ?? null, cardType: card?.type ?? null },
-        ...{ expiryMonth: card?.expiryMonth ?? null, expiryYear: card?.expiryYear ?? null },
-      },
-    ],
-    skipDuplicates: true,
-  });
 }
