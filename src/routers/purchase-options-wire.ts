@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ClassicOptions, ClassicPeriod } from '../domain/subscriptions/classic-options.ts';
 import type { TariffsOptions } from '../domain/subscriptions/purchase-options.ts';
-import { publishedAsFreeForm } from './shared.schemas.ts';
+import { publishedAsFreeForm, SignedQuote } from './shared.schemas.ts';
 import type { Domain } from './wire.ts';
 
 /** The original price and the percentage only when something was taken off. */
@@ -21,6 +21,7 @@ const TariffPeriod = z.object({
   ...price,
   price_per_month_kopeks: z.int(),
   price_per_month_label: z.string(),
+  quote: SignedQuote,
   extra_devices_count: z.int().optional(),
   extra_devices_cost_kopeks: z.int().optional(),
   extra_devices_cost_label: z.string().optional(),
@@ -69,6 +70,7 @@ const Tariff = z.object({
   device_discount_percent: z.number().optional(),
   original_daily_price_kopeks: z.int().optional(),
   daily_discount_percent: z.number().optional(),
+  daily_quote: SignedQuote.optional(),
   original_price_per_day_kopeks: z.int().optional(),
   custom_days_discount_percent: z.number().optional(),
 });

@@ -6,6 +6,19 @@ import { FREE_FORM } from '../core/zod-structure.ts';
 /** A moment in an answer: a `Date` that JSON writes as ISO 8601 with `Z`. */
 export const Moment = z.date();
 
+/** A signed quote that a preview has answered, sent back with the purchase (`domain/subscriptions/purchase/signed-quote.ts`). */
+export const GivenQuote = z
+  .string()
+  .nullish()
+  .describe(
+    'The `quote` of a preview: exactly its price is charged, or 409 `quote_changed` with a new quote. Previews ignore it.',
+  );
+
+/** A signed quote in an answer. */
+export const SignedQuote = z
+  .string()
+  .describe('Signed price of this order, valid 10 minutes; may be sent back with the purchase.');
+
 /** The body of an endpoint whose contract response is empty (spec 00, Success status). */
 export const SuccessResponse = z.object({ success: z.literal(true) }).meta({ id: 'SuccessResponse' });
 

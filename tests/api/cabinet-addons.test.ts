@@ -169,6 +169,7 @@ describe('buying', () => {
       can_add: null,
       days_left: 10,
       base_device_price_kopeks: 3_000,
+      quote: expect.any(String),
     });
     expect((await client.get(`${ROOT}/devices/price`)).body).toMatchObject({ devices: 1, total_price_kopeks: 1_000 });
     for (const devices of [0, -1, 101]) {

@@ -153,6 +153,7 @@ describe('from options to a link', () => {
       price_rubles: 300,
       discount_percent: 0,
       original_price_kopeks: 30_000,
+      quote: expect.any(String),
     });
     const poor = await api.post(`${ROOT}/renew`, { period_days: 30 });
     expect(poor).toMatchObject({ status: 402 });
@@ -229,13 +230,14 @@ describe('the rest of the page', () => {
       price_kopeks: 20_000,
       price_rubles: 200,
       is_unlimited: true,
+      quote: null,
     });
     const packages = { 100: 9_000, 10: 1_550, 50: 0 };
     const tariffId = await aTariff(t.app, { traffic_topup_enabled: true, traffic_topup_packages: packages });
     await aStoredSubscription(t.app, userId, { tariff_id: tariffId });
     expect((await api.get(`${ROOT}/traffic-packages`)).body).toEqual([
-      { gb: 10, price_kopeks: 1_550, price_rubles: 15.5, is_unlimited: false },
-      { gb: 100, price_kopeks: 9_000, price_rubles: 90, is_unlimited: false },
+      { gb: 10, price_kopeks: 1_550, price_rubles: 15.5, is_unlimited: false, quote: expect.any(String) },
+      { gb: 100, price_kopeks: 9_000, price_rubles: 90, is_unlimited: false, quote: expect.any(String) },
     ]);
   });
 

@@ -325,6 +325,7 @@ describe('tariff switch', () => {
       missing_amount_label: '0 ₽',
       is_upgrade: true,
       message: null,
+      quote: expect.any(String),
     });
     const keyed = api.with({ 'idempotency-key': `switch ${user.id}` });
     const done = await keyed.post(SWITCH, body);

@@ -14,6 +14,7 @@ import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds, insufficientFundsMessage } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
+import { type QuotedSale, signQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
@@ -53,6 +54,8 @@ export interface ClassicPreview {
   /** Empty when the balance suffices. */
   statusMessage: string;
   breakdown: { label: string; value: string }[];
+  /** Signed; see `requireQuoted`. */
+  quote: string;
 }
 
 /** A classic subscription that was bought; kopeks. */
@@ -74,27 +77,29 @@ export async function previewClassic(app: App, actor: UserActor, selection: Clas
   const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
   const order = resolveSelection(selection, await inputOf(app, buyer, details?.subscription ?? null));
-  return previewOf(app, buyer, order);
+  const quote = await signQuote(app, { ...quotedOrder(order), userId: buyer.id, priceKopeks: order.quote.finalKopeks });
+  return { ...previewOf(app, buyer, order), quote };
 }
 
 /**
  * Buys a classic subscription from the balance, once per idempotency key (spec 02 section 5.9). An order that the
  * balance does not cover is saved as the cart.
- * @throws AppError 403 restricted | 400 mode and what `resolveSelection` refuses | 402 insufficient_funds
+ * @throws AppError 403 restricted | 400 mode and what `resolveSelection` refuses | 402 insufficient_funds |
+ * those of `requireQuoted`
  */
 export function purchaseClassic(
   app: App,
   actor: UserActor,
-  order: { selection: ClassicSelection; idempotencyKey: string | null },
+  order: { selection: ClassicSelection; quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<PurchasedClassic> {
-  const { selection, idempotencyKey: key } = order;
+  const { selection, quote = null, idempotencyKey: key } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key, operation: 'subscription.purchase', input: selection },
       (t, claim) => openSale(t, actor.userId, NEEDS, claim),
-      (t, start) => sellClassic(t, start, selection),
+      (t, start) => sellClassic(t, start, selection, quote),
     ),
   );
 }
@@ -105,12 +110,17 @@ export async function purchaseClassicInTransaction(
   userId: number,
   selection: ClassicSelection,
 ): Promise<PurchasedClassic> {
-  return sellClassic(t, (await openSale(t, userId, NEEDS)).start, selection);
+  return sellClassic(t, (await openSale(t, userId, NEEDS)).start, selection, null);
 }
 
 const NEEDS: SaleNeeds = { servers: 'always' };
 
-async function sellClassic(t: App, opened: SaleStart | null, selection: ClassicSelection): Promise<PurchasedClassic> {
+async function sellClassic(
+  t: App,
+  opened: SaleStart | null,
+  selection: ClassicSelection,
+  quote: string | null,
+): Promise<PurchasedClassic> {
   refuseTariffsMode(t);
   const start = requireBuyer(opened);
   const { buyer, subscription, servers: squads } = start;
@@ -122,6 +132,7 @@ async function sellClassic(t: App, opened: SaleStart | null, selection: ClassicS
   const description = text(buyer.language, 'subscriptions.transaction_classic', { period });
   const sale = await completeSale(t, start, {
     quote: order.quote,
+    quoted: { ...quotedOrder(order), given: quote },
     product: 'classic',
     changes: subscription === null ? { ...changes, ...autopayDefaults(t) } : changes,
     dropsPurchases: true,
@@ -163,6 +174,10 @@ async function inputOf(app: App, buyer: Buyer, subscription: Subscription | null
   return { subscription, user: buyer, squads, settings: pricingSettingsOf(app), now: app.clock.now() };
 }
 
+function quotedOrder({ periodDays, trafficGb, squadUuids, devices }: ClassicOrder): Pick<QuotedSale, 'product' | 'terms'> {
+  return { product: 'classic', terms: { periodDays, trafficGb, servers: squadUuids.toSorted(), devices } };
+}
+
 function cartOf(order: ClassicOrder, missingKopeks: number, description: string): SavedCart {
   return {
     source: 'cabinet',
@@ -178,7 +193,7 @@ function cartOf(order: ClassicOrder, missingKopeks: number, description: string)
   };
 }
 
-function previewOf(app: App, buyer: Buyer, order: ClassicOrder): ClassicPreview {
+function previewOf(app: App, buyer: Buyer, order: ClassicOrder): Omit<ClassicPreview, 'quote'> {
   const { quote } = order;
   const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);

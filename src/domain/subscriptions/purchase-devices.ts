@@ -13,6 +13,7 @@ import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
+import { type QuotedSale, signQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
@@ -57,6 +58,8 @@ export interface AvailableDevices {
   discountPercent?: number;
   discountKopeks?: number;
   baseTotalPriceKopeks?: number;
+  /** Signed; see `requireQuoted`. */
+  quote: string;
 }
 
 /** Why no devices are sold, in the user's language; the numbers only when there is a maximum. */
@@ -72,22 +75,23 @@ export interface UnavailableDevices {
  * Buys devices for the rest of the paid time from the balance, once per idempotency key (spec 02 section 5.5). The limit is checked under
  * the lock, so two purchases at once never exceed the maximum together. When the balance is too small, the order is saved as the cart.
  * @param noneStatus status of the refusal without a subscription: the two endpoints of the cabinet differ
- * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402
+ * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402 |
+ * those of `requireQuoted`
  */
 export function purchaseDevices(
   app: App,
   actor: UserActor,
-  order: DeviceOrder & { idempotencyKey: string | null },
+  order: DeviceOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
   noneStatus: 400 | 404 = 400,
 ): Promise<PurchasedDevices> {
-  const { idempotencyKey, ...input } = order;
+  const { quote = null, idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.devices', input },
       (t, claim) => openSale(t, actor.userId, {}, claim),
-      (t, start) => sellDevices(t, start, input.devices, noneStatus),
+      (t, start) => sellDevices(t, start, input.devices, { noneStatus, quote }),
     ),
   );
 }
@@ -122,12 +126,15 @@ export async function readDevicePrice(
     daysLeft: quote.days,
     baseDevicePriceKopeks: terms.unitKopeks,
     ...(basePriceKopeks === undefined ? {} : { ...discount, baseTotalPriceKopeks: basePriceKopeks }),
+    quote: await signQuote(app, {
+      ...{ ...quotedDevices(subscription, devices), userId: buyer.id, priceKopeks: quote.finalKopeks },
+    }),
   };
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
 export async function purchaseDevicesInTransaction(t: App, userId: number, devices: number): Promise<PurchasedDevices> {
-  return sellDevices(t, (await openSale(t, userId)).start, devices, 400);
+  return sellDevices(t, (await openSale(t, userId)).start, devices, {});
 }
 
 /** The sale itself; the caller has opened it and decided how many. */
@@ -135,7 +142,7 @@ export async function sellDevices(
   t: App,
   opened: SaleStart | null,
   devices: number,
-  noneStatus: 400 | 404,
+  { noneStatus = 400, quote: given = null }: { noneStatus?: 400 | 404; quote?: string | null },
 ): Promise<PurchasedDevices> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
@@ -149,6 +156,7 @@ export async function sellDevices(
   const sale = await completeSale(t, start, {
     ...ADD_ON,
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
+    quoted: { ...quotedDevices(subscription, devices), given },
     product: 'devices',
     changes: { deviceLimit: newLimit },
     dropsPurchases: false,
@@ -181,6 +189,10 @@ export function offerDevices(app: App, buyer: Buyer, target: DeviceTarget, devic
   if ('max' in plan) throw refuse('devices_limit_exceeded', 400, text(language, 'errors.devices_maximum', { max: plan.max }));
   if (plan.reason === 'off') throw refuse('devices_unavailable', 400, text(language, 'errors.devices_purchase_off'));
   throw refuse('subscription_inactive', 400, text(language, 'errors.subscription_inactive'));
+}
+
+function quotedDevices({ deviceLimit }: Subscription, devices: number): Pick<QuotedSale, 'product' | 'terms'> {
+  return { product: 'devices', terms: { devices, newDeviceLimit: deviceLimit + devices } };
 }
 
 /** Devices for which subscription, and its tariff. */

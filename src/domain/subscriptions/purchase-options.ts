@@ -4,9 +4,11 @@ import type { ServerSquad, Tariff } from '../catalog/types.ts';
 import { groupPercent, stackedPrice } from '../pricing/discounts.ts';
 import { discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf, periodKeys } from '../pricing/periods.ts';
-import { purchaseDeviceLimit, quoteTariff } from '../pricing/tariff-price.ts';
+import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../pricing/types.ts';
+import type { QuotedSale } from './purchase/signed-quote.ts';
 import { actualStatus } from './rules/status.ts';
+import { quotedTariff } from './rules/tariff-purchase.ts';
 import type { Subscription, SubscriptionStatus } from './types.ts';
 
 const LISTED_SERVERS = 5;
@@ -19,6 +21,12 @@ export interface PurchaseOptionsInput {
   squads: readonly ServerSquad[];
   settings: PricingSettings;
   now: Date;
+}
+
+/** How the prices of tariffs are quoted to whom. */
+export interface TariffsOptionsInput extends PurchaseOptionsInput {
+  user: PurchaseOptionsInput['user'] & { id: number };
+  sign: (sale: QuotedSale) => string;
 }
 
 /** What can be bought in tariffs mode; kopeks, and labels of the same amounts. */
@@ -85,6 +93,8 @@ interface DailyPriceFields {
   dailyPriceKopeks: number;
   originalDailyPriceKopeks?: number;
   dailyDiscountPercent?: number;
+  /** Of a day of a daily tariff, as `TariffPeriodOption.quote`. */
+  dailyQuote?: string;
 }
 
 interface DayPriceFields {
@@ -102,6 +112,8 @@ export interface TariffPeriodOption extends Partial<ExtraDevicesCost>, Partial<P
   priceLabel: string;
   pricePerMonthKopeks: number;
   pricePerMonthLabel: string;
+  /** Signed, of what is charged: the personal offer included. See `requireQuoted`. */
+  quote: string;
 }
 
 /** Of the current tariff with devices bought above its limit. */
@@ -130,7 +142,7 @@ interface PeriodDiscount {
  * `applyPercent` is what is charged (08 C1). A daily tariff lists no periods: it is bought by the day. Kopeks throughout.
  * @param input.tariffs all tariffs in display order; those not offered to the user are left out (spec 02 H19)
  */
-export function tariffOptions(input: PurchaseOptionsInput & { tariffs: readonly Tariff[] }): TariffsOptions {
+export function tariffOptions(input: TariffsOptionsInput & { tariffs: readonly Tariff[] }): TariffsOptions {
   const { subscription, user, settings, now } = input;
   const offered = input.tariffs.filter((tariff) => tariff.isActive && tariffVisibleTo(tariff, user.primaryPromoGroup));
   const status = subscription === null ? null : actualStatus(subscription, now);
@@ -146,7 +158,7 @@ export function tariffOptions(input: PurchaseOptionsInput & { tariffs: readonly 
   };
 }
 
-function tariffOption(tariff: Tariff, input: PurchaseOptionsInput): TariffOption {
+function tariffOption(tariff: Tariff, input: TariffsOptionsInput): TariffOption {
   const { subscription, user, settings } = input;
   const isCurrent = subscription !== null && subscription.tariffId === tariff.id;
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
@@ -204,7 +216,7 @@ function periodOption(
   days: number,
   deviceLimit: number,
   isCurrent: boolean,
-  input: PurchaseOptionsInput,
+  input: TariffsOptionsInput,
 ): TariffPeriodOption[] {
   const { user, settings, now } = input;
   const order = { tariff, periodDays: days, customTrafficGb: null, user, settings, now };
@@ -221,6 +233,7 @@ function periodOption(
     priceLabel: label(quote.subtotalKopeks),
     pricePerMonthKopeks: perMonth,
     pricePerMonthLabel: label(perMonth),
+    quote: signed(tariff, quote, input),
   };
   const bare = quoteTariff({ ...order, deviceLimit: tariff.deviceLimit });
   if (isCurrent && quote.extraDevices > 0 && bare.kind === 'quote') {
@@ -261,19 +274,26 @@ function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSe
 }
 
 /** The price a day is sold at before the personal offer, devices bought for the current daily tariff included (spec 02 H5, 08 C1). */
-function dailyPriceFields(tariff: Tariff, input: PurchaseOptionsInput): DailyPriceFields {
+function dailyPriceFields(tariff: Tariff, input: TariffsOptionsInput): DailyPriceFields {
   const { subscription, user, settings, now } = input;
   if (!tariff.isDaily) return { dailyPriceKopeks: tariff.dailyPriceKopeks };
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
   const quote = quoteTariff({ tariff, periodDays: 1, deviceLimit, customTrafficGb: null, user, settings, now });
   if (quote.kind === 'refusal') return { dailyPriceKopeks: tariff.dailyPriceKopeks };
   const percent = groupPercent(user.primaryPromoGroup, 'period', 1, settings);
-  if (percent === 0) return { dailyPriceKopeks: quote.subtotalKopeks };
+  const dailyQuote = signed(tariff, quote, input);
+  if (percent === 0) return { dailyPriceKopeks: quote.subtotalKopeks, dailyQuote };
   return {
     dailyPriceKopeks: quote.subtotalKopeks,
     originalDailyPriceKopeks: quote.originalTotalKopeks,
     dailyDiscountPercent: percent,
+    dailyQuote,
   };
+}
+
+/** Of what is charged: the personal offer included. */
+function signed(tariff: Tariff, quote: TariffQuote, { user, sign }: Pick<TariffsOptionsInput, 'user' | 'sign'>): string {
+  return sign({ ...quotedTariff(tariff, quote, null), userId: user.id, priceKopeks: quote.finalKopeks });
 }
 
 function dayPriceFields(tariff: Tariff, user: PricedUser, settings: PricingSettings): DayPriceFields {

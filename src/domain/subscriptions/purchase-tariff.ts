@@ -18,7 +18,7 @@ import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireServers } from './purchase/require-servers.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
-import { planTariffPurchase, purchasedPeriod } from './rules/tariff-purchase.ts';
+import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
@@ -61,36 +61,41 @@ export interface PurchasedTariff {
  * the cart.
  * @param options.keepsCart false = such an order is not saved (the mini-app, spec 02 section 12.2)
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
- * traffic_unavailable, no_servers | 404 | 402 insufficient_funds
+ * traffic_unavailable, no_servers | 404 | 402 insufficient_funds | those of `requireQuoted`
  */
 export function purchaseTariff(
   app: App,
   actor: UserActor,
-  order: TariffOrder & { idempotencyKey: string | null },
+  order: TariffOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
   options: { keepsCart: boolean } = { keepsCart: true },
 ): Promise<PurchasedTariff> {
-  const { idempotencyKey, ...input } = order;
+  const { quote = null, idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.purchase-tariff', input },
       (t, claim) => openSale(t, actor.userId, needsOf(input), claim),
-      (t, start) => sellTariff(t, start, input, options.keepsCart),
+      (t, start) => sellTariff(t, start, input, { ...options, quote }),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
 export async function purchaseTariffInTransaction(t: App, userId: number, order: TariffOrder): Promise<PurchasedTariff> {
-  return sellTariff(t, (await openSale(t, userId, needsOf(order))).start, order, true);
+  return sellTariff(t, (await openSale(t, userId, needsOf(order))).start, order, { keepsCart: true, quote: null });
 }
 
 function needsOf(order: TariffOrder): SaleNeeds {
   return { orderedTariffId: order.tariffId, servers: 'for_open_tariff' };
 }
 
-async function sellTariff(t: App, opened: SaleStart | null, order: TariffOrder, keepsCart: boolean): Promise<PurchasedTariff> {
+async function sellTariff(
+  t: App,
+  opened: SaleStart | null,
+  order: TariffOrder,
+  { keepsCart, quote: given }: { keepsCart: boolean; quote: string | null },
+): Promise<PurchasedTariff> {
   const pricing = pricingSettingsOf(t);
   const now = t.clock.now();
   const start = requireBuyer(opened);
@@ -114,6 +119,7 @@ async function sellTariff(t: App, opened: SaleStart | null, order: TariffOrder, 
   const description = describe(buyer, tariff, quote.periodDays);
   const sale = await completeSale(t, start, {
     quote,
+    quoted: { ...quotedTariff(tariff, quote, order.trafficGb), given },
     product: 'tariff',
     changes,
     dropsPurchases: outcome.kind === 'extend' && outcome.result.dropsPurchases,

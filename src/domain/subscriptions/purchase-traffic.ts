@@ -1,5 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { isAppError } from '../../core/errors.ts';
 import { rublesOf } from '../../core/money.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
@@ -11,6 +12,7 @@ import { TRAFFIC_PURCHASED } from './events.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { type InsufficientFundsRefusal, insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
+import type { QuotedSale } from './purchase/signed-quote.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { listPurchases } from './repo.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
@@ -39,36 +41,37 @@ export interface PurchasedTraffic extends AddOnDiscount {
 /**
  * Adds a traffic package for 30 days from the balance, once per idempotency key (spec 02 sections 3.3 and 5.3).
  * @param refusal of a balance that is too small, where nothing is saved; null = the usual one, and the order is saved as the cart
- * @throws AppError 403 restricted | 404 | 400 (see `planTraffic`) | 402 insufficient_funds or the refusal given
+ * @throws AppError 403 restricted | 404 | 400 (see `planTraffic`) | 402 insufficient_funds or the refusal given |
+ * those of `requireQuoted`
  */
 export function purchaseTraffic(
   app: App,
   actor: UserActor,
-  order: TrafficOrder & { idempotencyKey: string | null },
+  order: TrafficOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
   refusal: InsufficientFundsRefusal | null = null,
 ): Promise<PurchasedTraffic> {
-  const { idempotencyKey, ...input } = order;
+  const { quote = null, idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.traffic', input },
       (t, claim) => openSale(t, actor.userId, {}, claim),
-      (t, start) => sellTraffic(t, start, input, refusal),
+      (t, start) => sellTraffic(t, start, input, { refusal, quote }),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
 export async function purchaseTrafficInTransaction(t: App, userId: number, order: TrafficOrder): Promise<PurchasedTraffic> {
-  return sellTraffic(t, (await openSale(t, userId)).start, order, null);
+  return sellTraffic(t, (await openSale(t, userId)).start, order, { refusal: null, quote: null });
 }
 
 async function sellTraffic(
   t: App,
   opened: SaleStart | null,
   { gb }: TrafficOrder,
-  refusal: InsufficientFundsRefusal | null,
+  { refusal, quote: given }: { refusal: InsufficientFundsRefusal | null; quote: string | null },
 ): Promise<PurchasedTraffic> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
@@ -84,6 +87,7 @@ async function sellTraffic(
   const sale = await completeSale(t, start, {
     ...ADD_ON,
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
+    quoted: { ...quotedTraffic(subscription, gb), given },
     product: 'traffic',
     changes,
     dropsPurchases: added === null,
@@ -135,6 +139,21 @@ export function quoteTraffic(
       inactive: text(buyer.language, 'errors.subscription_inactive'),
     },
   });
+}
+
+/** As `quoteTraffic`; null where the package is not sold to this subscription now. */
+export function quoteTrafficOrNull(...order: Parameters<typeof quoteTraffic>): AddOnQuote | null {
+  try {
+    return quoteTraffic(...order);
+  } catch (error) {
+    if (isAppError(error)) return null;
+    throw error;
+  }
+}
+
+/** A package as it is quoted. */
+export function quotedTraffic({ trafficLimitGb }: Subscription, gb: number): Pick<QuotedSale, 'product' | 'terms'> {
+  return { product: 'traffic', terms: { gb, trafficLimitGb } };
 }
 
 /** The order as it is saved for a later top-up; kopeks. */

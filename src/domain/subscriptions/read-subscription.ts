@@ -3,12 +3,16 @@ import type { App } from '../../core/app.ts';
 import { listSquads } from '../catalog/find-squads.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { listVisibleTariffs } from '../catalog/list-visible-tariffs.ts';
+import type { Tariff } from '../catalog/types.ts';
+import type { PricingSettings } from '../pricing/types.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { NO_SERVERS } from './purchase/require-servers.ts';
+import { type Quoted, quoteSigner } from './purchase/signed-quote.ts';
 import { type TariffsOptions, tariffOptions } from './purchase-options.ts';
-import { type RenewalOption, renewalOptions } from './rules/renewal.ts';
+import { quotedTraffic, quoteTrafficOrNull } from './purchase-traffic.ts';
+import { quotedRenewal, type RenewalOption, renewalOptions } from './rules/renewal.ts';
 import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
 import { type SubscriptionView, viewSubscription } from './rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
@@ -32,13 +36,18 @@ export async function readSubscription(app: App, actor: UserActor): Promise<Subs
 }
 
 /** The periods of a renewal with the very prices it charges; none without a subscription (spec 02 section 5.1, H5). */
-export async function listRenewalOptions(app: App, actor: UserActor): Promise<RenewalOption[]> {
+export async function listRenewalOptions(app: App, actor: UserActor): Promise<Quoted<RenewalOption>[]> {
   const { buyer, details } = await requireBuyerDetails(app, actor);
   if (!details) return [];
   const { subscription } = details;
   const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
   const servers = tariff === null ? await listSquads(app) : [];
-  return renewalOptions({ subscription, tariff, servers, user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() });
+  const input = { subscription, tariff, servers, user: buyer, settings: pricingSettingsOf(app), now: app.clock.now() };
+  const sign = await quoteSigner(app);
+  return renewalOptions(input).map((option) => {
+    const { periodDays, priceKopeks } = option;
+    return { ...option, quote: sign({ ...quotedRenewal(input, periodDays), userId: buyer.id, priceKopeks }) };
+  });
 }
 
 /** What can be bought, in the form of the sales mode (spec 02 section 5.8). */
@@ -48,21 +57,34 @@ export async function readPurchaseOptions(app: App, actor: UserActor): Promise<T
   const squads = await listSquads(app);
   const input = { subscription: details?.subscription ?? null, user: buyer, squads, settings, now: app.clock.now() };
   if (settings.salesMode === 'classic') return classicOptions(input);
-  return tariffOptions({ ...input, tariffs: await listVisibleTariffs(app, buyer.primaryPromoGroup) });
+  const tariffs = await listVisibleTariffs(app, buyer.primaryPromoGroup);
+  return tariffOptions({ ...input, tariffs, sign: await quoteSigner(app) });
 }
 
 /** A traffic package on offer; GB (0 = unlimited), kopeks before any discount. */
 export interface TrafficOffer {
   gb: number;
   priceKopeks: number;
+  /** Signed, of what is charged for the rest of the time; null where the subscription cannot buy it now. See `requireQuoted`. */
+  quote: string | null;
 }
 
 /** Traffic packages for the user's subscription (spec 02 section 5.1). */
 export async function listTrafficPackages(app: App, actor: UserActor): Promise<TrafficOffer[]> {
-  const { details } = await requireBuyerDetails(app, actor);
-  const settings = pricingSettingsOf(app);
-  const tariffId = details?.subscription.tariffId ?? null;
+  const { buyer, details } = await requireBuyerDetails(app, actor);
+  const subscription = details?.subscription ?? null;
+  const tariffId = subscription?.tariffId ?? null;
   const tariff = tariffId === null ? null : await findTariff(app, tariffId);
+  const sign = await quoteSigner(app);
+  return trafficPackages(pricingSettingsOf(app), tariff).map((offer) => {
+    const quote = subscription && quoteTrafficOrNull(app, buyer, { subscription, tariff }, offer.gb);
+    if (!quote) return { ...offer, quote: null };
+    const sale = { ...quotedTraffic(subscription!, offer.gb), userId: buyer.id, priceKopeks: quote.finalKopeks };
+    return { ...offer, quote: sign(sale) };
+  });
+}
+
+function trafficPackages(settings: PricingSettings, tariff: Tariff | null): Omit<TrafficOffer, 'quote'>[] {
   if (settings.salesMode === 'tariffs' && tariff !== null) {
     if (!tariff.trafficTopupEnabled || tariff.trafficLimitGb === 0) return [];
     return Object.entries(tariff.trafficTopupPackages)

@@ -15,7 +15,7 @@ import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { extendSubscription } from './rules/extend.ts';
-import { isSellable, quoteRenewal } from './rules/renewal.ts';
+import { isSellable, quotedRenewal, quoteRenewal } from './rules/renewal.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
@@ -41,21 +41,21 @@ export interface RenewedSubscription {
  * Renews the user's subscription from the balance, once per idempotency key (spec 02 sections 3.2 and 5.2). Works for trials
  * and any status; a renewed trial becomes paid (H8). An order that the balance does not cover is saved as
  * the cart.
- * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds
+ * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds | those of `requireQuoted`
  */
 export function renewSubscription(
   app: App,
   actor: UserActor,
-  order: RenewalOrder & { idempotencyKey: string | null },
+  order: RenewalOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<RenewedSubscription> {
-  const { idempotencyKey, ...input } = order;
+  const { quote = null, idempotencyKey, ...input } = order;
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.renew', input },
       (t, claim) => openSale(t, actor.userId, RENEWAL_NEEDS, claim),
-      (t, start) => sellRenewal(t, start, input),
+      (t, start) => sellRenewal(t, start, input, { quote }),
     ),
   );
 }
@@ -71,14 +71,15 @@ export async function renewInTransaction(t: App, userId: number, order: RenewalO
 /**
  * The renewal itself in the caller's transaction, also for autopay (spec 02 section 13).
  * @param opened with `RENEWAL_NEEDS`
- * @param isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
+ * @param options.quote what the client sent back of `listRenewalOptions`; null = nothing
+ * @param options.isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
  * resets it there only when the old time was over (spec 02 section 3.2)
  */
 export async function sellRenewal(
   t: App,
   opened: SaleStart | null,
   order: RenewalOrder,
-  isAutopay = false,
+  { isAutopay = false, quote: given = null }: { isAutopay?: boolean; quote?: string | null } = {},
 ): Promise<RenewedSubscription> {
   const pricing = pricingSettingsOf(t);
   const settings = subscriptionSettingsOf(t);
@@ -100,6 +101,7 @@ export async function sellRenewal(
   const newEndDate = result.changes.endDate ?? subscription.endDate;
   const sale = await completeSale(t, start, {
     quote,
+    quoted: { ...quotedRenewal({ subscription, tariff }, order.periodDays), given },
     product: tariff === null ? 'classic' : 'tariff',
     changes: result.changes,
     dropsPurchases: result.dropsPurchases,

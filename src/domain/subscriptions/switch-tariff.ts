@@ -14,6 +14,7 @@ import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { requireServers } from './purchase/require-servers.ts';
+import { type QuotedSale, signQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -54,6 +55,8 @@ export interface SwitchPreview extends SwitchDiscount {
   isUpgrade: boolean;
   /** Before the discount. */
   baseUpgradeCostKopeks?: number;
+  /** Signed; see `requireQuoted`. */
+  quote: string;
 }
 
 /** A switch that was made; kopeks. */
@@ -82,40 +85,42 @@ export async function previewTariffSwitch(app: App, actor: UserActor, order: Swi
   const next = isRowId(order.tariffId) ? await findTariff(app, order.tariffId) : null;
   const subscription = found.details?.subscription ?? null;
   const current = subscription?.tariffId == null ? null : await findTariff(app, subscription.tariffId);
-  return previewOf(
-    app,
-    buyer,
-    validate(app, { buyer, subscription, current, next }, 'Tariff not available for your promo group'),
-  );
+  const request = { buyer, subscription, current, next };
+  const validated = validate(app, request, 'Tariff not available for your promo group');
+  const priceKopeks = validated.quote.finalKopeks;
+  const quote = await signQuote(app, { ...quotedOrder(validated), userId: buyer.id, priceKopeks });
+  return { ...previewOf(app, buyer, validated), quote };
 }
 
 /**
  * Switches the subscription to another tariff, once per idempotency key: charge, limits, servers and dates in one transaction
  * (spec 02 section 5.11, H8, H9, H10). The panel follows after commit and forgets the user's devices.
- * @throws AppError the refusals of `validateSwitch` | 400 no_servers | 403 restricted | 402 insufficient_funds
+ * @throws AppError the refusals of `validateSwitch` | 400 no_servers | 403 restricted | 402 insufficient_funds |
+ * those of `requireQuoted`
  */
 export function switchTariff(
   app: App,
   actor: UserActor,
-  order: SwitchOrder & { idempotencyKey: string | null },
+  order: SwitchOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<SwitchedTariff> {
-  const { idempotencyKey, ...input } = order;
+  const { quote = null, idempotencyKey, ...input } = order;
   const { tariffId } = input;
   return runOnceFrom(
     app,
     actor,
     { key: idempotencyKey, operation: 'subscription.switch-tariff', input },
     (t, claim) => openSale(t, actor.userId, { orderedTariffId: tariffId, servers: 'for_open_tariff' }, claim),
-    sellSwitch,
+    (t, start) => sellSwitch(t, start, quote),
   );
 }
 
-async function sellSwitch(t: App, opened: SaleStart | null): Promise<SwitchedTariff> {
+async function sellSwitch(t: App, opened: SaleStart | null, given: string | null): Promise<SwitchedTariff> {
   const start = requireBuyer(opened);
   // The current tariff cannot go away meanwhile: that would have to change the locked subscription.
   const { buyer, currentTariff, orderedTariff } = start;
   const request = { buyer, subscription: start.subscription, current: currentTariff, next: orderedTariff };
-  const { subscription, current, next, quote } = validate(t, request, 'Tariff not available');
+  const validated = validate(t, request, 'Tariff not available');
+  const { subscription, current, next, quote } = validated;
   const result = planTariffSwitch(
     subscription,
     {
@@ -131,6 +136,7 @@ async function sellSwitch(t: App, opened: SaleStart | null): Promise<SwitchedTar
   const paidDays = quote.newPeriodDays || quote.remainingDays;
   const sale = await completeSale(t, start, {
     quote,
+    quoted: { ...quotedOrder(validated), given },
     product: 'tariff',
     changes: result.changes,
     dropsPurchases: true,
@@ -175,6 +181,12 @@ async function sellSwitch(t: App, opened: SaleStart | null): Promise<SwitchedTar
   };
 }
 
+function quotedOrder({ current, next, quote }: ValidatedSwitch): Pick<QuotedSale, 'product' | 'terms'> {
+  const { id: tariffId, trafficLimitGb, deviceLimit } = next;
+  const terms = { fromTariffId: current.id, tariffId, trafficLimitGb, deviceLimit, newPeriodDays: quote.newPeriodDays };
+  return { product: 'switch', terms };
+}
+
 function validate(
   app: App,
   request: { buyer: Buyer; subscription: Subscription | null; current: Tariff | null; next: Tariff | null },
@@ -195,7 +207,11 @@ function validate(
   );
 }
 
-function previewOf(app: App, buyer: Buyer, { subscription, current, next, quote }: ValidatedSwitch): SwitchPreview {
+function previewOf(
+  app: App,
+  buyer: Buyer,
+  { subscription, current, next, quote }: ValidatedSwitch,
+): Omit<SwitchPreview, 'quote'> {
   const label = labeller(app);
   const cost = quote.finalKopeks;
   const missing = Math.max(0, cost - buyer.balanceKopeks);

@@ -61,7 +61,7 @@ export const giftRouter = router({
     .input(fromWire(GiftPurchaseRequest))
     .output(toWire(GiftPurchaseResponse))
     .mutation(async ({ ctx, input }) => {
-      const { code, ...bought } = await buyGift(ctx.app, ctx.actor, toOrder(input), ctx);
+      const { code, ...bought } = await buyGift(ctx.app, ctx.actor, toOrder(input), ctx, input.quote ?? null);
       return { ...bought, purchaseToken: code };
     }),
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { GivenQuote, Moment, SignedQuote } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Gift` (spec 03 section 9). */
 
@@ -20,6 +20,7 @@ export const GiftConfigResponse = z
             price_label: z.string(),
             original_price_kopeks: z.int().nullish(),
             discount_percent: z.int().nullish(),
+            quote: SignedQuote,
           })
           .meta({ id: 'GiftConfigTariffPeriod' })
           .array(),
@@ -60,6 +61,7 @@ export const GiftPurchaseRequest = z
     gift_message: z.string().max(1000).nullish(),
     payment_mode: z.string().regex(/^(balance|gateway)$/),
     payment_method: z.string().max(50).nullish(),
+    quote: GivenQuote,
   })
   .superRefine((body, ctx) => {
     // Errors of single fields are reported first, without the errors that follow from them.

@@ -42,7 +42,7 @@ export const subscriptionAddonsRouter = router({
     .output(toWire(TrafficPurchaseAnswer))
     .mutation(async ({ ctx, input }) => ({
       success: true,
-      ...(await purchaseTraffic(ctx.app, ctx.actor, { gb: input.gb, idempotencyKey: ctx.idempotencyKey })),
+      ...(await purchaseTraffic(ctx.app, ctx.actor, { ...input, idempotencyKey: ctx.idempotencyKey })),
     })),
 
   switchTraffic: cabinetProcedure
@@ -105,7 +105,7 @@ export const subscriptionAddonsRouter = router({
     .output(toWire(DevicePurchaseAnswer))
     .mutation(async ({ ctx, input }) => ({
       success: true,
-      ...(await purchaseDevices(ctx.app, ctx.actor, { devices: input.devices, idempotencyKey: ctx.idempotencyKey })),
+      ...(await purchaseDevices(ctx.app, ctx.actor, { ...input, idempotencyKey: ctx.idempotencyKey })),
     })),
 
   addDevices: cabinetProcedure
@@ -116,7 +116,7 @@ export const subscriptionAddonsRouter = router({
     .input(DevicePurchaseRequest)
     .output(toWire(DeviceAdditionAnswer))
     .mutation(async ({ ctx, input }) => {
-      const order = { devices: input.devices, idempotencyKey: ctx.idempotencyKey };
+      const order = { ...input, idempotencyKey: ctx.idempotencyKey };
       const purchased = await purchaseDevices(ctx.app, ctx.actor, order, 404);
       return { ...purchased, amountPaidKopeks: purchased.priceKopeks };
     }),

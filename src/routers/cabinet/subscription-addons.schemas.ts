@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: traffic and devices (spec 02 sections 5.3 to 5.5 and 5.15). The contract types no answer. */
 
-export const TrafficPurchaseRequest = z.object({ gb: z.int().min(0).max(100_000) }).meta({ id: 'TrafficPurchaseRequest' });
+export const TrafficPurchaseRequest = z
+  .object({ gb: z.int().min(0).max(100_000), quote: GivenQuote })
+  .meta({ id: 'TrafficPurchaseRequest' });
 
-export const DevicePurchaseRequest = z.object({ devices: z.int().min(1).max(100) }).meta({ id: 'DevicePurchaseRequest' });
+export const DevicePurchaseRequest = z
+  .object({ devices: z.int().min(1).max(100), quote: GivenQuote })
+  .meta({ id: 'DevicePurchaseRequest' });
 
 /** Up to the maximum of one purchase (spec 02 H29). */
 export const DevicePriceQuery = z.object({ devices: z.int().min(1).max(100).default(1) });
@@ -75,6 +79,7 @@ export const DevicePriceAnswer = publishedAsFreeForm(
       discount_percent: z.number().optional(),
       discount_kopeks: z.int().optional(),
       base_total_price_kopeks: z.int().optional(),
+      quote: SignedQuote,
     }),
     z.object({
       available: z.literal(false),

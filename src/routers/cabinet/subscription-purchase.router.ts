@@ -66,7 +66,8 @@ export const subscriptionPurchaseRouter = router({
     .input(fromWire(PurchasePreviewRequest))
     .output(toWire(ClassicPurchaseResponse))
     .mutation(({ ctx, input }) => {
-      const order = { selection: selectionOf(input.selection), idempotencyKey: ctx.idempotencyKey };
+      const { selection, quote } = input;
+      const order = { selection: selectionOf(selection), quote: quote ?? null, idempotencyKey: ctx.idempotencyKey };
       return purchaseClassic(ctx.app, ctx.actor, order);
     }),
 

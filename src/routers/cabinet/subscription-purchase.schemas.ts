@@ -1,18 +1,21 @@
 import { z } from 'zod';
 import { camelCase } from '../../core/camel-case.ts';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 import type { CamelCase } from '../wire.ts';
 import { SubscriptionData } from './subscription.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: what is paid from the balance (spec 02 sections 5.2, 5.9 and 5.10). */
 
-export const RenewalRequest = z.object({ period_days: z.int().min(1).max(3650) }).meta({ id: 'RenewalRequest' });
+export const RenewalRequest = z
+  .object({ period_days: z.int().min(1).max(3650), quote: GivenQuote })
+  .meta({ id: 'RenewalRequest' });
 
 export const TariffPurchaseRequest = z
   .object({
     tariff_id: z.int(),
     period_days: z.int().min(1).max(3650),
     traffic_gb: z.int().min(0).max(100_000).nullish(),
+    quote: GivenQuote,
   })
   .meta({ id: 'TariffPurchaseRequest' });
 
@@ -26,7 +29,9 @@ export const PurchaseSelectionRequest = z
   })
   .meta({ id: 'PurchaseSelectionRequest' });
 
-export const PurchasePreviewRequest = z.object({ selection: PurchaseSelectionRequest }).meta({ id: 'PurchasePreviewRequest' });
+export const PurchasePreviewRequest = z
+  .object({ selection: PurchaseSelectionRequest, quote: GivenQuote })
+  .meta({ id: 'PurchasePreviewRequest' });
 
 /** Untyped in the contract, like all answers below (spec 02 sections 5.2 and 5.7 to 5.12). Absent = there was no discount. */
 export const RenewalResponse = publishedAsFreeForm(
@@ -88,6 +93,7 @@ export const ClassicPreviewResponse = publishedAsFreeForm(
     ...previewFields,
     ...inCamelCase(previewFields),
     breakdown: z.array(z.object({ label: z.string(), value: z.string() })),
+    quote: SignedQuote,
   }),
 );
 
@@ -119,6 +125,7 @@ export const switchPreviewFields = {
   is_upgrade: z.boolean(),
   ...switchDiscount,
   base_upgrade_cost_kopeks: z.int().optional(),
+  quote: SignedQuote,
 };
 
 export const TariffSwitchPreviewResponse = publishedAsFreeForm(z.object(switchPreviewFields));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: reading and autopay (spec 02 sections 5.1, 5.6, 5.8, 5.14). */
 
@@ -64,11 +64,18 @@ export const RenewalOptionResponse = z
     price_rubles: z.number(),
     discount_percent: z.int().default(0),
     original_price_kopeks: z.int().nullish(),
+    quote: SignedQuote,
   })
   .meta({ id: 'RenewalOptionResponse' });
 
 export const TrafficPackageResponse = z
-  .object({ gb: z.int(), price_kopeks: z.int(), price_rubles: z.number(), is_unlimited: z.boolean().default(false) })
+  .object({
+    gb: z.int(),
+    price_kopeks: z.int(),
+    price_rubles: z.number(),
+    is_unlimited: z.boolean().default(false),
+    quote: SignedQuote.nullable(),
+  })
   .meta({ id: 'TrafficPackageResponse' });
 
 export const TrialInfoResponse = z

@@ -53,7 +53,7 @@ export const miniappClassicRouter = router({
     .use(asMiniappUser())
     .output(MiniAppSubscriptionPurchaseResponse)
     .mutation(async ({ ctx, input }) => {
-      const order = { selection: required(selectionOf(input)), idempotencyKey: ctx.idempotencyKey };
+      const order = { selection: required(selectionOf(input)), quote: input.quote, idempotencyKey: ctx.idempotencyKey };
       const { message, balanceKopeks, subscription } = await purchaseClassic(ctx.app, ctx.actor, order);
       const balanceLabel = formatPrice(balanceKopeks, ctx.app.settings.get('PRICE_ROUNDING_ENABLED'));
       return { success: true, message, balanceKopeks, balanceLabel, subscriptionId: subscription.id };

@@ -3,6 +3,7 @@ import { camelCase } from '../../core/camel-case.ts';
 import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
 import { ClassicPreviewResponse } from '../cabinet/subscription-purchase.schemas.ts';
 import { ClassicOptionsAnswer } from '../purchase-options-wire.ts';
+import { GivenQuote } from '../shared.schemas.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
@@ -41,6 +42,7 @@ const purchaseFields = {
   subscriptionId: z.int().nullish(),
   selection: z.record(z.string(), z.unknown()).nullish(),
   ...selectionFields,
+  quote: GivenQuote,
 };
 
 export const MiniAppSubscriptionPurchasePreviewRequest = z

@@ -5,6 +5,7 @@ import { periodLabel } from '../../domain/pricing/labels.ts';
 import { displayMonthsOf } from '../../domain/pricing/periods.ts';
 import { type listMiniappRenewals, periodIdOf } from '../../domain/subscriptions/miniapp/renew.ts';
 import { insufficientFundsMessage } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import type { Quoted } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts';
 import { autopayDayOptions } from '../../domain/subscriptions/set-autopay.ts';
 import { toMiniappPromoGroup } from './tariff-wire.ts';
@@ -41,7 +42,7 @@ export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof list
   const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
   const missing = recommended === null ? 0 : Math.max(0, recommended.priceKopeks - buyer.balanceKopeks);
   const offer = offerPercent(buyer, app.clock.now());
-  const toPeriod = (option: RenewalOption) => {
+  const toPeriod = (option: Quoted<RenewalOption>) => {
     const months = displayMonthsOf(option.periodDays);
     const perMonth = Math.floor(option.priceKopeks / months);
     const original =
@@ -59,6 +60,7 @@ export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof list
       pricePerMonthLabel: label(perMonth),
       isRecommended: option === recommended,
       title: periodLabel(option.periodDays, buyer.language),
+      quote: option.quote,
     };
   };
   return {

@@ -134,6 +134,7 @@ export const miniappSubscriptionRouter = router({
         periodId: input.periodId ?? null,
         periodDays: input.periodDays ?? null,
         method: input.method ?? null,
+        quote: input.quote ?? null,
         idempotencyKey: ctx.idempotencyKey,
         guard: renewalGuard(input.subscriptionId),
       });
@@ -150,7 +151,7 @@ export const miniappSubscriptionRouter = router({
     .use(asMiniappUser())
     .output(toWire(MiniAppTrafficTopupResponse))
     .mutation(async ({ ctx, input }) => {
-      const order = { gb: input.gb, idempotencyKey: ctx.idempotencyKey };
+      const order = { gb: input.gb, quote: input.quote ?? null, idempotencyKey: ctx.idempotencyKey };
       const guard = { subscriptionId: input.subscriptionId ?? null };
       const purchased = await topUpTraffic(ctx.app, ctx.actor, { ...order, guard });
       return { success: true, ...purchased, chargedKopeks: purchased.amountPaidKopeks };

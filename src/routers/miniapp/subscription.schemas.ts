@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: renewal, trial, autopay, add-ons and codes (spec 02 section 12.2). */
@@ -74,6 +74,7 @@ export const MiniAppSubscriptionRenewalPeriod = z
     description: z.string().nullish(),
     badge: z.string().nullish(),
     title: z.string().nullish(),
+    quote: SignedQuote,
   })
   .meta({ id: 'MiniAppSubscriptionRenewalPeriod' });
 
@@ -103,6 +104,7 @@ export const MiniAppSubscriptionRenewalRequest = z
     periodId: z.string().nullish(),
     periodDays: z.int().nullish(),
     method: z.string().nullish(),
+    quote: GivenQuote,
   })
   .meta({ id: 'MiniAppSubscriptionRenewalRequest' });
 
@@ -126,7 +128,7 @@ export const MiniAppSubscriptionRenewalResponse = z
   .meta({ id: 'MiniAppSubscriptionRenewalResponse' });
 
 export const MiniAppTrafficTopupRequest = z
-  .object({ initData: InitData, subscriptionId: SubscriptionId, gb: z.int() })
+  .object({ initData: InitData, subscriptionId: SubscriptionId, gb: z.int(), quote: GivenQuote })
   .meta({ id: 'MiniAppTrafficTopupRequest' });
 
 /** Untyped in the contract. */

@@ -8,6 +8,7 @@ import { canTopUpTraffic } from '../../domain/pricing/tariff-price.ts';
 import type { PromoGroup } from '../../domain/promo-groups/types.ts';
 import type { CurrentTariff } from '../../domain/subscriptions/miniapp/current-tariff.ts';
 import type { OfferedTariff } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
+import type { Quoted } from '../../domain/subscriptions/purchase/signed-quote.ts';
 
 /** How the texts of an answer are written. */
 export interface Wording {
@@ -83,7 +84,7 @@ function commonFields(tariff: Tariff, deviceLimit: number, serversCount: number,
   };
 }
 
-function toPeriod(quote: TariffQuote, wording: Wording) {
+function toPeriod(quote: Quoted<TariffQuote>, wording: Wording) {
   const label = (kopeks: number) => formatPrice(kopeks, wording.rounds);
   const months = displayMonthsOf(quote.periodDays);
   const perMonth = Math.floor(quote.finalKopeks / months);
@@ -99,5 +100,6 @@ function toPeriod(quote: TariffQuote, wording: Wording) {
     original_price_kopeks: isReduced ? quote.originalTotalKopeks : null,
     original_price_label: isReduced ? label(quote.originalTotalKopeks) : null,
     discount_percent: isReduced ? stackedPercent(quote.base.discountPercent, quote.offerDiscountPercent) : 0,
+    quote: quote.quote,
   };
 }

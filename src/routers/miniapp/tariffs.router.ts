@@ -70,7 +70,7 @@ export const miniappTariffsRouter = router({
     .output(toWire(MiniAppTariffPurchaseResponse))
     .mutation(async ({ ctx, input }) => {
       const order = { tariffId: input.tariffId, periodDays: input.periodDays, trafficGb: null };
-      const once = { ...order, idempotencyKey: ctx.idempotencyKey };
+      const once = { ...order, quote: input.quote, idempotencyKey: ctx.idempotencyKey };
       const { subscription, ...purchased } = await purchaseTariff(ctx.app, ctx.actor, once, { keepsCart: false });
       return { ...purchased, subscriptionId: subscription.id, newEndDate: subscription.endDate };
     }),
@@ -101,7 +101,7 @@ export const miniappTariffsRouter = router({
     .use(asMiniappUser(SWITCH_NAMES))
     .output(toWire(MiniAppTariffSwitchResponse))
     .mutation(async ({ ctx, input }) => {
-      const order = { ...switchOrder(input.tariff_id), idempotencyKey: ctx.idempotencyKey };
+      const order = { ...switchOrder(input.tariff_id), quote: input.quote, idempotencyKey: ctx.idempotencyKey };
       const { newTariffId: tariffId, newTariffName: tariffName, ...switched } = await switchTariff(ctx.app, ctx.actor, order);
       return { ...switched, tariffId, tariffName };
     }),

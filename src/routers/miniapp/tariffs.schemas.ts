@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { switchPreviewFields } from '../cabinet/subscription-purchase.schemas.ts';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 
 /** Contract group `miniapp`: tariffs, their purchase and switch (spec 02 section 12.2). */
 
@@ -41,6 +41,7 @@ export const MiniAppTariffPeriod = z
     original_price_kopeks: z.int().nullish(),
     original_price_label: z.string().nullish(),
     discount_percent: z.int().default(0),
+    quote: SignedQuote,
   })
   .meta({ id: 'MiniAppTariffPeriod' });
 
@@ -109,7 +110,7 @@ export const MiniAppTariffsResponse = z
   .meta({ id: 'MiniAppTariffsResponse' });
 
 export const MiniAppTariffPurchaseRequest = z
-  .object({ initData: InitData, tariffId: z.int(), periodDays: z.int() })
+  .object({ initData: InitData, tariffId: z.int(), periodDays: z.int(), quote: GivenQuote })
   .meta({ id: 'MiniAppTariffPurchaseRequest' });
 
 export const MiniAppTariffPurchaseResponse = z
@@ -126,7 +127,7 @@ export const MiniAppTariffPurchaseResponse = z
   .meta({ id: 'MiniAppTariffPurchaseResponse' });
 
 export const MiniAppTariffSwitchRequest = z
-  .object({ init_data: InitData, tariff_id: z.int() })
+  .object({ init_data: InitData, tariff_id: z.int(), quote: GivenQuote })
   .meta({ id: 'MiniAppTariffSwitchRequest' });
 
 /** Untyped in the contract, as is the next one. */

@@ -4,7 +4,11 @@ import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import { quoteClassic } from '../../../src/domain/pricing/classic-price.ts';
 import { quoteTariff } from '../../../src/domain/pricing/tariff-price.ts';
 import { classicOptions } from '../../../src/domain/subscriptions/classic-options.ts';
-import { type PurchaseOptionsInput, tariffOptions } from '../../../src/domain/subscriptions/purchase-options.ts';
+import {
+  type PurchaseOptionsInput,
+  type TariffsOptionsInput,
+  tariffOptions,
+} from '../../../src/domain/subscriptions/purchase-options.ts';
 import {
   ClassicOptionsAnswer,
   classicOptionsAnswer,
@@ -32,9 +36,17 @@ function buyer(offer = 0) {
   return { ...aBuyer(group, offer), balanceKopeks: 0, language: 'en' };
 }
 
+/** What a quote states, unsigned. */
+const sign: TariffsOptionsInput['sign'] = ({ userId, terms, priceKopeks }) => JSON.stringify({ userId, ...terms, priceKopeks });
+
+function quotedInput(fields: Partial<PurchaseOptionsInput>): TariffsOptionsInput {
+  const input = inputOf(fields);
+  return { ...input, user: { id: 7, ...input.user }, sign };
+}
+
 /** The answer as clients get it. */
 function answerOf(tariffs: Tariff[], fields: Partial<PurchaseOptionsInput> = {}) {
-  const options = purchaseOptionsAnswer(tariffOptions({ ...inputOf(fields), tariffs }));
+  const options = purchaseOptionsAnswer(tariffOptions({ ...quotedInput(fields), tariffs }));
   const answer = toWire(PurchaseOptionsAnswer).parse(options);
   if (answer.sales_mode !== 'tariffs') throw new Error('tariffs mode has become classic');
   return answer;
@@ -101,6 +113,7 @@ describe('tariff options', () => {
         price_label: '300 ₽',
         price_per_month_kopeks: 30_000,
         price_per_month_label: '300 ₽',
+        quote: expect.stringContaining('"priceKopeks":30000'),
       },
       {
         days: 90,
@@ -110,6 +123,7 @@ describe('tariff options', () => {
         price_label: '800 ₽',
         price_per_month_kopeks: 26_666,
         price_per_month_label: '266.66 ₽',
+        quote: expect.stringContaining('"priceKopeks":80000'),
       },
     ]);
     expect(tariff).not.toHaveProperty('promo_group_name');

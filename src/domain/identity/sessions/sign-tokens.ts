@@ -1,17 +1,15 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { App } from '../../../core/app.ts';
-import { addDays, addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { addDays, addMs } from '../../../core/clock.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { isRowId } from '../../../core/row-id.ts';
-import { initState } from '../../../core/service-state.ts';
+import { signingSecret } from './signing-secret.ts';
 import type { AccessClaims, TokenType } from './types.ts';
 
 const ALGORITHM = 'HS256';
-const MIN_SECRET_BYTES = 32;
 /** Claim: milliseconds since 1970 of the last end of all sessions before this token; absent = there was none. */
 const SESSIONS_ENDED = 'sessions_ended';
-const STORED_SECRET = 'cabinet_jwt_secret';
 
 /** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
@@ -111,27 +109,11 @@ async function sign(app: App, userId: number, body: JWTPayload, expiresAt: Date)
 }
 
 async function signingKey(app: App): Promise<KeyObject> {
-  const secret = configuredSecret(app) ?? (await storedSecret(app));
+  const secret = await signingSecret(app);
   let key = keys.get(secret);
   if (!key) {
     key = createSecretKey(Buffer.from(secret));
     keys.set(secret, key);
   }
   return key;
-}
-
-/** The environment, or an override that is long enough to be a key (spec 01 H26). */
-function configuredSecret(app: App): string | null {
-  const override = app.settings.get('CABINET_JWT_SECRET');
-  if (override && Buffer.byteLength(override) >= MIN_SECRET_BYTES) return override;
-  return app.env.cabinetJwtSecret;
-}
-
-/** In development without a secret one is created once and stored in the database, so that sessions remain valid after a restart. */
-async function storedSecret(app: App): Promise<string> {
-  if (app.env.isProduction) throw new Error('CABINET_JWT_SECRET is required in production');
-  return app.cache.read(STORED_SECRET, MINUTE_MS, async () => {
-    const { secret } = await initState(app.db, STORED_SECRET, { secret: urlSafeToken(app.random, 48) });
-    return secret;
-  });
 }

@@ -18,27 +18,29 @@ const CALLS_A_MINUTE = 5;
 /**
  * Buys a gift for another person, or one that is only a code (spec 03 section 9). The messenger is asked about the recipient, for at most 5 s,
  * before the transaction begins.
+ * @param quote of `readGiftConfig`, sent back; null = none
  * @param caller `idempotencyKey`: a repeat gets the first answer and does not count as an attempt; `ip`: null = unknown
  * @throws AppError, in this order: 400 'Gift feature is not enabled' | 429 | 403 restricted | 400 of the recipient | 404 and 400 of the tariff
- * and its period | 400 'Insufficient balance', of the payment method, or 502 of the provider; 409 and 422 of the key
+ * and its period | 400 'Insufficient balance', of the payment method, or 502 of the provider; 409 and 422 of the key; those of `requireQuoted`
  */
 export async function buyGift(
   app: App,
   actor: UserActor,
   order: GiftOrder,
   caller: { idempotencyKey: string | null; ip: string | null },
+  quote: string | null = null,
 ): Promise<BoughtGift> {
   if (!(await isAnswered(app, actor, caller.idempotencyKey))) {
     if (!(await isGiftEnabled(app))) throw giftsDisabled();
     await limitOrRefuse(app, `gift:purchase:user:${actor.userId}`, CALLS_A_MINUTE, 60);
   }
-  const gift = await checkGift(app, actor, order);
+  const gift = { ...(await checkGift(app, actor, order)), quote };
   return order.paymentMethod === null
     ? payFromBalance(app, actor, gift, caller.idempotencyKey)
     : payThroughProvider(app, actor, gift, order.paymentMethod, caller);
 }
 
-async function checkGift(app: App, actor: UserActor, order: GiftOrder): Promise<CheckedGift> {
+async function checkGift(app: App, actor: UserActor, order: GiftOrder): Promise<Omit<CheckedGift, 'quote'>> {
   const buyer = await requireUser(app, actor.userId);
   if (buyer.restrictionSubscription) throw refuse('subscription_restricted', 403, RESTRICTED);
   const recipient = order.recipient && requireRecipient(order.recipient);

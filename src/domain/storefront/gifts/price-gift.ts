@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { requireBuyer } from '../../subscriptions/purchase/open-sale.ts';
+import { requireQuoted } from '../../subscriptions/purchase/signed-quote.ts';
 import type { SaleNeeds, SaleStart } from '../../subscriptions/purchase/types.ts';
 import { pricingSettingsOf } from '../../subscriptions/settings.ts';
 import { priceMissing, tariffWithoutServers } from '../purchases/errors.ts';
@@ -25,15 +26,22 @@ export interface PricedGift {
 
 /**
  * Prices a gift under the locks, so that a price or a discount that changes at the same moment is not missed.
- * @throws AppError 404 | 403 | 400, with the texts of spec 03 section 9
+ * @throws AppError 404 | 403 | 400, with the texts of spec 03 section 9; those of `requireQuoted`
  */
-export function priceGift(t: App, opened: SaleStart | null, { periodDays }: GiftOrder): PricedGift {
+export async function priceGift(t: App, opened: SaleStart | null, { order, quote }: CheckedGift): Promise<PricedGift> {
+  const { periodDays } = order;
   const { buyer, orderedTariff: tariff, servers } = requireBuyer(opened, RESTRICTED);
   if (!tariff?.isActive || !tariff.showInGift) throw giftTariffNotFound();
   const price = giftPrice(tariff, periodDays, { user: buyer, settings: pricingSettingsOf(t), now: t.clock.now() });
   if (!price) throw priceMissing();
   if (effectiveSquads(tariff, servers).length === 0) throw tariffWithoutServers();
+  await requireQuoted(t, quote, { ...quotedGift(tariff, periodDays), userId: buyer.id, priceKopeks: price.kopeks });
   return { tariff, price, buyer };
+}
+
+/** A gift as it is quoted. */
+export function quotedGift({ id: tariffId, trafficLimitGb, deviceLimit }: Tariff, periodDays: number) {
+  return { product: 'gift', terms: { tariffId, periodDays, trafficLimitGb, deviceLimit } } as const;
 }
 
 /** The row of a gift. */

@@ -10,9 +10,11 @@ import { offerPercent } from '../../pricing/discounts.ts';
 import { periodKeys } from '../../pricing/periods.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import { readActiveDiscount, readMyGroup } from '../../promo/offers/my-discount.ts';
+import { quoteSigner } from '../../subscriptions/purchase/signed-quote.ts';
 import { pricingSettingsOf } from '../../subscriptions/settings.ts';
 import { isGiftEnabled } from './is-gift-enabled.ts';
 import { listGiftMethods } from './payment-choice.ts';
+import { quotedGift } from './price-gift.ts';
 import { giftPrice } from './rules.ts';
 
 /** A period as a gift; kopeks. The last two are set only where discounts lower the price. */
@@ -22,6 +24,8 @@ export interface GiftPeriod {
   priceLabel: string;
   originalPriceKopeks: number | null;
   discountPercent: number | null;
+  /** Signed; see `requireQuoted`. */
+  quote: string;
 }
 
 export type GiftTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit'> & {
@@ -61,10 +65,13 @@ export async function readGiftConfig(app: App, actor: UserActor): Promise<GiftCo
   };
   const buyer = { user, settings: pricingSettingsOf(app), now };
   const percent = offerPercent(user, now);
+  const sign = await quoteSigner(app);
+  const signed = (tariff: Tariff, days: number, priceKopeks: number) =>
+    sign({ ...quotedGift(tariff, days), userId: actor.userId, priceKopeks });
   return {
     isEnabled,
     tariffs: tariffs
-      .map((tariff) => ({ ...tariff, periods: periodsOf(tariff, buyer) }))
+      .map((tariff) => ({ ...tariff, periods: periodsOf(tariff, buyer, signed) }))
       .filter(({ periods }) => periods.length > 0),
     methods,
     balanceKopeks,
@@ -82,7 +89,11 @@ async function listGivenTariffs(app: App): Promise<Tariff[]> {
   return isOpenEmpty ? tariffs.filter(({ allowedSquads }) => allowedSquads.length > 0) : tariffs;
 }
 
-function periodsOf(tariff: Tariff, buyer: { user: PricedUser; settings: PricingSettings; now: Date }): GiftPeriod[] {
+function periodsOf(
+  tariff: Tariff,
+  buyer: { user: PricedUser; settings: PricingSettings; now: Date },
+  signed: (tariff: Tariff, days: number, priceKopeks: number) => string,
+): GiftPeriod[] {
   return periodKeys(tariff.periodPrices).flatMap((days): GiftPeriod[] => {
     const price = giftPrice(tariff, days, buyer);
     if (!price) return [];
@@ -96,6 +107,7 @@ function periodsOf(tariff: Tariff, buyer: { user: PricedUser; settings: PricingS
         priceLabel: formatPrice(priceKopeks, buyer.settings.priceRoundingEnabled),
         originalPriceKopeks: isReduced ? originalKopeks : null,
         discountPercent: isReduced ? percent : null,
+        quote: signed(tariff, days, priceKopeks),
       },
     ];
   });

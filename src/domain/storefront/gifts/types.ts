@@ -21,6 +21,8 @@ export interface CheckedGift {
   /** Null for a gift that is only a code, and for an address of which an invoice is made. */
   prepared: PreparedRecipient | null;
   warning: string | null;
+  /** Of `readGiftConfig`, sent back; null = none. */
+  quote: string | null;
 }
 
 export interface BoughtGift {

@@ -71,7 +71,7 @@ async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise
     if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, priceKopeks);
     return;
   }
-  const { newEndDate } = await sellRenewal(t, start, { periodDays }, true);
+  const { newEndDate } = await sellRenewal(t, start, { periodDays }, { isAutopay: true });
   await notifySuccess(t, buyer, priceKopeks, newEndDate);
 }
 

@@ -10,8 +10,10 @@ import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../../pricin
 import type { TariffSwitchQuote } from '../../pricing/tariff-switch.ts';
 import { tariffsModeOff } from '../errors.ts';
 import { requireBuyerDetails } from '../purchase/require-buyer-details.ts';
+import { type Quoted, quoteSigner } from '../purchase/signed-quote.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { offeredSwitch } from '../rules/switch-order.ts';
+import { quotedTariff } from '../rules/tariff-purchase.ts';
 import { dailyPrice } from '../rules/view.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { type CurrentTariff, describeCurrentTariff } from './current-tariff.ts';
@@ -22,7 +24,7 @@ export interface OfferedTariff {
   deviceLimit: number;
   servers: Pick<ServerSquad, 'squadUuid' | 'displayName'>[];
   serversCount: number;
-  periods: TariffQuote[];
+  periods: Quoted<TariffQuote>[];
   isCurrent: boolean;
   /** Null where no switch can be made. */
   switchQuote: TariffSwitchQuote | null;
@@ -55,6 +57,7 @@ export async function listMiniappTariffs(app: App, actor: UserActor): Promise<Ta
   const currentId = subscription?.tariffId ?? null;
   const currentTariff =
     currentId === null ? null : (tariffs.find((tariff) => tariff.id === currentId) ?? (await findTariff(app, currentId)));
+  const sign = await quoteSigner(app);
   const current = subscription && currentTariff ? { subscription, tariff: currentTariff } : null;
   return {
     buyer,
@@ -70,7 +73,9 @@ export async function listMiniappTariffs(app: App, actor: UserActor): Promise<Ta
         serversCount: uuids.length,
         periods: (tariff.isDaily ? [] : periodKeys(tariff.periodPrices)).flatMap((periodDays) => {
           const quote = quoteTariff({ ...order, periodDays });
-          return quote.kind === 'quote' ? [quote] : [];
+          if (quote.kind !== 'quote') return [];
+          const sale = { ...quotedTariff(tariff, quote, null), userId: buyer.id, priceKopeks: quote.finalKopeks };
+          return [{ ...quote, quote: sign(sale) }];
         }),
         isCurrent: tariff.id === currentId,
         switchQuote: offeredSwitch(current, tariff, { buyer, pricing: settings, now }),

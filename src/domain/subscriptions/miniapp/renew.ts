@@ -13,6 +13,8 @@ export interface MiniappRenewal {
   periodDays: number | null;
   /** Of an outside payment for what the balance lacks. */
   method: string | null;
+  /** Of the options, sent back; null = none. */
+  quote: string | null;
   idempotencyKey: string | null;
   guard: PaidGuardOptions;
 }
@@ -34,7 +36,7 @@ export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappR
   const periodDays = order.periodDays ?? daysOfPeriodId(order.periodId);
   if (periodDays === null || periodDays <= 0) throw refuse('invalid_period', 400, 'Invalid renewal period');
   try {
-    const renewed = await renewSubscription(app, actor, { periodDays, idempotencyKey: order.idempotencyKey });
+    const renewed = await renewSubscription(app, actor, { periodDays, quote: order.quote, idempotencyKey: order.idempotencyKey });
     const { message, subscriptionId, balanceKopeks, newEndDate } = renewed;
     return { message, subscriptionId, balanceKopeks, renewedUntil: newEndDate };
   } catch (error) {

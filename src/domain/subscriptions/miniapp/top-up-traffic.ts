@@ -17,7 +17,7 @@ import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts'
 export async function topUpTraffic(
   app: App,
   actor: UserActor,
-  order: { gb: number; idempotencyKey: string | null; guard: PaidGuardOptions },
+  order: { gb: number; quote: string | null; idempotencyKey: string | null; guard: PaidGuardOptions },
 ): Promise<PurchasedTraffic> {
   const { subscription } = await requirePaidSubscription(app, actor, order.guard);
   if (pricingSettingsOf(app).salesMode !== 'tariffs') throw tariffsModeOff();
@@ -26,7 +26,7 @@ export async function topUpTraffic(
     return await purchaseTraffic(
       app,
       actor,
-      { gb: order.gb, idempotencyKey: order.idempotencyKey },
+      { gb: order.gb, quote: order.quote, idempotencyKey: order.idempotencyKey },
       insufficientFundsForMiniappTraffic,
     );
   } catch (error) {

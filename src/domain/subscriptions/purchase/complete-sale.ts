@@ -8,6 +8,7 @@ import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
 import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
+import { type QuotedSale, requireQuoted } from './signed-quote.ts';
 import type { SaleRecord, SaleStart, SalesProduct } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
@@ -15,6 +16,8 @@ export interface PricedSale
   extends Pick<SaleRecord, 'changes' | 'dropsPurchases' | 'serverPrices' | 'conversion' | 'marksPaid'>,
     Partial<Pick<SaleRecord, 'trafficPurchase' | 'endsCarts'>> {
   quote: Pick<QuoteTotals, 'finalKopeks' | 'offerDiscountKopeks'>;
+  /** The order as its preview quotes it, and the quote that the client sent back, null = none. Default: it has no quotes. */
+  quoted?: Pick<QuotedSale, 'product' | 'terms'> & { given: string | null };
   product: SalesProduct;
   /** Nothing to pay leaves no row among the transactions either. Default: a row of 0. */
   skipsFreeRow?: boolean;
@@ -56,11 +59,15 @@ export interface CompletedSale {
 /**
  * Charges and grants, all in the caller's transaction (spec 02 H7): the movement, the subscription with everything that depends
  * on it, the request to update the panel, the owner's event and mail.
- * @throws AppError 402, the sale's own refusal; nothing is changed then
+ * @throws AppError 402, the sale's own refusal, and those of `requireQuoted`; nothing is changed then
  */
 export async function completeSale(t: App, start: SaleStart, sale: PricedSale): Promise<CompletedSale> {
   const { buyer, subscription } = start;
   const { finalKopeks } = sale.quote;
+  if (sale.quoted) {
+    const { given, ...order } = sale.quoted;
+    await requireQuoted(t, given, { ...order, userId: buyer.id, priceKopeks: finalKopeks });
+  }
   if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
   const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
   const balanceAfter = buyer.balanceKopeks - finalKopeks;

@@ -3,6 +3,7 @@ import { type ClassicQuote, type PricedServer, quoteClassic } from '../../pricin
 import { MONTH_DAYS, periodKeys } from '../../pricing/periods.ts';
 import { quoteTariff, type TariffPriceRefusal, type TariffQuote } from '../../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
+import type { QuotedSale } from '../purchase/signed-quote.ts';
 import type { Subscription } from '../types.ts';
 
 export interface RenewalInput {
@@ -63,6 +64,16 @@ export function quoteRenewal(input: RenewalInput, periodDays: number): TariffQuo
 /** Whether a quote may be sold: something is charged, or its base is priced and the discounts made it free. */
 export function isSellable(quote: TariffQuote | ClassicQuote): boolean {
   return quote.finalKopeks > 0 || quote.base.originalKopeks > 0;
+}
+
+/** A renewal as it is quoted. */
+export function quotedRenewal(
+  { subscription, tariff }: Pick<RenewalInput, 'subscription' | 'tariff'>,
+  periodDays: number,
+): Pick<QuotedSale, 'product' | 'terms'> {
+  const { trafficLimitGb, deviceLimit, connectedSquads } = subscription;
+  const terms = { tariffId: tariff?.id ?? null, periodDays, trafficLimitGb, deviceLimit, servers: connectedSquads.toSorted() };
+  return { product: 'renewal', terms };
 }
 
 /** The periods on offer with the very prices that a renewal charges (spec 02 H5). */

@@ -1,9 +1,10 @@
 import { addDays } from '../../../core/clock.ts';
 import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad, Tariff } from '../../catalog/types.ts';
-import { purchaseDeviceLimit } from '../../pricing/tariff-price.ts';
+import { purchaseDeviceLimit, type TariffQuote } from '../../pricing/tariff-price.ts';
 import { deviceLimitAfterSwitch, type SwitchKind } from '../../pricing/tariff-switch.ts';
 import type { PricingSettings } from '../../pricing/types.ts';
+import type { QuotedSale } from '../purchase/signed-quote.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { type ExtendContext, type ExtendResult, extendSubscription } from './extend.ts';
 import { isPast } from './status.ts';
@@ -26,6 +27,16 @@ export type PurchaseOutcome =
 /** The period a purchase is priced and granted for: one day for a daily tariff. */
 export function purchasedPeriod(tariff: Pick<Tariff, 'isDaily'>, periodDays: number): number {
   return tariff.isDaily ? 1 : periodDays;
+}
+
+/** A tariff as it is quoted. @param trafficGb GB picked by the buyer; null = the tariff's own limit */
+export function quotedTariff(
+  tariff: Pick<Tariff, 'id' | 'trafficLimitGb' | 'deviceLimit'>,
+  { periodDays, extraDevices }: Pick<TariffQuote, 'periodDays' | 'extraDevices'>,
+  trafficGb: number | null,
+): Pick<QuotedSale, 'product' | 'terms'> {
+  const delivered = { trafficLimitGb: trafficGb ?? tariff.trafficLimitGb, deviceLimit: tariff.deviceLimit + extraDevices };
+  return { product: 'tariff', terms: { tariffId: tariff.id, periodDays, ...delivered } };
 }
 
 /**

@@ -1,0 +1,119 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import type { App } from '../../../core/app.ts';
+import { MINUTE_MS } from '../../../core/clock.ts';
+import { refuse, ValidationError } from '../../../core/errors.ts';
+import { derivedKey } from '../../identity/sessions/signing-secret.ts';
+
+/** What can be quoted. `traffic`: a further package; `switch`: another tariff for the rest of the time. */
+export type QuotedProduct = 'classic' | 'tariff' | 'renewal' | 'switch' | 'traffic' | 'devices' | 'gift';
+
+/** One order of one user, and what it costs. */
+export interface QuotedSale {
+  product: QuotedProduct;
+  userId: number;
+  /** Everything that the buyer chose, and what is delivered for it; the same for the preview and for the sale. */
+  terms: Readonly<Record<string, string | number | null | readonly string[]>>;
+  priceKopeks: number;
+}
+
+/** What a preview answers, with the quote of its price. */
+export type Quoted<T> = T & { quote: string };
+
+/** How long a price that was shown can be asked for, milliseconds. */
+export const QUOTE_MS = 10 * MINUTE_MS;
+
+/** Of the form below; a quote of another version is refused like a forged one. */
+const VERSION = 1;
+
+/** What a quote states, readable by whoever holds it. */
+const Claims = z.strictObject({
+  version: z.literal(VERSION),
+  product: z.string(),
+  user_id: z.int(),
+  /** Hash of the terms. */
+  terms: z.string(),
+  price_kopeks: z.int(),
+  /** UTC. */
+  expires_at: z.iso.datetime(),
+});
+type Claims = z.output<typeof Claims>;
+
+/** Longer than any quote, so that no long text is decoded. */
+const MAX_LENGTH = 1_000;
+
+/**
+ * Signs quotes of one moment: base64url of the claims, a dot, and the signature (HMAC-SHA-256, base64url). A quote reserves nothing: it only
+ * says which price the buyer agreed to.
+ */
+export async function quoteSigner(app: App): Promise<(sale: QuotedSale) => string> {
+  const key = await derivedKey(app, 'quote');
+  const expiresAt = new Date(app.clock.now().getTime() + QUOTE_MS).toISOString();
+  return ({ product, userId, terms, priceKopeks }) => {
+    const claims: Claims = {
+      ...{ version: VERSION, product, user_id: userId, terms: hashOf(terms) },
+      ...{ price_kopeks: priceKopeks, expires_at: expiresAt },
+    };
+    const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
+    return `${text}.${signatureOf(key, text).toString('base64url')}`;
+  };
+}
+
+/** The quote of one sale, see `quoteSigner`. */
+export async function signQuote(app: App, sale: QuotedSale): Promise<string> {
+  return (await quoteSigner(app))(sale);
+}
+
+/**
+ * Refuses a sale that is not the one quoted, before anything is charged. Called with the price of the moment, under the locks of the sale.
+ * @param given the quote that the client sent back; null = none, and whatever the price is may be charged
+ * @throws ValidationError 422 for a text that this service has not signed for this user and product |
+ *   AppError 409 quote_changed `{code, message, reason, price_kopeks, quote}` with the new quote; reason: `price` | `terms` | `expired`
+ */
+export async function requireQuoted(app: App, given: string | null, sale: QuotedSale): Promise<void> {
+  if (given === null) return;
+  const claims = readQuote(await derivedKey(app, 'quote'), given);
+  if (claims?.product !== sale.product || claims.user_id !== sale.userId) {
+    const issue = { loc: ['body', 'quote'], type: 'quote_invalid', msg: 'This is no quote for this purchase', input: given };
+    throw new ValidationError([issue]);
+  }
+  const reason = changeOf(claims, sale, app.clock.now());
+  if (reason === null) return;
+  throw refuse('quote_changed', 409, {
+    ...{ code: 'quote_changed', message: MESSAGES[reason], reason },
+    ...{ price_kopeks: sale.priceKopeks, quote: await signQuote(app, sale) },
+  });
+}
+
+const MESSAGES = {
+  terms: 'The quote is for another order. Nothing was charged.',
+  price: 'The price has changed since the quote. Nothing was charged.',
+  expired: 'The quote has expired. Nothing was charged.',
+} as const;
+
+function changeOf(claims: Claims, sale: QuotedSale, now: Date): keyof typeof MESSAGES | null {
+  if (claims.terms !== hashOf(sale.terms)) return 'terms';
+  if (claims.price_kopeks !== sale.priceKopeks) return 'price';
+  return new Date(claims.expires_at) <= now ? 'expired' : null;
+}
+
+/** @returns null for anything that this service has not signed */
+function readQuote(key: Buffer, given: string): Claims | null {
+  const [text, signature, ...rest] = given.length > MAX_LENGTH ? [] : given.split('.');
+  if (text === undefined || signature === undefined || rest.length > 0) return null;
+  const expected = signatureOf(key, text);
+  const actual = Buffer.from(signature, 'base64url');
+  if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return null;
+  const parsed = Claims.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
+  return parsed.success ? parsed.data : null;
+}
+
+function signatureOf(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}
+
+/** The order of the names does not count; that of a list does. */
+function hashOf(terms: QuotedSale['terms']): string {
+  const entries = Object.entries(terms).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(entries)).digest('base64url');
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { purchaseDevices } from '../../../src/domain/subscriptions/purchase-devices.ts';
+import { listRenewalOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { giftsAreOn } from '../../support/gift-samples.ts';
+import { type Cart, cart, clearShop, PRODUCTS, preview, stageCart } from '../../support/quote-carts.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { type TestApp, testApp } from '../../support/test-app.ts';
+
+let t: TestApp;
+let classic: TestApp;
+beforeAll(async () => {
+  t = await testApp();
+  await giftsAreOn(t.app);
+  classic = await testApp({ environment: { SALES_MODE: 'classic', TRAFFIC_TOPUP_ENABLED: 'true' } });
+});
+
+/** `TEST_QUOTE_CARTS=100000 TEST_SEED=1` checks that many; a landing checks a share of them. */
+const CARTS = Number(process.env.TEST_QUOTE_CARTS ?? 140);
+
+const claimsOf = (quote: string) => JSON.parse(Buffer.from(quote.split('.')[0]!, 'base64url').toString('utf8'));
+
+test('a purchase that sends its quote back is charged exactly that, for any product, group, offer, term and daily plan', async () => {
+  const sold = new Map<string, number>();
+  const shopOf = ({ product, isClassic }: Cart): App =>
+    product === 'classic' || (product === 'traffic' && isClassic) ? classic.app : t.app;
+  await fc.assert(
+    fc.asyncProperty(cart, async (given) => {
+      const app = shopOf(given);
+      await clearShop(app);
+      const stage = await stageCart(app, given);
+      const shown = await preview(app, given, stage);
+      if (!shown) return;
+      const claims = claimsOf(shown.quote);
+      expect(claims).toMatchObject({ product: given.product, user_id: stage.buyer.userId });
+      if (shown.shownKopeks !== null) expect(claims.price_kopeks).toBe(shown.shownKopeks);
+      expect(await shown.buy(shown.quote)).toBe(claims.price_kopeks);
+      sold.set(given.product, (sold.get(given.product) ?? 0) + 1);
+    }),
+    { numRuns: CARTS, ...(process.env.TEST_SEED ? { seed: Number(process.env.TEST_SEED) } : { seed: 12 }) },
+  );
+  // Each product has really been sold: a preview that refuses everything would prove nothing.
+  expect([...sold.keys()].sort()).toEqual([...PRODUCTS].sort());
+  for (const { app } of [t, classic]) expect(await checkLedger(app)).toEqual([]);
+}, 14_400_000);
+
+describe('a quote', () => {
+  let tariffId: number;
+  let buyer: Awaited<ReturnType<typeof aBuyer>>;
+  beforeEach(async () => {
+    await clearShop(t.app);
+    tariffId = await aTariff(t.app, { period_prices: { 30: 30_000, 90: 80_000 }, device_price_kopeks: 5_000 });
+    buyer = await aBuyer(t.app, 1_000_000);
+    await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });
+  });
+
+  const quoteOf = async (periodDays: number, actor = buyer) =>
+    (await listRenewalOptions(t.app, actor)).find((option) => option.periodDays === periodDays)!.quote;
+  const renew = (quote: string, periodDays = 30, idempotencyKey: string | null = null) =>
+    renewSubscription(t.app, buyer, { periodDays, quote, idempotencyKey });
+  const balance = async () =>
+    (await rowOf<{ kopeks: number }>(t.app, 'SELECT balance_kopeks AS kopeks FROM users WHERE id = $1::int', [buyer.userId]))
+      .kopeks;
+  const setPrice = (kopeks: number) =>
+    t.app.db.sql('UPDATE tariffs SET period_prices = $2::jsonb WHERE id = $1::int RETURNING id', [
+      tariffId,
+      JSON.stringify({ 30: kopeks, 90: 80_000 }),
+    ]);
+
+  test.each([
+    ['higher', 31_000],
+    ['lower', 29_000],
+  ])('of a price that is %s now is refused with the new one, which then is charged', async (_name, now) => {
+    const quote = await quoteOf(30);
+    await setPrice(now);
+    const refused = await renew(quote, 30, 'key').catch((error) => error);
+    expect(refused).toMatchObject({
+      ...{ status: 409, code: 'quote_changed' },
+      detail: { code: 'quote_changed', reason: 'price', price_kopeks: now, message: expect.any(String) },
+    });
+    expect(await balance()).toBe(1_000_000);
+    // The refusal has not used up the key.
+    expect(await renew(refused.detail.quote, 30, 'key')).toMatchObject({ amountPaidKopeks: now });
+    expect(await balance()).toBe(1_000_000 - now);
+  });
+
+  test('is valid for ten minutes', async () => {
+    const [quote, late] = [await quoteOf(30), await quoteOf(30)];
+    t.clock.advance(9 * 60_000);
+    expect(await renew(quote)).toMatchObject({ amountPaidKopeks: 30_000 });
+    t.clock.advance(60_000);
+    await expect(renew(late)).rejects.toMatchObject({ status: 409, detail: { reason: 'expired', price_kopeks: 30_000 } });
+    expect(await balance()).toBe(970_000);
+  });
+
+  test('of another order, or of what delivers something else now, is refused', async () => {
+    await expect(renew(await quoteOf(90))).rejects.toMatchObject({ status: 409, detail: { reason: 'terms' } });
+    const quote = await quoteOf(30);
+    await t.app.db.sql('UPDATE subscriptions SET traffic_limit_gb = 1 WHERE user_id = $1::int RETURNING id', [buyer.userId]);
+    await expect(renew(quote)).rejects.toMatchObject({ status: 409, detail: { reason: 'terms' } });
+    expect(await balance()).toBe(1_000_000);
+  });
+
+  test('of another user or product, forged, cut or anything else is no quote', async () => {
+    const other = await aBuyer(t.app, 1_000_000);
+    await aStoredSubscription(t.app, other.userId, { tariff_id: tariffId });
+    const own = await quoteOf(30);
+    const [claims, signature] = own.split('.');
+    const cheaper = Buffer.from(JSON.stringify({ ...claimsOf(own), price_kopeks: 1 })).toString('base64url');
+    const forged = [
+      ...[await quoteOf(30, other), `${cheaper}.${signature}`, `${claims}.`, `${claims}.${signature}.`, `.${signature}`, claims!],
+      ...['', '.', 'null', own.slice(0, -3), 'x'.repeat(100_000), `${claims}.${signature}x`, '😀.😀'],
+    ];
+    for (const quote of forged) {
+      const issue = { loc: ['body', 'quote'], type: 'quote_invalid' };
+      await expect(renew(quote), quote.slice(0, 80)).rejects.toMatchObject({
+        status: 422,
+        issues: [expect.objectContaining(issue)],
+      });
+    }
+    await expect(purchaseDevices(t.app, buyer, { devices: 1, quote: own, idempotencyKey: null })).rejects.toMatchObject({
+      status: 422,
+    });
+    expect(await balance()).toBe(1_000_000);
+  });
+
+  test('says what has changed before it says that the balance is too small, and reserves nothing', async () => {
+    const quote = await quoteOf(30);
+    await setPrice(2_000_000);
+    await expect(renew(quote)).rejects.toMatchObject({ status: 409, detail: { price_kopeks: 2_000_000 } });
+    await expect(renew(await quoteOf(30))).rejects.toMatchObject({ status: 402 });
+  });
+});
