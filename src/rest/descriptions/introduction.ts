@@ -50,6 +50,14 @@ milliseconds.
 Amounts are whole kopeks (1 ruble = 100 kopeks) in fields that end in \`_kopeks\`. Fields that end in \`_rubles\` are kopeks / 100, for display.
 Discounts in percent are rounded down. The balance of a user is never negative.
 
+# Quotes
+
+A preview answers, beside the price, a signed \`quote\` of it: previews of a purchase and of a switch, periods of a renewal, of a tariff
+and of a gift, packages of traffic, the price of devices. It is valid for 10 minutes. A purchase that sends it back as \`quote\` is charged
+exactly that price, or refused with 409 \`quote_changed\` (\`reason\`: \`price\`, \`terms\`, \`expired\`) with the new \`price_kopeks\`
+and \`quote\`, and nothing is charged. A text that is no quote for this user and purchase is refused with 422. Without a quote the price of
+the moment is charged.
+
 # Errors
 
 \`{"detail": "sentence"}\` or \`{"detail": {"code": "machine_code", "message": "sentence", …}}\`. Sentences are for people. Each

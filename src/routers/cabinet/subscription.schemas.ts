@@ -74,7 +74,9 @@ export const TrafficPackageResponse = z
     price_kopeks: z.int(),
     price_rubles: z.number(),
     is_unlimited: z.boolean().default(false),
-    quote: SignedQuote.nullable(),
+    quote: SignedQuote.nullable().describe(
+      'Signed price of the package for the rest of the time, valid 10 minutes; null while it cannot be bought.',
+    ),
   })
   .meta({ id: 'TrafficPackageResponse' });
 
