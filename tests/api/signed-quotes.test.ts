@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ActorClient, userClient } from '../support/actors.ts';
-import { testServer } from '../support/api.ts';
+import { type ApiReply, testServer } from '../support/api.ts';
 import { giftsAreOn } from '../support/gift-samples.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
@@ -40,7 +40,7 @@ async function aShopper(t: TestApp): Promise<Shopper> {
 /** What is paid for the rest of the time has another price as soon as another day has begun. */
 const LATE = expect.stringMatching(/^(expired|price)$/);
 
-type Body = Record<string, any>;
+type Body = ApiReply['body'];
 const CABINET = '/cabinet/subscription';
 const MINIAPP = '/miniapp/subscription';
 const period = (list: Body[]) => list.find(({ days, period_days }) => (days ?? period_days) === 30)!;
