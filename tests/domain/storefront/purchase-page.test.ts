@@ -92,6 +92,21 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
     expect(await mailsTo(app, email)).toEqual(['guest_subscription_delivered']);
   });
 
+  test('of a gift are not shown to the payer where no mail can be sent either, before and after the delivery', async () => {
+    const mute: App = { ...app, ports: { ...app.ports, mail: { ...app.ports.mail, isConfigured: () => false } } };
+    const hidden = { cabinetEmail: null, cabinetPassword: null, autoLoginToken: null };
+    const waiting = await aPaidPurchase(mute, provider, await aShop(mute), giftTo(anEmail()));
+    const { userId, cabinetPassword } = await factsOf(app, waiting.id);
+    // There is something to hide.
+    expect(cabinetPassword).toMatch(/^[\w-]{16}$/);
+    expect(await viewPurchase(mute, waiting.token)).toMatchObject({ status: 'paid', ...hidden });
+    await aStoredSubscription(app, userId!);
+    await fulfilPurchase(mute, { purchaseId: waiting.id });
+    expect(await viewPurchase(mute, waiting.token)).toMatchObject({ status: 'pending_activation', ...hidden });
+    const delivered = await aDeliveredPurchase(mute, provider, await aShop(mute), giftTo(anEmail()));
+    expect(await viewPurchase(mute, delivered.token)).toMatchObject({ status: 'delivered', ...hidden });
+  });
+
   test('of a gift go to the recipient by mail, never to the payer', async () => {
     const email = anEmail();
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(email, 'Hi <b>there</b>'));

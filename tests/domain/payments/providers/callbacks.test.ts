@@ -47,6 +47,7 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
     expect(await openCasesOf(stage, lastCase)).toEqual(forgery.opens ? [forgery.opens] : []);
     const isState = mayChange.includes('payment_day_counters');
     expect(withoutState(await recordOf(stage), isState)).toEqual(withoutState(record, isState));
+    if (forgery.opens === 'amount_mismatch' && current(stage)) expect(await recordOf(stage)).toMatchObject(MISMATCH);
     if (changed.includes('provider_callbacks')) expect(await lastStored(stage)).toEqual({ body: String(forged.body) });
 
     stage.intercept(null);
@@ -85,6 +86,12 @@ async function recordOf({ app, method, current }: ProviderStage): Promise<object
   const where = paymentId === 0 ? { method, userId: user.id } : { id: paymentId };
   return (await app.db.prisma.payment.findFirst({ where, orderBy: { id: 'desc' } })) ?? {};
 }
+
+/** Spec 03 H10. */
+const MISMATCH = { outcome: 'amount_mismatch', isPaid: false, paidAt: null, transactionId: null };
+
+/** Whether there is an invoice, whose record shows the mismatch. */
+const current = (staged: ProviderStage) => staged.current.paymentId !== 0;
 
 /** The newest stored callback. */
 async function lastStored({ app, method }: ProviderStage): Promise<object | undefined> {
