@@ -9,6 +9,7 @@ import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-p
 import { aUser, unique } from '../../support/builders.ts';
 import { changedTables, databaseDigests } from '../../support/database-digests.ts';
 import {
+  activate,
   aGiftTariff,
   anOrder,
   buy,
@@ -292,7 +293,14 @@ describe('through a provider', () => {
     const gift = await giftOf(app, code);
     expect(gift).toMatchObject({ status: 'paid', userId: null, nextAttemptAt: null });
     expect(await fulfilments(app, gift.id)).toBe(0);
+    const revenue = { rows: [{ type: 'subscription_payment', amountKopeks: -30_000, paymentMethod: 'sandbox' }], balance: 0 };
+    expect(await moneyOf(app, buyer)).toMatchObject(revenue);
+    const friend = { kind: 'user', userId: (await aUser(app)).id } as const;
+    await activate(app, friend, code);
+    await panelAnswers(app, gift.id);
+    expect((await giftOf(app, code)).status).toBe('delivered');
     expect((await moneyOf(app, buyer)).rows).toHaveLength(1);
+    expect(await moneyOf(app, friend)).toEqual({ rows: [], balance: 0 });
   });
 
   test('spec 03 H14: the method is checked against what the user is offered, and against its limits', async () => {

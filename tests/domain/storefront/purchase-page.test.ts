@@ -107,7 +107,7 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
     expect(await viewPurchase(mute, delivered.token)).toMatchObject({ status: 'delivered', ...hidden });
   });
 
-  test('of a gift go to the recipient by mail, never to the payer', async () => {
+  test('spec 03 H23: of a gift, in the mail of which what the giver wrote is escaped, go to the recipient, never to the payer', async () => {
     const email = anEmail();
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(email, 'Hi <b>there</b>'));
     expect((await factsOf(app, bought.id)).autoLoginToken).toBeNull();
@@ -121,6 +121,9 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
       contactType: 'email',
     });
     expect(await mailsTo(app, email)).toEqual(['email_verification', 'guest_gift_received', 'guest_cabinet_credentials']);
+    const mails = await app.db.sql<{ html: string }>('SELECT html FROM outgoing_mails WHERE recipient = $1', [email]);
+    expect(mails.filter(({ html }) => html.includes('Hi &lt;b&gt;there&lt;/b&gt;'))).toHaveLength(1);
+    for (const { html } of mails) expect(html).not.toContain('<b>there');
   });
 });
 
