@@ -1,6 +1,5 @@
 /** Watches what a request sets in motion: handlers entered, calls to outside systems, rows changed. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { App } from '../../src/core/app.ts';
 import type { RestRoute } from '../../src/rest/route-table.ts';
 
 type Step = (options: unknown) => unknown;
@@ -56,24 +55,4 @@ export function watchEffects(routes: readonly RestRoute[]): EffectWatch {
       unsubscribe('http.client.request.start', onHttp);
     },
   };
-}
-
-/** Tables that a refused request may write: what was refused is on record, and knocks are counted. */
-const RECORDS = new Set(['admin_audit_log', 'rate_limit_windows', 'schema_migrations', 'schema_sql']);
-
-/** A digest of every row of every table (jobs too), to compare before and after. */
-export async function databaseDigests(app: App): Promise<Record<string, string>> {
-  const tables = await app.db.sql<{ name: string }>(
-    `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-     WHERE schemaname = 'public' OR (schemaname = 'jobs' AND tablename = 'job') ORDER BY 1`,
-  );
-  const digests: Record<string, string> = {};
-  for (const { name } of tables) {
-    if (RECORDS.has(name.replace('public.', ''))) continue;
-    const [row] = await app.db.sql<{ digest: string | null; rows: number }>(
-      `SELECT md5(string_agg(md5(x::text), '' ORDER BY md5(x::text))) AS digest, count(*)::int AS rows FROM ${name} x`,
-    );
-    digests[name] = `${row!.rows} rows ${row!.digest ?? ''}`;
-  }
-  return digests;
 }

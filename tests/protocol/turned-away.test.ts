@@ -15,9 +15,10 @@ import {
   send,
   UNKNOWN_ID,
 } from '../contract/actor-cells.ts';
-import { databaseDigests, type EffectWatch, watchEffects } from '../contract/effect-watch.ts';
+import { type EffectWatch, watchEffects } from '../contract/effect-watch.ts';
 import { pathFor } from '../contract/operation-cases.ts';
 import { type ApiClient, type ApiReply, testServer } from '../support/api.ts';
+import { databaseDigests } from '../support/database-digests.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

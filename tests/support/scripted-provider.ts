@@ -1,4 +1,5 @@
 import type { App } from '../../src/core/app.ts';
+import { refuseInsideTransaction } from '../../src/core/db/root-guard.ts';
 import {
   type InvoiceRequest,
   type PaymentOutcome,
@@ -20,7 +21,10 @@ interface ScriptedInvoice {
   reversals?: readonly ProviderReversal[];
 }
 
-/** A payment provider in memory behind the port, with the faults of real ones. The signature of its callbacks is the word `genuine`. */
+/**
+ * A payment provider in memory behind the port, with the faults of real ones. The signature of its callbacks is the word `genuine`. A call
+ * inside of a transaction fails: no lock may be held while a provider answers (spec 03 H19).
+ */
 export class ScriptedProvider implements PaymentProvider {
   readonly method = 'sandbox';
   readonly initialStatus = 'pending';
@@ -43,6 +47,7 @@ export class ScriptedProvider implements PaymentProvider {
   webhookPath = () => '/scripted-webhook';
 
   createInvoice = async (request: InvoiceRequest) => {
+    refuseInsideTransaction('createInvoice');
     const fault = this.createFaults.shift();
     if (fault === 'crash') throw new TypeError('cannot read properties of undefined');
     if (fault && fault !== 'after') throw new ProviderError(this.method, fault, 'scripted');
@@ -61,6 +66,7 @@ export class ScriptedProvider implements PaymentProvider {
   };
 
   fetchStatus = async ({ externalId }: PaymentReference) => {
+    refuseInsideTransaction('fetchStatus');
     this.asked += 1;
     await this.whileAsked();
     const fault = this.fetchFaults.shift();

@@ -2,8 +2,10 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
+import { changedTables, databaseDigests } from '../../support/database-digests.ts';
 import { cloudpaymentsCase, notification } from '../../support/providers/cloudpayments-case.ts';
 import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import { whileRefused } from '../../support/refused-writes.ts';
 
 /** What CloudPayments has besides the tables of all providers (03a section 12). */
 let stage: ProviderStage | null = null;
@@ -19,6 +21,74 @@ async function check(staged: ProviderStage, change: Record<string, string | null
   expect(reply.status).toBe(200);
   return JSON.parse(reply.body).code;
 }
+
+describe('spec 03 H1: nobody makes a balance', () => {
+  const KINDS = ['', 'check', 'pay', 'fail', 'confirm', 'refund', 'cancel'];
+
+  test.each(KINDS)('without the signature of the shop: "/%s" is refused and leaves no row', async (kind) => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    const genuine = notification(stage, kind);
+    const { 'content-hmac': signature, ...unsigned } = genuine.headers as Record<string, string>;
+    const before = await databaseDigests(stage.app);
+    for (const headers of [
+      unsigned,
+      { ...unsigned, 'content-hmac': '' },
+      { ...unsigned, 'x-content-hmac': '' },
+      { ...unsigned, 'content-hmac': 'AAAA' },
+      { ...unsigned, 'content-hmac': notification(stage, kind, {}, '').headers['content-hmac']! },
+      // The one of another body.
+      { ...unsigned, 'content-hmac': notification(stage, kind, { Amount: '1.00' }).headers['content-hmac']! },
+    ]) {
+      expect(await stage.deliver({ ...genuine, headers })).toEqual({ status: 200, body: '{"code":13}' });
+    }
+    expect(signature).toMatch(/=$/);
+    expect(changedTables(before, await databaseDigests(stage.app))).toEqual([]);
+  });
+
+  test.each([{ InvoiceId: 'an-order-of-nobody' }, { InvoiceId: null }, { InvoiceId: 'cp_1_1790000000' }])(
+    'an invoice that is not ours (%j) is not made from AccountId and Amount',
+    async (change) => {
+      stage = await aProviderStage(cloudpaymentsCase);
+      const lastCase = await lastCaseId(stage);
+      const { user } = stage.current;
+      for (const kind of ['pay', 'confirm', '']) {
+        const TransactionId = `7${KINDS.indexOf(kind)}${user.id}`;
+        await stage.deliver(
+          notification(stage, kind, { ...change, TransactionId, AccountId: String(user.id), Amount: '90000.00' }),
+        );
+      }
+      expect(await factsOf(stage)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
+      expect(await openCasesOf(stage, lastCase)).toEqual(Array(3).fill('unknown_payment'));
+      const mine = await stage.app.db.sql('SELECT id FROM payments WHERE user_id = $1::int', [user.id]);
+      expect(mine).toHaveLength(1);
+    },
+  );
+
+  test.each(['fail', 'cancel'])('a paid record stays exactly as it is after "%s", however often', async (kind) => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    await stage.deliver(notification(stage, 'pay'));
+    const where = { where: { id: stage.current.paymentId } };
+    const paid = await stage.app.db.prisma.payment.findUnique(where);
+    expect(paid).toMatchObject({ outcome: 'paid', isPaid: true });
+    for (let copy = 0; copy < 2; copy++) {
+      const change = { Status: null, Reason: 'Insufficient funds', ReasonCode: '5051', DateTime: `2026-10-02 10:0${copy}:00` };
+      await stage.deliver(notification(stage, kind, change));
+    }
+    expect(await stage.app.db.prisma.payment.findUnique(where)).toEqual(paid);
+    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
+  });
+
+  test('a payment that could not be stored is not acknowledged, and credits once when it is repeated', async () => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    const staged = stage;
+    const genuine = notification(staged, 'pay');
+    const reply = await whileRefused(staged.app, 'provider_callbacks', () => staged.deliver(genuine));
+    expect(reply.status).toBeGreaterThanOrEqual(500);
+    expect(reply.body).not.toContain('"code":0');
+    expect(await staged.deliver(genuine)).toMatchObject(cloudpaymentsCase.acknowledges);
+    expect(await factsOf(staged)).toMatchObject({ balance: 50_000, deposits: 1 });
+  });
+});
 
 describe('Check is answered by our record', () => {
   test('of an open order, before and after the payment, and stores nothing', async () => {

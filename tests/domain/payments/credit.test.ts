@@ -272,11 +272,12 @@ describe('callbacks', () => {
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });
 
-  test('a crash before the commit leaves nothing, and the next run credits once', async () => {
+  test('spec 03 H4, H5: a crash before the commit leaves nothing, and the next run credits once', async () => {
     const { user, paymentId, externalId } = await anInvoice();
     provider.set(externalId, 'paid');
     await callback(app, externalId);
     const [callbackId] = await callbackJobs(app, externalId);
+    const record = await app.db.prisma.payment.findUnique({ where: { id: paymentId } });
     const dying: App = {
       ...app,
       db: {
@@ -301,7 +302,8 @@ describe('callbacks', () => {
       jobs: 0,
       flag: false,
     });
-    expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'pending', isPaid: false, transactionId: null });
+    expect(record).toMatchObject({ outcome: 'pending', isPaid: false, paidAt: null, transactionId: null });
+    expect(await app.db.prisma.payment.findUnique({ where: { id: paymentId } })).toEqual(record);
     await processCallback(app, { callbackId: callbackId! });
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
   });

@@ -38,14 +38,14 @@ describe('nonces', () => {
     expect(await nextNonce(app.db, 'freekassa:2:a', { ...plain, now: new Date(0) })).toBe(first + 1n);
   });
 
-  test('begin above the nanoseconds of other software, exactly', async () => {
+  test('spec 03 H17: begin above the nanoseconds of other software, exactly', async () => {
     const { app } = await testApp();
     const start = '1790000000000000001';
     expect(await nextNonce(app.db, 'freekassa:3:a', { now: NOW, start })).toBe(BigInt(start));
     expect(await nextNonce(app.db, 'freekassa:3:a', { now: NOW, start })).toBe(BigInt(start) + 1n);
   });
 
-  test('are given out once each to requests at the same time', async () => {
+  test('spec 03 H17: are given out once each to requests at the same time', async () => {
     const { app } = await testApp();
     const given = await Promise.all(Array.from({ length: 25 }, () => nextNonce(app.db, 'freekassa:4:a', plain)));
     expect(given.toSorted((left, right) => Number(left - right))).toEqual(given.map((_, index) => SECONDS + BigInt(index)));

@@ -140,9 +140,11 @@ describe('a payment that has changed since it was read', () => {
     const alarms: unknown[] = [];
     const log = { ...app.log, error: (facts: { alarm?: string }) => void alarms.push(facts.alarm) } as unknown as App['log'];
     const state = await provider.fetchStatus({ externalId: payment.externalId!, orderId: null });
+    const record = await app.db.prisma.payment.findUnique({ where: { id: payment.id } });
     expect(await creditSeenPayment({ ...app, log }, payment, state)).toBe('no_user');
     expect(alarms).toEqual(['payment_no_user']);
-    expect(await paymentFacts(app, payment.id)).toMatchObject({ isPaid: false, transactionId: null });
+    expect(record).toMatchObject({ outcome: 'pending', isPaid: false, paidAt: null, transactionId: null });
+    expect(await app.db.prisma.payment.findUnique({ where: { id: payment.id } })).toEqual(record);
     expect(await casesOf(app, payment.id)).toEqual([{ kind: 'no_user', amountKopeks: 50_000, status: 'open' }]);
     expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
   });

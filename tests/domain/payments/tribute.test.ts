@@ -10,6 +10,7 @@ import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts
 import type { Vector } from '../../support/providers/provider-case.ts';
 import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
 import { donation, tributeCase } from '../../support/providers/tribute-case.ts';
+import { testApp } from '../../support/test-app.ts';
 
 /** What Tribute has besides the tables of all providers (03a section 2, spec 03 H8). */
 let stage: ProviderStage;
@@ -72,6 +73,37 @@ describe('a donation', () => {
     const signature = tributeSignature(Buffer.from(body), stage.secret).toString('hex');
     const reply = await stage.deliver({ ...genuine, body, headers: { ...genuine.headers, 'trbt-signature': signature } });
     expect(reply.status).toBe(400);
+    expect((await factsOf(stage)).balance).toBe(0);
+  });
+});
+
+describe('spec 03 H8: nothing is credited', () => {
+  test.each([
+    ['an event of another name', { name: 'new_digital_product' }],
+    ['an event of an unknown name', { name: 'donation_paid' }],
+    ['a cancelled repetition', { name: 'cancelled_donation' }],
+    ['an event without a name', { name: '' }],
+    ['dollars', { payload: { currency: 'usd' } }],
+    ['euros', { payload: { currency: 'EUR' } }],
+    ['a donation without a currency', { payload: { currency: '' } }],
+  ])('for %s', async (_what, change) => {
+    await stage.deliver(donation(stage, change));
+    expect(await factsOf(stage)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
+  });
+
+  test.each([
+    ['without a key', { TRIBUTE_API_KEY: '' }, ''],
+    ['with another key', { TRIBUTE_API_KEY: 'the-key-of-the-account' }, ''],
+    ['with another key', { TRIBUTE_API_KEY: 'the-key-of-the-account' }, 'another-key'],
+  ])('%s: %j, signed with "%s"', async (_what, settings, signedWith) => {
+    const environment = { TRIBUTE_ENABLED: 'true', TRIBUTE_DONATE_LINK: 'https://t.example/donate', ...settings };
+    const real = (await testApp({ environment })).app;
+    const genuine = donation(stage, {}, signedWith);
+    const headers = signedWith === '' ? { 'content-type': 'application/json' } : genuine.headers;
+    const callback = { method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', headers, rawBody: Buffer.from(genuine.body) };
+    const provider = real.ports.payments.byMethod('tribute')!;
+    expect(provider.isConfigured()).toBe(settings.TRIBUTE_API_KEY !== '');
+    expect((await provider.receiveCallback(callback)).accepted).toBe(false);
     expect((await factsOf(stage)).balance).toBe(0);
   });
 });

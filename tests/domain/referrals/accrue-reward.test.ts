@@ -182,7 +182,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     });
   });
 
-  test('spec 04 section 1.4, hazard 2: a repeated request for the same payment pays nothing', async () => {
+  test('spec 03 H12; spec 04 section 1.4, hazard 2: a repeated request for the same payment pays nothing', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     for (let i = 0; i < 3; i++) await accrueReward(t.app, { transactionId });
@@ -191,7 +191,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('spec 04 section 1.4, hazard 1: a crash on the way leaves nothing: no flag without its bonus', async () => {
+  test('spec 03 H12; spec 04 section 1.4, hazard 1: a crash on the way leaves nothing: no flag without its bonus', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await aDeposit(t.app, pair.referral.id, 50_000);
     await t.app.db.sql(
@@ -209,7 +209,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('spec 04 section 1.4, hazard 2: the table itself refuses a second earning of a payment', async () => {
+  test('spec 03 H12; spec 04 section 1.4, hazard 2: the table itself refuses a second earning of a payment', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     const again = t.app.db.sql(

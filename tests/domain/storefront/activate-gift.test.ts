@@ -10,6 +10,7 @@ import {
   listSentGifts,
   readSentGift,
 } from '../../../src/domain/storefront/gifts/list-gifts.ts';
+import { linkRecipient } from '../../../src/domain/storefront/gifts/repo.ts';
 import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
@@ -25,8 +26,9 @@ import {
   messagesTo,
   moneyOf,
   toEmail,
+  toName,
 } from '../../support/gift-samples.ts';
-import { anEmail, panelAnswers, subscriptionOf } from '../../support/purchase-samples.ts';
+import { aName, anEmail, panelAnswers, subscriptionOf } from '../../support/purchase-samples.ts';
 import { aBuyer, aStoredSubscription } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -205,6 +207,21 @@ describe('a gift with a recipient', () => {
     // The job that was to give it finds it done.
     await fulfilPurchase(app, { purchaseId: (await giftOf(app, code)).id });
     expect((await giftOf(app, code)).grantedAt).toEqual(app.clock.now());
+  });
+
+  test('spec 03 H2: not linked to an account, it is of no use to others, by whatever contact it was addressed', async () => {
+    for (const recipient of [toEmail(anEmail()), toName(aName())]) {
+      const [buyer, stranger] = [await aBuyer(app, 100_000), await aFriend()];
+      const { code } = await buy(app, buyer, anOrder(tariffId, recipient));
+      const { id } = await giftOf(app, code);
+      // As after the deletion of the recipient's account.
+      await app.db.sql('UPDATE guest_purchases SET user_id = NULL WHERE id = $1::int RETURNING id', [id]);
+      await expect(activate(app, stranger.actor, code)).rejects.toEqual(notFound);
+      // Whatever the rules above it decide, the statement that links does not take it either.
+      expect(await linkRecipient(app.db, id, stranger.id, app.clock.now(), app.clock.now())).toBe(false);
+      expect(await giftOf(app, code)).toMatchObject({ userId: null, status: 'paid', grantedAt: null });
+      expect(await subscriptionOf(app, stranger.id)).toBeNull();
+    }
   });
 
   test('spec 03 H22: its code is not its token, and the token is in no answer', async () => {

@@ -98,6 +98,24 @@ describe('a paid purchase', () => {
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
   });
 
+  test.each([
+    ['the panel has not answered yet, and the link is that of the subscription before', 'pending', 'https://sub.example.com/old'],
+    ['the panel has failed, and the link is that of the subscription before', 'failed', 'https://sub.example.com/old'],
+    ['the panel has answered without a link', 'synced', null],
+  ])('spec 03 H7: is not delivered while %s', async (_why, state, url) => {
+    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    const { userId } = await factsOf(app, bought.id);
+    const panel = (provisionState: string, subscriptionUrl: string | null) =>
+      app.db.prisma.subscription.update({ where: { userId: userId! }, data: { provisionState, subscriptionUrl } });
+    await panel(state, url);
+    expect(await deliverWaiting(app, { userId: userId! })).toBe(0);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', deliveredAt: null, subscriptionUrl: null });
+    await panel('synced', 'https://sub.example.com/new');
+    expect(await deliverWaiting(app, { userId: userId! })).toBe(1);
+    expect(await factsOf(app, bought.id)).toMatchObject({ status: 'delivered', subscriptionUrl: 'https://sub.example.com/new' });
+  });
+
   test('spec 03 H15: an expired purchase is delivered when its money comes late', async () => {
     const bought = await aPurchase(app, await aShop(app));
     await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);

@@ -92,7 +92,22 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
     expect(await mailsTo(app, email)).toEqual(['guest_subscription_delivered']);
   });
 
-  test('of a gift go to the recipient by mail, never to the payer', async () => {
+  test('of a gift are not shown to the payer where no mail can be sent either, before and after the delivery', async () => {
+    const mute: App = { ...app, ports: { ...app.ports, mail: { ...app.ports.mail, isConfigured: () => false } } };
+    const hidden = { cabinetEmail: null, cabinetPassword: null, autoLoginToken: null };
+    const waiting = await aPaidPurchase(mute, provider, await aShop(mute), giftTo(anEmail()));
+    const { userId, cabinetPassword } = await factsOf(app, waiting.id);
+    // There is something to hide.
+    expect(cabinetPassword).toMatch(/^[\w-]{16}$/);
+    expect(await viewPurchase(mute, waiting.token)).toMatchObject({ status: 'paid', ...hidden });
+    await aStoredSubscription(app, userId!);
+    await fulfilPurchase(mute, { purchaseId: waiting.id });
+    expect(await viewPurchase(mute, waiting.token)).toMatchObject({ status: 'pending_activation', ...hidden });
+    const delivered = await aDeliveredPurchase(mute, provider, await aShop(mute), giftTo(anEmail()));
+    expect(await viewPurchase(mute, delivered.token)).toMatchObject({ status: 'delivered', ...hidden });
+  });
+
+  test('spec 03 H23: of a gift, in the mail of which what the giver wrote is escaped, go to the recipient, never to the payer', async () => {
     const email = anEmail();
     const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(email, 'Hi <b>there</b>'));
     expect((await factsOf(app, bought.id)).autoLoginToken).toBeNull();
@@ -106,6 +121,9 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
       contactType: 'email',
     });
     expect(await mailsTo(app, email)).toEqual(['email_verification', 'guest_gift_received', 'guest_cabinet_credentials']);
+    const mails = await app.db.sql<{ html: string }>('SELECT html FROM outgoing_mails WHERE recipient = $1', [email]);
+    expect(mails.filter(({ html }) => html.includes('Hi &lt;b&gt;there&lt;/b&gt;'))).toHaveLength(1);
+    for (const { html } of mails) expect(html).not.toContain('<b>there');
   });
 });
 

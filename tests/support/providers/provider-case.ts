@@ -13,16 +13,16 @@ export interface RawCallback {
   ip?: string;
 }
 
-/** What the twelve callbacks of 03a section 0.10 are about. */
+/** What the twelve callbacks of 03a section 0.10 are about, with the hazards of spec 03 section 11 that they try. */
 export const FORGERIES = {
-  F1: 'wrong signature',
-  F2: 'missing signature',
-  F3: 'another merchant',
-  F4: 'a lower amount',
-  F5: 'another currency',
-  F6: 'a replay of a credited callback',
-  F7: 'an unknown order',
-  F8: 'canceled after paid',
+  F1: 'wrong signature (spec 03 H1, H9)',
+  F2: 'missing signature (spec 03 H1, H8)',
+  F3: 'another merchant (spec 03 H18)',
+  F4: 'a lower amount (spec 03 H10)',
+  F5: 'another currency (spec 03 H8, H10)',
+  F6: 'a replay of a credited callback (spec 03 H8)',
+  F7: 'an unknown order (spec 03 H1)',
+  F8: 'canceled after paid (spec 03 H1)',
   F9: 'a body of 10 MiB',
   F10: 'a wrong content type',
   F11: 'an address outside the list',

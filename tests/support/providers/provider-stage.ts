@@ -170,13 +170,14 @@ export async function factsOf({ app, current, method }: ProviderStage) {
   return { payment: payment ?? unpaid, ledger: ledger!, balance, deposits };
 }
 
-/** Kinds of the open cases of a provider, since the id. */
+/** Kinds of the open cases of a provider, since the id; of each the administrators are told by a job of its own. */
 export async function openCasesOf({ app, method }: ProviderStage, sinceId: number): Promise<string[]> {
-  const rows = await app.db.sql<{ kind: string }>(
-    "SELECT kind FROM payment_cases WHERE method = $1 AND id > $2::int AND status = 'open' ORDER BY id",
+  const rows = await app.db.sql<{ kind: string; alerts: number }>(
+    `SELECT c.kind, (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'payments.notify-case' AND j.data ->> 'caseId' = c.id::text) AS alerts
+     FROM payment_cases c WHERE c.method = $1 AND c.id > $2::int AND c.status = 'open' ORDER BY c.id`,
     [method, sinceId],
   );
-  return rows.map(({ kind }) => kind);
+  return rows.map(({ kind, alerts }) => (alerts === 1 ? kind : `${kind} with ${alerts} alerts`));
 }
 
 export async function lastCaseId({ app }: ProviderStage): Promise<number> {

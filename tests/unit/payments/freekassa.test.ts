@@ -87,7 +87,7 @@ describe('creating an order', () => {
     await expect(freekassaProvider(access).createInvoice(request)).rejects.toMatchObject({ failure: 'rejected' });
   });
 
-  test('a payer without e-mail is named by the messenger id, a guest by the order', async () => {
+  test('spec 03 H16: a payer without e-mail is named by the messenger id, a guest by the order, nobody by an invented address', async () => {
     const access = scriptedAccess(SHOP, [CREATED]);
     const { payerEmail: _email, ...request } = invoice();
     await freekassaProvider(access).createInvoice(request);
@@ -96,7 +96,7 @@ describe('creating an order', () => {
   });
 
   test.each(['127.0.0.1', '::1', '172.18.0.4', 'nonsense', undefined])(
-    'the provider refuses the address %s, so the payer gets the form, where it sees the address itself',
+    'spec 03 H16: no address is invented: the provider refuses %s, so the payer gets the form, where it sees the address itself',
     async (payerIp) => {
       const access = scriptedAccess(SHOP, []);
       const { payerIp: _ip, ...request } = invoice();

@@ -72,7 +72,7 @@ describe('creating an invoice', () => {
     expect(bodyOf(access.sent[0]).lifetime).toBe(minutes);
   });
 
-  test('a payer without e-mail is named by the messenger id, a guest by the order', async () => {
+  test('spec 03 H16: a payer without e-mail is named by the messenger id, a guest by the order, nobody by an invented address', async () => {
     const access = scriptedAccess(SHOP, [CREATED]);
     const { payerEmail: _email, ...request } = invoice();
     await severpayProvider(access).createInvoice(request);

@@ -46,13 +46,20 @@ export async function chargeCards(app: App, { chargeId }: { chargeId: number }):
       await app.jobs.send('payments.charge-card', { chargeId }, { startAfter: addMs(app.clock.now(), ASK_AGAIN_MS) });
       return;
     }
-    if (state === 'paid') {
-      await finishAttempt(app.db, attempt.id, 'paid', null);
-      await finishCharge(app.db, chargeId, 'paid', app.clock.now());
-      return;
-    }
+    if (state === 'paid') return finishPaid(app, chargeId, attempt.id);
     await failAttempt(app, charge, attempt, state);
   }
+}
+
+/**
+ * Ends a charge with its paid attempt, both in one transaction: a run that found the attempt ended and the charge open would try the next card
+ * for a renewal that is paid.
+ */
+function finishPaid(app: App, chargeId: number, attemptId: number): Promise<void> {
+  return inTransaction(app, async (t) => {
+    await finishCharge(t.db, chargeId, 'paid', t.clock.now());
+    await finishAttempt(t.db, attemptId, 'paid', null);
+  });
 }
 
 /** Stores the attempt with the next card. @returns null when the charge has ended: nothing is due any more, or no card is left */

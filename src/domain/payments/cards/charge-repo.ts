@@ -45,13 +45,17 @@ export async function finishCharge(db: Db, id: number, status: 'paid' | 'failed'
 
 /**
  * Locks a charge for the choice of its next card, so that two runs do not choose at once.
- * @returns `ended`; `tried` = an attempt of another run is undecided; `open` = the next card may be tried
+ * @returns `ended`, also when a card has paid; `tried` = an attempt of another run is undecided; `open` = the next card may be tried
  */
 export async function lockCharge(t: Db, id: number): Promise<'open' | 'tried' | 'ended'> {
   const [row] = await t.sql<{ status: string }>('SELECT status FROM recurrent_charges WHERE id = $1::int FOR UPDATE', [id]);
   if (row?.status !== 'open') return 'ended';
-  const [tried] = await t.sql("SELECT 1 AS one FROM recurrent_attempts WHERE charge_id = $1::int AND status = 'open'", [id]);
-  return tried ? 'tried' : 'open';
+  const [tried] = await t.sql<{ status: string }>(
+    "SELECT status FROM recurrent_attempts WHERE charge_id = $1::int AND status IN ('open', 'paid') ORDER BY status DESC LIMIT 1",
+    [id],
+  );
+  if (!tried) return 'open';
+  return tried.status === 'paid' ? 'ended' : 'tried';
 }
 
 const CARD = columns('SavedPaymentMethod', ['id', 'provider', 'providerMethodId']);

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../../src/core/clock.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
+import { changedTables, databaseDigests } from '../../../support/database-digests.ts';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
-import { FORGERIES, type ForgeryId } from '../../../support/providers/provider-case.ts';
+import { FORGERIES, type ForgeryExpectation, type ForgeryId } from '../../../support/providers/provider-case.ts';
 import {
   aProviderStage,
   factsOf,
@@ -11,7 +12,10 @@ import {
   type ProviderStage,
 } from '../../../support/providers/provider-stage.ts';
 
-/** The twelve callbacks of 03a section 0.10 for every provider: none of them moves money, and the genuine one still credits once. */
+/**
+ * The twelve callbacks of 03a section 0.10 for every provider: a refused one leaves no row in any table, an acknowledged one leaves nothing but
+ * its raw row, its job and its case; none of them moves money, and the genuine one still credits once.
+ */
 let stage: ProviderStage | null = null;
 afterEach(async () => {
   await stage?.close();
@@ -20,25 +24,42 @@ afterEach(async () => {
 
 const AMOUNT = 50_000;
 
-describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (_method, provider) => {
+/** They sign too little to say whose payment it is; all others cause no call for an order that is not ours (03a section 0.3). */
+const ASK_ABOUT_UNKNOWN: readonly string[] = ['yookassa', 'severpay'];
+
+describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
   const cases = (Object.keys(FORGERIES) as ForgeryId[]).map((id) => [id, FORGERIES[id], provider.forgeries[id]] as const);
 
-  test.each(cases.filter(([, , forgery]) => !('notApplicable' in forgery)))('03a %s: %s', async (_id, _title, forgery) => {
+  test.each(cases.filter(([, , forgery]) => !('notApplicable' in forgery)))('03a %s: %s', async (id, _title, forgery) => {
     if ('notApplicable' in forgery) throw new Error('filtered above');
     stage = await aProviderStage(provider);
     if (forgery.afterCredit) {
       for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
       expect((await factsOf(stage)).balance).toBe(AMOUNT);
     }
-    const [before, lastCase] = [await factsOf(stage), await lastCaseId(stage)];
+    const lastCase = await lastCaseId(stage);
     const forged = await forgery.make(stage);
+    const [record, tables] = [await recordOf(stage), await databaseDigests(stage.app)];
+    let asked = 0;
+    const counting = ({ path }: { path: string }) => {
+      // Of no payment: the key that verifies the callback.
+      if (!path.endsWith('/public-key')) asked += 1;
+      return null;
+    };
+    if (id === 'F7') stage.intercept(counting);
     const reply = await stage.deliver(forged);
+    if (id === 'F7') expect(asked).toBe(ASK_ABOUT_UNKNOWN.includes(method) ? 1 : 0);
     expect(reply.status).toBe(forgery.status);
     if (forgery.body !== undefined) expect(reply.body).toBe(forgery.body);
-    const after = await factsOf(stage);
-    expect({ ...after, payment: null }).toEqual({ ...before, payment: null });
-    expect(after.payment).toMatchObject({ isPaid: before.payment.isPaid, transactionId: before.payment.transactionId });
+    const isAcknowledged = reply.status === provider.acknowledges.status && reply.body === provider.acknowledges.body;
+    const changed = changedTables(tables, await databaseDigests(stage.app));
+    const mayChange = isAcknowledged ? mayBeWritten(id, forgery) : [];
+    expect(changed.filter((table) => !mayChange.includes(table))).toEqual([]);
     expect(await openCasesOf(stage, lastCase)).toEqual(forgery.opens ? [forgery.opens] : []);
+    const isState = mayChange.includes('payment_day_counters');
+    expect(withoutState(await recordOf(stage), isState)).toEqual(withoutState(record, isState));
+    if (forgery.opens === 'amount_mismatch' && current(stage)) expect(await recordOf(stage)).toMatchObject(MISMATCH);
+    if (changed.includes('provider_callbacks')) expect(await lastStored(stage)).toEqual({ body: String(forged.body) });
 
     stage.intercept(null);
     await creditGenuinely(stage);
@@ -52,6 +73,42 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
     }
   });
 });
+
+/**
+ * Tables in which an acknowledged callback may leave something: itself with its job, its case, the answer of the provider where it is asked,
+ * and the number of that question.
+ */
+function mayBeWritten(id: ForgeryId, { opens, afterCredit = false }: ForgeryExpectation & { afterCredit?: boolean }): string[] {
+  const asked = ['provider_callbacks', 'job', 'provider_nonces', ...(opens === undefined ? [] : ['payment_cases'])];
+  if (afterCredit) return asked;
+  const isState = opens === 'amount_mismatch' || id === 'F12';
+  return [...asked, 'payments', ...(isState ? ['payment_day_counters'] : [])];
+}
+
+/** A record without the provider's last answer and, where the callback may have changed it, without the state of a record that is not paid. */
+function withoutState(record: object, isState: boolean): object {
+  const state = isState ? { outcome: null, status: null } : {};
+  return { ...record, ...state, callbackPayload: null, updatedAt: null };
+}
+
+/** The record of the current invoice, every column; empty where there is none. */
+async function recordOf({ app, method, current }: ProviderStage): Promise<object> {
+  const { paymentId, user } = current;
+  const where = paymentId === 0 ? { method, userId: user.id } : { id: paymentId };
+  return (await app.db.prisma.payment.findFirst({ where, orderBy: { id: 'desc' } })) ?? {};
+}
+
+/** Spec 03 H10. */
+const MISMATCH = { outcome: 'amount_mismatch', isPaid: false, paidAt: null, transactionId: null };
+
+/** Whether there is an invoice, whose record shows the mismatch. */
+const current = (staged: ProviderStage) => staged.current.paymentId !== 0;
+
+/** The newest stored callback. */
+async function lastStored({ app, method }: ProviderStage): Promise<object | undefined> {
+  const [row] = await app.db.sql('SELECT body FROM provider_callbacks WHERE provider = $1 ORDER BY id DESC LIMIT 1', [method]);
+  return row;
+}
 
 /** Delivers the callbacks of the payment that the fake really posted, twice each. */
 async function creditGenuinely(staged: ProviderStage): Promise<void> {

@@ -55,7 +55,7 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
     expect(await checkLedger(stage.app)).toEqual([]);
   });
 
-  test.each(['fail', 'expire'] as const)('%s credits nothing; money that comes late is credited', async (action) => {
+  test.each(['fail', 'expire'] as const)('spec 03 H15: %s credits nothing; money that comes late is credited', async (action) => {
     if (!possible(action)) return expect(provider.impossible?.[action]).toMatch(/\w+ \w+/);
     stage = await aProviderStage(provider);
     await happens(stage, provider, action);
@@ -64,7 +64,7 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
     expect(await factsOf(stage)).toMatchObject({ balance: AMOUNT, deposits: 1 });
   });
 
-  test('too little is not credited and is a case', async () => {
+  test('spec 03 H10: too little is not credited and is a case', async () => {
     if (!possible('underpay')) return expect(provider.impossible?.underpay).toMatch(/\w+ \w+/);
     stage = await aProviderStage(provider);
     const lastCase = await lastCaseId(stage);
