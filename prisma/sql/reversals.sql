@@ -35,24 +35,49 @@ BEGIN
   RETURN QUERY SELECT v_debit, v_posting.transaction_id;
 END $$;
 
--- Takes what was given back in part before the payment was credited, since reports come in any order. The payment has just been credited, so
--- that the balance covers it; its user and row are locked.
+-- Takes what was given back in part before the payment was credited, since reports come in any order, and what a requested refund of the
+-- money is about to give back. The payment has just been credited, so that the balance covers it; its user and row are locked. No more than
+-- the credit is taken.
 CREATE OR REPLACE FUNCTION debit_earlier_reversals(p_payment_id integer, p_titles jsonb, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
   v_reversal record;
   v_debit record;
+  v_left bigint;
 BEGIN
   FOR v_reversal IN SELECT r.* FROM payment_reversals r
-    WHERE r.payment_id = p_payment_id AND r.status = 'done' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
+    WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
   LOOP
     SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
-    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, v_reversal.amount_kopeks, 'reversal:' || v_reversal.reversal_id, p_titles,
+    v_left := coalesce(v_left, v_payment.amount_kopeks);
+    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, least(v_reversal.amount_kopeks, v_left),
+      CASE WHEN v_reversal.reversal_id IS NULL THEN 'refund:' || v_reversal.id ELSE 'reversal:' || v_reversal.reversal_id END, p_titles,
       p_now) d;
+    v_left := v_left - v_debit.debited;
     UPDATE payment_reversals r SET debited_kopeks = v_debit.debited, transaction_id = v_debit.transaction_id WHERE r.id = v_reversal.id;
-    PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
+    IF v_reversal.status = 'done' THEN
+      PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
+    END IF;
   END LOOP;
+END $$;
+
+-- Hands the debit of a requested refund over to another reversal of the same money, as far as both together are more than is left of the
+-- payment: the provider will hardly give the money back twice, and when it refuses the refund, only the rest of the debit goes back. The
+-- payment and its payer are locked. Returns how much the other reversal need not debit.
+CREATE OR REPLACE FUNCTION take_over_refund_debit(p_payment_id integer, p_amount bigint, p_left bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_refund record;
+  v_debited bigint;
+BEGIN
+  SELECT r.id, r.amount_kopeks, r.debited_kopeks INTO v_refund FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status = 'requested' FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN 0;
+  END IF;
+  v_debited := least(greatest(v_refund.amount_kopeks + p_amount - p_left, 0), v_refund.debited_kopeks, p_amount);
+  UPDATE payment_reversals r SET debited_kopeks = r.debited_kopeks - v_debited WHERE r.id = v_refund.id;
+  RETURN v_debited;
 END $$;
 
 -- Applies a reversal that the provider has reported or confirmed, once per (method, p_reversal_id). A refund that was requested here for
@@ -66,9 +91,10 @@ RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql 
 DECLARE
   v_payment payments;
   v_known integer;
-  v_reversed bigint;
+  v_left bigint;
   v_amount bigint;
   v_debited bigint := 0;
+  v_debit record;
   v_transaction integer;
   v_reversal integer;
 BEGIN
@@ -78,9 +104,10 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r
-  WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
-  v_amount := least(coalesce(p_amount, v_payment.amount_kopeks), v_payment.amount_kopeks - v_reversed);
+  -- A requested refund has given nothing back yet, and may be refused.
+  SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status = 'done';
+  v_amount := least(coalesce(p_amount, v_payment.amount_kopeks), v_left);
 
   SELECT r.id INTO v_known FROM payment_reversals r WHERE r.method = v_payment.method AND r.reversal_id = p_reversal_id;
   IF v_known IS NULL AND p_kind = 'refund' THEN
@@ -104,8 +131,11 @@ BEGIN
   END IF;
 
   IF v_payment.transaction_id IS NOT NULL THEN
-    SELECT d.debited, d.transaction_id INTO v_debited, v_transaction
-    FROM debit_reversal(v_payment, v_amount, 'reversal:' || p_reversal_id, p_titles, p_now) d;
+    v_debited := take_over_refund_debit(p_payment_id, v_amount, v_left);
+    SELECT d.debited, d.transaction_id INTO v_debit
+    FROM debit_reversal(v_payment, v_amount - v_debited, 'reversal:' || p_reversal_id, p_titles, p_now) d;
+    v_debited := v_debited + v_debit.debited;
+    v_transaction := v_debit.transaction_id;
   END IF;
   INSERT INTO payment_reversals (method, payment_id, kind, reversal_id, amount_kopeks, debited_kopeks, status, transaction_id, created_at, finished_at)
   VALUES (v_payment.method, p_payment_id, p_kind, p_reversal_id, v_amount, v_debited, 'done', v_transaction, p_now, p_now)
@@ -123,12 +153,21 @@ BEGIN
   RETURN QUERY SELECT 'reversed'::text, v_debited, v_amount - v_debited;
 END $$;
 
--- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid.
+-- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid. What a provider has given back beyond a
+-- credited payment, because it carried out a refund besides a chargeback, is a case.
 CREATE OR REPLACE FUNCTION mark_payment_reversed(p_payment_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_reversed bigint;
 BEGIN
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
+  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done';
   UPDATE payments p SET outcome = 'refunded', updated_at = p_now
-  WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= (SELECT coalesce(sum(r.amount_kopeks), 0)
-    FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done');
+  WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= v_reversed;
+  IF v_payment.transaction_id IS NOT NULL AND v_reversed > v_payment.amount_kopeks THEN
+    PERFORM open_payment_case('reversal_remainder', v_payment.method, 'surplus:' || p_payment_id, p_payment_id, v_payment.user_id,
+      v_reversed - v_payment.amount_kopeks, v_payment.currency, jsonb_build_object('kind', 'surplus', 'reversed_kopeks', v_reversed), p_now);
+  END IF;
 END $$;
 
 -- Requests a refund, before the provider is asked. Of a credited payment the balance is debited at once with what it has, so that the payer
