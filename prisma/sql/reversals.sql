@@ -1,33 +1,47 @@
 -- Money that goes back to a payer (spec 03a section 0.5). The balance never falls below zero: what it does not cover is a case.
 
--- Locks a payment after its payer (docs/database.md, Locks and their order). All null when there is no such payment.
+-- Whose balance has the money of a payment: the payer's of a top-up, the buyer's of a gift that was refunded to the balance. Null when it was
+-- spent on what it paid for.
+CREATE OR REPLACE FUNCTION balance_owner_of_payment(p_payment payments) RETURNS integer LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_payment.purpose IN ('balance_topup', 'recurrent_topup') THEN
+    RETURN p_payment.user_id;
+  END IF;
+  RETURN (SELECT t.user_id FROM guest_purchases g JOIN transactions t ON t.id = g.refund_transaction_id WHERE g.payment_id = p_payment.id);
+END $$;
+
+-- Locks a payment after its payer or, for a purchase without one, its buyer (docs/database.md, Locks and their order). All null when there is
+-- no such payment.
 CREATE OR REPLACE FUNCTION lock_payment_with_payer(p_payment_id integer) RETURNS payments LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
 BEGIN
-  PERFORM 1 FROM users u WHERE u.id = (SELECT p.user_id FROM payments p WHERE p.id = p_payment_id) FOR NO KEY UPDATE;
+  PERFORM 1 FROM users u WHERE u.id IN (SELECT p.user_id FROM payments p WHERE p.id = p_payment_id
+    UNION SELECT g.buyer_user_id FROM guest_purchases g WHERE g.payment_id = p_payment_id) ORDER BY u.id FOR NO KEY UPDATE;
   SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
   RETURN v_payment;
 END $$;
 
--- Takes p_amount, or as much of it as the balance has, from the payer of a top-up. The user is locked. Returns what was taken and its
--- movement; nothing for payments whose money did not go to a balance.
+-- Takes p_amount, or as much of it as the balance has, from the user whose balance has the money. The user is locked. Returns what was taken
+-- and its movement; nothing for payments whose money is in no balance.
 CREATE OR REPLACE FUNCTION debit_reversal(p_payment payments, p_amount bigint, p_movement_id text, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (debited bigint, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
+  v_user integer := balance_owner_of_payment(p_payment);
   v_balance bigint;
   v_language text;
   v_debit bigint;
   v_posting record;
 BEGIN
   SELECT u.balance_kopeks, lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_balance, v_language
-  FROM users u WHERE u.id = p_payment.user_id;
+  FROM users u WHERE u.id = v_user;
   v_debit := least(v_balance, p_amount);
-  IF v_debit IS NULL OR v_debit <= 0 OR p_payment.purpose NOT IN ('balance_topup', 'recurrent_topup') THEN
+  -- least() leaves out a null: there may be nobody to debit.
+  IF v_balance IS NULL OR v_debit <= 0 THEN
     RETURN QUERY SELECT 0::bigint, NULL::integer;
     RETURN;
   END IF;
-  SELECT p.* INTO v_posting FROM post_transaction(p_payment.user_id, 'refund', -v_debit, 'provider_clearing',
+  SELECT p.* INTO v_posting FROM post_transaction(v_user, 'refund', -v_debit, 'provider_clearing',
     'provider:' || p_payment.method, p_payment.method, p_movement_id, coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now) p;
   IF v_posting.outcome <> 'posted' THEN
     RAISE EXCEPTION 'posting a reversal returned %', v_posting.outcome;
@@ -238,7 +252,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Ends a requested refund that the provider refuses: what was debited goes back to the balance. Returns false when it was ended before.
+-- Ends a requested refund that the provider refuses: what was debited goes back to the balance that it came from. Returns false when it was
+-- ended before.
 CREATE OR REPLACE FUNCTION fail_refund(p_id integer, p_error text, p_titles jsonb, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_reversal record;
@@ -246,7 +261,7 @@ DECLARE
   v_language text;
   v_posting record;
 BEGIN
-  SELECT p.user_id INTO v_user FROM payment_reversals r JOIN payments p ON p.id = r.payment_id WHERE r.id = p_id;
+  SELECT t.user_id INTO v_user FROM payment_reversals r JOIN transactions t ON t.id = r.transaction_id WHERE r.id = p_id;
   SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
   UPDATE payment_reversals r SET status = 'failed', last_error = left(p_error, 500), finished_at = p_now
   WHERE r.id = p_id AND r.status = 'requested' RETURNING r.* INTO v_reversal;

@@ -9,7 +9,8 @@ import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { purchaseNotFound } from '../purchases/errors.ts';
-import { findPurchase, lockPurchase } from '../purchases/repo.ts';
+import { lockWithPayment } from '../purchases/lock-with-payment.ts';
+import { findPurchase } from '../purchases/repo.ts';
 import { notRefundable } from './errors.ts';
 import { recordGiftAction } from './record-gift-action.ts';
 import { markRefunded } from './repo.ts';
@@ -29,7 +30,7 @@ export interface RefundedGift {
  * mark are one transaction under the lock of the gift: of a refund and a claim at once one succeeds, and a refunded gift can never be claimed
  * (CHECK). The action is recorded in the audit log; the buyer gets a message.
  * @param reason for the audit log
- * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, or its buyer has no account
+ * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, also by the provider, or its buyer has no account
  */
 export async function refundGift(app: App, actor: Actor, id: number, reason: string): Promise<RefundedGift> {
   const refunded = await inTransaction(app, (t) => refund(t, id, reason));
@@ -42,9 +43,9 @@ async function refund(t: App, id: number, reason: string): Promise<RefundedGift>
   if (!seen) throw purchaseNotFound();
   const buyer = seen.buyerUserId === null ? null : await findUserById(t, seen.buyerUserId);
   if (buyer) await lockUserSubscription(t, buyer.id);
-  const gift = await lockPurchase(t.db, id);
+  const { purchase: gift, returned } = await lockWithPayment(t, seen);
   if (!gift) throw purchaseNotFound();
-  const obstacle = refundObstacle(gift);
+  const obstacle = refundObstacle(gift, returned !== 'none');
   if (obstacle) throw notRefundable(obstacle);
   if (!buyer || gift.buyerUserId !== buyer.id) throw notRefundable('no_buyer');
   const { amountKopeks } = gift;
