@@ -60,6 +60,18 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     const { user, paymentId, externalId } = await aPayment();
     const { refundId, debitedKopeks } = await requestRefund(app, order(paymentId, 20_000));
     expect([debitedKopeks, await balanceOf(user.id)]).toEqual([20_000, 30_000]);
+    const audit = await app.db.sql('SELECT actor_name, action, details FROM admin_audit_log WHERE resource_id = $1', [
+      `payment ${paymentId}`,
+    ]);
+    expect(audit).toMatchObject([
+      {
+        ...{ actorName: 'test', action: 'payments:edit' },
+        details: {
+          command: `payments refund ${paymentId}`,
+          after: { amountKopeks: 20_000, debitedKopeks: 20_000, reason: 'asked for it' },
+        },
+      },
+    ]);
     await sendRefund(app, { reversalId: refundId });
     await sendRefund(app, { reversalId: refundId });
     expect(provider.refunds).toHaveLength(1);
