@@ -36,7 +36,8 @@ BEGIN
 END $$;
 
 -- Locks the payment of a case, then the case, and says whether a decision is possible. The caller has locked the user.
--- outcome: open | unknown | resolved | credited (the money is in a balance) | reversed (the provider took it back)
+-- outcome: open | unknown | resolved | credited (the money is in a balance) | reversed (the provider took it back) | refunding (the
+-- provider has been asked to give it back)
 CREATE OR REPLACE FUNCTION lock_payment_case(p_case_id integer) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_case record;
@@ -49,7 +50,9 @@ BEGIN
   SELECT p.* INTO v_payment FROM payments p WHERE p.id = payment_of_case(v_case.kind, v_case.method, v_case.details, v_case.payment_id) FOR UPDATE;
   SELECT c.* INTO v_case FROM payment_cases c WHERE c.id = p_case_id FOR UPDATE;
   RETURN CASE WHEN v_case.status <> 'open' THEN 'resolved' WHEN v_payment.transaction_id IS NOT NULL THEN 'credited'
-    WHEN v_payment.outcome = 'refunded' THEN 'reversed' ELSE 'open' END;
+    WHEN v_payment.outcome = 'refunded' THEN 'reversed'
+    WHEN EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = v_payment.id AND r.status = 'requested') THEN 'refunding'
+    ELSE 'open' END;
 END $$;
 
 -- A record for money that no invoice here is for, so that it is in the lists and a reversal finds it. It has the provider's ids where no
@@ -78,11 +81,11 @@ END $$;
 
 -- Credits the money of a case to a user, once: movement, payment, feed row, event and jobs as of a top-up, and the resolved case. The
 -- movement has the provider's id of the money where it is known, so that the key of the ledger refuses it to a callback that comes late, and
--- this to money that a callback has credited; else it has the case's.
+-- this to money that a callback has credited; else it has the case's. What was given back of it before is taken from the credit at once.
 --
 -- outcome: done | no_user, or as lock_payment_case(). Only 'done' has written anything.
 CREATE OR REPLACE FUNCTION credit_payment_case(p_case_id integer, p_user_id integer, p_amount bigint, p_titles jsonb, p_method_name text,
-  p_resolved_by text, p_comment text, p_now timestamptz)
+  p_resolved_by text, p_comment text, p_now timestamptz, p_reversal_titles jsonb DEFAULT NULL)
 RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
   v_language text;
@@ -133,6 +136,7 @@ BEGIN
   PERFORM mark_payment_credited(v_payment_id, v_posting.transaction_id, v_case.details ->> 'externalId', 'paid', p_now,
     v_payment.callback_payload, p_now, v_charge);
   PERFORM record_topup(v_payment_id, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
+  PERFORM debit_earlier_reversals(v_payment_id, coalesce(p_reversal_titles, p_titles), p_now);
   UPDATE payment_cases c SET status = 'resolved', resolution = 'credit', resolved_by = p_resolved_by, comment = p_comment, resolved_at = p_now,
     transaction_id = v_posting.transaction_id, payment_id = coalesce(c.payment_id, v_payment_id), user_id = coalesce(c.user_id, p_user_id),
     details = c.details || jsonb_strip_nulls(jsonb_build_object('invoiceKopeks', v_payment.amount_kopeks))

@@ -1,33 +1,47 @@
 -- Money that goes back to a payer (spec 03a section 0.5). The balance never falls below zero: what it does not cover is a case.
 
--- Locks a payment after its payer (docs/database.md, Locks and their order). All null when there is no such payment.
+-- Whose balance has the money of a payment: the payer's of a top-up, the buyer's of a gift that was refunded to the balance. Null when it was
+-- spent on what it paid for.
+CREATE OR REPLACE FUNCTION balance_owner_of_payment(p_payment payments) RETURNS integer LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_payment.purpose IN ('balance_topup', 'recurrent_topup') THEN
+    RETURN p_payment.user_id;
+  END IF;
+  RETURN (SELECT t.user_id FROM guest_purchases g JOIN transactions t ON t.id = g.refund_transaction_id WHERE g.payment_id = p_payment.id);
+END $$;
+
+-- Locks a payment after its payer or, for a purchase without one, its buyer (docs/database.md, Locks and their order). All null when there is
+-- no such payment.
 CREATE OR REPLACE FUNCTION lock_payment_with_payer(p_payment_id integer) RETURNS payments LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
 BEGIN
-  PERFORM 1 FROM users u WHERE u.id = (SELECT p.user_id FROM payments p WHERE p.id = p_payment_id) FOR NO KEY UPDATE;
+  PERFORM 1 FROM users u WHERE u.id IN (SELECT p.user_id FROM payments p WHERE p.id = p_payment_id
+    UNION SELECT g.buyer_user_id FROM guest_purchases g WHERE g.payment_id = p_payment_id) ORDER BY u.id FOR NO KEY UPDATE;
   SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id FOR UPDATE;
   RETURN v_payment;
 END $$;
 
--- Takes p_amount, or as much of it as the balance has, from the payer of a top-up. The user is locked. Returns what was taken and its
--- movement; nothing for payments whose money did not go to a balance.
+-- Takes p_amount, or as much of it as the balance has, from the user whose balance has the money. The user is locked. Returns what was taken
+-- and its movement; nothing for payments whose money is in no balance.
 CREATE OR REPLACE FUNCTION debit_reversal(p_payment payments, p_amount bigint, p_movement_id text, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (debited bigint, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
+  v_user integer := balance_owner_of_payment(p_payment);
   v_balance bigint;
   v_language text;
   v_debit bigint;
   v_posting record;
 BEGIN
   SELECT u.balance_kopeks, lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_balance, v_language
-  FROM users u WHERE u.id = p_payment.user_id;
+  FROM users u WHERE u.id = v_user;
   v_debit := least(v_balance, p_amount);
-  IF v_debit IS NULL OR v_debit <= 0 OR p_payment.purpose NOT IN ('balance_topup', 'recurrent_topup') THEN
+  -- least() leaves out a null: there may be nobody to debit.
+  IF v_balance IS NULL OR v_debit <= 0 THEN
     RETURN QUERY SELECT 0::bigint, NULL::integer;
     RETURN;
   END IF;
-  SELECT p.* INTO v_posting FROM post_transaction(p_payment.user_id, 'refund', -v_debit, 'provider_clearing',
+  SELECT p.* INTO v_posting FROM post_transaction(v_user, 'refund', -v_debit, 'provider_clearing',
     'provider:' || p_payment.method, p_payment.method, p_movement_id, coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now) p;
   IF v_posting.outcome <> 'posted' THEN
     RAISE EXCEPTION 'posting a reversal returned %', v_posting.outcome;
@@ -35,24 +49,49 @@ BEGIN
   RETURN QUERY SELECT v_debit, v_posting.transaction_id;
 END $$;
 
--- Takes what was given back in part before the payment was credited, since reports come in any order. The payment has just been credited, so
--- that the balance covers it; its user and row are locked.
+-- Takes what was given back in part before the payment was credited, since reports come in any order, and what a requested refund of the
+-- money is about to give back. The payment has just been credited, so that the balance covers it; its user and row are locked. No more than
+-- the credit is taken.
 CREATE OR REPLACE FUNCTION debit_earlier_reversals(p_payment_id integer, p_titles jsonb, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
   v_reversal record;
   v_debit record;
+  v_left bigint;
 BEGIN
   FOR v_reversal IN SELECT r.* FROM payment_reversals r
-    WHERE r.payment_id = p_payment_id AND r.status = 'done' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
+    WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
   LOOP
     SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
-    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, v_reversal.amount_kopeks, 'reversal:' || v_reversal.reversal_id, p_titles,
+    v_left := coalesce(v_left, v_payment.amount_kopeks);
+    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, least(v_reversal.amount_kopeks, v_left),
+      CASE WHEN v_reversal.reversal_id IS NULL THEN 'refund:' || v_reversal.id ELSE 'reversal:' || v_reversal.reversal_id END, p_titles,
       p_now) d;
+    v_left := v_left - v_debit.debited;
     UPDATE payment_reversals r SET debited_kopeks = v_debit.debited, transaction_id = v_debit.transaction_id WHERE r.id = v_reversal.id;
-    PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
+    IF v_reversal.status = 'done' THEN
+      PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
+    END IF;
   END LOOP;
+END $$;
+
+-- Hands the debit of a requested refund over to another reversal of the same money, as far as both together are more than is left of the
+-- payment: the provider will hardly give the money back twice, and when it refuses the refund, only the rest of the debit goes back. The
+-- payment and its payer are locked. Returns how much the other reversal need not debit.
+CREATE OR REPLACE FUNCTION take_over_refund_debit(p_payment_id integer, p_amount bigint, p_left bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  v_refund record;
+  v_debited bigint;
+BEGIN
+  SELECT r.id, r.amount_kopeks, r.debited_kopeks INTO v_refund FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status = 'requested' FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN 0;
+  END IF;
+  v_debited := least(greatest(v_refund.amount_kopeks + p_amount - p_left, 0), v_refund.debited_kopeks, p_amount);
+  UPDATE payment_reversals r SET debited_kopeks = r.debited_kopeks - v_debited WHERE r.id = v_refund.id;
+  RETURN v_debited;
 END $$;
 
 -- Applies a reversal that the provider has reported or confirmed, once per (method, p_reversal_id). A refund that was requested here for
@@ -66,9 +105,10 @@ RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql 
 DECLARE
   v_payment payments;
   v_known integer;
-  v_reversed bigint;
+  v_left bigint;
   v_amount bigint;
   v_debited bigint := 0;
+  v_debit record;
   v_transaction integer;
   v_reversal integer;
 BEGIN
@@ -78,9 +118,10 @@ BEGIN
     RETURN;
   END IF;
 
-  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r
-  WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
-  v_amount := least(coalesce(p_amount, v_payment.amount_kopeks), v_payment.amount_kopeks - v_reversed);
+  -- A requested refund has given nothing back yet, and may be refused.
+  SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status = 'done';
+  v_amount := least(coalesce(p_amount, v_payment.amount_kopeks), v_left);
 
   SELECT r.id INTO v_known FROM payment_reversals r WHERE r.method = v_payment.method AND r.reversal_id = p_reversal_id;
   IF v_known IS NULL AND p_kind = 'refund' THEN
@@ -104,8 +145,11 @@ BEGIN
   END IF;
 
   IF v_payment.transaction_id IS NOT NULL THEN
-    SELECT d.debited, d.transaction_id INTO v_debited, v_transaction
-    FROM debit_reversal(v_payment, v_amount, 'reversal:' || p_reversal_id, p_titles, p_now) d;
+    v_debited := take_over_refund_debit(p_payment_id, v_amount, v_left);
+    SELECT d.debited, d.transaction_id INTO v_debit
+    FROM debit_reversal(v_payment, v_amount - v_debited, 'reversal:' || p_reversal_id, p_titles, p_now) d;
+    v_debited := v_debited + v_debit.debited;
+    v_transaction := v_debit.transaction_id;
   END IF;
   INSERT INTO payment_reversals (method, payment_id, kind, reversal_id, amount_kopeks, debited_kopeks, status, transaction_id, created_at, finished_at)
   VALUES (v_payment.method, p_payment_id, p_kind, p_reversal_id, v_amount, v_debited, 'done', v_transaction, p_now, p_now)
@@ -123,12 +167,21 @@ BEGIN
   RETURN QUERY SELECT 'reversed'::text, v_debited, v_amount - v_debited;
 END $$;
 
--- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid.
+-- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid. What a provider has given back beyond a
+-- credited payment, because it carried out a refund besides a chargeback, is a case.
 CREATE OR REPLACE FUNCTION mark_payment_reversed(p_payment_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_reversed bigint;
 BEGIN
+  SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
+  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done';
   UPDATE payments p SET outcome = 'refunded', updated_at = p_now
-  WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= (SELECT coalesce(sum(r.amount_kopeks), 0)
-    FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done');
+  WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= v_reversed;
+  IF v_payment.transaction_id IS NOT NULL AND v_reversed > v_payment.amount_kopeks THEN
+    PERFORM open_payment_case('reversal_remainder', v_payment.method, 'surplus:' || p_payment_id, p_payment_id, v_payment.user_id,
+      v_reversed - v_payment.amount_kopeks, v_payment.currency, jsonb_build_object('kind', 'surplus', 'reversed_kopeks', v_reversed), p_now);
+  END IF;
 END $$;
 
 -- Requests a refund, before the provider is asked. Of a credited payment the balance is debited at once with what it has, so that the payer
@@ -199,7 +252,8 @@ BEGIN
   RETURN true;
 END $$;
 
--- Ends a requested refund that the provider refuses: what was debited goes back to the balance. Returns false when it was ended before.
+-- Ends a requested refund that the provider refuses: what was debited goes back to the balance that it came from. Returns false when it was
+-- ended before.
 CREATE OR REPLACE FUNCTION fail_refund(p_id integer, p_error text, p_titles jsonb, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_reversal record;
@@ -207,7 +261,7 @@ DECLARE
   v_language text;
   v_posting record;
 BEGIN
-  SELECT p.user_id INTO v_user FROM payment_reversals r JOIN payments p ON p.id = r.payment_id WHERE r.id = p_id;
+  SELECT t.user_id INTO v_user FROM payment_reversals r JOIN transactions t ON t.id = r.transaction_id WHERE r.id = p_id;
   SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
   UPDATE payment_reversals r SET status = 'failed', last_error = left(p_error, 500), finished_at = p_now
   WHERE r.id = p_id AND r.status = 'requested' RETURNING r.* INTO v_reversal;

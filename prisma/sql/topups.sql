@@ -106,12 +106,13 @@ END $$;
 --
 -- p_titles is the description of the movement by language; the user's decides, else Russian. p_charge_id is the provider's id of the money,
 -- where it is another than the invoice's; it identifies the movement. p_extras: see record_credit_extras(); only with 'credited'.
+-- p_reversal_titles describe, like p_titles, what is taken at once because it was given back before.
 --
 -- outcome: credited | already_credited (the movement was there, only its link to this payment was missing) | changed (classify again) |
 -- no_user | taken (the movement belongs to another payment or user). 'changed', 'no_user' and 'taken' have written nothing.
 CREATE OR REPLACE FUNCTION credit_topup(p_payment_id integer, p_user_id integer, p_order_id text, p_external_id text, p_amount bigint,
   p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_titles jsonb,
-  p_method_name text, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL)
+  p_method_name text, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL, p_reversal_titles jsonb DEFAULT NULL)
 RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
   v_has_user boolean;
@@ -153,7 +154,7 @@ BEGIN
     RETURN;
   END IF;
   PERFORM record_topup(p_payment_id, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
-  PERFORM debit_earlier_reversals(p_payment_id, p_titles, p_now);
+  PERFORM debit_earlier_reversals(p_payment_id, coalesce(p_reversal_titles, p_titles), p_now);
   RETURN QUERY SELECT 'credited'::text, v_posting.transaction_id;
 END $$;
 

@@ -25,3 +25,8 @@ export function actorKey(actor: Actor): string {
       return 'anonymous';
   }
 }
+
+/** The name of an actor in records for people: that of a system actor alone, else as `actorKey`. */
+export function actorName(actor: Actor): string {
+  return actor.kind === 'system' ? actor.name : actorKey(actor);
+}

@@ -5,25 +5,38 @@ import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, text } from '../messaging/texts.ts';
 import { type TakenBack, takeBackTerm } from '../subscriptions/take-back-term.ts';
 import { methodName } from './method-settings.ts';
+import type { PaymentPurpose } from './purpose-payment.ts';
 import { claimReversal, type FollowedReversal, type ReversedPayer } from './reversal-repo.ts';
 
 /**
  * What follows a reversal (queue `payments.after-reversal`), once, in one transaction: money that the balance did not cover was spent, so that
- * the subscription it paid for is kept, shortened or ended (`REFUND_SUBSCRIPTION_RULE`); the payer is told; the tax receipt is corrected.
+ * the subscription it paid for is kept, shortened or ended (`REFUND_SUBSCRIPTION_RULE`); what was bought and not given yet is not given any
+ * more; the payer is told; the tax receipt is corrected.
+ * @param purposes what invoices pay besides the balance
  */
-export async function runAfterReversal(app: App, { reversalId }: { reversalId: number }): Promise<void> {
+export async function runAfterReversal(
+  app: App,
+  { reversalId }: { reversalId: number },
+  purposes: readonly PaymentPurpose[] = [],
+): Promise<void> {
   await inTransaction(app, async (t) => {
     const reversal = await claimReversal(t.db, reversalId, t.clock.now());
     if (!reversal) return;
     await t.jobs.send('receipts.queue', { paymentId: reversal.paymentId });
     const { payer } = reversal;
-    if (!payer) return;
-    const spentKopeks = reversal.isCredited ? reversal.amountKopeks - reversal.debitedKopeks : 0;
-    const rule = t.env.refundSubscriptionRule;
-    const taken = spentKopeks > 0 && rule !== 'keep' ? await takeBackTerm(t, payer.userId, spentKopeks, rule) : null;
-    if (taken) t.log.warn({ reversalId, userId: payer.userId, ...taken }, 'a subscription was taken back with its money');
-    await notifyPayer(t, reversal, payer, taken);
+    const purpose = purposes.find((known) => known.purpose === reversal.purpose);
+    const ownerId = purpose ? await purpose.reverse(t, reversal.paymentId, reversal.isWhole) : (payer?.userId ?? null);
+    const taken = ownerId === null ? null : await takeBack(t, reversal, ownerId);
+    if (taken) t.log.warn({ reversalId, userId: ownerId, ...taken }, 'a subscription was taken back with its money');
+    if (payer) await notifyPayer(t, reversal, payer, payer.userId === ownerId ? taken : null);
   });
+}
+
+/** Takes back what the spent part of the money had bought, as the rule says. */
+async function takeBack(t: App, reversal: FollowedReversal, ownerId: number): Promise<TakenBack | null> {
+  const spentKopeks = reversal.isCredited ? reversal.amountKopeks - reversal.debitedKopeks : 0;
+  const rule = t.env.refundSubscriptionRule;
+  return spentKopeks > 0 && rule !== 'keep' ? takeBackTerm(t, ownerId, spentKopeks, rule) : null;
 }
 
 async function notifyPayer(

@@ -71,7 +71,7 @@ export async function countOpenCases(db: Db): Promise<{ open: number; oldest: Da
 }
 
 /** What a decision did. Only `done` has written anything. */
-export type DecisionOutcome = 'done' | 'no_user' | 'unknown' | 'resolved' | 'credited' | 'reversed';
+export type DecisionOutcome = 'done' | 'no_user' | 'unknown' | 'resolved' | 'credited' | 'reversed' | 'refunding';
 
 interface Decision {
   caseId: number;
@@ -84,11 +84,20 @@ interface Decision {
 export async function creditCase(
   db: Db,
   { caseId, resolvedBy, comment, now }: Decision,
-  credit: { userId: number; kopeks: number; titles: Record<Language, string>; methodName: string },
+  credit: {
+    userId: number;
+    kopeks: number;
+    titles: Record<Language, string>;
+    reversalTitles: Record<Language, string>;
+    methodName: string;
+  },
 ): Promise<{ outcome: DecisionOutcome; transactionId: number | null }> {
   const [row] = await db.sql<{ outcome: DecisionOutcome; transactionId: number | null }>(
-    'SELECT outcome, transaction_id FROM credit_payment_case($1::int, $2::int, $3::bigint, $4::jsonb, $5, $6, $7, $8::timestamptz)',
-    [caseId, credit.userId, credit.kopeks, JSON.stringify(credit.titles), credit.methodName, resolvedBy, comment, now],
+    'SELECT outcome, transaction_id FROM credit_payment_case($1::int, $2::int, $3::bigint, $4::jsonb, $5, $6, $7, $8::timestamptz, $9::jsonb)',
+    [
+      ...[caseId, credit.userId, credit.kopeks, JSON.stringify(credit.titles), credit.methodName, resolvedBy, comment, now],
+      JSON.stringify(credit.reversalTitles),
+    ],
   );
   return row!;
 }

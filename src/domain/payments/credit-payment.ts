@@ -6,7 +6,7 @@ import { creditExtras, overpaidKopeks } from './credit-extras.ts';
 import { markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase, reportCase } from './open-case.ts';
-import { topupTitles } from './payment-texts.ts';
+import { reversalTitles, topupTitles } from './payment-texts.ts';
 import type { ProviderPaymentState } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
@@ -136,7 +136,8 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
   if (seen.userId === null) return refuseCredit(app, seen, state, 'no_user');
   const topup = {
     ...{ payment: seen, state, now: app.clock.now() },
-    ...{ titles: topupTitles(app, seen.method), methodName: methodName(app, seen.method), extras: creditExtras(seen, state) },
+    ...{ titles: topupTitles(app, seen.method), reversalTitles: reversalTitles(app, seen.method) },
+    ...{ methodName: methodName(app, seen.method), extras: creditExtras(seen, state) },
   };
   const { outcome, transactionId } = await committedStatement(app, () => postTopup(app.db, topup));
   if (outcome === 'no_user') return refuseCredit(app, seen, state, 'no_user');

@@ -10,6 +10,8 @@ export interface TopupCredit {
   state: ProviderPaymentState;
   /** Description of the ledger row by language. */
   titles: Record<Language, string>;
+  /** The same of what is taken at once because it was given back before. */
+  reversalTitles: Record<Language, string>;
   /** The method's name for users. */
   methodName: string;
   extras: CreditExtras | null;
@@ -25,15 +27,16 @@ export type TopupOutcome = 'credited' | 'already_credited' | 'changed' | 'no_use
 /** Credits a top-up with everything that belongs to it, in one statement (prisma/sql/topups.sql). */
 export async function postTopup(
   db: Db,
-  { payment, state, titles, methodName, extras, now }: TopupCredit,
+  { payment, state, titles, reversalTitles, methodName, extras, now }: TopupCredit,
 ): Promise<{ outcome: TopupOutcome; transactionId: number | null }> {
   const [row] = await db.sql<{ outcome: TopupOutcome; transactionId: number | null }>(
     `SELECT outcome, transaction_id FROM credit_topup($1::int, $2::int, $3, $4, $5::bigint, $6, $7, $8, $9::timestamptz, $10::jsonb, $11::jsonb, $12,
-       $13::timestamptz, $14, $15::jsonb)`,
+       $13::timestamptz, $14, $15::jsonb, $16::jsonb)`,
     [
       ...[payment.id, payment.userId, payment.orderId, payment.externalId, payment.amountKopeks, payment.currency],
       ...[state.externalId, state.status, state.paidAt ?? now, JSON.stringify(state.raw ?? null)],
       ...[JSON.stringify(titles), methodName, now, state.chargeId ?? null, extras && JSON.stringify(extras)],
+      JSON.stringify(reversalTitles),
     ],
   );
   return row!;

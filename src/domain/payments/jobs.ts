@@ -49,12 +49,13 @@ const caseNotice = defineJob({
   handle: (app, { data }) => notifyCase(app, data),
 });
 
-/** What follows a reversal (03a section 0.5): the message to the payer. */
-const afterReversal = defineJob({
-  name: 'payments.after-reversal',
-  payload: z.object({ reversalId: z.int() }),
-  handle: (app, { data }) => runAfterReversal(app, data),
-});
+/** What follows a reversal (03a section 0.5): what the money had bought, and the message to the payer. */
+const afterReversal = (purposes: PaymentPurposes) =>
+  defineJob({
+    name: 'payments.after-reversal',
+    payload: z.object({ reversalId: z.int() }),
+    handle: (app, { data }) => runAfterReversal(app, data, purposes.invoices),
+  });
 
 /** Asks the provider for a refund that an administrator requested. Many retries: a provider may be away for hours. */
 const refund = defineJob({
@@ -85,7 +86,7 @@ export const paymentJobs = (purposes: PaymentPurposes) => [
   checkPending,
   afterTopup,
   caseNotice,
-  afterReversal,
+  afterReversal(purposes),
   refund,
   cardCharge,
   cardCharges,

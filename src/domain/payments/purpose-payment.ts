@@ -20,6 +20,11 @@ export interface PaymentPurpose {
   settle(app: App, payment: Payment, state: ProviderPaymentState): Promise<CreditResult | 'changed'>;
   /** Records that another amount or currency was paid, in the transaction that marks the payment, once (spec 03 H10). */
   recordMismatch(t: App, payment: Payment, state: ProviderPaymentState): Promise<void>;
+  /**
+   * Ends what was bought with money that went back as a whole and was not given yet; once a reversal, in the transaction of its job.
+   * @returns the user whose subscription the money had bought; null = nobody's
+   */
+  reverse(t: App, paymentId: number, isWhole: boolean): Promise<number | null>;
 }
 
 /**

@@ -7,7 +7,7 @@ import { isRowId } from '../../core/row-id.ts';
 import { recordCommand } from '../access/record-command.ts';
 import { closeCase, countOpenCases, creditCase, type DecisionOutcome, findCase, listCaseRows } from './case-repo.ts';
 import { methodName } from './method-settings.ts';
-import { topupTitles } from './payment-texts.ts';
+import { reversalTitles, topupTitles } from './payment-texts.ts';
 import { requestRefundOfCase } from './refunds/request-refund.ts';
 import { findPayment } from './repo.ts';
 import type { Payment, PaymentCase } from './types.ts';
@@ -55,7 +55,7 @@ export async function readCase(app: App, id: number): Promise<{ found: PaymentCa
  * - refund: a job asks the provider to give back the money, where its interface can; else the decision is recorded, and the money is to be
  *   returned in the cabinet of the provider.
  * - ignore: nothing is owed to anybody.
- * @throws AppError 404 unknown case or user, 409 resolved, credited or reversed meanwhile, 400 a decision that the case does not allow
+ * @throws AppError 404 unknown case or user, 409 resolved, credited, reversed or being refunded meanwhile, 400 a decision that the case does not allow
  */
 export async function resolveCase(app: App, actor: Actor, id: number, decision: CaseDecision): Promise<ResolvedCase> {
   const { found } = await readCase(app, id);
@@ -101,7 +101,9 @@ function creditOf(app: App, found: PaymentCase, { kopeks, userId }: Extract<Case
   if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_KOPEKS) {
     throw refuse('invalid_amount', 400, `The amount must be from 1 to ${MAX_KOPEKS} kopeks`);
   }
-  return { kopeks: amount, titles: topupTitles(app, found.method), methodName: methodName(app, found.method) };
+  const { method } = found;
+  const titles = { titles: topupTitles(app, method), reversalTitles: reversalTitles(app, method) };
+  return { kopeks: amount, ...titles, methodName: methodName(app, method) };
 }
 
 const caseNotFound = (id: number) => refuse('case_not_found', 404, `There is no case ${id}`);
@@ -116,6 +118,12 @@ function refusalOf(outcome: Exclude<DecisionOutcome, 'done'>, id: number) {
       return refuse('case_resolved', 409, `Case ${id} is resolved`);
     case 'credited':
       return refuse('case_credited', 409, `The money of case ${id} was credited meanwhile; the case can be ignored`);
+    case 'refunding':
+      return refuse(
+        'case_refunding',
+        409,
+        `The provider was asked to give back the money of case ${id}; the case can be ignored`,
+      );
     case 'reversed':
       return refuse('case_reversed', 409, `The provider returned the money of case ${id} to the payer; the case can be ignored`);
   }

@@ -32,6 +32,10 @@ export interface FollowedReversal {
   debitedKopeks: number;
   /** False for money that was credited to nobody: nothing was bought with it. */
   isCredited: boolean;
+  /** What the money paid for (`payments.purpose`). */
+  purpose: string;
+  /** The payment is reversed as a whole. */
+  isWhole: boolean;
   /** Null for people without an account. */
   payer: ReversedPayer | null;
 }
@@ -45,6 +49,8 @@ export async function claimReversal(db: Db, id: number, now: Date): Promise<Foll
       amountKopeks: bigint;
       debitedKopeks: bigint;
       isCredited: boolean;
+      purpose: string;
+      isWhole: boolean;
       userId: number | null;
       userStatus: string | null;
     }
@@ -53,12 +59,13 @@ export async function claimReversal(db: Db, id: number, now: Date): Promise<Foll
        UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL AND status = 'done'
        RETURNING method, payment_id, amount_kopeks, debited_kopeks)
      SELECT c.payment_id, c.method, c.amount_kopeks, c.debited_kopeks, p.transaction_id IS NOT NULL AS is_credited,
-       u.id AS user_id, ${PAYER.of('u')}, u.status AS user_status
+       p.purpose, p.outcome = 'refunded' AS is_whole, u.id AS user_id, ${PAYER.of('u')}, u.status AS user_status
      FROM claimed c JOIN payments p ON p.id = c.payment_id LEFT JOIN users u ON u.id = p.user_id`,
     [id, now],
   );
   if (!row) return null;
-  const { paymentId, method, amountKopeks, debitedKopeks, isCredited, userId, userStatus, ...rest } = row;
+  const { paymentId, method, amountKopeks, debitedKopeks, isCredited, purpose, isWhole, userId, userStatus, ...rest } = row;
   const payer = userId === null || userStatus === null ? null : { ...rest, userId, userStatus };
-  return { paymentId, method, amountKopeks: Number(amountKopeks), debitedKopeks: Number(debitedKopeks), isCredited, payer };
+  const amounts = { amountKopeks: Number(amountKopeks), debitedKopeks: Number(debitedKopeks) };
+  return { paymentId, method, ...amounts, isCredited, purpose, isWhole, payer };
 }

@@ -5,7 +5,6 @@ import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { runAfterReversal } from '../../../src/domain/payments/after-reversal.ts';
-import { ProviderError, type ProviderFailure, type RefundRequest } from '../../../src/domain/payments/ports.ts';
 import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
 import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
 import { resolveCase } from '../../../src/domain/payments/resolve-case.ts';
@@ -13,29 +12,9 @@ import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { callback, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
 import { aSubscription } from '../../support/provisioning-setup.ts';
-import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
+import { RefundingProvider } from '../../support/refunding-provider.ts';
+import { withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-
-/** A provider with refunds; each is carried out at once unless a fault says otherwise. */
-class RefundingProvider extends ScriptedProvider {
-  readonly canRefundPartly = true;
-  readonly refunds: RefundRequest[] = [];
-  faults: (ProviderFailure | 'after' | 'pending')[] = [];
-
-  refund = async (request: RefundRequest) => {
-    const fault = this.faults.shift();
-    if (fault === 'rejected' || fault === 'unavailable' || fault === 'not_configured') {
-      throw new ProviderError(this.method, fault, 'scripted');
-    }
-    this.refunds.push(request);
-    const reversalId = `refund-${request.idempotencyKey}`;
-    const invoice = this.invoices.get(request.externalId)!;
-    const done = { reversalId, kind: 'refund' as const, amountKopeks: request.amountKopeks };
-    if (fault !== 'pending') invoice.reversals = [...(invoice.reversals ?? []), done];
-    if (fault === 'after') throw new ProviderError(this.method, 'unavailable', 'the answer was lost');
-    return { reversalId, state: fault === 'pending' ? ('pending' as const) : ('done' as const) };
-  };
-}
 
 let t: TestApp;
 let app: App;
@@ -81,6 +60,18 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     const { user, paymentId, externalId } = await aPayment();
     const { refundId, debitedKopeks } = await requestRefund(app, order(paymentId, 20_000));
     expect([debitedKopeks, await balanceOf(user.id)]).toEqual([20_000, 30_000]);
+    const audit = await app.db.sql('SELECT actor_name, action, details FROM admin_audit_log WHERE resource_id = $1', [
+      `payment ${paymentId}`,
+    ]);
+    expect(audit).toMatchObject([
+      {
+        ...{ actorName: 'test', action: 'payments:edit' },
+        details: {
+          command: `payments refund ${paymentId}`,
+          after: { amountKopeks: 20_000, debitedKopeks: 20_000, reason: 'asked for it' },
+        },
+      },
+    ]);
     await sendRefund(app, { reversalId: refundId });
     await sendRefund(app, { reversalId: refundId });
     expect(provider.refunds).toHaveLength(1);

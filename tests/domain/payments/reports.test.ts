@@ -5,7 +5,7 @@ import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { makeLedgerReport } from '../../../src/domain/ledger/report/make-report.ts';
 import { sumProviderTurnover } from '../../../src/domain/payments/report/provider-turnover.ts';
-import { reconcilePayments } from '../../../src/domain/payments/report/reconcile.ts';
+import { type Discrepancy, reconcilePayments } from '../../../src/domain/payments/report/reconcile.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { callback, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
@@ -84,15 +84,27 @@ describe('reconciliation with the export of a provider', () => {
     const [row] = await app.db.sql<{ orderId: string }>('SELECT order_id FROM payments WHERE id = $1::int', [
       different.paymentId,
     ]);
+    const dollars = await aTopup(14_000);
     const exported = [
-      { id: matched.externalId, amountKopeks: 11_000 },
-      { id: matched.externalId, amountKopeks: 11_000 },
-      { id: row!.orderId, amountKopeks: 12_001 },
-      { id: 'nobody', amountKopeks: 500 },
+      { id: matched.externalId, amountKopeks: 11_000, currency: null },
+      { id: matched.externalId, amountKopeks: 11_000, currency: 'RUB' },
+      { id: row!.orderId, amountKopeks: 12_001, currency: 'RUB' },
+      { id: 'nobody', amountKopeks: 500, currency: 'RUB' },
+      { id: dollars.externalId, amountKopeks: 14_000, currency: 'USD' },
     ];
-    const found = await reconcilePayments(app, 'sandbox', { from, to: addDays(from, 1) }, exported);
-    expect(found).toMatchObject({ matched: 1, matchedKopeks: 11_000, missingHere: [{ id: 'nobody', amountKopeks: 500 }] });
-    expect(found.different).toMatchObject([{ paymentId: different.paymentId, amountKopeks: 12_000, exportedKopeks: 12_001 }]);
-    expect(found.missingThere).toMatchObject([{ paymentId: missing.paymentId, amountKopeks: 13_000 }]);
+    const found: Discrepancy[] = [];
+    const period = { from, to: addDays(from, 1) };
+    const totals = await reconcilePayments(app, 'sandbox', period, exported, (one) => found.push(one));
+    expect(totals).toEqual({ matched: 1, matchedKopeks: 11_000, discrepancies: 4 });
+    expect(found).toMatchObject([
+      {
+        state: 'different',
+        payment: { paymentId: different.paymentId, amountKopeks: 12_000 },
+        exported: { amountKopeks: 12_001 },
+      },
+      { state: 'missingHere', payment: null, exported: { id: 'nobody', amountKopeks: 500 } },
+      { state: 'otherCurrency', payment: { paymentId: dollars.paymentId }, exported: { currency: 'USD' } },
+      { state: 'missingThere', payment: { paymentId: missing.paymentId, amountKopeks: 13_000 }, exported: null },
+    ]);
   });
 });

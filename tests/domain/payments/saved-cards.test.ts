@@ -86,6 +86,31 @@ function answerCharges(answer: (request: LoopbackRequest) => object | null) {
   return seen;
 }
 
+/** A provider that decides on charges when `status` says so. */
+function undecided() {
+  const payment = { status: 'pending', made: [] as { key: string; body: string }[] };
+  stage.intercept((request) => {
+    const isCharge = request.method === 'POST' && request.body.includes('payment_method_id');
+    if (isCharge) payment.made.push({ key: request.headers['idempotence-key']!, body: request.body });
+    const made = isCharge ? payment.made.at(-1) : payment.made.find(({ key }) => request.path.includes(key));
+    if (!made) return null;
+    const { amount, metadata } = JSON.parse(made.body);
+    const body = JSON.stringify({
+      ...{
+        id: `payment-${made.key}`,
+        status: payment.status,
+        paid: payment.status === 'succeeded',
+        amount,
+        metadata,
+        test: true,
+      },
+      ...{ recipient: { account_id: 'sandbox' }, created_at: stage.t.clock.now().toISOString() },
+    });
+    return { status: 200, contentType: 'application/json', body };
+  });
+  return payment;
+}
+
 const canceled = (reason: string) => (request: LoopbackRequest) => ({
   id: `payment-${request.headers['idempotence-key']}`,
   status: 'canceled',
@@ -222,5 +247,46 @@ describe('a renewal that the balance does not cover', () => {
     expect(made).toHaveLength(1);
     expect(await charges()).toMatchObject([{ status: 'paid' }]);
     expect(await paidByCard()).toBe(missingKopeks);
+  });
+
+  test('that the provider has not decided at midnight is not charged a second time on the next day of the plan', async () => {
+    const payment = undecided();
+    await chargeToday();
+    expect(await charges()).toMatchObject([{ status: 'open' }]);
+    stage.t.clock.advance(DAY_MS);
+    await chargeToday();
+    expect(payment.made).toHaveLength(1);
+    payment.status = 'succeeded';
+    await chargeToday();
+    expect(payment.made).toHaveLength(1);
+    expect(await paidByCard()).toBe(missingKopeks);
+    expect((await charges()).map(({ status }) => status)).toEqual(['paid', 'not_due']);
+    expect(await checkLedger(stage.app)).toEqual([]);
+  });
+
+  test('that the provider refuses at last is charged again on the day of the plan', async () => {
+    const payment = undecided();
+    await chargeToday();
+    stage.t.clock.advance(DAY_MS);
+    await chargeToday();
+    payment.status = 'canceled';
+    // The job of today's charge ends yesterday's attempt and goes on; that of yesterday's finds nothing to do.
+    await chargeToday();
+    await chargeToday();
+    expect(payment.made).toHaveLength(2);
+    expect(new Set(payment.made.map(({ key }) => key)).size).toBe(2);
+  });
+
+  test('whose answer was lost is not sent again after the idempotency key has expired at the provider', async () => {
+    const seen = answerCharges(() => ({}));
+    await startCharges(stage.app);
+    const [charge] = await charges();
+    await expect(chargeCards(stage.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
+    const before = seen.length;
+    stage.t.clock.advance(DAY_MS);
+    await chargeCards(stage.app, { chargeId: charge!.id });
+    expect(seen).toHaveLength(before);
+    expect(await attempts()).toEqual([{ status: 'failed', reason: 'unclear' }]);
+    expect(await charges()).toMatchObject([{ status: 'not_due' }]);
   });
 });

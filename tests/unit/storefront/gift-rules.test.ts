@@ -78,44 +78,54 @@ const code = {
 const directed = { ...code, recipient: { type: 'email' as const, value: 'a@example.com' }, userId: FRIEND };
 
 describe('who may activate', () => {
+  const verdict = (gift: Parameters<typeof claimVerdict>[0], userId: number, isGivable = true) =>
+    claimVerdict(gift, userId, isGivable);
+
   test('a code: the first, but not its buyer', () => {
-    expect(claimVerdict(code, FRIEND)).toBe('claim');
-    expect(claimVerdict(code, BUYER)).toBe('own');
-    expect(claimVerdict({ ...code, userId: FRIEND, status: 'pending_activation' }, STRANGER)).toBe('not_found');
-    expect(claimVerdict({ ...code, userId: FRIEND, status: 'pending_activation' }, FRIEND)).toBe('claim');
-    expect(claimVerdict({ ...code, userId: FRIEND, status: 'pending_activation', grantedAt: new Date() }, FRIEND)).toBe(
-      'claimed',
-    );
-    expect(claimVerdict({ ...code, userId: FRIEND, status: 'delivered', grantedAt: new Date() }, FRIEND)).toBe('claimed');
+    expect(verdict(code, FRIEND)).toBe('claim');
+    expect(verdict(code, BUYER)).toBe('own');
+    expect(verdict({ ...code, userId: FRIEND, status: 'pending_activation' }, STRANGER)).toBe('not_found');
+    expect(verdict({ ...code, userId: FRIEND, status: 'pending_activation' }, FRIEND)).toBe('claim');
+    expect(verdict({ ...code, userId: FRIEND, status: 'pending_activation', grantedAt: new Date() }, FRIEND)).toBe('claimed');
+    expect(verdict({ ...code, userId: FRIEND, status: 'delivered', grantedAt: new Date() }, FRIEND)).toBe('claimed');
   });
 
   test('spec 03 H2: a gift with a recipient, by that recipient alone', () => {
-    expect(claimVerdict(directed, FRIEND)).toBe('claim');
-    expect(claimVerdict(directed, STRANGER)).toBe('not_found');
-    expect(claimVerdict({ ...directed, userId: null }, STRANGER)).toBe('not_found');
-    expect(claimVerdict({ ...directed, userId: null, status: 'pending' }, BUYER)).toBe('own');
+    expect(verdict(directed, FRIEND)).toBe('claim');
+    expect(verdict(directed, STRANGER)).toBe('not_found');
+    expect(verdict({ ...directed, userId: null }, STRANGER)).toBe('not_found');
+    expect(verdict({ ...directed, userId: null, status: 'pending' }, BUYER)).toBe('own');
   });
 
   test('nothing that is unpaid or over, and no purchase for oneself', () => {
     for (const status of ['pending', 'failed', 'expired'] as const) {
-      expect(claimVerdict({ ...code, status }, FRIEND)).toBe('not_claimable');
+      expect(verdict({ ...code, status }, FRIEND)).toBe('not_claimable');
     }
-    expect(claimVerdict({ ...directed, isGift: false }, FRIEND)).toBe('not_found');
+    expect(verdict({ ...directed, isGift: false }, FRIEND)).toBe('not_found');
+  });
+
+  test('nothing whose payer has the money back, except what was given before', () => {
+    expect(verdict(code, FRIEND, false)).toBe('not_claimable');
+    expect(verdict(directed, FRIEND, false)).toBe('not_claimable');
+    expect(verdict({ ...directed, status: 'delivered', grantedAt: new Date() }, FRIEND, false)).toBe('claimed');
+    expect(verdict(directed, STRANGER, false)).toBe('not_found');
   });
 });
 
 test('what may be refunded', () => {
+  const obstacle = (gift: Parameters<typeof refundObstacle>[0], isReturned = false) => refundObstacle(gift, isReturned);
   const now = new Date();
   const paid = { ...code, paidAt: now, activationRequestedAt: null, refundTransactionId: null };
-  expect(refundObstacle(paid)).toBeNull();
-  expect(refundObstacle({ ...paid, ...directed })).toBeNull();
-  expect(refundObstacle({ ...paid, ...directed, status: 'pending_activation' })).toBeNull();
-  expect(refundObstacle({ ...paid, status: 'failed', userId: FRIEND, activationRequestedAt: now })).toBeNull();
-  expect(refundObstacle({ ...paid, ...directed, status: 'pending_activation', activationRequestedAt: now })).toBe('claimed');
-  expect(refundObstacle({ ...paid, userId: FRIEND })).toBe('claimed');
-  expect(refundObstacle({ ...paid, grantedAt: now })).toBe('claimed');
-  expect(refundObstacle({ ...paid, status: 'expired', paidAt: null })).toBe('unpaid');
-  expect(refundObstacle({ ...paid, status: 'failed', refundTransactionId: 5 })).toBe('refunded');
-  expect(refundObstacle({ ...paid, buyerUserId: null })).toBe('no_buyer');
-  expect(refundObstacle({ ...paid, isGift: false })).toBe('not_a_gift');
+  expect(obstacle(paid)).toBeNull();
+  expect(obstacle({ ...paid, ...directed })).toBeNull();
+  expect(obstacle({ ...paid, ...directed, status: 'pending_activation' })).toBeNull();
+  expect(obstacle({ ...paid, status: 'failed', userId: FRIEND, activationRequestedAt: now })).toBeNull();
+  expect(obstacle({ ...paid, ...directed, status: 'pending_activation', activationRequestedAt: now })).toBe('claimed');
+  expect(obstacle({ ...paid, userId: FRIEND })).toBe('claimed');
+  expect(obstacle({ ...paid, grantedAt: now })).toBe('claimed');
+  expect(obstacle({ ...paid, status: 'expired', paidAt: null })).toBe('unpaid');
+  expect(obstacle({ ...paid, status: 'failed', refundTransactionId: 5 })).toBe('refunded');
+  expect(obstacle({ ...paid, buyerUserId: null })).toBe('no_buyer');
+  expect(obstacle({ ...paid, isGift: false })).toBe('not_a_gift');
+  expect(obstacle(paid, true)).toBe('returned');
 });

@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { addMs, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { text } from '../../messaging/texts.ts';
 import { type AutopayRenewal, readDueRenewal } from '../../subscriptions/autopay/unpaid-renewals.ts';
@@ -26,12 +26,14 @@ import { areCardsCharged, CARD_PROVIDER } from './start-charges.ts';
 
 /** A charge that the provider has accepted and not decided yet: when it is asked again. */
 const ASK_AGAIN_MS = MINUTE_MS;
+/** How long a charge without an answer may be sent again: the provider keeps an idempotency key for 24 hours (03a section 0.6). */
+const KEY_MS = 23 * HOUR_MS;
 
 /**
  * Pays a renewal with the saved cards of its owner, newest first, until one succeeds (queue `payments.charge-card`, spec 03 section 5.2). The
  * payment of an attempt is stored before the provider is asked, and its order id is the idempotency key: a run that was killed is continued by
- * the next one without a second charge. While an attempt is undecided no other card is tried. The money arrives as a top-up with the purpose
- * `recurrent_topup`, and autopay renews.
+ * the next one without a second charge. While an attempt is undecided, also one of an earlier day, no card is charged. The money arrives as a
+ * top-up with the purpose `recurrent_topup`, and autopay renews.
  * @throws Error while the provider is down: the queue runs it again
  */
 export async function chargeCards(app: App, { chargeId }: { chargeId: number }): Promise<void> {
@@ -39,14 +41,19 @@ export async function chargeCards(app: App, { chargeId }: { chargeId: number }):
   const provider = app.ports.payments.byMethod(CARD_PROVIDER);
   if (!charge || !provider?.chargeSaved) return;
   for (;;) {
-    const attempt = (await findOpenAttempt(app.db, chargeId)) ?? (await nextAttempt(app, charge));
+    const attempt = (await findOpenAttempt(app.db, charge.subscriptionId)) ?? (await nextAttempt(app, charge));
     if (!attempt) return;
     const state = await stateOf(app, provider, charge, attempt);
     if (state === 'undecided') {
       await app.jobs.send('payments.charge-card', { chargeId }, { startAfter: addMs(app.clock.now(), ASK_AGAIN_MS) });
       return;
     }
-    if (state === 'paid') return finishPaid(app, chargeId, attempt.id);
+    if (state === 'paid') {
+      await finishPaid(app, attempt);
+      // That of an earlier day: whether this charge is still due is decided anew.
+      if (attempt.chargeId !== chargeId) continue;
+      return;
+    }
     await failAttempt(app, charge, attempt, state);
   }
 }
@@ -55,10 +62,10 @@ export async function chargeCards(app: App, { chargeId }: { chargeId: number }):
  * Ends a charge with its paid attempt, both in one transaction: a run that found the attempt ended and the charge open would try the next card
  * for a renewal that is paid.
  */
-function finishPaid(app: App, chargeId: number, attemptId: number): Promise<void> {
+function finishPaid(app: App, attempt: OpenAttempt): Promise<void> {
   return inTransaction(app, async (t) => {
-    await finishCharge(t.db, chargeId, 'paid', t.clock.now());
-    await finishAttempt(t.db, attemptId, 'paid', null);
+    await finishCharge(t.db, attempt.chargeId, 'paid', t.clock.now());
+    await finishAttempt(t.db, attempt.id, 'paid', null);
   });
 }
 
@@ -73,7 +80,7 @@ async function nextAttempt(app: App, charge: OpenCharge): Promise<OpenAttempt | 
     return null;
   }
   const isTried = await inTransaction(app, async (t) => {
-    const found = await lockCharge(t.db, charge.id);
+    const found = await lockCharge(t.db, charge);
     if (found !== 'open') return found === 'tried';
     const card = await lockNextCard(t.db, charge.id, charge.userId, CARD_PROVIDER);
     if (!card) {
@@ -88,7 +95,7 @@ async function nextAttempt(app: App, charge: OpenCharge): Promise<OpenAttempt | 
     await insertAttempt(t.db, { chargeId: charge.id, savedMethodId: card.id, paymentId, now });
     return true;
   });
-  return isTried ? findOpenAttempt(app.db, charge.id) : null;
+  return isTried ? findOpenAttempt(app.db, charge.subscriptionId) : null;
 }
 
 const amountOf = (app: App, { missingKopeks }: AutopayRenewal) =>
@@ -115,6 +122,10 @@ async function stateOf(
       // Unlinked before the provider was asked: it is not asked any more.
       await markInvoiceFailed(app.db, payment.id, app.clock.now());
       return { reason: 'unlinked', isMethodGone: false };
+    } else if (app.clock.now().getTime() - payment.createdAt.getTime() > KEY_MS) {
+      // Asked again, the provider would make a second charge. Should there be a first one, its notification credits the payment.
+      await markInvoiceFailed(app.db, payment.id, app.clock.now());
+      return { reason: 'unclear', isMethodGone: false };
     } else {
       state = await provider.chargeSaved!({
         ...{ orderId: payment.orderId, providerMethodId: card.providerMethodId, amountKopeks: payment.amountKopeks },

@@ -44,15 +44,22 @@ export async function finishCharge(db: Db, id: number, status: 'paid' | 'failed'
 }
 
 /**
- * Locks a charge for the choice of its next card, so that two runs do not choose at once.
- * @returns `ended`, also when a card has paid; `tried` = an attempt of another run is undecided; `open` = the next card may be tried
+ * Locks the open charges of a subscription for the choice of the next card, so that two runs do not choose at once, also those of two days.
+ * @returns `ended`, also when a card has paid; `tried` = an attempt of another run or of an earlier day is undecided; `open` = the next card may be tried
  */
-export async function lockCharge(t: Db, id: number): Promise<'open' | 'tried' | 'ended'> {
-  const [row] = await t.sql<{ status: string }>('SELECT status FROM recurrent_charges WHERE id = $1::int FOR UPDATE', [id]);
-  if (row?.status !== 'open') return 'ended';
+export async function lockCharge(
+  t: Db,
+  { id, subscriptionId }: Pick<OpenCharge, 'id' | 'subscriptionId'>,
+): Promise<'open' | 'tried' | 'ended'> {
+  const open = await t.sql<{ id: number }>(
+    "SELECT id FROM recurrent_charges WHERE subscription_id = $1::int AND status = 'open' ORDER BY id FOR UPDATE",
+    [subscriptionId],
+  );
+  if (!open.some((charge) => charge.id === id)) return 'ended';
   const [tried] = await t.sql<{ status: string }>(
-    "SELECT status FROM recurrent_attempts WHERE charge_id = $1::int AND status IN ('open', 'paid') ORDER BY status DESC LIMIT 1",
-    [id],
+    `SELECT a.status FROM recurrent_charges c JOIN recurrent_attempts a ON a.charge_id = c.id
+     WHERE c.subscription_id = $1::int AND (a.status = 'open' OR (a.status = 'paid' AND c.id = $2::int)) ORDER BY a.status DESC LIMIT 1`,
+    [subscriptionId, id],
   );
   if (!tried) return 'open';
   return tried.status === 'paid' ? 'ended' : 'tried';
@@ -84,22 +91,24 @@ export async function insertAttempt(
 /** An attempt whose result is not known yet, with its card and payment. */
 export interface OpenAttempt {
   id: number;
+  chargeId: number;
   isCardActive: boolean;
   card: ChargeableCard;
   payment: Payment;
 }
 
-export async function findOpenAttempt(db: Db, chargeId: number): Promise<OpenAttempt | null> {
-  const [row] = await db.sql<ChargeableCard & { attemptId: number; isActive: boolean; paymentId: number }>(
-    `SELECT a.id AS attempt_id, a.payment_id, m.is_active, ${CARD.of('m')}
-     FROM recurrent_attempts a JOIN saved_payment_methods m ON m.id = a.saved_method_id
-     WHERE a.charge_id = $1::int AND a.status = 'open' ORDER BY a.id LIMIT 1`,
-    [chargeId],
+/** The oldest of a subscription, whatever the day of its charge: money that may be on its way is waited for. */
+export async function findOpenAttempt(db: Db, subscriptionId: number): Promise<OpenAttempt | null> {
+  const [row] = await db.sql<ChargeableCard & { attemptId: number; chargeId: number; isActive: boolean; paymentId: number }>(
+    `SELECT a.id AS attempt_id, a.charge_id, a.payment_id, m.is_active, ${CARD.of('m')}
+     FROM recurrent_charges c JOIN recurrent_attempts a ON a.charge_id = c.id JOIN saved_payment_methods m ON m.id = a.saved_method_id
+     WHERE c.subscription_id = $1::int AND a.status = 'open' ORDER BY a.id LIMIT 1`,
+    [subscriptionId],
   );
   if (!row) return null;
-  const { attemptId, isActive, paymentId, ...card } = row;
+  const { attemptId, chargeId, isActive, paymentId, ...card } = row;
   const [payment] = await db.sql<RowOf<typeof PAYMENT>>(`SELECT ${PAYMENT.of()} FROM payments WHERE id = $1::int`, [paymentId]);
-  return { id: attemptId, isCardActive: isActive, card, payment: payment! };
+  return { id: attemptId, chargeId, isCardActive: isActive, card, payment: payment! };
 }
 
 export async function finishAttempt(db: Db, id: number, status: 'paid' | 'failed', reason: string | null): Promise<void> {

@@ -1,7 +1,8 @@
 import type { App } from '../../../core/app.ts';
-import { committedStatement } from '../../../core/db/committed-statement.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { formatPrice } from '../../../core/money.ts';
+import { recordCommand } from '../../access/record-command.ts';
 import { paymentNotFound } from '../errors.ts';
 import { reversalTitles } from '../payment-texts.ts';
 import { findPayment } from '../repo.ts';
@@ -25,7 +26,7 @@ export interface RequestedRefundFacts {
 
 /**
  * Requests the refund of a credited payment (03a section 0.5): the balance is debited at once, at most what it has, and a job asks the
- * provider. When the provider refuses, the debit goes back.
+ * provider. When the provider refuses, the debit goes back. The row of the audit log is part of the transaction.
  * @throws AppError 404 unknown payment | 400 the provider has no refunds, or only whole ones | 409 not credited, or more than is left, or
  * another refund of it is under way
  */
@@ -38,7 +39,11 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
   if (isPart && !provider.canRefundPartly) throw refuse('refund_whole_only', 400, 'This provider returns whole payments only');
 
   const refund = { ...order, titles: reversalTitles(app, payment.method), now: app.clock.now() };
-  const { outcome, reversalId, debitedKopeks, leftKopeks } = await committedStatement(app, () => insertRefund(app.db, refund));
+  const { outcome, reversalId, debitedKopeks, leftKopeks } = await inTransaction(app, async (t) => {
+    const requested = await insertRefund(t.db, refund);
+    if (requested.outcome === 'requested') await recordRequest(t, order, requested);
+    return requested;
+  });
   switch (outcome) {
     case 'requested':
       app.jobs.wake(['payments.send-refund']);
@@ -54,6 +59,17 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
     case 'too_much':
       throw refuse('refund_too_large', 409, `Only ${formatPrice(leftKopeks, false)} of this payment can be refunded`);
   }
+}
+
+function recordRequest(
+  t: App,
+  { paymentId, requestedBy, amountKopeks, reason }: RefundOrder,
+  { reversalId, debitedKopeks }: { reversalId: number | null; debitedKopeks: number },
+): Promise<void> {
+  return recordCommand(t, requestedBy, {
+    ...{ command: `payments refund ${paymentId}`, permission: 'payments:edit', resourceId: `payment ${paymentId}` },
+    ...{ before: null, after: { refundId: reversalId, amountKopeks, debitedKopeks, reason } },
+  });
 }
 
 /** Cases whose money came for the invoice of the case; that of others came for another one, or for none. */

@@ -1,10 +1,12 @@
 import type { App } from '../../../core/app.ts';
 
-/** One payment in the export of a provider; kopeks. */
+/** One payment in the export of a provider; hundredths of the currency. */
 export interface ExportedPayment {
   /** The provider's id of the payment, or ours of the order. */
   id: string;
   amountKopeks: number;
+  /** ISO 4217, in capitals; null = the export does not say it, so that it is rubles. */
+  currency: string | null;
 }
 
 /** A credited payment of ours, by the ids that an export may name it by. */
@@ -16,38 +18,52 @@ export interface CreditedPayment {
   amountKopeks: number;
 }
 
+/**
+ * A payment in which the export and the ledger differ. `different`: in both, with different amounts. `missingHere`: the provider has it, we
+ * credited nothing. `missingThere`: we credited it, the export has it not. `otherCurrency`: not compared, because balances are in rubles.
+ */
+export interface Discrepancy {
+  state: 'different' | 'missingHere' | 'missingThere' | 'otherCurrency';
+  /** Ours; null where we have none. */
+  payment: CreditedPayment | null;
+  /** The provider's; null where the export has none. */
+  exported: ExportedPayment | null;
+}
+
 export interface Reconciliation {
   /** In both, with the same amount. */
   matched: number;
   matchedKopeks: number;
-  /** In both, with different amounts. */
-  different: (CreditedPayment & { exportedKopeks: number })[];
-  /** The provider has them, we credited nothing. */
-  missingHere: ExportedPayment[];
-  /** We credited them, the provider's export has them not. */
-  missingThere: CreditedPayment[];
+  discrepancies: number;
 }
 
 const BATCH = 1_000;
+const CURRENCY = 'RUB';
 
 /**
  * Compares the export of a provider with the payments that were credited in [from, to), by the time of their ledger rows, UTC. An export of
  * the same period may have payments from just before and after it: those are found here whatever their time is.
- * @param exported in any order; the same id twice is one payment
+ * @param exported in any order; the same payment twice is one
+ * @param report gets each discrepancy when it is found, those of the export first; nothing of them is kept
  */
 export async function reconcilePayments(
   app: App,
   method: string,
   { from, to }: { from: Date; to: Date },
   exported: AsyncIterable<ExportedPayment> | Iterable<ExportedPayment>,
+  report: (found: Discrepancy) => void,
 ): Promise<Reconciliation> {
-  const result: Reconciliation = { matched: 0, matchedKopeks: 0, different: [], missingHere: [], missingThere: [] };
+  const result: Reconciliation = { matched: 0, matchedKopeks: 0, discrepancies: 0 };
+  const add = (found: Discrepancy) => {
+    result.discrepancies += 1;
+    report(found);
+  };
   const seen = new Set<number>();
   let batch = new Map<string, ExportedPayment>();
   const compare = async () => {
     const found = await findCredited(app, method, [...batch.keys()]);
     const byId = new Map(found.flatMap((payment) => idsOf(payment).map((id) => [id, payment] as const)));
-    for (const payment of batch.values()) addTo(result, seen, payment, byId.get(payment.id) ?? null);
+    for (const payment of batch.values()) comparePayment(result, add, seen, payment, byId.get(payment.id) ?? null);
     batch = new Map();
   };
   for await (const payment of exported) {
@@ -57,24 +73,29 @@ export async function reconcilePayments(
   await compare();
   for (let after = 0; ; ) {
     const page = await listCredited(app, method, { from, to, after });
-    result.missingThere.push(...page.filter(({ paymentId }) => !seen.has(paymentId)));
+    for (const payment of page) {
+      if (!seen.has(payment.paymentId)) add({ state: 'missingThere', payment, exported: null });
+    }
     if (page.length < BATCH) return result;
     after = page.at(-1)!.paymentId;
   }
 }
 
-function addTo(result: Reconciliation, seen: Set<number>, exported: ExportedPayment, credited: CreditedPayment | null): void {
-  if (!credited) {
-    result.missingHere.push(exported);
-    return;
-  }
-  if (seen.has(credited.paymentId)) return;
-  seen.add(credited.paymentId);
-  if (credited.amountKopeks === exported.amountKopeks) {
+function comparePayment(
+  result: Reconciliation,
+  add: (found: Discrepancy) => void,
+  seen: Set<number>,
+  exported: ExportedPayment,
+  payment: CreditedPayment | null,
+): void {
+  if (payment && seen.has(payment.paymentId)) return;
+  if (payment) seen.add(payment.paymentId);
+  if ((exported.currency ?? CURRENCY) !== CURRENCY) add({ state: 'otherCurrency', payment, exported });
+  else if (!payment) add({ state: 'missingHere', payment, exported });
+  else if (payment.amountKopeks !== exported.amountKopeks) add({ state: 'different', payment, exported });
+  else {
     result.matched += 1;
-    result.matchedKopeks += credited.amountKopeks;
-  } else {
-    result.different.push({ ...credited, exportedKopeks: exported.amountKopeks });
+    result.matchedKopeks += payment.amountKopeks;
   }
 }
 

@@ -6,7 +6,8 @@ import { userNotFound } from '../../identity/errors.ts';
 import { isAnswered, runOnceAround } from '../../ledger/run-once.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { awaitDelivery, carryOutActivation } from '../purchases/activate-purchase.ts';
-import { findByCode, lockPurchase, readSurroundings } from '../purchases/repo.ts';
+import { isGivable, lockWithPayment } from '../purchases/lock-with-payment.ts';
+import { findByCode, readSurroundings } from '../purchases/repo.ts';
 import { isCode, nextAttempt } from '../purchases/rules.ts';
 import { codeTooShort, giftNotFound, giftOfBuyer, notClaimable, tooManyFailures } from './errors.ts';
 import { linkRecipient } from './repo.ts';
@@ -82,9 +83,9 @@ async function countFailure(app: App, actor: UserActor, ip: string | null): Prom
 async function claim(t: App, userId: number, code: string): Promise<Claimed> {
   if ((await lockUserSubscription(t, userId)) === undefined) throw userNotFound();
   const found = isCode(code) ? await findByCode(t.db, code) : null;
-  const gift = found && (await lockPurchase(t.db, found.id));
+  const { purchase: gift, returned } = found ? await lockWithPayment(t, found) : { purchase: null, returned: 'none' as const };
   if (!gift) throw giftNotFound();
-  const verdict = claimVerdict(gift, userId);
+  const verdict = claimVerdict(gift, userId, isGivable(returned));
   if (verdict === 'not_found') throw giftNotFound();
   if (verdict === 'own') throw giftOfBuyer();
   if (verdict === 'not_claimable') throw notClaimable();

@@ -20,6 +20,7 @@ export const tooManyFailures = (seconds: number) =>
 const OBSTACLES: Readonly<Record<RefundObstacle, string>> = {
   not_a_gift: 'This purchase is not a gift',
   refunded: 'This gift has been refunded already',
+  returned: 'The provider gives the money of this gift back to its payer, or has done so',
   unpaid: 'This gift has not been paid',
   claimed: 'This gift has been claimed',
   no_buyer: 'The account of the buyer no longer exists',

@@ -1,17 +1,19 @@
-import type { Actor } from '../../../core/actor.ts';
+import { type Actor, actorName } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { isRowId } from '../../../core/row-id.ts';
+import { recordCommand } from '../../access/record-command.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { purchaseNotFound } from '../purchases/errors.ts';
-import { findPurchase, lockPurchase } from '../purchases/repo.ts';
+import { lockWithPayment } from '../purchases/lock-with-payment.ts';
+import { findPurchase } from '../purchases/repo.ts';
+import type { PurchaseStatus } from '../purchases/types.ts';
 import { notRefundable } from './errors.ts';
-import { recordGiftAction } from './record-gift-action.ts';
 import { markRefunded } from './repo.ts';
 import { refundObstacle } from './rules.ts';
 
@@ -27,24 +29,31 @@ export interface RefundedGift {
 /**
  * Gives the money of a paid gift that nobody has claimed back to the balance of its buyer. Ledger row `refund`, state `failed` and the refunded
  * mark are one transaction under the lock of the gift: of a refund and a claim at once one succeeds, and a refunded gift can never be claimed
- * (CHECK). The action is recorded in the audit log; the buyer gets a message.
+ * (CHECK). The row of the audit log is part of the transaction; the buyer gets a message.
  * @param reason for the audit log
- * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, or its buyer has no account
+ * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, also by the provider, or its buyer has no account
  */
 export async function refundGift(app: App, actor: Actor, id: number, reason: string): Promise<RefundedGift> {
-  const refunded = await inTransaction(app, (t) => refund(t, id, reason));
-  await recordGiftAction(app, actor, 'refund', id, { ...refunded, reason });
-  return refunded;
+  return inTransaction(app, async (t) => {
+    const { before, refunded } = await refund(t, id, reason);
+    const facts = { command: `gifts refund ${id}`, permission: 'gifts:refund', resourceId: String(id) };
+    await recordCommand(t, actorName(actor), {
+      ...facts,
+      before: { status: before },
+      after: { ...refunded, status: 'failed', reason },
+    });
+    return refunded;
+  });
 }
 
-async function refund(t: App, id: number, reason: string): Promise<RefundedGift> {
+async function refund(t: App, id: number, reason: string): Promise<{ before: PurchaseStatus; refunded: RefundedGift }> {
   const seen = isRowId(id) ? await findPurchase(t.db, id) : null;
   if (!seen) throw purchaseNotFound();
   const buyer = seen.buyerUserId === null ? null : await findUserById(t, seen.buyerUserId);
   if (buyer) await lockUserSubscription(t, buyer.id);
-  const gift = await lockPurchase(t.db, id);
+  const { purchase: gift, returned } = await lockWithPayment(t, seen);
   if (!gift) throw purchaseNotFound();
-  const obstacle = refundObstacle(gift);
+  const obstacle = refundObstacle(gift, returned !== 'none');
   if (obstacle) throw notRefundable(obstacle);
   if (!buyer || gift.buyerUserId !== buyer.id) throw notRefundable('no_buyer');
   const { amountKopeks } = gift;
@@ -67,5 +76,5 @@ async function refund(t: App, id: number, reason: string): Promise<RefundedGift>
     await sendMessage(t, { messengerId: buyer.messengerId, html });
   }
   const { transactionId, balanceKopeks } = posting;
-  return { purchaseId: id, userId: buyer.id, amountKopeks, balanceKopeks, transactionId };
+  return { before: gift.status, refunded: { purchaseId: id, userId: buyer.id, amountKopeks, balanceKopeks, transactionId } };
 }

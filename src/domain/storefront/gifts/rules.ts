@@ -80,23 +80,30 @@ export type ClaimVerdict = 'not_found' | 'own' | 'not_claimable' | 'claimed' | '
 /**
  * Whether a user may activate a gift (spec 03 section 9, H2): one that is only a code by the first who enters it, any other by its recipient.
  * `claimed`: it is this user's already, delivered or in progress.
+ * @param isGivable false when the payer has the money back, or is about to get it
  */
 export function claimVerdict(
   gift: Pick<GuestPurchase, 'isGift' | 'recipient' | 'userId' | 'buyerUserId' | 'status' | 'grantedAt'>,
   userId: number,
+  isGivable: boolean,
 ): ClaimVerdict {
   if (!gift.isGift || (gift.userId !== null && gift.userId !== userId)) return 'not_found';
   if (gift.buyerUserId === userId) return 'own';
   if (gift.userId !== userId && !isCodeOnly(gift)) return 'not_found';
   if (gift.status === 'delivered') return 'claimed';
   if (gift.status !== 'paid' && gift.status !== 'pending_activation') return 'not_claimable';
-  return gift.grantedAt === null ? 'claim' : 'claimed';
+  if (gift.grantedAt !== null) return 'claimed';
+  return isGivable ? 'claim' : 'not_claimable';
 }
 
 /** Why the money of a gift is not given back; null = it may be. */
-export type RefundObstacle = 'not_a_gift' | 'refunded' | 'unpaid' | 'claimed' | 'no_buyer';
+export type RefundObstacle = 'not_a_gift' | 'refunded' | 'returned' | 'unpaid' | 'claimed' | 'no_buyer';
 
-/** Whether an administrator may give the money of a gift back: it was paid, and nobody has begun to use it. */
+/**
+ * Whether an administrator may give the money of a gift back to the balance: it was paid, nobody has begun to use it, and the provider has not
+ * given it back.
+ * @param isReturned also of a part, and while a refund through the provider is under way
+ */
 export function refundObstacle(
   gift: Pick<
     GuestPurchase,
@@ -110,9 +117,11 @@ export function refundObstacle(
     | 'activationRequestedAt'
     | 'refundTransactionId'
   >,
+  isReturned: boolean,
 ): RefundObstacle | null {
   if (!gift.isGift) return 'not_a_gift';
   if (gift.refundTransactionId !== null) return 'refunded';
+  if (isReturned) return 'returned';
   if (gift.paidAt === null) return 'unpaid';
   if (gift.grantedAt !== null || gift.status === 'delivered') return 'claimed';
   // A failed gift was given to nobody, whoever asked for it.

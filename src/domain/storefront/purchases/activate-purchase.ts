@@ -18,7 +18,8 @@ import {
 } from './errors.ts';
 import { fail } from './fulfil-purchase.ts';
 import { deliverableTariff, grant } from './grant.ts';
-import { findByToken, findPurchase, lockPurchase, markActivationRequested } from './repo.ts';
+import { isGivable, lockWithPayment } from './lock-with-payment.ts';
+import { findByToken, findPurchase, markActivationRequested } from './repo.ts';
 import { isLive, isToken, nextAttempt } from './rules.ts';
 import type { GuestPurchase } from './types.ts';
 
@@ -95,7 +96,8 @@ function checkConsent(app: App, current: Subscription | null, userId: number, ac
  * Starts the subscription of a purchase whose activation was requested; also called by the job (spec 03 section 8.4). Of several
  * parallel calls one does it, the others find it done.
  * @param isSigned the recipient was signed in at the request
- * @throws AppError 401 a subscription runs by now and the recipient was not signed in | 500 `User not found`, `Tariff not found`
+ * @throws AppError 401 a subscription runs by now and the recipient was not signed in | 400 the payer has the money back, or is about to get
+ * it | 500 `User not found`, `Tariff not found`
  */
 export async function activateRequested(app: App, purchaseId: number, isSigned: boolean): Promise<void> {
   const seen = await findPurchase(app.db, purchaseId);
@@ -104,9 +106,10 @@ export async function activateRequested(app: App, purchaseId: number, isSigned: 
   const outcome = await inTransaction(app, async (t) => {
     const current = await lockUserSubscription(t, userId);
     if (current === undefined) throw linkedUserGone();
-    const purchase = await lockPurchase(t.db, purchaseId);
+    const { purchase, returned } = await lockWithPayment(t, seen);
     if (purchase?.status !== 'pending_activation' || purchase.grantedAt !== null) return 'done';
     if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} belongs to another account now`);
+    if (!isGivable(returned)) throw notPendingActivation();
     if (isLive(current, t.clock.now()) && !isSigned) throw signInToActivate();
     const tariff = await deliverableTariff(t, purchase);
     if (!tariff) {

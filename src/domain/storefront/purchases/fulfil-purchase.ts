@@ -4,11 +4,12 @@ import { findUserById } from '../../identity/find-user.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { deliverWaiting } from './deliver-purchase.ts';
 import { deliverableTariff, grant } from './grant.ts';
+import { isGivable, lockWithPayment } from './lock-with-payment.ts';
 import { alertAdmins, notifyAdmins } from './notify-admins.ts';
 import { notifyRecipient } from './notify-recipient.ts';
-import { findPurchase, lockPurchase, markFailed, markPendingActivation } from './repo.ts';
+import { findPurchase, markFailed, markPendingActivation } from './repo.ts';
 import { isCodeOnly, needsActivation } from './rules.ts';
-import type { FailureReason } from './types.ts';
+import type { FailureReason, GuestPurchase } from './types.ts';
 
 /**
  * Gives a paid purchase to its recipient (queue `gifts.fulfil`, spec 03 section 8.3): starts the subscription or, where that would
@@ -19,15 +20,18 @@ export async function fulfilPurchase(app: App, { purchaseId }: { purchaseId: num
   const seen = await findPurchase(app.db, purchaseId);
   if (seen?.status !== 'paid' || isCodeOnly(seen)) return;
   const { userId } = seen;
-  await inTransaction(app, (t) => (userId === null ? fail(t, purchaseId, 'recipient_gone') : fulfil(t, purchaseId, userId)));
+  await inTransaction(app, (t) => (userId === null ? fail(t, purchaseId, 'recipient_gone') : fulfil(t, seen, userId)));
   if (userId !== null) await deliverWaiting(app, { userId });
 }
 
-async function fulfil(t: App, purchaseId: number, userId: number): Promise<void> {
+async function fulfil(t: App, seen: GuestPurchase, userId: number): Promise<void> {
+  const purchaseId = seen.id;
   const now = t.clock.now();
   const current = await lockUserSubscription(t, userId);
-  const purchase = await lockPurchase(t.db, purchaseId);
+  const { purchase, returned } = await lockWithPayment(t, seen);
   if (purchase?.status !== 'paid' || purchase.grantedAt !== null) return;
+  // The job that follows a reversal ends the purchase; after a refused refund the next try gives it.
+  if (!isGivable(returned)) return;
   // Another account's rows are locked: the job has to run again.
   if (purchase.userId !== userId) throw new Error(`purchase ${purchaseId} belongs to another account now`);
   const user = await findUserById(t, userId);

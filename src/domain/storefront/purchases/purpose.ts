@@ -41,6 +41,14 @@ export const guestPurchases: PaymentPurpose = {
     if (!purchase || !(await markFailed(t.db, purchase.id, ['pending', 'expired'], 'amount_mismatch', t.clock.now()))) return;
     await alertAdmins(t, purchase, 'amount_mismatch');
   },
+
+  async reverse(t, paymentId, isWhole) {
+    const purchase = await findByPayment(t.db, paymentId);
+    if (!purchase || purchase.refundTransactionId !== null) return null;
+    if (purchase.grantedAt !== null) return purchase.userId;
+    if (isWhole) await markFailed(t.db, purchase.id, ['paid', 'pending_activation'], 'payment_reversed', t.clock.now());
+    return null;
+  },
 };
 
 /** Money for a purchase that does not exist: it stays with the invoice, and an administrator decides. */

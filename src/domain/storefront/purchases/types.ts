@@ -27,10 +27,11 @@ export type GuestPurchase = Omit<
 type CredentialField = 'cabinetPassword' | 'autoLoginToken';
 type ContactField = 'contactType' | 'contactValue' | 'giftRecipientType' | 'giftRecipientValue';
 
-/** Why a paid purchase cannot be delivered; stored in `last_error` for the person who refunds it. */
+/** Why a paid purchase cannot be delivered; stored in `last_error` for the person who refunds it. `payment_reversed`: the payer has the money back. */
 export type FailureReason =
   | 'amount_mismatch'
   | 'tariff_unavailable'
   | 'recipient_gone'
   | 'recipient_blocked'
+  | 'payment_reversed'
   | 'retries_exhausted';
