@@ -7,7 +7,6 @@ import { readGiftConfig } from '../../../src/domain/storefront/gifts/read-config
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser, unique } from '../../support/builders.ts';
-import { changedTables, databaseDigests } from '../../support/database-digests.ts';
 import {
   activate,
   aGiftTariff,
@@ -25,7 +24,6 @@ import {
 } from '../../support/gift-samples.ts';
 import { casesOf } from '../../support/payment-samples.ts';
 import { aName, anEmail, mailsTo, panelAnswers, subscriptionOf } from '../../support/purchase-samples.ts';
-import { whileRefused } from '../../support/refused-writes.ts';
 import { aBuyer, aMembership, anOffer, aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -85,22 +83,6 @@ describe('from the balance', () => {
     expect(await moneyOf(app, { kind: 'user', userId: friend.id })).toEqual({ rows: [], balance: 0 });
     expect(await mailsTo(app, email)).toEqual(['guest_gift_received']);
     expect(await checkLedger(app)).toEqual([]);
-  });
-
-  test.each([
-    ['the account of the recipient', 'users', 'true'],
-    ['the used-up discount', 'promo_offer_logs', 'true'],
-    ['the purchase', 'guest_purchases', 'true'],
-    ['the job that gives it', 'jobs.job', "NEW.name = 'gifts.fulfil'"],
-  ])('spec 03 H12: a process that ends before it has written %s leaves no debit and no other row', async (_what, table, when) => {
-    const buyer = await aBuyer(app, 50_000);
-    await anOffer(app, buyer.userId, 50);
-    const before = await databaseDigests(app);
-    const order = anOrder(tariffId, toEmail(anEmail()));
-    await expect(whileRefused(app, table, () => buy(app, buyer, order), when)).rejects.toThrow('refused row');
-    expect(changedTables(before, await databaseDigests(app))).toEqual([]);
-    await buy(app, buyer, order);
-    expect((await moneyOf(app, buyer)).balance).toBe(35_000);
   });
 
   test('a code rests in paid: no job, no account, and no retry ends it', async () => {
