@@ -145,7 +145,7 @@ describe('YooKassa adapter against the v3 wire', () => {
   });
 
   it.each([
-    ['no receipt contact', { receiptEmail: null }, {}],
+    ['spec 03 H16: no receipt contact, for which no address is invented', { receiptEmail: null }, {}],
     ['below the minimum', {}, { amountKopeks: 4_999 }],
     ['above the maximum', {}, { amountKopeks: 1_000_001 }],
     ['no return URL', {}, { returnUrls: { result: null, success: null, failed: null } }],
