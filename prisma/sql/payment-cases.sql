@@ -97,8 +97,9 @@ DECLARE
   v_posting record;
   v_payment_id integer;
 BEGIN
-  -- The user first (docs/database.md, Locks and their order).
-  SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
+  -- The user first (docs/database.md, Locks and their order); an erased account is none.
+  SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u
+  WHERE u.id = p_user_id AND u.referral_code IS DISTINCT FROM 'erased:' || u.id FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'no_user'::text, NULL::integer;
     RETURN;

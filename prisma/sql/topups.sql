@@ -121,9 +121,9 @@ DECLARE
   v_created_at timestamptz;
   v_posting record;
 BEGIN
-  -- The user first (docs/database.md, Locks and their order).
-  SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
-  v_has_user := FOUND;
+  -- The user first (docs/database.md, Locks and their order). Nobody could spend what comes to an erased account (spec 03 H5).
+  SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)), u.referral_code IS DISTINCT FROM 'erased:' || u.id
+  INTO v_language, v_has_user FROM users u WHERE u.id = p_user_id FOR NO KEY UPDATE;
   SELECT p.method, p.created_at INTO v_method, v_created_at FROM payments p
   WHERE p.id = p_payment_id AND p.user_id = p_user_id AND p.order_id = p_order_id AND p.external_id IS NOT DISTINCT FROM p_external_id
     AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL
@@ -133,7 +133,7 @@ BEGIN
     RETURN QUERY SELECT 'changed'::text, NULL::integer;
     RETURN;
   END IF;
-  IF NOT v_has_user THEN
+  IF v_has_user IS NOT TRUE THEN
     RETURN QUERY SELECT 'no_user'::text, NULL::integer;
     RETURN;
   END IF;

@@ -10,7 +10,7 @@ import { notifyCase } from './notify-case.ts';
 import { processCallback } from './process-callback.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
-import { sendRefund } from './refunds/send-refund.ts';
+import { runSendRefund } from './refunds/send-refund.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
 export interface PaymentPurposes {
@@ -57,12 +57,12 @@ const afterReversal = (purposes: PaymentPurposes) =>
     handle: (app, { data }) => runAfterReversal(app, data, purposes.invoices),
   });
 
-/** Asks the provider for a refund that an administrator requested. Many retries: a provider may be away for hours. */
+/** Asks the provider for a refund that an administrator requested. Many retries: a provider may be away for hours; then it asks on, rarely. */
 const refund = defineJob({
   name: 'payments.send-refund',
   payload: z.object({ reversalId: z.int() }),
   queue: { retryLimit: 15 },
-  handle: (app, { data }) => sendRefund(app, data),
+  handle: (app, { data, isLastTry = false }) => runSendRefund(app, data, isLastTry),
 });
 
 /** Charges the saved cards of one owner for one renewal. */

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { addDays } from '../../../src/core/clock.ts';
+import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { runAfterReversal } from '../../../src/domain/payments/after-reversal.ts';
 import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
-import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { runSendRefund, sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
 import { resolveCase } from '../../../src/domain/payments/resolve-case.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
@@ -135,6 +135,32 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     await sendRefund(app, { reversalId: refundId });
     expect(provider.refunds).toHaveLength(1);
     expect((await paymentFacts(app, paymentId)).outcome).toBe('refunded');
+  });
+
+  test('is asked for on and on while the provider is away, and alarms', async () => {
+    const { paymentId } = await aPayment();
+    const { refundId } = await requestRefund(app, order(paymentId));
+    /** Hours that its jobs wait, in the order of the jobs. */
+    const waits = async () =>
+      (
+        await app.db.sql<{ hours: number }>(
+          `SELECT round(extract(epoch FROM start_after - created_on) / 3600)::int AS hours FROM jobs.job
+           WHERE name = 'payments.send-refund' AND data ->> 'reversalId' = $1 ORDER BY created_on`,
+          [String(refundId)],
+        )
+      ).map(({ hours }) => hours);
+    provider.faults = ['unavailable', 'unavailable', 'pending'];
+    const alarms: unknown[] = [];
+    const log = { ...app.log, error: (facts: { alarm?: string }) => void alarms.push(facts.alarm) } as unknown as App['log'];
+    app = { ...app, log };
+    await expect(runSendRefund(app, { reversalId: refundId }, false)).rejects.toThrow('scripted');
+    expect(await waits()).toEqual([0]);
+    await runSendRefund(app, { reversalId: refundId }, true);
+    expect(await waits()).toEqual([0, 6]);
+    t.clock.advance(DAY_MS);
+    await runSendRefund(app, { reversalId: refundId }, false);
+    expect(await waits()).toEqual([0, 6, 6]);
+    expect(alarms).toEqual(['payment_refund_stuck', 'payment_refund_stuck']);
   });
 
   test('of more than is left, of an uncredited or unknown payment is refused', async () => {

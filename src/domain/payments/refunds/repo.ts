@@ -33,7 +33,7 @@ export async function insertRefund(
   return { outcome, reversalId, debitedKopeks: Number(debited), leftKopeks: Number(leftKopeks) };
 }
 
-const REFUND = columns('PaymentReversal', ['id', 'paymentId', 'amountKopeks', 'reversalId', 'attempts']);
+const REFUND = columns('PaymentReversal', ['id', 'paymentId', 'amountKopeks', 'reversalId', 'attempts', 'createdAt']);
 
 /** A requested refund with its payment; `attempts` counts the current one, too. */
 export type RequestedRefund = RowOf<typeof REFUND> & { payment: Payment };

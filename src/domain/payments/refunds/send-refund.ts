@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { committedStatement } from '../../../core/db/committed-statement.ts';
 import { applyReversals } from '../apply-reversals.ts';
 import { refundFailedTitles } from '../payment-texts.ts';
@@ -9,6 +9,29 @@ import { attachReversalId, completeRefund, failRefund, findOpenReversalId, type 
 
 /** The provider has accepted the refund and has not carried it out: when it is asked again. */
 const ASK_AGAIN_MS = 5 * MINUTE_MS;
+/** After this time without a result an administrator is alarmed, and the provider is asked less often. */
+const STUCK_MS = DAY_MS;
+const ASK_STUCK_MS = 6 * HOUR_MS;
+
+/**
+ * `sendRefund` as the queue runs it: a refund whose last try fails gets a new job, because its debit must not stay without a result.
+ */
+export async function runSendRefund(app: App, payload: { reversalId: number }, isLastTry: boolean): Promise<void> {
+  try {
+    await sendRefund(app, payload);
+  } catch (error) {
+    if (isLastTry) {
+      const startAfter = addMs(app.clock.now(), ASK_STUCK_MS);
+      await app.jobs.send('payments.send-refund', payload, { startAfter });
+      app.log.error(
+        { err: error, alarm: 'payment_refund_stuck', refundId: payload.reversalId },
+        'a refund could not be requested',
+      );
+      return;
+    }
+    throw error;
+  }
+}
 
 /**
  * Asks the provider for a requested refund (queue `payments.send-refund`). A run that finds an earlier attempt first reads the payment, so
@@ -24,13 +47,13 @@ export async function sendRefund(app: App, { reversalId: id }: { reversalId: num
     await adoptReported(app, provider, refund);
     const reversalId = await findOpenReversalId(app.db, id);
     if (reversalId === undefined) return;
-    if (reversalId !== null) return askLater(app, id);
+    if (reversalId !== null) return askLater(app, refund);
   }
   const answer = await ask(app, provider, refund);
   if (answer === null) return;
   if (answer.state === 'pending') {
     await attachReversalId(app.db, id, answer.reversalId);
-    return askLater(app, id);
+    return askLater(app, refund);
   }
   await committedStatement(app, () => completeRefund(app.db, id, answer.reversalId, app.clock.now()));
   app.jobs.wake(['payments.after-reversal']);
@@ -74,6 +97,15 @@ async function ask(
   }
 }
 
-async function askLater(app: App, id: number): Promise<void> {
-  await app.jobs.send('payments.send-refund', { reversalId: id }, { startAfter: addMs(app.clock.now(), ASK_AGAIN_MS) });
+async function askLater(app: App, { id, payment, createdAt }: RequestedRefund): Promise<void> {
+  const now = app.clock.now();
+  const isStuck = addMs(createdAt, STUCK_MS) <= now;
+  if (isStuck) {
+    app.log.error(
+      { alarm: 'payment_refund_stuck', refundId: id, paymentId: payment.id, method: payment.method },
+      'the provider has accepted a refund and not carried it out',
+    );
+  }
+  const startAfter = addMs(now, isStuck ? ASK_STUCK_MS : ASK_AGAIN_MS);
+  await app.jobs.send('payments.send-refund', { reversalId: id }, { startAfter });
 }

@@ -55,7 +55,7 @@ async function refund(t: App, id: number, reason: string): Promise<{ before: Pur
   if (!gift) throw purchaseNotFound();
   const obstacle = refundObstacle(gift, returned !== 'none');
   if (obstacle) throw notRefundable(obstacle);
-  if (!buyer || gift.buyerUserId !== buyer.id) throw notRefundable('no_buyer');
+  if (!buyer || buyer.status === 'deleted' || gift.buyerUserId !== buyer.id) throw notRefundable('no_buyer');
   const { amountKopeks } = gift;
   const posting = await postMovement(t, {
     userId: buyer.id,

@@ -45,7 +45,7 @@ export async function releaseUser(db: Db, userId: number): Promise<void> {
   }
 }
 
-/** Removes everything personal from the row; money, dates and the id stay. */
+/** Removes everything personal from the row; money, dates and the id stay. The referral code marks it: payments that come later are cases. */
 export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(
     `WITH gifts AS (${erasePersonalDataSql('$1::int')})
