@@ -3,6 +3,8 @@
  * so every variable is documented. The settings of `domain/settings` are not here: they read `Env.raw`.
  */
 
+import { SERVICE_VARIABLES } from './env-spec-service.ts';
+
 export interface EnvVariable {
   readonly group: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'choice' | 'list';
@@ -235,31 +237,7 @@ export const ENV_SPEC = {
     effect:
       "Issuer (https origin) of the messenger's OpenID Connect tokens; its keys are read from /.well-known/jwks.json. Unset = the issuer of the messenger.",
   },
-  SERVICE_NAME: {
-    group: 'Cabinet',
-    type: 'string',
-    aliases: ['BOT_NAME'],
-    default: 'VPN Service',
-    effect: 'Name of the service, as GET /cabinet/info/service answers it.',
-  },
-  SERVICE_DESCRIPTION: {
-    group: 'Cabinet',
-    type: 'string',
-    default: null,
-    effect: 'Description of the service there.',
-  },
-  SUPPORT_EMAIL: {
-    group: 'Cabinet',
-    type: 'string',
-    default: null,
-    effect: 'E-mail address of support there.',
-  },
-  WEBSITE_URL: {
-    group: 'Cabinet',
-    type: 'string',
-    default: null,
-    effect: 'Address of the web site there; http or https.',
-  },
+  ...SERVICE_VARIABLES,
   TRUSTED_PROXIES: {
     group: 'Network',
     type: 'list',

@@ -12,7 +12,7 @@ import {
   updateUserMessage,
 } from '../../domain/content/chat-texts/manage-messages.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   MainMenuButtonCreateRequest,
@@ -42,19 +42,19 @@ export const mainMenuRouter = router({
     .output(toWire(MainMenuButtonListResponse))
     .query(async ({ ctx, input }) => ({ ...(await listMainMenuButtons(ctx.app, input)), ...input })),
 
-  createButton: webProcedure
+  createButton: auditedWebProcedure('main_menu:create')
     .meta({ openapi: { method: 'POST', path: buttons, tags, summary: 'Add a link' } })
     .input(fromWire(MainMenuButtonCreateRequest))
     .output(toWire(MainMenuButtonResponse))
     .mutation(({ ctx, input }) => createMainMenuButton(ctx.app, input)),
 
-  updateButton: webProcedure
+  updateButton: auditedWebProcedure('main_menu:edit')
     .meta({ openapi: { method: 'PATCH', path: oneButton, tags, summary: 'Change a link' } })
     .input(fromWire(MainMenuButtonPath.extend(MainMenuButtonUpdateRequest.shape)))
     .output(toWire(MainMenuButtonResponse))
     .mutation(({ ctx, input: { buttonId, ...changes } }) => updateMainMenuButton(ctx.app, buttonId, changes)),
 
-  deleteButton: webProcedure
+  deleteButton: auditedWebProcedure('main_menu:delete')
     .meta({ openapi: { method: 'DELETE', path: oneButton, tags, summary: 'Delete a link' } })
     .input(fromWire(MainMenuButtonPath))
     .output(SuccessResponse)
@@ -72,19 +72,19 @@ export const mainMenuRouter = router({
       return { ...(await listUserMessages(ctx.app, input)), limit, offset };
     }),
 
-  createMessage: webProcedure
+  createMessage: auditedWebProcedure('main_menu:create')
     .meta({ openapi: { method: 'POST', path: messages, tags, summary: 'Add a message' } })
     .input(fromWire(UserMessageCreateRequest))
     .output(toWire(UserMessageResponse))
     .mutation(({ ctx, input }) => createUserMessage(ctx.app, input, ctx.language)),
 
-  updateMessage: webProcedure
+  updateMessage: auditedWebProcedure('main_menu:edit')
     .meta({ openapi: { method: 'PATCH', path: oneMessage, tags, summary: 'Change a message' } })
     .input(fromWire(UserMessagePath.extend(UserMessageUpdateRequest.shape)))
     .output(toWire(UserMessageResponse))
     .mutation(({ ctx, input: { messageId, ...changes } }) => updateUserMessage(ctx.app, messageId, changes, ctx.language)),
 
-  deleteMessage: webProcedure
+  deleteMessage: auditedWebProcedure('main_menu:delete')
     .meta({ openapi: { method: 'DELETE', path: oneMessage, tags, summary: 'Delete a message' } })
     .input(fromWire(UserMessagePath))
     .output(SuccessResponse)
@@ -93,7 +93,7 @@ export const mainMenuRouter = router({
       return { success: true as const };
     }),
 
-  toggleMessage: webProcedure
+  toggleMessage: auditedWebProcedure('main_menu:edit')
     .meta({ openapi: { method: 'POST', path: `${oneMessage}/toggle`, tags, summary: 'Switch a message on or off' } })
     .input(fromWire(UserMessagePath))
     .output(toWire(UserMessageResponse))

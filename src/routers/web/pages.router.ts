@@ -21,7 +21,7 @@ import {
 import { splitContent } from '../../domain/content/pages/split-content.ts';
 import type { DocumentKind, FaqPage, LegalDocument } from '../../domain/content/pages/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   FaqListQuery,
@@ -59,7 +59,7 @@ function documentProcedures(kind: DocumentKind, path: `/${string}`, name: string
       .output(toWire(RichTextPageResponse))
       .query(async ({ ctx, input }) => toDocument(await readDocument(ctx.app, kind, input))),
 
-    update: webProcedure
+    update: auditedWebProcedure('pages:edit')
       .meta({ openapi: { method: 'PUT', path, tags, summary: `Write the ${name}` } })
       .input(fromWire(RichTextPageUpdateRequest))
       .output(toWire(RichTextPageResponse))
@@ -92,7 +92,7 @@ export const pagesRouter = router({
     .output(toWire(FaqPageListResponse))
     .query(async ({ ctx, input }) => toList(await listFaqPages(ctx.app, input))),
 
-  createFaqPage: webProcedure
+  createFaqPage: auditedWebProcedure('pages:create')
     .meta({ openapi: { method: 'POST', path: '/pages/faq', tags, summary: 'Add a question' } })
     .input(fromWire(FaqPageCreateRequest))
     .output(toWire(FaqPageResponse))
@@ -104,7 +104,7 @@ export const pagesRouter = router({
     .output(toWire(FaqStatusResponse))
     .query(({ ctx, input }) => readFaqStatus(ctx.app, input)),
 
-  updateFaqStatus: webProcedure
+  updateFaqStatus: auditedWebProcedure('pages:edit')
     .meta({
       openapi: { method: 'PUT', path: '/pages/faq/status', tags, summary: 'Show or hide questions' },
       wire: { query: ['language', 'is_enabled'], wholeBodyKey: 'body' },
@@ -123,13 +123,13 @@ export const pagesRouter = router({
     .output(toWire(FaqPageResponse))
     .query(async ({ ctx, input: { pageId, ...query } }) => toPage(await readFaqPage(ctx.app, pageId, query))),
 
-  updateFaqPage: webProcedure
+  updateFaqPage: auditedWebProcedure('pages:edit')
     .meta({ openapi: { method: 'PUT', path: onePage, tags, summary: 'Change a question' } })
     .input(fromWire(FaqPagePath.extend(FaqPageUpdateRequest.shape)))
     .output(toWire(FaqPageResponse))
     .mutation(async ({ ctx, input: { pageId, ...changes } }) => toPage(await updateFaqPage(ctx.app, pageId, changes))),
 
-  deleteFaqPage: webProcedure
+  deleteFaqPage: auditedWebProcedure('pages:delete')
     .meta({ openapi: { method: 'DELETE', path: onePage, tags, summary: 'Delete a question' } })
     .input(fromWire(FaqPagePath))
     .output(SuccessResponse)
@@ -138,7 +138,7 @@ export const pagesRouter = router({
       return { success: true as const };
     }),
 
-  reorderFaq: webProcedure
+  reorderFaq: auditedWebProcedure('pages:edit')
     .meta({ openapi: { method: 'POST', path: '/pages/faq/reorder', tags, summary: 'Change the order of questions' } })
     .input(fromWire(FaqReorderRequest))
     .output(toWire(FaqPageListResponse))
@@ -150,13 +150,13 @@ export const pagesRouter = router({
     .output(toWire(ServiceRulesResponse))
     .query(({ ctx, input }) => readRules(ctx.app, input)),
 
-  updateServiceRules: webProcedure
+  updateServiceRules: auditedWebProcedure('pages:edit')
     .meta({ openapi: { method: 'PUT', path: '/pages/service-rules', tags, summary: 'Put a new version of the rules in force' } })
     .input(fromWire(ServiceRulesUpdateRequest))
     .output(toWire(ServiceRulesResponse))
     .mutation(({ ctx, input }) => writeRules(ctx.app, input)),
 
-  deleteServiceRules: webProcedure
+  deleteServiceRules: auditedWebProcedure('pages:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/pages/service-rules', tags, summary: 'Put the rules of a language out of force' },
     })
@@ -176,7 +176,7 @@ export const pagesRouter = router({
       return { language, total: items.length, items };
     }),
 
-  restoreServiceRules: webProcedure
+  restoreServiceRules: auditedWebProcedure('pages:edit')
     .meta({
       openapi: {
         method: 'POST',

@@ -6,7 +6,7 @@ import {
   updateWelcomeText,
 } from '../../domain/content/chat-texts/manage-welcome-texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   WelcomeTextCreateRequest,
@@ -30,7 +30,7 @@ export const welcomeTextsRouter = router({
       return { ...(await listWelcomeTexts(ctx.app, input)), limit, offset };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('welcome_texts:create')
     .meta({ openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' } })
     .input(fromWire(WelcomeTextCreateRequest))
     .output(toWire(WelcomeTextResponse))
@@ -42,7 +42,7 @@ export const welcomeTextsRouter = router({
     .output(toWire(WelcomeTextResponse))
     .query(({ ctx, input }) => readWelcomeText(ctx.app, input.welcomeTextId)),
 
-  update: webProcedure
+  update: auditedWebProcedure('welcome_texts:edit')
     .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' } })
     .input(fromWire(WelcomeTextPath.extend(WelcomeTextUpdateRequest.shape)))
     .output(toWire(WelcomeTextResponse))
@@ -50,7 +50,7 @@ export const welcomeTextsRouter = router({
       updateWelcomeText(ctx.app, welcomeTextId, changes, ctx.language),
     ),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('welcome_texts:delete')
     .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' } })
     .input(fromWire(WelcomeTextPath))
     .output(SuccessResponse)

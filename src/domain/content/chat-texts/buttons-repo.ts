@@ -48,8 +48,10 @@ export async function updateButtonRow(db: Db, { id, ...button }: MainMenuButton)
   await db.prisma.mainMenuButton.update({ where: { id }, data: button, select: { id: true } });
 }
 
-/** @returns whether there was such a button */
-export async function deleteButtonRow(db: Db, id: number): Promise<boolean> {
-  const rows = await db.sql('DELETE FROM main_menu_buttons WHERE id = $1::bigint RETURNING id', [id]);
-  return rows.length > 0;
+/** @returns what it was; null when there is no such button */
+export async function deleteButtonRow(db: Db, id: number): Promise<MainMenuButton | null> {
+  const [row] = await db.sql<MainMenuButton>(`DELETE FROM main_menu_buttons WHERE id = $1::bigint RETURNING ${BUTTON.of()}`, [
+    id,
+  ]);
+  return row ?? null;
 }

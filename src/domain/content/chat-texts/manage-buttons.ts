@@ -21,11 +21,13 @@ export type ButtonDraft = Omit<ButtonValues, 'displayOrder'> & {
 };
 
 /** @throws ValidationError 422 */
-export function createMainMenuButton(app: App, draft: ButtonDraft): Promise<MainMenuButton> {
+export async function createMainMenuButton(app: App, draft: ButtonDraft): Promise<MainMenuButton> {
   const { displayOrder = null, ...button } = { ...draft, ...trimmed(draft) };
   checkBounds([{ name: 'display_order', value: displayOrder }]);
   checkAddress(button, 'action_value');
-  return insertButton(app.db, { ...button, displayOrder }, app.clock.now());
+  const made = await insertButton(app.db, { ...button, displayOrder }, app.clock.now());
+  app.audit?.record({ resourceId: made.id, before: null, after: made });
+  return made;
 }
 
 /** Null and absent fields stay as they are. @throws ValidationError 422 | AppError 404 'Main menu button not found' */
@@ -40,13 +42,16 @@ export function updateMainMenuButton(app: App, id: number, changes: Changes<Butt
     // Kind and address may come in two requests: each is checked with what the other is now.
     checkAddress(after, given.actionValue === undefined ? 'action_type' : 'action_value');
     await updateButtonRow(t.db, after);
+    t.audit?.record({ before, after });
     return after;
   });
 }
 
 /** @throws AppError 404 'Main menu button not found' */
 export async function deleteMainMenuButton(app: App, id: number): Promise<void> {
-  if (!(await deleteButtonRow(app.db, id))) throw buttonNotFound();
+  const before = await deleteButtonRow(app.db, id);
+  if (!before) throw buttonNotFound();
+  app.audit?.record({ before, after: null });
 }
 
 /** The texts of a request without blanks around them. @throws ValidationError 422 nothing is left */

@@ -26,7 +26,9 @@ export async function createUserMessage(app: App, draft: MessageValues, language
   checkBounds([{ name: 'sort_order', value: draft.sortOrder }]);
   checkMessengerText(app, messageText, language);
   const { isActive, sortOrder } = draft;
-  return insertMessage(app.db, { messageText, isActive, sortOrder }, app.clock.now());
+  const made = await insertMessage(app.db, { messageText, isActive, sortOrder }, app.clock.now());
+  app.audit?.record({ resourceId: made.id, before: null, after: made });
+  return made;
 }
 
 /**
@@ -56,7 +58,9 @@ export function toggleUserMessage(app: App, id: number): Promise<UserMessage> {
 
 /** @throws AppError 404 'User message not found' */
 export async function deleteUserMessage(app: App, id: number): Promise<void> {
-  if (!(await deleteMessageRow(app.db, id))) throw messageNotFound();
+  const before = await deleteMessageRow(app.db, id);
+  if (!before) throw messageNotFound();
+  app.audit?.record({ before, after: null });
 }
 
 function changeMessage(app: App, id: number, changesOf: (message: UserMessage) => Partial<MessageValues>): Promise<UserMessage> {
@@ -67,6 +71,7 @@ function changeMessage(app: App, id: number, changesOf: (message: UserMessage) =
     if (Object.keys(changes).length === 0) return before;
     const after = { ...before, ...changes, updatedAt: t.clock.now() };
     await updateMessageRow(t.db, after);
+    t.audit?.record({ before, after });
     return after;
   });
 }

@@ -47,7 +47,9 @@ export async function createWelcomeText(app: App, draft: WelcomeValues, language
       await lockActivation(t.db);
       await deactivateOthers(t.db, null);
     }
-    return insertText(t.db, { text, isActive, isEnabled }, t.clock.now());
+    const made = await insertText(t.db, { text, isActive, isEnabled }, t.clock.now());
+    t.audit?.record({ resourceId: made.id, before: null, after: made });
+    return made;
   });
 }
 
@@ -74,13 +76,16 @@ export function updateWelcomeText(
     if (given.isActive) await deactivateOthers(t.db, id);
     const after = { ...before, ...given, updatedAt: t.clock.now() };
     await updateTextRow(t.db, after);
+    t.audit?.record({ before, after });
     return after;
   });
 }
 
 /** After the active text is deleted there is none. @throws AppError 404 'Welcome text not found' */
 export async function deleteWelcomeText(app: App, id: number): Promise<void> {
-  if (!(await deleteTextRow(app.db, id))) throw textNotFound();
+  const before = await deleteTextRow(app.db, id);
+  if (!before) throw textNotFound();
+  app.audit?.record({ before, after: null });
 }
 
 const requireWelcomeText = (raw: string) => requireText('text', raw, 'Text cannot be empty');

@@ -35,8 +35,8 @@ export async function updateMessageRow(db: Db, { id, ...message }: UserMessage):
   await db.prisma.userMessage.update({ where: { id }, data: message, select: { id: true } });
 }
 
-/** @returns whether there was such a message */
-export async function deleteMessageRow(db: Db, id: number): Promise<boolean> {
-  const rows = await db.sql('DELETE FROM user_messages WHERE id = $1::bigint RETURNING id', [id]);
-  return rows.length > 0;
+/** @returns what it was; null when there is no such message */
+export async function deleteMessageRow(db: Db, id: number): Promise<UserMessage | null> {
+  const [row] = await db.sql<UserMessage>(`DELETE FROM user_messages WHERE id = $1::bigint RETURNING ${MESSAGE.of()}`, [id]);
+  return row ?? null;
 }

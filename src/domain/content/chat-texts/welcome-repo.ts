@@ -53,8 +53,8 @@ export async function updateTextRow(db: Db, { id, ...values }: WelcomeText): Pro
   await db.prisma.welcomeText.update({ where: { id }, data: values, select: { id: true } });
 }
 
-/** @returns whether there was such a text */
-export async function deleteTextRow(db: Db, id: number): Promise<boolean> {
-  const rows = await db.sql('DELETE FROM welcome_texts WHERE id = $1::bigint RETURNING id', [id]);
-  return rows.length > 0;
+/** @returns what it was; null when there is no such text */
+export async function deleteTextRow(db: Db, id: number): Promise<WelcomeText | null> {
+  const [row] = await db.sql<WelcomeText>(`DELETE FROM welcome_texts WHERE id = $1::bigint RETURNING ${WELCOME.of()}`, [id]);
+  return row ?? null;
 }

@@ -70,7 +70,7 @@ function optionsFor(markup: MessengerMarkup): sanitizeHtml.IOptions {
     },
     allowedClasses: { span: [markup.spoilerTag], code: ['language-*'], pre: ['language-*'] },
     allowedSchemes: ['http', 'https', 'mailto', 'tel', markup.linkScheme],
-    allowedSchemesByTag: { img: ['https'] },
+    exclusiveFilter: ({ tag, attribs }) => tag === 'img' && !/^https:\/\//i.test(attribs.src ?? ''),
     allowProtocolRelative: false,
     disallowedTagsMode: 'discard',
     // Deeper markup is nobody's text, and would overflow the stack of whoever reads it.

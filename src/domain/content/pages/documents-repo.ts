@@ -17,6 +17,15 @@ export function findDocuments(db: Db, kind: DocumentKind, languages: readonly st
   ]);
 }
 
+/** The document of a language, locked until the transaction ends; null = there is none. */
+export async function lockDocument(db: Db, kind: DocumentKind, language: string): Promise<LegalDocument | null> {
+  const [row] = await db.sql<LegalDocument>(
+    `SELECT ${DOCUMENT.of()} FROM legal_documents WHERE kind = $1 AND language = $2 FOR UPDATE`,
+    [kind, language],
+  );
+  return row ?? null;
+}
+
 /** Writes the document of a language. @param isEnabled null = as it is; a new one is enabled */
 export async function saveDocument(
   db: Db,

@@ -59,34 +59,28 @@ export async function insertPage(
 ): Promise<FaqPage> {
   const [row] = await db.sql<FaqPage>(
     `INSERT INTO faq_pages (language, title, content, is_active, display_order, created_at, updated_at)
-     SELECT $1, $2, $3, $4::boolean, COALESCE($5::int, (SELECT LEAST(COALESCE(max(display_order), 0)::bigint + 1, ${MAX_ORDER})
-       FROM faq_pages WHERE language = $1)), $6::timestamptz, $6::timestamptz
+     SELECT $1::text, $2, $3, $4::boolean, COALESCE($5::int, (SELECT LEAST(COALESCE(max(display_order), 0)::bigint + 1, ${MAX_ORDER})
+       FROM faq_pages WHERE language = $1::text)), $6::timestamptz, $6::timestamptz
      RETURNING ${PAGE.of()}`,
     [page.language, page.title, page.content, page.isActive, page.displayOrder, now],
   );
   return row!;
 }
 
-/** Null fields stay as they are. @returns null when there is no such page */
-export async function updatePage(
-  db: Db,
-  id: number,
-  changes: { [Field in 'title' | 'content' | 'displayOrder' | 'isActive']: FaqPage[Field] | null },
-  now: Date,
-): Promise<FaqPage | null> {
-  const [row] = await db.sql<FaqPage>(
-    `UPDATE faq_pages SET title = COALESCE($2, title), content = COALESCE($3, content),
-       display_order = COALESCE($4::int, display_order), is_active = COALESCE($5::boolean, is_active), updated_at = $6::timestamptz
-     WHERE id = $1::bigint RETURNING ${PAGE.of()}`,
-    [id, changes.title, changes.content, changes.displayOrder, changes.isActive, now],
-  );
+export async function updatePage(db: Db, { id, ...page }: FaqPage): Promise<void> {
+  await db.prisma.faqPage.update({ where: { id }, data: page, select: { id: true } });
+}
+
+/** The page, locked until the transaction ends. */
+export async function lockPage(db: Db, id: number): Promise<FaqPage | null> {
+  const [row] = await db.sql<FaqPage>(`SELECT ${PAGE.of()} FROM faq_pages WHERE id = $1::bigint FOR UPDATE`, [id]);
   return row ?? null;
 }
 
-/** @returns whether there was such a page */
-export async function deletePage(db: Db, id: number): Promise<boolean> {
-  const rows = await db.sql('DELETE FROM faq_pages WHERE id = $1::bigint RETURNING id', [id]);
-  return rows.length > 0;
+/** @returns what it was; null when there is no such page */
+export async function deletePage(db: Db, id: number): Promise<FaqPage | null> {
+  const [row] = await db.sql<FaqPage>(`DELETE FROM faq_pages WHERE id = $1::bigint RETURNING ${PAGE.of()}`, [id]);
+  return row ?? null;
 }
 
 /** The pages of a language in their order, locked until the transaction ends; new pages of it wait for the lock of its switch. */

@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
-import { findDocuments, saveDocument } from './documents-repo.ts';
+import { findDocuments, lockDocument, saveDocument } from './documents-repo.ts';
 import { pageLanguages } from './page-languages.ts';
 import { forgetDocuments } from './published-pages.ts';
 import { type DocumentKind, type LegalDocument, MAX_PAGE_CONTENT } from './types.ts';
@@ -54,8 +54,10 @@ export async function writeDocument(
   checkBounds([{ name: 'content', value: content, maxLength: MAX_PAGE_CONTENT }]);
   const { requested: language } = pageLanguages(app, draft.language);
   const document = await inTransaction(app, async (t) => {
+    const before = await lockDocument(t.db, kind, language);
     const saved = await saveDocument(t.db, { kind, language, content, isEnabled }, t.clock.now());
     await forgetDocuments(t, kind);
+    t.audit?.record({ resourceId: language, before, after: saved });
     return saved;
   });
   return { requestedLanguage: language, document };

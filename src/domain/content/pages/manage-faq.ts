@@ -11,6 +11,7 @@ import {
   findPages,
   insertPage,
   lockFaqSetting,
+  lockPage,
   lockPages,
   numberPages,
   saveFaqSetting,
@@ -88,8 +89,10 @@ export async function writeFaqStatus(app: App, status: { language: string; isEna
   const { requested: language } = pageLanguages(app, status.language);
   const { isEnabled } = status;
   await inTransaction(app, async (t) => {
+    const [before = null] = await findFaqSettings(t.db, [language]);
     await saveFaqSetting(t.db, { language, isEnabled }, t.clock.now());
     await forgetFaq(t);
+    t.audit?.record({ resourceId: language, before, after: { language, isEnabled } });
   });
   return { requestedLanguage: language, language, isEnabled };
 }
@@ -114,6 +117,7 @@ export async function createFaqPage(app: App, draft: FaqDraft): Promise<FaqPage>
     await lockFaqSetting(t.db, language, now);
     const page = await insertPage(t.db, { language, title, content, displayOrder, isActive: draft.isActive ?? true }, now);
     await forgetFaq(t);
+    t.audit?.record({ resourceId: page.id, before: null, after: page });
     return page;
   });
 }
@@ -125,12 +129,15 @@ export async function updateFaqPage(
   changes: Changes<Pick<FaqPage, 'title' | 'content' | 'displayOrder' | 'isActive'>>,
 ): Promise<FaqPage> {
   checkPage(changes);
-  if (Object.keys(givenFields(changes)).length === 0) return (await findPage(app.db, id)) ?? refuseUnknown();
-  const { title = null, content = null, displayOrder = null, isActive = null } = changes;
+  const given = givenFields(changes);
   return inTransaction(app, async (t) => {
-    const page = await updatePage(t.db, id, { title, content, displayOrder, isActive }, t.clock.now());
-    if (!page) throw pageNotFound();
+    const before = await lockPage(t.db, id);
+    if (!before) throw pageNotFound();
+    if (Object.keys(given).length === 0) return before;
+    const page = { ...before, ...given, updatedAt: t.clock.now() };
+    await updatePage(t.db, page);
     await forgetFaq(t);
+    t.audit?.record({ before, after: page });
     return page;
   });
 }
@@ -138,8 +145,10 @@ export async function updateFaqPage(
 /** The numbers of the other pages stay. @throws AppError 404 'FAQ page not found' */
 export async function deleteFaqPage(app: App, id: number): Promise<void> {
   await inTransaction(app, async (t) => {
-    if (!(await deletePage(t.db, id))) throw pageNotFound();
+    const before = await deletePage(t.db, id);
+    if (!before) throw pageNotFound();
     await forgetFaq(t);
+    t.audit?.record({ before, after: null });
   });
 }
 
@@ -170,6 +179,7 @@ export async function reorderFaqPages(
     const order = reorderedPages(pages, items).map(({ id }) => id);
     await numberPages(t.db, order, t.clock.now());
     await forgetFaq(t);
+    t.audit?.record({ resourceId: language, before: { order: pages.map(({ id }) => id) }, after: { order } });
   });
   return { requestedLanguage: language, ...(await readFaq(app, languages, { includeInactive: true, fallback: false })) };
 }
@@ -181,8 +191,4 @@ function checkPage({ content, displayOrder }: Changes<Pick<FaqPage, 'content' | 
     { name: 'content', value: content, maxLength: MAX_PAGE_CONTENT },
     { name: 'display_order', value: displayOrder },
   ]);
-}
-
-function refuseUnknown(): never {
-  throw pageNotFound();
 }

@@ -44,8 +44,9 @@ export async function deleteRules(app: App, language: string): Promise<void> {
   const { requested } = pageLanguages(app, language);
   await inTransaction(app, async (t) => {
     await lockRules(t.db, requested);
-    await deactivateRules(t.db, requested, t.clock.now());
+    const before = await deactivateRules(t.db, requested, t.clock.now());
     await forgetRules(t);
+    t.audit?.record({ resourceId: before?.id ?? requested, before, after: null });
   });
 }
 
@@ -71,9 +72,10 @@ function activate(app: App, rules: Pick<ServiceRule, 'language' | 'title' | 'con
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     await lockRules(t.db, rules.language);
-    await deactivateRules(t.db, rules.language, now);
+    const before = await deactivateRules(t.db, rules.language, now);
     const active = await insertRules(t.db, rules, now);
     await forgetRules(t);
+    t.audit?.record({ resourceId: active.id, before, after: active });
     return active;
   });
 }

@@ -22,15 +22,15 @@ export function isBlank(text: string): boolean {
 }
 
 /**
- * The document that a user is shown: the own language's; where that is absent or blank, the fallback's. A disabled one is not shown, and
+ * The document that a user is shown: of the wanted language; where that is absent or blank, the fallback's. A disabled one is not shown, and
  * hides the fallback's as well.
  */
 export function shownDocument<D extends { isEnabled: boolean; content: string }>(
-  own: D | undefined,
+  wanted: D | undefined,
   fallback: D | undefined,
 ): D | null {
-  if (own && !own.isEnabled) return null;
-  const [first = null] = [own, fallback].filter((one) => one?.isEnabled && !isBlank(one.content));
+  if (wanted && !wanted.isEnabled) return null;
+  const [first = null] = [wanted, fallback].filter((one) => one?.isEnabled && !isBlank(one.content));
   return first ?? null;
 }
 

@@ -39,11 +39,13 @@ export async function lockRules(db: Db, language: string): Promise<void> {
   await db.sql("SELECT pg_advisory_xact_lock(hashtext('content.rules:' || $1::text))::text AS locked", [language]);
 }
 
-export async function deactivateRules(db: Db, language: string, now: Date): Promise<void> {
-  await db.sql(
-    'UPDATE service_rules SET is_active = false, updated_at = $2::timestamptz WHERE language = $1 AND is_active RETURNING id',
+/** @returns the version that was in force; null = none */
+export async function deactivateRules(db: Db, language: string, now: Date): Promise<ServiceRule | null> {
+  const [row] = await db.sql<ServiceRule>(
+    `UPDATE service_rules SET is_active = false, updated_at = $2::timestamptz WHERE language = $1 AND is_active RETURNING ${RULE.of()}`,
     [language, now],
   );
+  return row ?? null;
 }
 
 /** Adds an active version. */

@@ -1,6 +1,8 @@
 /** Cuts a page into parts that fit into messages of the chat (spec 05 section 5.1, `content_pages`). */
+import { countCharacters } from '../../../core/characters.ts';
 
 const MAX_PART = 3500;
+const SEPARATOR = '\n\n';
 const OPENS_NOTHING = new Set(['br', 'hr', 'img']);
 /** A tag, or a run of text up to the next `<`. */
 const TOKEN = /<(\/?)([a-zA-Z][\w-]*)[^<>]*>|[^<]+|</g;
@@ -13,26 +15,34 @@ const TOKEN = /<(\/?)([a-zA-Z][\w-]*)[^<>]*>|[^<]+|</g;
 export function splitContent(content: string, keepsTags: boolean): string[] {
   const text = content.replace(/\r\n/g, '\n').trim();
   if (text === '') return [];
-  if (lengthOf(text) <= MAX_PART) return [text];
+  if (countCharacters(text) <= MAX_PART) return [text];
   const paragraphs = text.split(/\n[^\S\n]*\n/).map((paragraph) => paragraph.trim());
   return packed(paragraphs.filter((paragraph) => paragraph !== '').flatMap((paragraph) => cut(paragraph, keepsTags)));
 }
 
 function cut(paragraph: string, keepsTags: boolean): string[] {
-  if (lengthOf(paragraph) <= MAX_PART) return [paragraph];
-  return (keepsTags ? cutBetweenTags(paragraph) : null) ?? cutPlainly(paragraph);
+  if (countCharacters(paragraph) <= MAX_PART) return [paragraph];
+  const pieces = (keepsTags ? cutBetweenTags(paragraph) : null) ?? cutPlainly(paragraph);
+  // Thousands of blanks in a row: the messenger refuses a message of nothing else.
+  return pieces.filter((piece) => piece.trim() !== '');
 }
 
 /** Joins neighbours as long as they fit into one part. */
 function packed(pieces: readonly string[]): string[] {
   const parts: string[] = [];
+  let together: string[] = [];
+  let length = 0;
   for (const piece of pieces) {
-    const last = parts.at(-1);
-    const joined = last === undefined ? null : `${last}\n\n${piece}`;
-    if (joined !== null && lengthOf(joined) <= MAX_PART) parts[parts.length - 1] = joined;
-    else parts.push(piece);
+    const added = countCharacters(piece) + (together.length === 0 ? 0 : SEPARATOR.length);
+    if (together.length > 0 && length + added > MAX_PART) {
+      parts.push(together.join(SEPARATOR));
+      together = [];
+      length = -SEPARATOR.length;
+    }
+    together.push(piece);
+    length += added;
   }
-  return parts;
+  return together.length === 0 ? parts : [...parts, together.join(SEPARATOR)];
 }
 
 function cutPlainly(text: string): string[] {
@@ -52,64 +62,84 @@ interface OpenTag {
 
 /** Null where the tags themselves take the whole part, so that no text would fit. */
 function cutBetweenTags(text: string): string[] | null {
-  const pieces: string[] = [];
-  let open: OpenTag[] = [];
-  let piece = '';
-  let length = 0;
-  let hasText = false;
-
-  const closing = (tags: readonly OpenTag[]) =>
-    tags
-      .toReversed()
-      .map(({ name }) => `</${name}>`)
-      .join('');
-  const room = (tags: readonly OpenTag[]) => MAX_PART - length - lengthOf(closing(tags));
-  const endPiece = () => {
-    pieces.push(piece + closing(open));
-    piece = open.map((tag) => tag.text).join('');
-    length = lengthOf(piece);
-    hasText = false;
-  };
-
+  const writer = new PartWriter();
   for (const [token, slash, name] of text.matchAll(TOKEN)) {
-    if (name === undefined) {
-      let rest = Array.from(token);
-      while (rest.length > 0) {
-        const space = room(open);
-        if (space <= 0) {
-          if (!hasText) return null;
-          endPiece();
-          continue;
-        }
-        piece += rest.slice(0, space).join('');
-        length += Math.min(space, rest.length);
-        rest = rest.slice(space);
-        hasText = true;
-      }
-      continue;
-    }
-    const after = tagsAfter(open, token, slash === '/', name.toLowerCase());
-    if (lengthOf(token) > room(after)) {
-      if (!hasText) return null;
-      endPiece();
-      if (lengthOf(token) > room(after)) return null;
-    }
-    piece += token;
-    length += lengthOf(token);
-    open = after;
+    const isWritten =
+      name === undefined
+        ? writer.addText(Array.from(token))
+        : writer.addTag(token, tagsAfter(writer.open, token, slash === '/', name.toLowerCase()));
+    if (!isWritten) return null;
   }
-  // What is left without text are tags that the parts before have closed.
-  if (hasText) pieces.push(piece + closing(open));
-  return pieces.length > 0 ? pieces : null;
+  return writer.finish();
 }
 
+/** Writes parts whose tags are closed. Both `add` methods return false where not even an empty part has space for what they add. */
+class PartWriter {
+  open: readonly OpenTag[] = [];
+  readonly #parts: string[] = [];
+  #part = '';
+  #length = 0;
+  #hasText = false;
+
+  addText(characters: readonly string[]): boolean {
+    for (let from = 0; from < characters.length; ) {
+      const space = this.#spaceWith(this.open);
+      if (space > 0) {
+        this.#add(characters.slice(from, from + space).join(''), Math.min(space, characters.length - from));
+        this.#hasText = true;
+        from += space;
+      } else if (!this.#startPart()) return false;
+    }
+    return true;
+  }
+
+  /** @param after what is open after the tag */
+  addTag(tag: string, after: readonly OpenTag[]): boolean {
+    const length = countCharacters(tag);
+    if (length > this.#spaceWith(after) && (!this.#startPart() || length > this.#spaceWith(after))) return false;
+    this.#add(tag, length);
+    this.open = after;
+    return true;
+  }
+
+  /** The parts; null where there is no text at all. */
+  finish(): string[] | null {
+    // Without text there are only tags left, which the part before has closed.
+    if (this.#hasText) this.#parts.push(this.#part + closingTags(this.open));
+    return this.#parts.length > 0 ? this.#parts : null;
+  }
+
+  #add(text: string, length: number): void {
+    this.#part += text;
+    this.#length += length;
+  }
+
+  #spaceWith(open: readonly OpenTag[]): number {
+    return MAX_PART - this.#length - countCharacters(closingTags(open));
+  }
+
+  /** @returns false where the part has no text yet */
+  #startPart(): boolean {
+    if (!this.#hasText) return false;
+    this.#parts.push(this.#part + closingTags(this.open));
+    this.#part = this.open.map(({ text }) => text).join('');
+    this.#length = countCharacters(this.#part);
+    this.#hasText = false;
+    return true;
+  }
+}
+
+const closingTags = (open: readonly OpenTag[]): string =>
+  open
+    .toReversed()
+    .map(({ name }) => `</${name}>`)
+    .join('');
+
 /** The open tags after a tag; a closing tag without its opening one changes nothing. */
-function tagsAfter(open: OpenTag[], text: string, isClosing: boolean, name: string): OpenTag[] {
+function tagsAfter(open: readonly OpenTag[], text: string, isClosing: boolean, name: string): readonly OpenTag[] {
   if (isClosing) {
     const at = open.findLastIndex((tag) => tag.name === name);
     return at === -1 ? open : open.toSpliced(at, 1);
   }
   return OPENS_NOTHING.has(name) || text.endsWith('/>') ? open : [...open, { name, text }];
 }
-
-const lengthOf = (text: string): number => Array.from(text).length;
