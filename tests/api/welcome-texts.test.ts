@@ -101,8 +101,7 @@ it('refuses what the messenger would refuse, with the longest names filled in', 
     expect(await send(`${twoNames}${filler}x`)).toMatchObject({
       status: 400,
       body: {
-        detail:
-          'The message is too long: the messenger accepts up to 4096 characters, and with names filled in it may have 4097.',
+        detail: 'The message is too long: it may have 4097 characters, and the messenger accepts 4096.',
       },
     });
     // Other braces are no placeholders, and text is counted without its tags.
