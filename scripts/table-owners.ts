@@ -127,9 +127,16 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   tickets: 'tickets',
 
   button_click_logs: 'content',
+  faq_pages: 'content',
+  faq_settings: 'content',
+  legal_documents: 'content',
+  main_menu_buttons: 'content',
   media_files: 'content',
   menu_layout_history: 'content',
   menu_layouts: 'content',
+  service_rules: 'content',
+  user_messages: 'content',
+  welcome_texts: 'content',
 
   webhook_attempts: 'webhooks',
   webhook_deliveries: 'webhooks',

@@ -3,6 +3,8 @@
  * so every variable is documented. The settings of `domain/settings` are not here: they read `Env.raw`.
  */
 
+import { SERVICE_VARIABLES } from './env-spec-service.ts';
+
 export interface EnvVariable {
   readonly group: string;
   readonly type: 'string' | 'integer' | 'boolean' | 'choice' | 'list';
@@ -235,6 +237,7 @@ export const ENV_SPEC = {
     effect:
       "Issuer (https origin) of the messenger's OpenID Connect tokens; its keys are read from /.well-known/jwks.json. Unset = the issuer of the messenger.",
   },
+  ...SERVICE_VARIABLES,
   TRUSTED_PROXIES: {
     group: 'Network',
     type: 'list',

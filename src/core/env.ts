@@ -45,6 +45,13 @@ export interface Env {
   readonly messengerOidcIssuer: string | null;
   /** Published list of throw-away mail domains. */
   readonly disposableEmailListUrl: string;
+  /** What the cabinet shows about the service. */
+  readonly serviceInfo: Readonly<{
+    name: string;
+    description: string | null;
+    supportEmail: string | null;
+    website: string | null;
+  }>;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
   /** Calls to the panel that one run may have under way at the same time. */
@@ -291,6 +298,12 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     cabinetJwtSecret: reader.string('CABINET_JWT_SECRET'),
     messengerOidcIssuer: reader.string('MESSENGER_OIDC_ISSUER')?.replace(/\/+$/, '') ?? null,
     disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
+    serviceInfo: Object.freeze({
+      name: reader.string('SERVICE_NAME')!,
+      description: reader.string('SERVICE_DESCRIPTION'),
+      supportEmail: reader.string('SUPPORT_EMAIL'),
+      website: reader.string('WEBSITE_URL'),
+    }),
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
     cardChargeDays: Object.freeze(reader.days('CARD_CHARGE_DAYS')),
@@ -321,6 +334,10 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
   }
   if (!/^https:\/\//i.test(env.disposableEmailListUrl) || !URL.canParse(env.disposableEmailListUrl)) {
     reader.problem('DISPOSABLE_EMAIL_LIST_URL', 'must be an https address');
+  }
+  const { website } = env.serviceInfo;
+  if (website !== null && (!/^https?:\/\//i.test(website) || !URL.canParse(website))) {
+    reader.problem('WEBSITE_URL', 'must be an http or https address');
   }
   if (isProduction) checkProduction(env, reader);
 

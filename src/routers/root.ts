@@ -27,6 +27,7 @@ import { adminWithdrawalsRouter } from './admin/withdrawals.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
+import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
@@ -54,10 +55,12 @@ import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
+import { mainMenuRouter } from './web/main-menu.router.ts';
 import { menuLayoutRouter } from './web/menu-layout.router.ts';
 import { menuLayoutPartsRouter } from './web/menu-layout-parts.router.ts';
 import { menuLayoutStatsRouter } from './web/menu-layout-stats.router.ts';
 import { notificationsRouter } from './web/notifications.router.ts';
+import { pagesRouter } from './web/pages.router.ts';
 import { partnersRouter } from './web/partners.router.ts';
 import { pollsRouter } from './web/polls.router.ts';
 import { promoGroupsRouter } from './web/promo-groups.router.ts';
@@ -73,6 +76,7 @@ import { usersRouter } from './web/users.router.ts';
 import { vpnpanelRouter } from './web/vpnpanel.router.ts';
 import { vpnpanelSyncRouter } from './web/vpnpanel-sync.router.ts';
 import { webhooksRouter } from './web/webhooks.router.ts';
+import { welcomeTextsRouter } from './web/welcome-texts.router.ts';
 
 /**
  * All operations, by area and tag group. The name of a group is its tag in the contract without the area, in camel case, however many
@@ -104,6 +108,9 @@ export const appRouter = router({
       ...menuLayoutPartsRouter._def.record,
       ...menuLayoutStatsRouter._def.record,
     }),
+    pages: pagesRouter,
+    mainMenu: mainMenuRouter,
+    welcomeTexts: welcomeTextsRouter,
     vpnpanel: router({ ...vpnpanelRouter._def.record, ...vpnpanelSyncRouter._def.record }),
   }),
   cabinet: router({
@@ -127,6 +134,7 @@ export const appRouter = router({
     referral: referralRouter,
     partner: partnerRouter,
     withdrawal: withdrawalRouter,
+    info: infoRouter,
     landingPages: landingRouter,
     gift: giftRouter,
   }),

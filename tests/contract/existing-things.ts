@@ -26,6 +26,10 @@ export const NEW_BODIES: Record<string, () => object> = {
   '/promo-codes': () => ({ code: `CODE${unique()}`, type: 'balance', balance_bonus_kopeks: 100 }),
   '/campaigns': () => ({ name: 'Spring', start_parameter: `slug_${unique()}`, bonus_type: 'none' }),
   '/servers': () => ({ squadUuid: crypto.randomUUID(), displayName: 'NL' }),
+  '/pages/faq': () => ({ title: 'How?', content: 'So.' }),
+  '/main-menu/buttons': () => ({ text: 'News', action_type: 'url', action_value: 'https://example.com' }),
+  '/main-menu/messages': () => ({ message_text: 'Hello' }),
+  '/welcome-texts': () => ({ text: 'Hello' }),
   '/polls': () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }),
 };
 
@@ -62,10 +66,19 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
   squad_uuid: () => NETHERLANDS,
   key: () => 'MAINTENANCE_MESSAGE',
   button_id: firstButton,
+  page_id: makerAt('/pages/faq'),
+  welcome_text_id: makerAt('/welcome-texts'),
+  rule_id: async ({ api }) => (await api.put('/pages/service-rules', { content: 'No spam.' })).body.id,
   subscription_id: async ({ app, user }) => {
     const [row] = await app.db.sql<{ id: number }>('SELECT id FROM subscriptions WHERE user_id = $1::int', [user.id]);
     return row!.id;
   },
+};
+
+/** Under `/main-menu` two names mean other things than elsewhere. */
+const IN_MAIN_MENU: typeof BY_PARAMETER = {
+  button_id: makerAt('/main-menu/buttons'),
+  message_id: makerAt('/main-menu/messages'),
 };
 
 /** A customer who can do most things: money on the balance and a subscription. */
@@ -78,7 +91,7 @@ export async function equip({ app, user }: Existing): Promise<void> {
 export async function existingPath(stage: Existing, path: string): Promise<string> {
   let filled = path;
   for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
-    const make = BY_PARAMETER[name!];
+    const make = path.startsWith('/main-menu/') ? IN_MAIN_MENU[name!] : BY_PARAMETER[name!];
     if (make) filled = filled.replace(`{${name}}`, String(await make(stage)));
   }
   return filled;

@@ -90,6 +90,9 @@ test.each([
   ['/campaigns', { name: 'Autumn' }],
   ['/servers', { priceKopeks: 12_300 }],
   ['/polls', null],
+  ['/main-menu/buttons', { text: 'Shop' }],
+  ['/main-menu/messages', { message_text: 'Bye' }],
+  ['/welcome-texts', { is_enabled: false }],
 ])('%s: made, changed and deleted are three rows that tell what was and what is', async (path, change) => {
   const made = await api.post(path, NEW_BODIES[path]!());
   expect(made.status, made.text).toBeLessThan(300);
@@ -121,6 +124,33 @@ test('a setting: what it was and is; a secret one only that it changed', async (
   expect((await recorded(plain)).after).toMatchObject({ key: 'MAINTENANCE_MESSAGE', value: 'Back at ten' });
   await api.delete(plain);
   expect((await recorded(plain)).before).toMatchObject({ value: 'Back at ten' });
+});
+
+test('pages: each write tells what was and what is', async () => {
+  await api.put('/pages/public-offer', { language: 'audited', content: 'one' });
+  expect(await recorded('/pages/public-offer')).toMatchObject({ before: null, after: { content: 'one' } });
+  await api.put('/pages/public-offer', { language: 'audited', content: 'two' });
+  expect(await recorded('/pages/public-offer')).toMatchObject({ before: { content: 'one' }, after: { content: 'two' } });
+
+  const { id } = (await api.post('/pages/faq', { language: 'audited', title: 'How?', content: 'So.' })).body;
+  expect(await recorded('/pages/faq')).toMatchObject({ action: 'pages:create', before: null, after: { title: 'How?' } });
+  await api.post('/pages/faq/reorder', { language: 'audited', items: [] });
+  expect(await recorded('/pages/faq/reorder')).toMatchObject({ before: { order: [id] }, after: { order: [id] } });
+  await api.put('/pages/faq/status', { language: 'audited', is_enabled: false });
+  expect(await recorded('/pages/faq/status')).toMatchObject({ before: { isEnabled: true }, after: { isEnabled: false } });
+  await api.put(`/pages/faq/${id}`, { title: 'Why?' });
+  expect(await recorded(`/pages/faq/${id}`)).toMatchObject({ before: { title: 'How?' }, after: { title: 'Why?' } });
+  await api.delete(`/pages/faq/${id}`);
+  expect(await recorded(`/pages/faq/${id}`)).toMatchObject({ action: 'pages:delete', before: { title: 'Why?' }, after: null });
+
+  const rules = '/pages/service-rules';
+  const first = (await api.put(rules, { language: 'audited', content: 'one' })).body;
+  await api.put(rules, { language: 'audited', content: 'two' });
+  expect(await recorded(rules)).toMatchObject({ before: { content: 'one' }, after: { content: 'two' } });
+  await api.post(`${rules}/history/${first.id}/restore`, undefined, { query: { language: 'audited' } });
+  expect(await recorded(`${rules}/history/${first.id}/restore`)).toMatchObject({ before: { content: 'two' } });
+  await api.delete(rules, { query: { language: 'audited' } });
+  expect(await recorded(rules)).toMatchObject({ before: { content: 'one' }, after: null });
 });
 
 test('a token switched off and on, and a commission', async () => {

@@ -176,6 +176,10 @@ export async function updateProfile(db: Db, id: number, profile: Profile, now: D
   await db.prisma.user.updateMany({ where: { id }, data: { ...profile, updatedAt: now } });
 }
 
+export async function setLanguage(db: Db, id: number, language: string, now: Date): Promise<void> {
+  await db.prisma.user.updateMany({ where: { id }, data: { language, updatedAt: now } });
+}
+
 const PASSWORD_USER = columns('User', ['id', 'status', 'passwordHash', 'emailVerified']);
 
 /** Data that a sign-in by password is checked against. Has a secret: never return it from a use case. */

@@ -15,8 +15,12 @@ export function cleanName(name: string | null | undefined): string | null {
 
 /** `ru-RU` and ` RU ` become `ru`, and so does an empty value (spec 01 section 1.1). */
 export function normaliseLanguage(language: string | null | undefined): string {
-  const short = (language ?? '').trim().toLowerCase().split('-')[0] ?? '';
-  return short === '' ? 'ru' : short.slice(0, MAX_LANGUAGE_LENGTH);
+  return shortLanguage(language ?? '') || 'ru';
+}
+
+/** The same, but an empty value stays empty. */
+export function shortLanguage(language: string): string {
+  return firstCharacters((language.trim().toLowerCase().split('-')[0] ?? '').trim(), MAX_LANGUAGE_LENGTH);
 }
 
 type Named = Pick<UserRecord, 'id' | 'firstName' | 'lastName' | 'username' | 'messengerId' | 'email'>;

@@ -117,6 +117,8 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'promocodes', column: 'created_by', on: 'clear' },
   { table: 'support_audit_logs', column: 'actor_user_id', on: 'clear' },
   { table: 'ticket_messages', column: 'admin_user_id', on: 'clear' },
+  { table: 'user_messages', column: 'created_by', on: 'clear' },
+  { table: 'welcome_texts', column: 'created_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'first_approved_by', on: 'clear' },
   { table: 'withdrawal_requests', column: 'processed_by', on: 'clear' },
 

@@ -80,8 +80,20 @@ export type MessengerWebhookResult =
   | { accepted: true; update: MessengerUpdate; reply: { status: number; body: string } }
   | { accepted: false; reply: { status: number; body: string } };
 
+/** Names of the messenger's HTML that are its own. */
+export interface MessengerMarkup {
+  /** Tag of text that is covered until it is touched; as a class of `span` it means the same. */
+  readonly spoilerTag: string;
+  /** Tag of an emoji of the messenger's own. */
+  readonly emojiTag: string;
+  readonly emojiIdAttribute: string;
+  /** Scheme of links into the messenger's app, without a colon. */
+  readonly linkScheme: string;
+}
+
 /** Each call throws MessengerError. */
 export interface MessengerPort {
+  readonly markup: MessengerMarkup;
   isConfigured(): boolean;
   /** Web address of a person or bot with this public name (without `@`). */
   linkTo(username: string): string;

@@ -16,6 +16,7 @@ import { chatMember, parseUpdate } from './updates.ts';
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 /** Kinds of update that the webhook requests; `chat_member` is sent only when it is listed. */
 const ALLOWED_UPDATES = ['message', 'callback_query', 'pre_checkout_query', 'chat_member', 'my_chat_member'] as const;
+const MARKUP = { spoilerTag: 'tg-spoiler', emojiTag: 'tg-emoji', emojiIdAttribute: 'emoji-id', linkScheme: 'tg' };
 const ALREADY_REFUNDED = /CHARGE_ALREADY_REFUNDED/;
 const MAX_TITLE = 32;
 const MAX_DESCRIPTION = 255;
@@ -34,6 +35,7 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
   const client = new BotApiClient(options);
 
   return {
+    markup: MARKUP,
     isConfigured: () => connection() !== null,
     linkTo: (username) => `https://t.me/${username}`,
     sendMessage: async (chatId, html, buttons = [], threadId) => {

@@ -11,6 +11,7 @@ import { GIFT_FIELDS } from './fields/gifts.ts';
 import { IDENTITY_FIELDS } from './fields/identity.ts';
 import { MINIAPP_FIELDS } from './fields/miniapp.ts';
 import { MONEY_FIELDS } from './fields/money.ts';
+import { PAGE_FIELDS } from './fields/pages.ts';
 import { PANEL_FIELDS } from './fields/panel.ts';
 import { PROMO_FIELDS } from './fields/promo.ts';
 import { REFERRAL_FIELDS } from './fields/referrals.ts';
@@ -35,6 +36,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   GIFT_FIELDS,
   SUPPORT_FIELDS,
   CONTENT_FIELDS,
+  PAGE_FIELDS,
   PANEL_FIELDS,
   ADMINISTRATION_FIELDS,
 ]);

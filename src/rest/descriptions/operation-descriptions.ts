@@ -8,6 +8,7 @@ import { CABINET_MONEY } from './operations/cabinet-money.ts';
 import { CABINET_OTHER } from './operations/cabinet-other.ts';
 import { CABINET_SUBSCRIPTION } from './operations/cabinet-subscription.ts';
 import { MINIAPP } from './operations/miniapp.ts';
+import { PAGES } from './operations/pages.ts';
 import { PANEL } from './operations/panel.ts';
 import { WEB_CONTENT } from './operations/web-content.ts';
 import { WEB_CORE } from './operations/web-core.ts';
@@ -17,6 +18,7 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   WEB_CORE,
   WEB_GROWTH,
   WEB_CONTENT,
+  PAGES,
   PANEL,
   CABINET_IDENTITY,
   CABINET_MONEY,

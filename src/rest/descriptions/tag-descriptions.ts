@@ -20,6 +20,10 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   settings: 'All settings of the service. The environment takes precedence over a stored value. Secrets are masked.',
   'menu-layout':
     'The menu of the chat: rows, buttons, conditions, history of edits and click statistics. Used while `MENU_LAYOUT_ENABLED` is on.',
+  pages:
+    'Public offer, privacy policy, frequent questions and rules by language. What is written here, users see within a second.',
+  'main-menu': 'Links and messages in the default main menu of the chat.',
+  'welcome-texts': 'The first message to a new user of the chat. At most one text is active.',
   vpnpanel: 'The VPN panel: status, nodes, squads, traffic and synchronisation in both directions.',
   miniapp:
     'The mini-app of the messenger. Signed launch data in the body (`initData`) is the credential; camel and snake case are both accepted.',
@@ -33,6 +37,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Subscription': 'Own subscription: state, trial, purchase, renewal, traffic, devices and tariff.',
   'Cabinet Tickets': 'Own tickets. Not available while support is by contact only.',
   'Cabinet Ticket Notifications': 'Own notifications about tickets.',
+  'Cabinet Info':
+    'What the cabinet shows everyone: questions, rules, documents, contacts, languages. All but the own language need no credential.',
   'Cabinet Polls': 'Polls that the user was invited to.',
   'Fortune Wheel': 'The fortune wheel: price of a spin, prizes, own spins.',
   'Cabinet Referral': 'Own links, referrals and rewards, and the terms of the programme.',

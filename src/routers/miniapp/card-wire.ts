@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
+import type { MiniappPages } from '../../domain/content/info/miniapp-pages.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
 import { offerPercent } from '../../domain/pricing/discounts.ts';
 import { perDayLabel, trafficLabel, usedTrafficLabel } from '../../domain/pricing/labels.ts';
@@ -16,6 +17,7 @@ export interface CardParts {
   offers: readonly MiniappOffer[];
   loyalty: LoyaltyStatus;
   referral: Awaited<ReturnType<typeof readMiniappReferral>>;
+  pages: MiniappPages;
 }
 
 /** The first page under domain names, without autopay and the current tariff (spec 02 section 12.3). */
@@ -69,8 +71,7 @@ export function toCard(app: App, parts: CardParts) {
     totalSpentLabel: label(loyalty.spentKopeks),
     subscriptionType: subscription === null ? 'none' : subscription.isTrial ? 'trial' : 'paid',
     branding: brandingOf(app),
-    faq: null,
-    legalDocuments: null,
+    ...parts.pages,
     referral: referralOf(parts.referral, label),
     subscriptionMissing: subscription === null,
     subscriptionMissingReason: missingReason(card),

@@ -1,3 +1,4 @@
+import { readMiniappPages } from '../../domain/content/info/miniapp-pages.ts';
 import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
 import { listMiniappOffers } from '../../domain/promo/offers/miniapp-offers.ts';
 import { readLoyalty } from '../../domain/promo-groups/read-promo-groups.ts';
@@ -48,9 +49,10 @@ export const miniappCardRouter = router({
         readMiniappReferral(app, actor),
       ]);
       const { subscription, currentTariff, buyer } = card;
+      const pages = await readMiniappPages(app, buyer.language);
       const wording = { language: buyer.language, rounds: app.settings.get('PRICE_ROUNDING_ENABLED') };
       return {
-        ...Card.parse(toCard(app, { card, transactions, offers, loyalty, referral })),
+        ...Card.parse(toCard(app, { card, transactions, offers, loyalty, referral, pages })),
         ...(subscription ? toAutopay(app, subscription) : { autopay: null, autopay_settings: null }),
         currentTariff: currentTariff && toCurrentTariff(currentTariff, wording),
       };

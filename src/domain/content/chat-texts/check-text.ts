@@ -1,0 +1,45 @@
+import type { App } from '../../../core/app.ts';
+import { type AppError, refuse, ValidationError } from '../../../core/errors.ts';
+import { validationIssue } from '../../../core/validation-messages.ts';
+import { htmlProblem, MAX_MESSAGE_LENGTH, visibleText } from '../../messaging/messenger-html.ts';
+import { type Language, text } from '../../messaging/texts.ts';
+
+const PROBLEM_TEXTS = {
+  unsupported: 'pages.tag_unsupported',
+  not_opened: 'pages.tag_not_opened',
+  wrong_nesting: 'pages.tag_wrong_nesting',
+  not_closed: 'pages.tag_not_closed',
+} as const;
+
+/** Trims a text of a request. @throws ValidationError 422 nothing is left */
+export function requireText(field: string, raw: string, problem: string): string {
+  const trimmed = raw.trim();
+  if (trimmed !== '') return trimmed;
+  throw new ValidationError([validationIssue('value_error', ['body', field], raw, { error: `Value error, ${problem}` })]);
+}
+
+/**
+ * Refuses what the messenger would refuse when the text is sent: the operator learns it here, and not the users by a missing message.
+ * @param language of the refusal; null = Russian
+ * @param longest the longest text that can be made of this one, where names are filled in
+ * @throws AppError 400 `messenger_html` | `message_too_long`
+ */
+export function checkMessengerText(
+  app: App,
+  html: string,
+  language: Language | null,
+  longest: (text: string) => string = (visible) => visible,
+): void {
+  const { markup } = app.ports.messenger;
+  const problem = htmlProblem(html, markup);
+  if (problem !== null) {
+    const { kind, ...params } = problem;
+    throw refuse('messenger_html', 400, text(language, PROBLEM_TEXTS[kind], params));
+  }
+  const { length } = longest(visibleText(html, markup));
+  if (length > MAX_MESSAGE_LENGTH) throw tooLong(length, language);
+}
+
+function tooLong(length: number, language: Language | null): AppError {
+  return refuse('message_too_long', 400, text(language, 'pages.message_too_long', { limit: MAX_MESSAGE_LENGTH, length }));
+}

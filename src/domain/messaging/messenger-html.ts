@@ -1,0 +1,130 @@
+/** The subset of HTML that messages may have (spec 05 section 4, content check): which tags, how they nest, how long the text is. */
+import type { MessengerMarkup } from './ports.ts';
+
+/** Characters of a message as the messenger counts them: without tags, an emoji is two. */
+export const MAX_MESSAGE_LENGTH = 4096;
+
+const TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'span']);
+/** Accepted without a closing tag although the messenger has none of them. */
+const OPENS_NOTHING = new Set(['br', 'hr', 'img']);
+const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:'];
+
+export type HtmlProblem =
+  | { kind: 'unsupported' | 'not_opened' | 'not_closed'; tag: string }
+  | { kind: 'wrong_nesting'; tag: string; expected: string };
+
+interface Tag {
+  /** Lower case. */
+  name: string;
+  isClosing: boolean;
+  /** Written as `<x/>`. */
+  isEmpty: boolean;
+  /** Offsets in the text; `end` is null where the tag has no `>`. */
+  start: number;
+  end: number | null;
+}
+
+const TAG_START = /<(\/?)([a-zA-Z][\w-]*)/y;
+
+/** Tags in their order. A `<` without a letter, or a slash and a letter, after it is text. The whole is read once, whatever it contains. */
+function* tagsOf(html: string): Generator<Tag> {
+  for (let start = html.indexOf('<'); start !== -1; ) {
+    TAG_START.lastIndex = start;
+    const head = TAG_START.exec(html);
+    if (!head) {
+      start = html.indexOf('<', start + 1);
+      continue;
+    }
+    const close = closingBracket(html, TAG_START.lastIndex);
+    const tag = { name: head[2]!.toLowerCase(), isClosing: head[1] === '/', start };
+    yield { ...tag, isEmpty: close !== null && html[close - 1] === '/', end: close === null ? null : close + 1 };
+    start = close === null ? -1 : html.indexOf('<', close + 1);
+  }
+}
+
+/** The first `>` that is not in quotes. */
+function closingBracket(html: string, from: number): number | null {
+  let quote: string | null = null;
+  for (let at = from; at < html.length; at += 1) {
+    const character = html[at]!;
+    if (quote !== null) quote = character === quote ? null : quote;
+    else if (character === '>') return at;
+    else if (character === '"' || character === "'") quote = character;
+  }
+  return null;
+}
+
+/** What the messenger would refuse in a text, the first of it; null = nothing. An empty text is valid. */
+export function htmlProblem(text: string, markup: MessengerMarkup): HtmlProblem | null {
+  const open: string[] = [];
+  for (const { name: tag, isClosing, isEmpty, end } of tagsOf(unescapeTags(text, markup))) {
+    if (!isKnown(tag, markup)) return { kind: 'unsupported', tag };
+    if (end === null) return { kind: 'not_closed', tag };
+    if (!isClosing) {
+      if (!isEmpty && !OPENS_NOTHING.has(tag)) open.push(tag);
+      continue;
+    }
+    const expected = open.pop();
+    if (expected === undefined) return { kind: 'not_opened', tag };
+    if (expected !== tag) return { kind: 'wrong_nesting', tag, expected };
+  }
+  const tag = open.at(-1);
+  return tag === undefined ? null : { kind: 'not_closed', tag };
+}
+
+function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup): boolean {
+  return TAGS.has(name) || OPENS_NOTHING.has(name) || name === spoilerTag || name === emojiTag;
+}
+
+const ESCAPED_TAG = /&lt;(\/?)([a-zA-Z][\w-]*)((?:[^<>&]|&(?!lt;|gt;))*)&gt;/g;
+
+/** Turns entity-escaped tags that messages may have into tags, with the attributes that they may have. Other entities stay. */
+export function unescapeTags(text: string, markup: MessengerMarkup): string {
+  return text.replace(ESCAPED_TAG, (escaped: string, slash: string, name: string, rest: string) => {
+    const tag = name.toLowerCase();
+    if (!isKnown(tag, markup)) return escaped;
+    if (slash === '/') return `</${tag}>`;
+    const attribute = attributeOf(tag, unescaped(rest), markup);
+    return `<${tag}${attribute}${rest.trimEnd().endsWith('/') ? '/' : ''}>`;
+  });
+}
+
+/** The one attribute that a tag may have, with its value escaped. */
+function attributeOf(tag: string, text: string, markup: MessengerMarkup): string {
+  const name = tag === 'a' ? 'href' : tag === 'span' ? 'class' : tag === markup.emojiTag ? markup.emojiIdAttribute : null;
+  if (name === null) return '';
+  for (const [, given, double, single] of text.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    const value = double ?? single ?? '';
+    if (given?.toLowerCase() !== name) continue;
+    return tag === 'a' && !isLink(value, markup) ? '' : ` ${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`;
+  }
+  return '';
+}
+
+function isLink(address: string, { linkScheme }: MessengerMarkup): boolean {
+  return URL.canParse(address) && [...SCHEMES, `${linkScheme}:`].includes(new URL(address).protocol);
+}
+
+/** The text without its tags, entities read: its `length` is what the messenger counts. A line break is a character, a rule or a picture none. */
+export function visibleText(text: string, markup: MessengerMarkup): string {
+  const html = unescapeTags(text, markup);
+  let plain = '';
+  let from = 0;
+  for (const { name, start, end } of tagsOf(html)) {
+    plain += html.slice(from, start);
+    if (name === 'br') plain += '\n';
+    from = end ?? html.length;
+  }
+  return unescaped(plain + html.slice(from));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
+
+/** The messenger knows these four names and numbers. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:(lt|gt|amp|quot)|#(\d{1,7})|#x([\da-fA-F]{1,6}));/g, (entity: string, name, decimal, hex) => {
+    if (name !== undefined) return ENTITIES[name as string]!;
+    const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : entity;
+  });
+}

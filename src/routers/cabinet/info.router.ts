@@ -1,0 +1,95 @@
+import { chooseLanguage, readLanguages, readMyLanguage } from '../../domain/content/info/languages.ts';
+import {
+  type InfoPage,
+  listQuestions,
+  readInfoDocument,
+  readInfoRules,
+  readQuestion,
+} from '../../domain/content/info/read-pages.ts';
+import { readServiceInfo, readSupportConfig } from '../../domain/content/info/service-info.ts';
+import type { FaqPage } from '../../domain/content/pages/types.ts';
+import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  CabinetInfoFaqPageResponse,
+  InfoFaqPath,
+  InfoQuery,
+  LanguagesResponse,
+  PrivacyPolicyResponse,
+  PublicOfferResponse,
+  RulesResponse,
+  ServiceInfoResponse,
+  SupportConfigResponse,
+  UserLanguageRequest,
+  UserLanguageResponse,
+} from './info.schemas.ts';
+
+const tags: [string] = ['Cabinet Info'];
+const infoProcedure = publicProcedure('cabinet');
+
+const toQuestion = ({ displayOrder, ...page }: FaqPage) => ({ ...page, order: displayOrder });
+const toText = ({ content, updatedAt }: InfoPage) => ({ content, updatedAt: updatedAt?.toISOString() ?? null });
+
+export const infoRouter = router({
+  faq: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/faq', tags, summary: 'Frequent questions' } })
+    .input(fromWire(InfoQuery))
+    .output(toWire(CabinetInfoFaqPageResponse.array()))
+    .query(async ({ ctx, input }) => (await listQuestions(ctx.app, input.language)).map(toQuestion)),
+
+  faqPage: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/faq/{page_id}', tags, summary: 'A frequent question' } })
+    .input(fromWire(InfoFaqPath))
+    .output(toWire(CabinetInfoFaqPageResponse))
+    .query(async ({ ctx, input }) => toQuestion(await readQuestion(ctx.app, input.pageId, input.language))),
+
+  rules: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/rules', tags, summary: 'Rules of the service' } })
+    .input(fromWire(InfoQuery))
+    .output(toWire(RulesResponse))
+    .query(async ({ ctx, input }) => toText(await readInfoRules(ctx.app, input.language))),
+
+  privacyPolicy: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/privacy-policy', tags, summary: 'Privacy policy' } })
+    .input(fromWire(InfoQuery))
+    .output(toWire(PrivacyPolicyResponse))
+    .query(async ({ ctx, input }) => toText(await readInfoDocument(ctx.app, 'privacy_policy', input.language))),
+
+  publicOffer: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/public-offer', tags, summary: 'Public offer' } })
+    .input(fromWire(InfoQuery))
+    .output(toWire(PublicOfferResponse))
+    .query(async ({ ctx, input }) => toText(await readInfoDocument(ctx.app, 'public_offer', input.language))),
+
+  service: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/service', tags, summary: 'Name and contacts of the service' } })
+    .output(toWire(ServiceInfoResponse))
+    .query(({ ctx }) => readServiceInfo(ctx.app)),
+
+  languages: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/languages', tags, summary: 'Languages to choose from' } })
+    .output(toWire(LanguagesResponse))
+    .query(({ ctx }) => readLanguages(ctx.app)),
+
+  userLanguage: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/user/language', tags, summary: 'Own language' } })
+    .output(toWire(UserLanguageResponse))
+    .query(async ({ ctx }) => ({ language: await readMyLanguage(ctx.app, ctx.actor) })),
+
+  updateUserLanguage: cabinetProcedure
+    .meta({
+      openapi: { method: 'PATCH', path: '/cabinet/info/user/language', tags, summary: 'Change the own language' },
+      wire: { wholeBodyKey: 'body' },
+    })
+    .input(UserLanguageRequest)
+    .output(toWire(UserLanguageResponse))
+    .mutation(async ({ ctx, input }) => {
+      const language = Object.hasOwn(input.body, 'language') ? input.body.language! : null;
+      return { language: await chooseLanguage(ctx.app, ctx.actor, language) };
+    }),
+
+  supportConfig: infoProcedure
+    .meta({ openapi: { method: 'GET', path: '/cabinet/info/support-config', tags, summary: 'How to reach support' } })
+    .output(toWire(SupportConfigResponse))
+    .query(({ ctx }) => readSupportConfig(ctx.app)),
+});

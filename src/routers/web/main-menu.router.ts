@@ -1,0 +1,101 @@
+import {
+  createMainMenuButton,
+  deleteMainMenuButton,
+  listMainMenuButtons,
+  updateMainMenuButton,
+} from '../../domain/content/chat-texts/manage-buttons.ts';
+import {
+  createUserMessage,
+  deleteUserMessage,
+  listUserMessages,
+  toggleUserMessage,
+  updateUserMessage,
+} from '../../domain/content/chat-texts/manage-messages.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  MainMenuButtonCreateRequest,
+  MainMenuButtonListResponse,
+  MainMenuButtonPath,
+  MainMenuButtonResponse,
+  MainMenuButtonUpdateRequest,
+  MainMenuPageQuery,
+  UserMessageCreateRequest,
+  UserMessageListQuery,
+  UserMessageListResponse,
+  UserMessagePath,
+  UserMessageResponse,
+  UserMessageUpdateRequest,
+} from './main-menu.schemas.ts';
+
+const tags: [string] = ['main-menu'];
+const buttons = '/main-menu/buttons';
+const oneButton = `${buttons}/{button_id}` as const;
+const messages = '/main-menu/messages';
+const oneMessage = `${messages}/{message_id}` as const;
+
+export const mainMenuRouter = router({
+  listButtons: webProcedure
+    .meta({ openapi: { method: 'GET', path: buttons, tags, summary: 'Links of the main menu' } })
+    .input(fromWire(MainMenuPageQuery))
+    .output(toWire(MainMenuButtonListResponse))
+    .query(async ({ ctx, input }) => ({ ...(await listMainMenuButtons(ctx.app, input)), ...input })),
+
+  createButton: auditedWebProcedure('main_menu:create')
+    .meta({ openapi: { method: 'POST', path: buttons, tags, summary: 'Add a link' } })
+    .input(fromWire(MainMenuButtonCreateRequest))
+    .output(toWire(MainMenuButtonResponse))
+    .mutation(({ ctx, input }) => createMainMenuButton(ctx.app, input)),
+
+  updateButton: auditedWebProcedure('main_menu:edit')
+    .meta({ openapi: { method: 'PATCH', path: oneButton, tags, summary: 'Change a link' } })
+    .input(fromWire(MainMenuButtonPath.extend(MainMenuButtonUpdateRequest.shape)))
+    .output(toWire(MainMenuButtonResponse))
+    .mutation(({ ctx, input: { buttonId, ...changes } }) => updateMainMenuButton(ctx.app, buttonId, changes)),
+
+  deleteButton: auditedWebProcedure('main_menu:delete')
+    .meta({ openapi: { method: 'DELETE', path: oneButton, tags, summary: 'Delete a link' } })
+    .input(fromWire(MainMenuButtonPath))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await deleteMainMenuButton(ctx.app, input.buttonId);
+      return { success: true as const };
+    }),
+
+  listMessages: webProcedure
+    .meta({ openapi: { method: 'GET', path: messages, tags, summary: 'Messages of the main menu' } })
+    .input(fromWire(UserMessageListQuery))
+    .output(toWire(UserMessageListResponse))
+    .query(async ({ ctx, input }) => {
+      const { limit, offset } = input;
+      return { ...(await listUserMessages(ctx.app, input)), limit, offset };
+    }),
+
+  createMessage: auditedWebProcedure('main_menu:create')
+    .meta({ openapi: { method: 'POST', path: messages, tags, summary: 'Add a message' } })
+    .input(fromWire(UserMessageCreateRequest))
+    .output(toWire(UserMessageResponse))
+    .mutation(({ ctx, input }) => createUserMessage(ctx.app, input, ctx.language)),
+
+  updateMessage: auditedWebProcedure('main_menu:edit')
+    .meta({ openapi: { method: 'PATCH', path: oneMessage, tags, summary: 'Change a message' } })
+    .input(fromWire(UserMessagePath.extend(UserMessageUpdateRequest.shape)))
+    .output(toWire(UserMessageResponse))
+    .mutation(({ ctx, input: { messageId, ...changes } }) => updateUserMessage(ctx.app, messageId, changes, ctx.language)),
+
+  deleteMessage: auditedWebProcedure('main_menu:delete')
+    .meta({ openapi: { method: 'DELETE', path: oneMessage, tags, summary: 'Delete a message' } })
+    .input(fromWire(UserMessagePath))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await deleteUserMessage(ctx.app, input.messageId);
+      return { success: true as const };
+    }),
+
+  toggleMessage: auditedWebProcedure('main_menu:edit')
+    .meta({ openapi: { method: 'POST', path: `${oneMessage}/toggle`, tags, summary: 'Switch a message on or off' } })
+    .input(fromWire(UserMessagePath))
+    .output(toWire(UserMessageResponse))
+    .mutation(({ ctx, input }) => toggleUserMessage(ctx.app, input.messageId)),
+});

@@ -1,0 +1,192 @@
+import { refuse } from '../../core/errors.ts';
+import { readDocument, writeDocument } from '../../domain/content/pages/manage-documents.ts';
+import {
+  createFaqPage,
+  deleteFaqPage,
+  type FaqList,
+  listFaqPages,
+  readFaqPage,
+  readFaqStatus,
+  reorderFaqPages,
+  updateFaqPage,
+  writeFaqStatus,
+} from '../../domain/content/pages/manage-faq.ts';
+import {
+  deleteRules,
+  listRulesHistory,
+  readRules,
+  restoreRules,
+  writeRules,
+} from '../../domain/content/pages/manage-service-rules.ts';
+import { splitContent } from '../../domain/content/pages/split-content.ts';
+import type { DocumentKind, FaqPage, LegalDocument } from '../../domain/content/pages/types.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  FaqListQuery,
+  FaqPageCreateRequest,
+  FaqPageListResponse,
+  FaqPagePath,
+  FaqPageQuery,
+  FaqPageResponse,
+  FaqPageUpdateRequest,
+  FaqReorderRequest,
+  FaqStatusInput,
+  FaqStatusQuery,
+  FaqStatusResponse,
+  RichTextPageResponse,
+  RichTextPageUpdateRequest,
+  RichTextQuery,
+  RulesHistoryQuery,
+  RulesLanguageQuery,
+  RulesQuery,
+  RulesVersionPath,
+  ServiceRulesHistoryResponse,
+  ServiceRulesResponse,
+  ServiceRulesUpdateRequest,
+} from './pages.schemas.ts';
+
+const tags: [string] = ['pages'];
+const onePage = '/pages/faq/{page_id}';
+
+/** Reading and writing one of the two documents. */
+function documentProcedures(kind: DocumentKind, path: `/${string}`, name: string) {
+  return {
+    get: webProcedure
+      .meta({ openapi: { method: 'GET', path, tags, summary: `Read the ${name}` } })
+      .input(fromWire(RichTextQuery))
+      .output(toWire(RichTextPageResponse))
+      .query(async ({ ctx, input }) => toDocument(await readDocument(ctx.app, kind, input))),
+
+    update: auditedWebProcedure('pages:edit')
+      .meta({ openapi: { method: 'PUT', path, tags, summary: `Write the ${name}` } })
+      .input(fromWire(RichTextPageUpdateRequest))
+      .output(toWire(RichTextPageResponse))
+      .mutation(async ({ ctx, input }) => toDocument(await writeDocument(ctx.app, kind, input))),
+  };
+}
+
+function toDocument({ requestedLanguage, document }: { requestedLanguage: string; document: LegalDocument }) {
+  // Only the offer is cut between tags (spec 05 section 5.1).
+  const contentPages = splitContent(document.content, document.kind === 'public_offer');
+  return { requestedLanguage, ...document, contentPages };
+}
+
+const toPage = (page: FaqPage) => ({ ...page, contentPages: splitContent(page.content, false) });
+
+const toList = ({ pages, ...list }: FaqList) => ({ ...list, total: pages.length, items: pages.map(toPage) });
+
+const offer = documentProcedures('public_offer', '/pages/public-offer', 'public offer');
+const policy = documentProcedures('privacy_policy', '/pages/privacy-policy', 'privacy policy');
+
+export const pagesRouter = router({
+  getPublicOffer: offer.get,
+  updatePublicOffer: offer.update,
+  getPrivacyPolicy: policy.get,
+  updatePrivacyPolicy: policy.update,
+
+  listFaq: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/pages/faq', tags, summary: 'Frequent questions of a language' } })
+    .input(fromWire(FaqListQuery))
+    .output(toWire(FaqPageListResponse))
+    .query(async ({ ctx, input }) => toList(await listFaqPages(ctx.app, input))),
+
+  createFaqPage: auditedWebProcedure('pages:create')
+    .meta({ openapi: { method: 'POST', path: '/pages/faq', tags, summary: 'Add a question' } })
+    .input(fromWire(FaqPageCreateRequest))
+    .output(toWire(FaqPageResponse))
+    .mutation(async ({ ctx, input }) => toPage(await createFaqPage(ctx.app, input))),
+
+  getFaqStatus: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/pages/faq/status', tags, summary: 'Whether questions are shown' } })
+    .input(fromWire(FaqStatusQuery))
+    .output(toWire(FaqStatusResponse))
+    .query(({ ctx, input }) => readFaqStatus(ctx.app, input)),
+
+  updateFaqStatus: auditedWebProcedure('pages:edit')
+    .meta({
+      openapi: { method: 'PUT', path: '/pages/faq/status', tags, summary: 'Show or hide questions' },
+      wire: { query: ['language', 'is_enabled'], wholeBodyKey: 'body' },
+    })
+    .input(fromWire(FaqStatusInput))
+    .output(toWire(FaqStatusResponse))
+    .mutation(({ ctx, input: { body, ...query } }) => {
+      const { language, isEnabled } = body ?? query;
+      if (isEnabled == null) throw refuse('faq_status_required', 400, "Parameter 'is_enabled' is required");
+      return writeFaqStatus(ctx.app, { language, isEnabled });
+    }),
+
+  getFaqPage: webProcedure
+    .meta({ openapi: { method: 'GET', path: onePage, tags, summary: 'Read a question' } })
+    .input(fromWire(FaqPageQuery))
+    .output(toWire(FaqPageResponse))
+    .query(async ({ ctx, input: { pageId, ...query } }) => toPage(await readFaqPage(ctx.app, pageId, query))),
+
+  updateFaqPage: auditedWebProcedure('pages:edit')
+    .meta({ openapi: { method: 'PUT', path: onePage, tags, summary: 'Change a question' } })
+    .input(fromWire(FaqPagePath.extend(FaqPageUpdateRequest.shape)))
+    .output(toWire(FaqPageResponse))
+    .mutation(async ({ ctx, input: { pageId, ...changes } }) => toPage(await updateFaqPage(ctx.app, pageId, changes))),
+
+  deleteFaqPage: auditedWebProcedure('pages:delete')
+    .meta({ openapi: { method: 'DELETE', path: onePage, tags, summary: 'Delete a question' } })
+    .input(fromWire(FaqPagePath))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await deleteFaqPage(ctx.app, input.pageId);
+      return { success: true as const };
+    }),
+
+  reorderFaq: auditedWebProcedure('pages:edit')
+    .meta({ openapi: { method: 'POST', path: '/pages/faq/reorder', tags, summary: 'Change the order of questions' } })
+    .input(fromWire(FaqReorderRequest))
+    .output(toWire(FaqPageListResponse))
+    .mutation(async ({ ctx, input }) => toList(await reorderFaqPages(ctx.app, input))),
+
+  getServiceRules: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/pages/service-rules', tags, summary: 'Read the rules in force' } })
+    .input(fromWire(RulesQuery))
+    .output(toWire(ServiceRulesResponse))
+    .query(({ ctx, input }) => readRules(ctx.app, input)),
+
+  updateServiceRules: auditedWebProcedure('pages:edit')
+    .meta({ openapi: { method: 'PUT', path: '/pages/service-rules', tags, summary: 'Put a new version of the rules in force' } })
+    .input(fromWire(ServiceRulesUpdateRequest))
+    .output(toWire(ServiceRulesResponse))
+    .mutation(({ ctx, input }) => writeRules(ctx.app, input)),
+
+  deleteServiceRules: auditedWebProcedure('pages:delete')
+    .meta({
+      openapi: { method: 'DELETE', path: '/pages/service-rules', tags, summary: 'Put the rules of a language out of force' },
+    })
+    .input(fromWire(RulesLanguageQuery))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await deleteRules(ctx.app, input.language);
+      return { success: true as const };
+    }),
+
+  serviceRulesHistory: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/pages/service-rules/history', tags, summary: 'Versions of the rules' } })
+    .input(fromWire(RulesHistoryQuery))
+    .output(toWire(ServiceRulesHistoryResponse))
+    .query(async ({ ctx, input }) => {
+      const { language, items } = await listRulesHistory(ctx.app, input);
+      return { language, total: items.length, items };
+    }),
+
+  restoreServiceRules: auditedWebProcedure('pages:edit')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/pages/service-rules/history/{rule_id}/restore',
+        tags,
+        summary: 'Put an earlier version of the rules in force again',
+      },
+      wire: { query: ['language'] },
+    })
+    .input(fromWire(RulesVersionPath))
+    .output(toWire(ServiceRulesResponse))
+    .mutation(({ ctx, input }) => restoreRules(ctx.app, input.ruleId, input.language)),
+});

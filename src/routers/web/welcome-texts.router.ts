@@ -1,0 +1,61 @@
+import {
+  createWelcomeText,
+  deleteWelcomeText,
+  listWelcomeTexts,
+  readWelcomeText,
+  updateWelcomeText,
+} from '../../domain/content/chat-texts/manage-welcome-texts.ts';
+import { SuccessResponse } from '../shared.schemas.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  WelcomeTextCreateRequest,
+  WelcomeTextListQuery,
+  WelcomeTextListResponse,
+  WelcomeTextPath,
+  WelcomeTextResponse,
+  WelcomeTextUpdateRequest,
+} from './welcome-texts.schemas.ts';
+
+const tags: [string] = ['welcome-texts'];
+const one = '/welcome-texts/{welcome_text_id}';
+
+export const welcomeTextsRouter = router({
+  list: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/welcome-texts', tags, summary: 'List welcome texts' } })
+    .input(fromWire(WelcomeTextListQuery))
+    .output(toWire(WelcomeTextListResponse))
+    .query(async ({ ctx, input }) => {
+      const { limit, offset } = input;
+      return { ...(await listWelcomeTexts(ctx.app, input)), limit, offset };
+    }),
+
+  create: auditedWebProcedure('welcome_texts:create')
+    .meta({ openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' } })
+    .input(fromWire(WelcomeTextCreateRequest))
+    .output(toWire(WelcomeTextResponse))
+    .mutation(({ ctx, input }) => createWelcomeText(ctx.app, input, ctx.language)),
+
+  get: webProcedure
+    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' } })
+    .input(fromWire(WelcomeTextPath))
+    .output(toWire(WelcomeTextResponse))
+    .query(({ ctx, input }) => readWelcomeText(ctx.app, input.welcomeTextId)),
+
+  update: auditedWebProcedure('welcome_texts:edit')
+    .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' } })
+    .input(fromWire(WelcomeTextPath.extend(WelcomeTextUpdateRequest.shape)))
+    .output(toWire(WelcomeTextResponse))
+    .mutation(({ ctx, input: { welcomeTextId, ...changes } }) =>
+      updateWelcomeText(ctx.app, welcomeTextId, changes, ctx.language),
+    ),
+
+  delete: auditedWebProcedure('welcome_texts:delete')
+    .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' } })
+    .input(fromWire(WelcomeTextPath))
+    .output(SuccessResponse)
+    .mutation(async ({ ctx, input }) => {
+      await deleteWelcomeText(ctx.app, input.welcomeTextId);
+      return { success: true as const };
+    }),
+});
