@@ -136,6 +136,29 @@ export const thingRouter = t.router({
         size: input.size,
         caption: input.caption,
       })),
+    uploadBeginning: guarded
+      .meta(
+        meta('POST', '/things/upload-beginning', {
+          auth: 'KEY',
+          wire: { multipart: { fileKey: 'file', maxBytes: 1000, givesBeginning: true } },
+        }),
+      )
+      .input(z.object({ file: z.custom<UploadedFile>(isUploadedFile, 'A file is expected') }))
+      .mutation(({ input: { file } }) => ({ bytes: file.content.length, isTruncated: file.isTruncated })),
+    tagged: open
+      .meta(meta('GET', '/things/tagged', { wire: { hasEtag: true } }))
+      .input(z.object({ value: z.int() }))
+      .output(z.object({ value: z.int() }))
+      .query(({ input }) => input),
+    taggedFile: open
+      .meta(meta('GET', '/things/tagged-file', { wire: { reply: 'file' } }))
+      .output(z.custom<FileReply>())
+      .query(() =>
+        fileReply({
+          ...{ filename: 'a.csv', contentType: 'text/csv', body: Buffer.from('a;b'), etag: '"v1"' },
+          headers: { 'cache-control': 'public, max-age=60' },
+        }),
+      ),
     download: open
       .meta(meta('GET', '/things/file/{name}', { wire: { reply: 'file' } }))
       .input(z.object({ name: z.string(), stream: z.boolean().default(false) }))
@@ -177,12 +200,15 @@ export interface TestServer {
   app: FastifyInstance;
   routes: RestRoute[];
   logged: { level: 'error' | 'warn'; details: object; message: string }[];
+  /** Codes of the refusals. */
+  refusals: string[];
 }
 
 /** A server over the router; the context's user is the `x-user` header. */
 export async function restServer(router: Parameters<typeof registerRest>[1]['router'] = thingRouter): Promise<TestServer> {
   const app = Fastify({ ...restServerOptions });
   const logged: TestServer['logged'] = [];
+  const refusals: string[] = [];
   const routes = await registerRest(app, {
     router,
     createContext: (request) => ({ user: request.headers['x-user'] }),
@@ -190,7 +216,8 @@ export async function restServer(router: Parameters<typeof registerRest>[1]['rou
       error: (details, message) => void logged.push({ level: 'error', details, message }),
       warn: (details, message) => void logged.push({ level: 'warn', details, message }),
     },
+    observeRefusal: (_operation, { code }) => void refusals.push(code),
   });
   await app.ready();
-  return { app, routes, logged };
+  return { app, routes, logged, refusals };
 }

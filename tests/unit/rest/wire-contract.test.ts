@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Filters, restServer, type TestServer, t, thingRouter } from './rest-fixture.ts';
 
 let server: TestServer;
@@ -295,6 +296,16 @@ describe('uploads', () => {
     expect([answer.statusCode, answer.json()]).toEqual([413, { detail: 'Request body too large' }]);
   });
 
+  it('gives the beginning of a larger file to an endpoint that has a refusal of its own', async () => {
+    const bytesOf = async (length: number) => {
+      const form = multipart([{ name: 'file', value: 'x'.repeat(length), filename: 'a', type: 'text/plain' }]);
+      return (await send('POST', '/things/upload-beginning', form.payload, { ...form.headers, 'x-user': 'a' })).json();
+    };
+    expect(await bytesOf(1000)).toEqual({ bytes: 1000, isTruncated: false });
+    expect(await bytesOf(1001)).toEqual({ bytes: 1000, isTruncated: true });
+    expect(await bytesOf(500_000)).toEqual({ bytes: 1000, isTruncated: true });
+  });
+
   it('reads form fields as the schema types and locates faults in the body', async () => {
     const answer = await upload([{ name: 'size', value: 'big' }]);
     expect(answer.json().detail.map((issue: { loc: string[]; type: string }) => [...issue.loc, issue.type].join(' '))).toEqual([
@@ -303,8 +314,54 @@ describe('uploads', () => {
     ]);
   });
 
+  it.each([
+    ['no boundary', 'multipart/form-data', 'abc'],
+    ['an empty boundary', 'multipart/form-data; boundary=', 'abc'],
+    ['no part', 'multipart/form-data; boundary=b', 'garbage'],
+    ['no end', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc'],
+  ])('refuses a form with %s', async (_name, type, payload) => {
+    const answer = await send('POST', '/things/upload', payload, { 'content-type': type, 'x-user': 'a' });
+    expect([answer.statusCode, answer.json()]).toEqual([400, { detail: 'There was an error parsing the body' }]);
+  });
+
+  it('counts a client that goes away during its upload as its own failure', async () => {
+    const origin = await server.app.listen({ port: 0, host: '127.0.0.1' });
+    server.logged.length = 0;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '100000', 'x-user': 'a' };
+    const upload = request(`${origin}/things/upload-beginning`, { method: 'POST', headers });
+    const refused = vi.waitFor(() => expect(server.refusals).toContain('malformed_form'), { timeout: 20_000 });
+    upload.on('error', () => undefined);
+    upload.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc', () => upload.destroy());
+    await refused;
+    expect(server.logged).toEqual([]);
+  });
+
   it('checks the credential before it reads the body, and then the media type', async () => {
     expect((await upload([], {})).statusCode).toBe(401);
     expect((await send('POST', '/things/upload', { file: 'x' }, { 'x-user': 'a' })).statusCode).toBe(415);
+  });
+});
+
+describe('answers with a tag', () => {
+  const known = (url: string, tag: string) => get(url, { 'if-none-match': tag });
+
+  it('are sent once for each value', async () => {
+    const first = await get('/things/tagged?value=1');
+    const tag = String(first.headers.etag);
+    expect([first.statusCode, first.json()]).toEqual([200, { value: 1 }]);
+    expect((await known('/things/tagged?value=1', tag)).statusCode).toBe(304);
+    const other = await known('/things/tagged?value=2', tag);
+    expect([other.statusCode, other.json()]).toEqual([200, { value: 2 }]);
+    expect(other.headers.etag).not.toBe(tag);
+    expect((await get('/things/summary')).headers.etag).toBeUndefined();
+  });
+
+  it('and files keep their cache rules in a 304, which has no type, no disposition and no body', async () => {
+    const whole = await get('/things/tagged-file');
+    expect([whole.statusCode, whole.body, whole.headers.etag]).toEqual([200, 'a;b', '"v1"']);
+    const again = await known('/things/tagged-file', 'W/"v1"');
+    expect([again.statusCode, again.body, again.headers['cache-control']]).toEqual([304, '', 'public, max-age=60']);
+    expect([again.headers['content-type'], again.headers['content-disposition']]).toEqual([undefined, undefined]);
+    expect((await known('/things/tagged-file', '"v2", "v3"')).statusCode).toBe(200);
   });
 });

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { fileReply } from '../../core/http/replies.ts';
+import { readBranding, viewBranding } from '../../domain/content/branding/read-branding.ts';
+import { readLogo } from '../../domain/content/branding/read-logo.ts';
+import { readEmailAuth, readMessengerWidget } from '../../domain/content/branding/read-sign-in.ts';
+import type { BrandingState } from '../../domain/content/branding/types.ts';
+import type { OperationMeta } from '../operation-meta.ts';
+import { publicProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
+import {
+  AnalyticsCountersResponse,
+  AnimationConfigResponse,
+  AnimationEnabledResponse,
+  BrandingResponse,
+  EmailAuthEnabledResponse,
+  EnabledThemesResponse,
+  FullscreenEnabledResponse,
+  GiftEnabledResponse,
+  LiteModeEnabledResponse,
+  MessengerWidgetConfigResponse,
+  ThemeColorsResponse,
+} from './branding.schemas.ts';
+
+/** Every page of the cabinet reads these, signed in or not: no credential, no gates, nothing but cached values. */
+function page(path: '' | `/${string}`, summary: string): OperationMeta {
+  return { openapi: { method: 'GET', path: `/cabinet/branding${path}`, tags: ['Branding'], summary }, wire: { hasEtag: true } };
+}
+
+const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp', 'image/svg+xml': 'svg' } as const;
+
+/** The `settings` of an animation have the keys that an administrator gave them, and are not changed in place. */
+export const animationAnswer = ({ animation }: BrandingState) => ({ ...animation, settings: { ...animation.settings } });
+
+export const brandingRouter = router({
+  get: publicProcedure('cabinet')
+    .meta(page('', 'Name and logo of the cabinet'))
+    .output(toWire(BrandingResponse))
+    .query(async ({ ctx }) => viewBranding(ctx.app, await readBranding(ctx.app))),
+
+  logo: publicProcedure('cabinet')
+    .meta({ ...page('/logo', 'The logo'), wire: { reply: 'file' } })
+    .output(z.unknown())
+    .query(async ({ ctx }) => {
+      const { contentType, content, etag, updatedAt } = await readLogo(ctx.app);
+      return fileReply({
+        filename: `logo.${EXTENSIONS[contentType]}`,
+        contentType,
+        body: content,
+        etag,
+        // Pages show an image whatever its disposition; opened by itself, an SVG image is downloaded and never a document.
+        inline: contentType !== 'image/svg+xml',
+        headers: {
+          'cache-control': 'public, max-age=3600',
+          'last-modified': updatedAt.toUTCString(),
+          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
+          // The cabinet may be on another origin than the service.
+          'cross-origin-resource-policy': 'cross-origin',
+        },
+      });
+    }),
+
+  colors: publicProcedure('cabinet')
+    .meta(page('/colors', 'Colours of the cabinet'))
+    .output(toWire(ThemeColorsResponse))
+    .query(async ({ ctx }) => (await readBranding(ctx.app)).colors),
+
+  themes: publicProcedure('cabinet')
+    .meta(page('/themes', 'Themes that users can choose'))
+    .output(toWire(EnabledThemesResponse))
+    .query(async ({ ctx }) => (await readBranding(ctx.app)).themes),
+
+  animation: publicProcedure('cabinet')
+    .meta(page('/animation', 'Whether the background is animated'))
+    .output(toWire(AnimationEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isAnimationEnabled })),
+
+  animationConfig: publicProcedure('cabinet')
+    .meta(page('/animation-config', 'Animation of the background'))
+    .output(toWire(AnimationConfigResponse))
+    .query(async ({ ctx }) => animationAnswer(await readBranding(ctx.app))),
+
+  fullscreen: publicProcedure('cabinet')
+    .meta(page('/fullscreen', 'Whether the mini-app opens in full screen'))
+    .output(toWire(FullscreenEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isFullscreenEnabled })),
+
+  liteMode: publicProcedure('cabinet')
+    .meta(page('/lite-mode', 'Whether the cabinet is simplified'))
+    .output(toWire(LiteModeEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isLiteModeEnabled })),
+
+  giftEnabled: publicProcedure('cabinet')
+    .meta(page('/gift-enabled', 'Whether gifts are sold'))
+    .output(toWire(GiftEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isGiftEnabled })),
+
+  emailAuth: publicProcedure('cabinet')
+    .meta(page('/email-auth', 'Whether users can sign in with an e-mail address'))
+    .output(toWire(EmailAuthEnabledResponse))
+    .query(({ ctx }) => readEmailAuth(ctx.app)),
+
+  messengerWidget: publicProcedure('cabinet')
+    .meta(page('/messenger-widget', "The messenger's sign-in button"))
+    .output(toWire(MessengerWidgetConfigResponse))
+    .query(({ ctx }) => readMessengerWidget(ctx.app)),
+
+  analytics: publicProcedure('cabinet')
+    .meta(page('/analytics', 'Counters of visits'))
+    .output(toWire(AnalyticsCountersResponse))
+    .query(async ({ ctx }) => (await readBranding(ctx.app)).analytics),
+});
