@@ -3,6 +3,7 @@ import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
 import { adminChannelsRouter } from './admin/channels.router.ts';
+import { adminEmailTemplatesRouter } from './admin/email-templates.router.ts';
 import { adminLandingsRouter } from './admin/landings.router.ts';
 import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
 import { adminPartnersRouter } from './admin/partners.router.ts';
@@ -143,6 +144,7 @@ export const appRouter = router({
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
     apps: adminAppsRouter,
+    emailTemplates: adminEmailTemplatesRouter,
     traffic: adminTrafficRouter,
     rbac: adminRbacRouter,
     rbacPolicies: adminPoliciesRouter,

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { formatPrice } from '../../core/money.ts';
+import { formatPrice, rublesOf } from '../../core/money.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { htmlText } from '../messaging/texts.ts';
@@ -83,7 +83,12 @@ async function notifyPayer(app: App, topup: CreditedTopup): Promise<void> {
         to: verifiedEmail,
         language,
         type: 'balance_topup',
-        params: { formatted_amount: amount, formatted_balance: balance },
+        params: {
+          formatted_amount: amount,
+          formatted_balance: balance,
+          amount_rubles: rublesOf(topup.amountKopeks),
+          new_balance_rubles: rublesOf(topup.balanceKopeks),
+        },
       }),
     );
   }
