@@ -32,7 +32,7 @@ const COMPLETE_TAGS = [
   ...['Landing Pages', 'Cabinet Admin Landings', 'Cabinet Gift', 'miniapp'],
   ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
   ...['Cabinet Admin Payment Methods', 'Cabinet Admin Payments'],
-  ...['Admin Email Templates'],
+  ...['Admin Email Templates', 'Cabinet Notifications'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

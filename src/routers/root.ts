@@ -31,6 +31,7 @@ import { giftRouter } from './cabinet/gift.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
+import { cabinetNotificationsRouter } from './cabinet/notifications.router.ts';
 import { oauthRouter } from './cabinet/oauth.router.ts';
 import { partnerRouter } from './cabinet/partner.router.ts';
 import { cabinetPollsRouter } from './cabinet/polls.router.ts';
@@ -123,6 +124,7 @@ export const appRouter = router({
     }),
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
+    notifications: cabinetNotificationsRouter,
     polls: cabinetPollsRouter,
     fortuneWheel: wheelRouter,
     referral: referralRouter,

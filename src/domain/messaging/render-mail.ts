@@ -32,6 +32,7 @@ export const MAIL_TYPES = [
   'referral_registered',
   'referral_welcome',
   'referral_welcome_bonus',
+  'test_notification',
   'ticket_answered',
   'referral_bonus',
   'partner_application_approved',
