@@ -75,9 +75,10 @@ export async function runAfterTopup(app: App, { paymentId }: { paymentId: number
 
 /** The message and the mark of the step are one transaction: of two runs at once, one sends it. */
 async function notifyAdminsOfTopup(app: App, topup: CreditedTopup, claim: (t: App) => Promise<boolean>): Promise<void> {
+  const chat = adminChat(app, 'ADMIN_NOTIFICATIONS_BALANCE_TOPIC_ID');
+  if (chat === null) return;
   await inTransaction(app, async (t) => {
-    const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_BALANCE_TOPIC_ID');
-    if (chat === null || !(await claim(t))) return;
+    if (!(await claim(t))) return;
     const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'payments.admin_topup', {
       user: `#${topup.userId} (${topup.messengerId ?? topup.verifiedEmail ?? '—'})`,
       amount: formatPrice(topup.amountKopeks, false),
