@@ -34,6 +34,7 @@ const COMPLETE_TAGS = [
   ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
   ...['Cabinet Admin Payment Methods', 'Cabinet Admin Payments'],
   ...['Cabinet Info', 'pages', 'main-menu', 'welcome-texts'],
+  ...['Admin Email Templates', 'Cabinet Notifications'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

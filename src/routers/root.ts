@@ -5,6 +5,7 @@ import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
 import { adminChannelsRouter } from './admin/channels.router.ts';
+import { adminEmailTemplatesRouter } from './admin/email-templates.router.ts';
 import { adminLandingsRouter } from './admin/landings.router.ts';
 import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
 import { adminPartnersRouter } from './admin/partners.router.ts';
@@ -34,6 +35,7 @@ import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
+import { cabinetNotificationsRouter } from './cabinet/notifications.router.ts';
 import { oauthRouter } from './cabinet/oauth.router.ts';
 import { partnerRouter } from './cabinet/partner.router.ts';
 import { cabinetPollsRouter } from './cabinet/polls.router.ts';
@@ -132,6 +134,7 @@ export const appRouter = router({
     }),
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
+    notifications: cabinetNotificationsRouter,
     polls: cabinetPollsRouter,
     fortuneWheel: wheelRouter,
     referral: referralRouter,
@@ -155,6 +158,7 @@ export const appRouter = router({
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
     apps: adminAppsRouter,
+    emailTemplates: adminEmailTemplatesRouter,
     traffic: adminTrafficRouter,
     rbac: adminRbacRouter,
     rbacPolicies: adminPoliciesRouter,

@@ -18,13 +18,14 @@ import {
 import { BRANDING_WRITES } from './branding-writes.ts';
 import { CAMPAIGN_WRITES } from './campaign-writes.ts';
 import { CHANNEL_WRITES } from './channel-writes.ts';
+import { EMAIL_TEMPLATE_WRITES, EMAIL_TEMPLATES_WITHOUT_STATE } from './email-template-writes.ts';
 import { LANDING_WRITES } from './landing-writes.ts';
 import { PANEL_WRITES } from './panel-writes.ts';
 import { PAYMENT_WRITES } from './payment-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
 /** Operations without a state of ours that could be told, and why. */
-export const STATELESS: Record<string, string> = {};
+export const STATELESS: Record<string, string> = { ...EMAIL_TEMPLATES_WITHOUT_STATE };
 
 const later = (stage: Stage, days: number) => addDays(stage.app.clock.now(), days).toISOString();
 
@@ -310,6 +311,7 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...LANDING_WRITES,
   ...PAYMENT_WRITES,
   ...CHANNEL_WRITES,
+  ...EMAIL_TEMPLATE_WRITES,
   ...PANEL_WRITES,
   ...WITHDRAWAL_WRITES,
 };

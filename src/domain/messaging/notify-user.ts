@@ -1,9 +1,8 @@
 import type { App } from '../../core/app.ts';
 import type { EventTypes } from '../../core/events/event-recorder.ts';
-import type { MailType } from './render-mail.ts';
+import type { MailParams, MailType } from './render-mail.ts';
 import { sendMail } from './send-mail.ts';
 import { sendMessage } from './send-message.ts';
-import type { TextParams } from './texts.ts';
 
 /** How a user is reached. */
 export interface Recipient {
@@ -29,11 +28,11 @@ export function recipientOf(user: {
 }
 
 /** One notice in its three forms. */
-export interface UserNotice<K extends keyof EventTypes> {
+export interface UserNotice<K extends keyof EventTypes, M extends MailType> {
   /** For the messenger, values escaped. */
   html: string;
-  mail: MailType;
-  mailParams: TextParams;
+  mail: M;
+  mailParams: MailParams<M>;
   /** `notification.<type>`, for the sockets of users without a messenger. */
   event: K;
   context: EventTypes[K];
@@ -43,7 +42,11 @@ export interface UserNotice<K extends keyof EventTypes> {
  * Queues a notice in the caller's transaction: in the messenger if the user has one, else by mail to a verified address and on the user's
  * sockets. Blocked and deleted users are not notified (spec 05 section 9.3).
  */
-export async function notifyUser<K extends keyof EventTypes>(t: App, recipient: Recipient, notice: UserNotice<K>): Promise<void> {
+export async function notifyUser<K extends keyof EventTypes, M extends MailType>(
+  t: App,
+  recipient: Recipient,
+  notice: UserNotice<K, M>,
+): Promise<void> {
   const { userId, status, messengerId, verifiedEmail, language } = recipient;
   if (status !== 'active') return;
   if (messengerId !== null) {

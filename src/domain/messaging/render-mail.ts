@@ -1,3 +1,6 @@
+import { basePage, isWholePage, pageOfTemplate } from './mail-page.ts';
+import { plainText } from './templates/plain-text.ts';
+import type { TemplateVariable } from './templates/template-variables.ts';
 import { escapeHtml, fill, htmlText, type TextKey, type TextParams, text } from './texts.ts';
 
 /** Mails with a built-in template in `locales` (spec 05 section 11). */
@@ -7,6 +10,8 @@ export const MAIL_TYPES = [
   'email_change_code',
   'email_changed',
   'balance_topup',
+  'balance_change',
+  'payment_received',
   'subscription_activated',
   'subscription_renewed',
   'subscription_expiring',
@@ -21,9 +26,13 @@ export const MAIL_TYPES = [
   'traffic_reset',
   'order_bought',
   'order_refused',
+  'ban_notification',
+  'unban_notification',
+  'warning_notification',
   'referral_registered',
   'referral_welcome',
   'referral_welcome_bonus',
+  'test_notification',
   'ticket_answered',
   'referral_bonus',
   'partner_application_approved',
@@ -37,6 +46,9 @@ export const MAIL_TYPES = [
 ] as const;
 
 export type MailType = (typeof MAIL_TYPES)[number];
+
+/** Values of a mail: at least what an administrator's template of the type may use. */
+export type MailParams<M extends MailType> = TextParams & Readonly<Record<TemplateVariable<M>, string | number>>;
 
 /** Mails without a built-in template: they are sent where the administrators have made one (spec 05 section 9.3). */
 export type TemplateMailType = `webhook_${string}`;
@@ -70,9 +82,17 @@ const WITHOUT_BUTTON: ReadonlySet<MailType> = new Set([
   'guest_activation_required',
 ]);
 
+/** What a mail is sent for: a template that leaves it out gets it added, because without it the recipient can do nothing with the mail. */
+const ESSENTIAL: Partial<Record<MailType, string>> = {
+  email_verification: 'verification_url',
+  password_reset: 'reset_url',
+  email_change_code: 'code',
+  guest_cabinet_credentials: 'cabinet_password',
+};
+
 /**
  * Subject, HTML and plain text of a mail. Values are escaped in HTML and lose line breaks in the subject.
- * @param override replaces subject and body
+ * @param override replaces subject and body; one without any content is ignored, so that a wrong template never stops a mail
  */
 export function renderMail(
   language: string | null | undefined,
@@ -81,29 +101,50 @@ export function renderMail(
   frame: MailFrame,
   override: MailOverride | null = null,
 ): RenderedMail {
-  if (override) return renderTemplate(language, params, frame, override);
+  const own = override && renderTemplate(language, params, frame, override, type);
+  if (own && own.subject !== '' && hasContent(own)) return own;
   const key = (part: string) => `mail.${type}_${part}` as TextKey;
   const body = htmlText(language, key('html'), params) + (WITHOUT_BUTTON.has(type) ? '' : cabinetButton(language, frame));
   return {
     subject: subjectLine(text(language, key('subject')), params),
-    html: wrap(language, body, frame),
-    text: text(language, 'mail.base_text', { content: text(language, key('text'), params), service_name: frame.serviceName }),
+    html: basePage(language, body, frame.serviceName),
+    text: text(language, 'mail.base_text', {
+      content: text(language, key('text'), params),
+      service_name: frame.serviceName,
+    }),
   };
 }
 
-/** The same from an administrator's template. */
+/** The same from an administrator's template. @param type of a mail with a built-in template, whose essential value must not be missing */
 export function renderTemplate(
   language: string | null | undefined,
   params: TextParams,
   frame: MailFrame,
   template: MailOverride,
+  type: MailType | null = null,
 ): RenderedMail {
-  const body = fill(template.bodyHtml, params, (value) => escapeHtml(String(value)));
+  const filled = fill(template.bodyHtml, params, (value) => escapeHtml(String(value)));
+  const body = withEssential(filled, type, params);
   return {
     subject: subjectLine(template.subject, params),
-    html: wrapOverride(language, body, frame),
+    html: pageOfTemplate(language, body, frame.serviceName),
     text: plainText(body),
   };
+}
+
+function withEssential(body: string, type: MailType | null, params: TextParams): string {
+  const name = type === null ? undefined : ESSENTIAL[type];
+  if (name === undefined || params[name] === undefined) return body;
+  const value = escapeHtml(String(params[name]));
+  if (body.includes(value)) return body;
+  const addition = name.endsWith('_url') ? `<p><a href="${value}">${value}</a></p>` : `<p>${value}</p>`;
+  const end = isWholePage(body) ? body.toLowerCase().lastIndexOf('</body>') : -1;
+  return end < 0 ? body + addition : body.slice(0, end) + addition + body.slice(end);
+}
+
+/** A picture is content too. */
+function hasContent({ html, text: plain }: RenderedMail): boolean {
+  return plain !== '' || /<img\b/i.test(html);
 }
 
 function subjectLine(pattern: string, params: TextParams): string {
@@ -113,35 +154,6 @@ function subjectLine(pattern: string, params: TextParams): string {
 function cabinetButton(language: string | null | undefined, { cabinetUrl }: MailFrame): string {
   if (!cabinetUrl) return '';
   return htmlText(language, 'mail.button_html', { button_url: cabinetUrl, button_label: text(language, 'mail.cabinet_button') });
-}
-
-/** The base page around a body that is HTML already. */
-function wrap(language: string | null | undefined, body: string, { serviceName }: MailFrame): string {
-  return fill(text(language, 'mail.base_html'), { content: body, service_name: escapeHtml(serviceName) }, String);
-}
-
-/** The page of an override: a whole page stays as it is, a styled body gets an empty page, any other body the base page. */
-function wrapOverride(language: string | null | undefined, body: string, frame: MailFrame): string {
-  if (/^\s*<(!doctype|html)\b/i.test(body)) return body;
-  if (/<style\b|background/i.test(body))
-    return `<!doctype html>\n<html><head><meta charset="utf-8"></head><body>${body}</body></html>`;
-  return wrap(language, body, frame);
-}
-
-/** The text of an HTML body, with the addresses of its links, for mail readers without HTML. */
-function plainText(html: string): string {
-  return html
-    .replace(/<(style|script|head)\b[\s\S]*?<\/\1>/gi, '')
-    .replace(/<a\b[^>]*\bhref="([^"]*)"[^>]*>([\s\S]*?)<\/a>/gi, '$2 ($1)')
-    .replace(/<br\s*\/?>|<\/(p|div|h\d|li|tr)>/gi, '\n')
-    .replace(/<[^>]+>/g, '')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#39;/g, "'")
-    .replace(/&amp;/g, '&')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
 }
 
 function oneLine(value: string): string {

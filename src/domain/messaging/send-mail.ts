@@ -2,18 +2,26 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { findMailOverride, findWaitingMail, markMailSent, queueMail, recordMailFailure } from './outgoing-mail-repo.ts';
 import { MailError } from './ports.ts';
-import { type MailType, renderMail, renderTemplate, type TemplateMailType } from './render-mail.ts';
-import { knownLanguage, type TextParams } from './texts.ts';
+import {
+  type MailParams,
+  type MailType,
+  type RenderedMail,
+  renderMail,
+  renderTemplate,
+  type TemplateMailType,
+} from './render-mail.ts';
+import { templateLanguage } from './templates/template-variables.ts';
+import type { TextParams } from './texts.ts';
 
 /** How long a template is trusted: mails are queued under the locks of sales, where each statement is a round trip more. */
 const TEMPLATE_TRUST_MS = 10 * SECOND_MS;
 
-export interface MailRequest {
+export interface MailRequest<M extends MailType> {
   to: string;
   /** The recipient's language; Russian for unknown ones. */
   language: string | null;
-  type: MailType;
-  params: TextParams;
+  type: M;
+  params: MailParams<M>;
 }
 
 /**
@@ -21,18 +29,25 @@ export interface MailRequest {
  * configured mail system nothing is queued.
  * @returns whether the mail will be sent
  */
-export async function sendMail(t: App, request: MailRequest): Promise<boolean> {
+export async function sendMail<M extends MailType>(t: App, request: MailRequest<M>): Promise<boolean> {
   if (!t.ports.mail.isConfigured()) return false;
-  const override = await findTemplate(t, request);
-  const mail = renderMail(request.language, request.type, request.params, frameOf(t), override);
+  const mail = await renderMailOf(t, request);
   await queueMail(t.db, request.to, request.type, mail, t.clock.now());
   return true;
+}
+
+/** The mail as it is sent: with the administrators' template of exactly its type and language, else with our text. */
+export async function renderMailOf(
+  t: App,
+  { language, type, params }: { language: string | null; type: MailType; params: TextParams },
+): Promise<RenderedMail> {
+  return renderMail(language, type, params, frameOf(t), await findTemplate(t, { language, type }));
 }
 
 /** Queues a mail of a type without a built-in template, as `sendMail`. @returns false also when there is no active template */
 export async function sendTemplateMail(
   t: App,
-  request: Omit<MailRequest, 'type'> & { type: TemplateMailType },
+  request: { to: string; language: string | null; type: TemplateMailType; params: TextParams },
 ): Promise<boolean> {
   if (!t.ports.mail.isConfigured()) return false;
   const template = await findTemplate(t, request);
@@ -43,11 +58,17 @@ export async function sendTemplateMail(
 }
 
 function findTemplate(t: App, { type, language }: { type: MailType | TemplateMailType; language: string | null }) {
-  const known = knownLanguage(language);
-  return t.cache.read(`mail-template:${type}:${known}`, TEMPLATE_TRUST_MS, () => findMailOverride(t.db, type, known));
+  const exact = templateLanguage(language);
+  return t.cache.read(templateCacheKey(type, exact), TEMPLATE_TRUST_MS, () => findMailOverride(t.db, type, exact));
 }
 
-function frameOf(t: App) {
+/** Whoever changes a template forgets this key in the shared cache. */
+export function templateCacheKey(type: MailType | TemplateMailType, language: string): string {
+  return `mail-template:${type}:${language}`;
+}
+
+/** What surrounds the text of every mail. */
+export function frameOf(t: App) {
   return { serviceName: t.settings.get('SMTP_FROM_NAME'), cabinetUrl: t.settings.get('CABINET_URL') };
 }
 

@@ -1,3 +1,4 @@
+import enEmailTemplates from '../../../locales/en/email_templates.json' with { type: 'json' };
 import enErrors from '../../../locales/en/errors.json' with { type: 'json' };
 import enGames from '../../../locales/en/games.json' with { type: 'json' };
 import enGifts from '../../../locales/en/gifts.json' with { type: 'json' };
@@ -11,6 +12,7 @@ import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
+import ruEmailTemplates from '../../../locales/ru/email_templates.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
 import ruGifts from '../../../locales/ru/gifts.json' with { type: 'json' };
@@ -29,6 +31,7 @@ import { firstCharacters } from '../../core/characters.ts';
 /** All user-facing texts by language (spec 00, Texts). The Russian files define the keys. */
 const TEXTS = {
   ru: {
+    email_templates: ruEmailTemplates,
     errors: ruErrors,
     games: ruGames,
     gifts: ruGifts,
@@ -44,6 +47,7 @@ const TEXTS = {
     withdrawals: ruWithdrawals,
   },
   en: {
+    email_templates: enEmailTemplates,
     errors: enErrors,
     games: enGames,
     gifts: enGifts,

@@ -2,6 +2,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
+import { readPreferences } from '../identity/notification-preferences.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { clearDeletedLink, unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
@@ -52,7 +53,10 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   if (ADMIN_EVENTS.includes(event.event)) return notifyAdministrators(t, event);
   if (account === null) return 'unknown_user';
   const notice = USER_NOTICES[event.event];
-  if (notice !== undefined) return notifyAccount(t, account, ...noticeOf(notice, event));
+  if (notice !== undefined) {
+    const [type, values] = noticeOf(notice, event);
+    return isWanted(account, type, values) ? notifyAccount(t, account, type, values) : 'switched_off';
+  }
   const { subscription } = account;
   if (subscription === null) return applyWithoutSubscription(t, event, account);
   if (subscription.status === 'pending') return 'not_paid';
@@ -60,6 +64,14 @@ async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount |
   if (event.event === 'user.deleted') return applyDeletion(t, event, account, subscription);
   if (account.status !== 'active') return applyToInactive(t, event, account, subscription);
   return applyState(t, event, account, subscription);
+}
+
+/** Whether the user has not switched off this notice (spec 05 section 9.1). */
+function isWanted(account: ReportedAccount, type: UserNoticeType, { percent = 0 }: NoticeValues): boolean {
+  const wanted = readPreferences(account.notificationSettings);
+  if (type === 'webhook_sub_expiring') return wanted.subscriptionExpiryEnabled;
+  if (type !== 'webhook_sub_bandwidth_threshold') return true;
+  return wanted.trafficWarningEnabled && percent >= wanted.trafficWarningPercent;
 }
 
 /** The notice with its values; an expiration that was some hours ago is an end. */

@@ -86,7 +86,7 @@ type AccountRow = Omit<ReportedSubscription, 'id' | 'status'> &
   Omit<ReportedAccount, 'subscription'> & { subscriptionId: number | null; subscriptionStatus: Rows['Subscription']['status'] };
 
 const ACCOUNT = `SELECT u.id AS user_id, u.status, u.messenger_id, CASE WHEN u.email_verified THEN u.email END AS verified_email, u.language,
-    u.vpnpanel_uuid, s.id AS subscription_id, s.status AS subscription_status, ${SYNCED.of('s')}, coalesce(t.is_daily, false) AS is_daily,
+    u.notification_settings, u.vpnpanel_uuid, s.id AS subscription_id, s.status AS subscription_status, ${SYNCED.of('s')}, coalesce(t.is_daily, false) AS is_daily,
     (s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL) OR coalesce(s.provision_lease_until >= now(), false)
       AS is_push_due
   FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs t ON t.id = s.tariff_id`;
@@ -101,7 +101,8 @@ export async function lockAccount(db: Db, userId: number): Promise<ReportedAccou
 export async function findAccount(db: Db, userId: number): Promise<ReportedAccount | null> {
   const [row] = await db.sql<AccountRow>(`${ACCOUNT} WHERE u.id = $1::int`, [userId]);
   if (!row) return null;
-  const { status, messengerId, verifiedEmail, language, vpnpanelUuid, subscriptionId, subscriptionStatus, ...rest } = row;
+  const { status, messengerId, verifiedEmail, language, vpnpanelUuid, notificationSettings, ...subscribed } = row;
+  const { subscriptionId, subscriptionStatus, ...rest } = subscribed;
   const subscription = subscriptionId === null ? null : { ...rest, id: subscriptionId, status: subscriptionStatus };
-  return { userId, status, messengerId, verifiedEmail, language, vpnpanelUuid, subscription };
+  return { userId, status, messengerId, verifiedEmail, language, vpnpanelUuid, notificationSettings, subscription };
 }

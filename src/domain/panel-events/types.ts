@@ -21,6 +21,6 @@ export interface ReportedSubscription extends SyncedSubscription, Pick<Rows['Sub
 }
 
 /** An account that an event is about. */
-export interface ReportedAccount extends Recipient, Pick<Rows['User'], 'vpnpanelUuid'> {
+export interface ReportedAccount extends Recipient, Pick<Rows['User'], 'vpnpanelUuid' | 'notificationSettings'> {
   subscription: ReportedSubscription | null;
 }

@@ -1,8 +1,10 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { formatPrice } from '../../core/money.ts';
+import { formatPrice, rublesOf } from '../../core/money.ts';
+import { adminChat } from '../messaging/admin-chat.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMail } from '../messaging/send-mail.ts';
+import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
 import { renewEnded } from '../subscriptions/autopay/renew-due.ts';
 import { spendTopup } from '../subscriptions/spend-topup.ts';
@@ -22,12 +24,15 @@ const QUEUE_RECEIPT: Step = {
   },
 };
 
+const NOTIFY_ADMINS: Step = { name: 'notify_admins', run: notifyAdminsOfTopup };
+
 /**
  * What follows a credit, in order (spec 03 section 2.2, steps 5 and 6). A step must be safe to run again after a crash; one that moves
  * money marks itself done in the same transaction. Purchases from the new balance come last. The names are stored with payments.
  */
 const STEPS: readonly Step[] = [
   QUEUE_RECEIPT,
+  NOTIFY_ADMINS,
   { name: 'tell_payer', run: notifyPayer },
   {
     name: 'spend_topup',
@@ -68,6 +73,23 @@ export async function runAfterTopup(app: App, { paymentId }: { paymentId: number
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} steps after top-up ${paymentId} failed`);
 }
 
+/** The message and the mark of the step are one transaction: of two runs at once, one sends it. */
+async function notifyAdminsOfTopup(app: App, topup: CreditedTopup, claim: (t: App) => Promise<boolean>): Promise<void> {
+  const chat = adminChat(app, 'ADMIN_NOTIFICATIONS_BALANCE_TOPIC_ID');
+  if (chat === null) return;
+  await inTransaction(app, async (t) => {
+    if (!(await claim(t))) return;
+    const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'payments.admin_topup', {
+      user: `#${topup.userId} (${topup.messengerId ?? topup.verifiedEmail ?? '—'})`,
+      amount: formatPrice(topup.amountKopeks, false),
+      balance: formatPrice(topup.balanceKopeks, false),
+      method: methodName(t, topup.method),
+      transaction_id: topup.transactionId,
+    });
+    await sendMessage(t, { ...chat, html });
+  });
+}
+
 /** Notifies in the messenger if the payer has one, else by mail to a verified address (spec 05 section 9.3). */
 async function notifyPayer(app: App, topup: CreditedTopup): Promise<void> {
   if (topup.userStatus !== 'active') return;
@@ -83,7 +105,12 @@ async function notifyPayer(app: App, topup: CreditedTopup): Promise<void> {
         to: verifiedEmail,
         language,
         type: 'balance_topup',
-        params: { formatted_amount: amount, formatted_balance: balance },
+        params: {
+          formatted_amount: amount,
+          formatted_balance: balance,
+          amount_rubles: rublesOf(topup.amountKopeks),
+          new_balance_rubles: rublesOf(topup.balanceKopeks),
+        },
       }),
     );
   }

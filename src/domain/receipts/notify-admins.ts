@@ -34,6 +34,6 @@ export async function alertReceipt(t: App, receipt: Receipt, problem: 'rejected'
 }
 
 async function sendToAdmins(t: App, key: TextKey, params: TextParams): Promise<void> {
-  const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
+  const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_NALOG_TOPIC_ID');
   if (chat !== null) await sendMessage(t, { ...chat, html: htmlText(t.settings.get('DEFAULT_LANGUAGE'), key, params) });
 }

@@ -63,6 +63,9 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Landings': 'Administration of sales pages, their purchases and statistics.',
   'Cabinet Admin Channels':
     'Channels of the messenger that users must have joined while `CHANNEL_IS_REQUIRED_SUB` is on. Every change applies on all instances within a second.',
+  'Admin Email Templates':
+    'Texts of the e-mails that the service sends, by type and language. A template of the administrators replaces the built-in text from the next mail on.',
+  'Cabinet Notifications': 'What a user wants to be notified of, a test notification, and the history of the account.',
   'Cabinet Admin VpnPanel': 'The VPN panel for administrators: nodes, squads, migration and synchronisation.',
   'Admin RBAC': 'Roles of administrators and their assignment. Administrators can manage roles below their own level only.',
   'Admin RBAC Policies': 'Policies that deny single actions by time or address.',

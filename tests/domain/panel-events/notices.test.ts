@@ -87,6 +87,23 @@ describe('06 12: notices to users', () => {
     ]);
   });
 
+  it.each([
+    [{}, 1],
+    [{ traffic_warning_percent: 95 }, 1],
+    [{ traffic_warning_percent: 96 }, 0],
+    [{ traffic_warning_enabled: false }, 0],
+    [{ subscription_expiry_enabled: false }, 1],
+  ])('spec 05 section 9.1: a warning of 95 %% with the own settings %j is sent %i times', async (settings, times) => {
+    const t = await start();
+    const sub = await aProvisioned(t);
+    await t.app.db.sql('UPDATE users SET notification_settings = $2::jsonb WHERE id = $1::int RETURNING id', [
+      sub.user.id,
+      JSON.stringify(settings),
+    ]);
+    await deliver(t.app, bodyOf(t, 'user.bandwidth_usage_threshold_reached', sub));
+    expect(await sentTo(t.app, sub.user.messengerId)).toHaveLength(times);
+  });
+
   it('in the language of the user; blocked users get none', async () => {
     const t = await start();
     const [russian, blocked] = [await aProvisioned(t), await aProvisioned(t)];

@@ -51,6 +51,25 @@ const mailsTo = (email: string) =>
   app.db.sql<{ subject: string }>('SELECT subject FROM outgoing_mails WHERE recipient = $1', [email]);
 
 describe('runAfterTopup', () => {
+  test('notifies the administrators of a top-up once, in its topic, also when two jobs run at once', async () => {
+    const { user, paymentId } = await aCreditedTopup();
+    const chat = `-100${paymentId}77`;
+    const { app: withChat } = await testApp({
+      environment: {
+        ...{ ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: chat, DEFAULT_LANGUAGE: 'en' },
+        ADMIN_NOTIFICATIONS_BALANCE_TOPIC_ID: '6',
+      },
+    });
+    await Promise.all([1, 2, 3].map(() => runAfterTopup(withChat, { paymentId })));
+    const sent = await app.db.sql<{ html: string; thread: string }>(
+      `SELECT data ->> 'html' AS html, data ->> 'threadId' AS thread FROM jobs.job
+       WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1`,
+      [chat],
+    );
+    expect(sent).toEqual([{ html: expect.stringContaining(`#${user.id} (${user.messengerId})`), thread: '6' }]);
+    expect(sent[0]!.html).toContain('500.5 ₽');
+  });
+
   test('notifies the payer in the messenger once, however often the job runs', async () => {
     const { user, paymentId } = await aCreditedTopup({ language: 'en' });
     const { app: talking, sent } = withMessenger([]);

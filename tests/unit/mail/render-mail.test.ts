@@ -37,8 +37,8 @@ describe('mail templates', () => {
     expect(plain.html).toContain('Hi &lt;Ann&gt;');
     expect(plain.html).toContain('VPN &amp; Co');
     expect(plain.text).toBe('Hi <Ann>\r\nBcc: x go (https://cabinet.example/verify-email?token=a&b=1)');
-    expect(render('<!DOCTYPE html><html><body>{expire_hours}</body></html>').html).toBe(
-      '<!DOCTYPE html><html><body>24</body></html>',
+    expect(render('<!DOCTYPE html><html><body>{expire_hours} {verification_url}</body></html>').html).toBe(
+      '<!DOCTYPE html><html><body>24 https://cabinet.example/verify-email?token=a&amp;b=1</body></html>',
     );
     expect(render('<div style="background:red">x</div>').html).not.toContain('VPN &amp; Co');
   });

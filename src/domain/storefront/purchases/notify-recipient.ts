@@ -38,6 +38,7 @@ async function mailRecipient(
   const page = successUrl(t, purchase.token);
   const type =
     notice === 'waiting' ? 'guest_activation_required' : purchase.isGift ? 'guest_gift_received' : 'guest_subscription_delivered';
+  const password = await passwordFor(t, purchase);
   const params = {
     tariff_name: tariffName,
     period_days: purchase.periodDays,
@@ -47,24 +48,20 @@ async function mailRecipient(
     gift_message: purchase.giftMessage ?? '',
     is_existing_user: String(!purchase.accountCreated),
     cabinet_url: cabinetUrl(t),
+    cabinet_email: to,
+    cabinet_password: password ?? '',
   };
   await sendMail(t, { to, language, type, params });
-  await mailCredentials(t, purchase, to, language, params);
+  if (password !== null) await sendMail(t, { to, language, type: 'guest_cabinet_credentials', params });
 }
 
-/** Mails the password of an account that the purchase created; with the queued mail it is deleted from the purchase. */
-async function mailCredentials(
-  t: App,
-  purchase: GuestPurchase,
-  to: string,
-  language: string | null,
-  params: Readonly<Record<string, string | number>>,
-): Promise<void> {
-  if (!purchase.accountCreated || !t.ports.mail.isConfigured()) return;
-  const password = await takePassword(t.db, purchase.id);
-  if (password === null) return;
-  const credentials = { ...params, cabinet_email: to, cabinet_password: password };
-  await sendMail(t, { to, language, type: 'guest_cabinet_credentials', params: credentials });
+/**
+ * The password of an account that the purchase created, for its mails; with them it is deleted from the purchase.
+ * @returns null when there is none, or no mail can be sent
+ */
+async function passwordFor(t: App, purchase: GuestPurchase): Promise<string | null> {
+  if (!purchase.accountCreated || !t.ports.mail.isConfigured()) return null;
+  return takePassword(t.db, purchase.id);
 }
 
 async function messageRecipient(t: App, purchase: GuestPurchase, notice: RecipientNotice, tariffName: string): Promise<void> {

@@ -6,6 +6,7 @@ import { sendPush } from '../../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionDetails } from '../types.ts';
+import { notifyAdminsOfSale } from './notify-admins.ts';
 import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
 import { type QuotedSale, requireQuoted } from './signed-quote.ts';
@@ -71,6 +72,7 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
   const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
   const balanceAfter = buyer.balanceKopeks - finalKopeks;
+  const event = sale.event(balanceAfter);
   const consumesOffer = sale.quote.offerDiscountKopeks > 0;
   // complete_sale() records the events of the movement, behind those that were sent before.
   await t.db.effects?.write();
@@ -93,7 +95,7 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
       description: sale.description,
       resetsTraffic: sale.resetsTraffic,
       resetsDevices: sale.resetsDevices ?? false,
-      event: sale.event(balanceAfter),
+      event,
     },
     cartKey(buyer.id),
     t.clock.now(),
@@ -107,6 +109,9 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
       isNew: subscription === null || subscription.isTrial,
       tariffName: sale.tariffName,
     });
+  const { isTerm, description, tariffName } = sale;
+  const noticed = { event, isTerm, description, tariffName, amountKopeks: finalKopeks, balanceAfterKopeks: balanceAfter };
+  await notifyAdminsOfSale(t, start, saved.subscription, noticed);
   return { details: saved, balanceKopeks: balanceAfter, transactionId };
 }
 

@@ -184,4 +184,13 @@ export const CONTENT_FIELDS: Readonly<Record<string, string>> = {
   format: 'Form of the value.',
   warning: 'What a wrong value causes.',
   'SettingHint.example': 'Example of a value.',
+
+  // E-mail templates
+  'PUT /cabinet/admin/email-templates/{notification_type}/{language}.subject': 'Subject with placeholders, up to 500 characters.',
+  'PUT /cabinet/admin/email-templates/{notification_type}/{language}.body_html':
+    'Body with placeholders: a whole page, or what the page of the service gets as its content.',
+  'POST /cabinet/admin/email-templates/{notification_type}/preview.subject':
+    'Subject with placeholders; empty for the name of the type.',
+  'POST /cabinet/admin/email-templates/{notification_type}/preview.body_html':
+    'Body with placeholders; empty for the built-in text.',
 };

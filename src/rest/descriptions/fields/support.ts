@@ -58,4 +58,15 @@ export const SUPPORT_FIELDS: Readonly<Record<string, string>> = {
   cabinet_user_notifications_enabled: 'Whether users get notifications in the cabinet. Null in a request leaves it unchanged.',
   cabinet_admin_notifications_enabled:
     'Whether administrators get notifications in the cabinet. Null in a request leaves it unchanged.',
+
+  // Own notifications
+  subscription_expiry_enabled: 'Reminders before the end of the subscription.',
+  subscription_expiry_days: 'Days before the end at which the first reminder is sent, 1 to 30.',
+  traffic_warning_enabled: 'Warnings when the traffic limit is nearly used.',
+  traffic_warning_percent: 'Share of the traffic limit from which on a warning is sent, 50 to 99.',
+  balance_low_enabled: 'Warnings of a low balance.',
+  balance_low_threshold: 'Balance below which a warning is sent, kopeks.',
+  news_enabled: 'News of the service.',
+  promo_offers_enabled: 'Personal offers.',
+  'GET /cabinet/notifications/history.notifications': 'What happened, newest first.',
 };

@@ -56,6 +56,19 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
   'POST /cabinet/admin/channel-subscriptions/{channel_db_id}/toggle':
     'Activates or deactivates a channel. Users must have joined active channels only. Each call reverses the state.',
 
+  'GET /cabinet/admin/email-templates':
+    'Lists the types of e-mail whose text can be replaced: label and description by language, placeholders (`context_vars`), and for which languages there is a template.',
+  'GET /cabinet/admin/email-templates/{notification_type}':
+    'Returns a template for each of the five languages: the text in force and the built-in one with example values. A stored body is returned as it was sent: show it in a sandboxed frame only.',
+  'PUT /cabinet/admin/email-templates/{notification_type}/{language}':
+    'Stores subject and body as they are sent and puts them in force; the next mail of this type to a user with this language has them, on every instance. `{name}` is replaced by the value of the placeholder, escaped in the body and without line breaks in the subject; an unknown name stays. Nothing else in the text is evaluated. A text without content is ignored when a mail is sent, and the link or code that a mail is sent for is added where the body leaves it out.',
+  'DELETE /cabinet/admin/email-templates/{notification_type}/{language}':
+    'Deletes the template; the next mail has the built-in text. `was_custom` says whether there was one.',
+  'POST /cabinet/admin/email-templates/{notification_type}/preview':
+    'Shows a template with example values, without storing it; an empty body shows the built-in text. The page forbids scripts and frames by its own content security policy; show it in a sandboxed frame nevertheless.',
+  'POST /cabinet/admin/email-templates/{notification_type}/test':
+    'Sends one mail with example values now, with the stored template or the built-in text, its subject prefixed with `[TEST] `. Without an address it goes to the administrator. 5 a minute for each administrator.',
+
   'GET /cabinet/admin/landings': 'Lists sales pages in the order of display with the number of their purchases by state.',
   'POST /cabinet/admin/landings': 'Creates a sales page. If it is active, buyers can use it immediately.',
   'PUT /cabinet/admin/landings/order': 'Puts the sales pages in the given order. Unknown ids are ignored.',

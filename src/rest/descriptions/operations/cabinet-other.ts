@@ -45,4 +45,12 @@ export const CABINET_OTHER: Readonly<Record<string, string>> = {
   'GET /cabinet/gift/received': 'Lists the gifts that the user was given, in any state, newest first, at most 100.',
   'POST /cabinet/gift/activate':
     'Activates a gift by its code. An own subscription is replaced entirely. A gift for a named recipient can be activated by that recipient only, one without a recipient by the first who enters the code. Repeating it changes nothing. The panel is updated afterwards; the answer waits for it a moment. At most 10 a minute; unknown codes are limited further by user and address. Accepts `Idempotency-Key`.',
+
+  'GET /cabinet/notifications': 'Returns what the user wants to be notified of; what was never set has its default.',
+  'PATCH /cabinet/notifications':
+    'Changes the settings that are sent, absent or null ones stay, and returns all. Reminders of the end, warnings of the traffic limit and promo offers follow them from the next one on.',
+  'POST /cabinet/notifications/test':
+    'Sends one notification to the user, in the messenger, else to the verified e-mail address. Answers before it is sent; a user without either gets none. Once a minute.',
+  'GET /cabinet/notifications/history':
+    'Lists purchases, renewals, top-ups and the like on the own account, newest first, with a sentence in the language of the user.',
 };

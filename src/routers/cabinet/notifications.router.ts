@@ -1,0 +1,39 @@
+import { listMyHistory } from '../../domain/users/notifications/list-history.ts';
+import { changeMyPreferences, readMyPreferences } from '../../domain/users/notifications/preferences.ts';
+import { sendTestNotification } from '../../domain/users/notifications/send-test-notification.ts';
+import { cabinetProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  NotificationHistoryQuery,
+  NotificationHistoryResponse,
+  NotificationSettingsResponse,
+  NotificationSettingsUpdate,
+  TestNotificationResponse,
+} from './notifications.schemas.ts';
+
+const tags: [string] = ['Cabinet Notifications'];
+const base = '/cabinet/notifications';
+
+export const cabinetNotificationsRouter = router({
+  get: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'Get own notification settings' } })
+    .output(toWire(NotificationSettingsResponse))
+    .query(({ ctx }) => readMyPreferences(ctx.app, ctx.actor)),
+
+  update: cabinetProcedure
+    .meta({ openapi: { method: 'PATCH', path: base, tags, summary: 'Change own notification settings' } })
+    .input(fromWire(NotificationSettingsUpdate))
+    .output(toWire(NotificationSettingsResponse))
+    .mutation(({ ctx, input }) => changeMyPreferences(ctx.app, ctx.actor, input)),
+
+  test: cabinetProcedure
+    .meta({ openapi: { method: 'POST', path: `${base}/test`, tags, summary: 'Send oneself a test notification' } })
+    .output(toWire(TestNotificationResponse))
+    .mutation(async ({ ctx }) => ({ success: true as const, message: await sendTestNotification(ctx.app, ctx.actor) })),
+
+  history: cabinetProcedure
+    .meta({ openapi: { method: 'GET', path: `${base}/history`, tags, summary: 'List what happened on the own account' } })
+    .input(fromWire(NotificationHistoryQuery))
+    .output(toWire(NotificationHistoryResponse))
+    .query(async ({ ctx, input }) => ({ ...input, ...(await listMyHistory(ctx.app, ctx.actor, input)) })),
+});
