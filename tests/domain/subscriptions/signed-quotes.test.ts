@@ -107,12 +107,12 @@ describe('a quote', () => {
   test('of another user or product, forged, cut or anything else is no quote', async () => {
     const other = await aBuyer(t.app, 1_000_000);
     await aStoredSubscription(t.app, other.userId, { tariff_id: tariffId });
-    const own = await quoteOf(30);
-    const [claims, signature] = own.split('.');
-    const cheaper = Buffer.from(JSON.stringify({ ...claimsOf(own), price_kopeks: 1 })).toString('base64url');
+    const honest = await quoteOf(30);
+    const [claims, signature] = honest.split('.');
+    const cheaper = Buffer.from(JSON.stringify({ ...claimsOf(honest), price_kopeks: 1 })).toString('base64url');
     const forged = [
       ...[await quoteOf(30, other), `${cheaper}.${signature}`, `${claims}.`, `${claims}.${signature}.`, `.${signature}`, claims!],
-      ...['', '.', 'null', own.slice(0, -3), 'x'.repeat(100_000), `${claims}.${signature}x`, '😀.😀'],
+      ...['', '.', 'null', honest.slice(0, -3), 'x'.repeat(100_000), `${claims}.${signature}x`, '😀.😀'],
     ];
     for (const quote of forged) {
       const issue = { loc: ['body', 'quote'], type: 'quote_invalid' };
@@ -121,7 +121,7 @@ describe('a quote', () => {
         issues: [expect.objectContaining(issue)],
       });
     }
-    await expect(purchaseDevices(t.app, buyer, { devices: 1, quote: own, idempotencyKey: null })).rejects.toMatchObject({
+    await expect(purchaseDevices(t.app, buyer, { devices: 1, quote: honest, idempotencyKey: null })).rejects.toMatchObject({
       status: 422,
     });
     expect(await balance()).toBe(1_000_000);
