@@ -27,7 +27,7 @@ const REFUSED: readonly { words: string; instead: string; onlyTypes?: boolean }[
 
 /** Names that contracts and libraries fix. `where` is a pattern on the path; absent = everywhere. */
 const ALLOWED: readonly { name: RegExp; where?: RegExp; why: string }[] = [
-  { name: /^(?:email_?)?subject(?:_?line)?$/i, why: 'of an e-mail; of a token (OAuth); a field of the contract' },
+  { name: /^(?:default_?|email_?)?subject(?:_?line)?$/i, why: 'of an e-mail; of a token (OAuth); a field of the contract' },
   { name: /payment_?subject$/i, why: 'a field of receipts at payment providers, and the settings keys named after it' },
   { name: /^admin_?notes$/i, why: 'a field of the contract' },
   { name: /^own_deposits$/, why: 'a field of the risk analysis (spec 03 section 6)' },

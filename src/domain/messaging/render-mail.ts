@@ -101,8 +101,8 @@ export function renderMail(
   frame: MailFrame,
   override: MailOverride | null = null,
 ): RenderedMail {
-  const own = override && renderTemplate(language, params, frame, override, type);
-  if (own && own.subject !== '' && hasContent(own)) return own;
+  const replaced = override && renderTemplate(language, params, frame, override, type);
+  if (replaced && replaced.subject !== '' && hasContent(replaced)) return replaced;
   const key = (part: string) => `mail.${type}_${part}` as TextKey;
   const body = htmlText(language, key('html'), params) + (WITHOUT_BUTTON.has(type) ? '' : cabinetButton(language, frame));
   return {

@@ -56,9 +56,9 @@ export async function readTemplate(app: App, type: string): Promise<TemplateDeta
     contextVars: TEMPLATE_VARIABLES[known],
     languages: ofLanguages((language) => {
       const { subject: defaultSubject, html: defaultBodyHtml } = builtInSample(app, known, language);
-      const own = stored.get(language);
-      const { subject, bodyHtml } = own ?? { subject: defaultSubject, bodyHtml: defaultBodyHtml };
-      return { subject, bodyHtml, isDefault: own === undefined, defaultSubject, defaultBodyHtml };
+      const replaced = stored.get(language);
+      const { subject, bodyHtml } = replaced ?? { subject: defaultSubject, bodyHtml: defaultBodyHtml };
+      return { subject, bodyHtml, isDefault: replaced === undefined, defaultSubject, defaultBodyHtml };
     }),
   };
 }

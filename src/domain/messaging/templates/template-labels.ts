@@ -11,11 +11,11 @@ type LabelLanguage = 'ru' | 'en' | 'zh' | 'ua';
 
 export function labelsOf(type: TemplateType): TemplateLabels {
   const { zh, ua } = OTHER_LANGUAGES[type];
-  const own = (part: 'label' | 'description', language: 'ru' | 'en') =>
+  const ours = (part: 'label' | 'description', language: 'ru' | 'en') =>
     text(language, `email_templates.${type}_${part}` as TextKey);
   return {
-    label: { ru: own('label', 'ru'), en: own('label', 'en'), zh: zh[0], ua: ua[0] },
-    description: { ru: own('description', 'ru'), en: own('description', 'en'), zh: zh[1], ua: ua[1] },
+    label: { ru: ours('label', 'ru'), en: ours('label', 'en'), zh: zh[0], ua: ua[0] },
+    description: { ru: ours('description', 'ru'), en: ours('description', 'en'), zh: zh[1], ua: ua[1] },
   };
 }
 
