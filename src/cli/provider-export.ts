@@ -72,7 +72,7 @@ function readRow(cells: readonly string[], at: ColumnPlaces, row: number): Expor
     throw new CommandError(`Row ${row} of the file has no readable amount: it needs rubles without a sign, such as 1234.50`);
   }
   const currency = cells[at.currency] || null;
-  return { id, amountKopeks, currency: currency && currency.toUpperCase() };
+  return { id, amountKopeks, currency: currency?.toUpperCase() ?? null };
 }
 
 /** Semicolons where the first line has more of them than commas. */
