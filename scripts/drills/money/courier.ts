@@ -102,6 +102,7 @@ export function createCourier(options: CourierOptions): Courier {
     },
     close: () => {
       isClosed = true;
+      courier.deliverLate();
       requester.close();
     },
   };

@@ -141,13 +141,16 @@ export function proveReversals(facts: ShopFacts): ProofResult {
   return { title: 'each reversal applied once, each refund carried out once', facts: counts || 'none', violations };
 }
 
-/** What the provider gave back is what payers and the provider itself did, and one for each refund that was requested here and is done. */
+/**
+ * What the provider gave back is what payers and the provider itself did, and one for each refund that was requested here and is done. A
+ * request that finds the money given back already takes that for its own.
+ */
 function compareCounts(invoice: SandboxInvoice, known: readonly ReversalRow[], byOthers: number, violations: string[]): void {
   const requested = known.filter(({ requestedBy, status }) => requestedBy !== null && status === 'done').length;
-  const expected = byOthers + requested;
-  if (invoice.reversals.length !== expected)
+  const count = invoice.reversals.length;
+  if (count > byOthers + requested || count < Math.max(byOthers, requested))
     violations.push(
-      `${invoiceText(invoice)}: the provider gave money back ${invoice.reversals.length} times, not ${expected} (${byOthers} by itself, ${requested} requested)`,
+      `${invoiceText(invoice)}: the provider gave money back ${count} times: ${byOthers} by itself, ${requested} requested`,
     );
 }
 

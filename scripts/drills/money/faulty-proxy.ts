@@ -19,12 +19,15 @@ export interface FaultyProxy {
   isFaulty: boolean;
   /** Every request is answered with 503. */
   isDown: boolean;
+  /** Runs `work` when the next request has had its effect and before it is answered, at the latest after `limitMs`. */
+  atNextEffect(work: () => Promise<void>, limitMs: number): Promise<void>;
   readonly counts: { passed: number; lostBefore: number; lostAfter: number; unavailable: number };
   close(): Promise<void>;
 }
 
 export async function startFaultyProxy({ target, random, shares, maxDelayMs }: ProxyOptions): Promise<FaultyProxy> {
   const proxy = { isFaulty: true, isDown: false, counts: { passed: 0, lostBefore: 0, lostAfter: 0, unavailable: 0 } };
+  let beforeAnswer: (() => Promise<void>) | null = null;
   const server = createServer((incoming, outgoing) => {
     void pass(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
@@ -44,8 +47,23 @@ export async function startFaultyProxy({ target, random, shares, maxDelayMs }: P
       return;
     }
     const answer = await send(incoming, Buffer.concat(chunks));
+    if (incoming.method !== 'GET') await beforeAnswer?.();
     if (fault === 'lostAfter') incoming.socket.destroy();
     else outgoing.writeHead(answer.status, answer.headers).end(answer.body);
+  };
+
+  const atNextEffect: FaultyProxy['atNextEffect'] = async (work, limitMs) => {
+    const timer = new AbortController();
+    const effect = new Promise<void>((resolve, reject) => {
+      beforeAnswer = async () => {
+        beforeAnswer = null;
+        await work().then(resolve, reject);
+      };
+    });
+    const late = wait(limitMs, undefined, { signal: timer.signal }).then(() => beforeAnswer?.());
+    await Promise.race([effect, late.then(() => effect)]);
+    timer.abort();
+    await late.catch(() => undefined);
   };
 
   const chooseFault = (): keyof typeof proxy.counts => {
@@ -77,6 +95,7 @@ export async function startFaultyProxy({ target, random, shares, maxDelayMs }: P
 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return Object.assign(proxy, {
+    atNextEffect,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () =>
       new Promise<void>((resolve) => {

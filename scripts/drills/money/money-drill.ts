@@ -27,11 +27,11 @@ type MoneyOptions = Extract<DrillOptions, { drill: 'money' }>;
 const DAY_MS = 25 * HOUR_MS;
 const FINISH_LIMIT_MS = 600_000;
 const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Promise<void> }[] = [
-  { count: 3, pauseMs: 200, step: (shop) => topUp(shop, shop.random.pick(shop.stage.people.shoppers)) },
+  { count: 6, pauseMs: 150, step: (shop) => topUp(shop, shop.random.pick(shop.stage.people.shoppers)) },
   { count: 1, pauseMs: 500, step: (shop) => buyTariff(shop, shop.random.pick(shop.stage.people.shoppers)) },
   { count: 1, pauseMs: 400, step: (shop) => buyGift(shop, shop.random.pick(shop.stage.people.shoppers)) },
   { count: 1, pauseMs: 600, step: withdraw },
-  { count: 1, pauseMs: 700, step: refundPayment },
+  { count: 2, pauseMs: 400, step: refundPayment },
   { count: 1, pauseMs: 1_000, step: resolveCases },
   // The load of a day falls on a few users within a minute.
   {
@@ -40,6 +40,8 @@ const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Pr
     step: async ({ stage }) => void (await stage.app.db.sql('DELETE FROM rate_limit_windows RETURNING 1 AS one')),
   },
 ];
+const KILLS = { minBetweenMs: 200, maxBetweenMs: 4_000 };
+const AIM_LIMIT_MS = 3_000;
 const TAX_UP_MS = 4_000;
 const TAX_DOWN_MS = 1_500;
 
@@ -48,10 +50,11 @@ export async function runMoneyDrill(
   options: MoneyOptions,
   report: DrillReport,
   progress: (text: string) => void,
+  print: (text: string) => void = console.log,
 ): Promise<boolean> {
   const serverUrl = await findServer(process.env);
   if (serverUrl === null) {
-    console.log('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
+    print('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
     return false;
   }
   const random = createRandom(options.seed);
@@ -63,7 +66,7 @@ export async function runMoneyDrill(
     const shop = createShop(stage, client, random);
     const kills = await runDays(shop, options, progress);
     await proveAll(shop, report);
-    console.log(describe(shop, kills));
+    print(describe(shop, kills));
   } finally {
     client.close();
     await stage.close();
@@ -104,7 +107,7 @@ async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: 
   for (const work of shop.tomorrow.splice(0)) shop.inBackground(work);
   const { instances, endLeases } = shop.stage;
   const victims = instances.map(({ name, start, kill }) => ({ name, start, kill: () => kill().then(endLeases) }));
-  const killing = startKilling(victims, random);
+  const killing = startKilling(victims, random, { ...KILLS, aim: (kill) => aim(shop, random, kill) });
   const taxService = toggleTaxService(shop, () => isStopping);
   const lanes = LANES.flatMap(({ count, pauseMs, step }) =>
     Array.from({ length: count }, () =>
@@ -122,6 +125,14 @@ async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: 
   await shop.settled();
   await killing.stop();
   for (const [name, count] of killing.kills) kills.set(name, (kills.get(name) ?? 0) + count);
+}
+
+/** Half of the kills come between an effect outside and its answer, where a repeat would be a second effect. */
+function aim({ stage }: Shop, random: SeededRandom, kill: () => Promise<void>): Promise<void> {
+  const at = random.next();
+  if (at < 0.5) return kill();
+  const proxy = at < 0.8 ? stage.fakes.paymentProxy : stage.fakes.receiptProxy;
+  return proxy.atNextEffect(kill, AIM_LIMIT_MS);
 }
 
 async function toggleTaxService({ stage, random }: Shop, isStopping: () => boolean): Promise<void> {

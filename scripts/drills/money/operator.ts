@@ -8,15 +8,17 @@ const OPERATOR = { kind: 'system', name: 'drill' } as const;
 
 /** Requests the refund of a credited top-up, as a whole or in part; twice at once. */
 export async function refundPayment(shop: Shop): Promise<void> {
-  const { app } = shop.stage;
-  const [payment] = await app.db.sql<{ id: number; amountKopeks: number }>(
-    `SELECT id, amount_kopeks FROM payments p WHERE transaction_id IS NOT NULL AND purpose = 'balance_topup'
+  const { app, people } = shop.stage;
+  const refundable = app.ports.payments.all().flatMap(({ method, refund }) => (refund ? [method] : []));
+  const [payment] = await app.db.sql<{ id: number; method: string; amountKopeks: number }>(
+    `SELECT id, method, amount_kopeks FROM payments p WHERE transaction_id IS NOT NULL AND purpose = 'balance_topup' AND user_id = ANY($2::int[])
        AND NOT EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p.id)
+       AND method = ANY($3::text[])
      ORDER BY md5(p.id::text || $1) LIMIT 1`,
-    [String(shop.random.between(0, 1_000_000))],
+    [String(shop.random.between(0, 1_000_000)), people.shoppers.map(({ id }) => id), refundable],
   );
   if (!payment) return;
-  const isPart = shop.random.next() < 0.5;
+  const isPart = (app.ports.payments.byMethod(payment.method)?.canRefundPartly ?? false) && shop.random.next() < 0.7;
   const amountKopeks = isPart ? Math.floor(Number(payment.amountKopeks) / shop.random.between(2, 5)) : null;
   const order = { paymentId: payment.id, amountKopeks, reason: 'drill', requestedBy: OPERATOR.name };
   const once = () => command(shop, 'refund', () => requestRefund(app, order));

