@@ -1,4 +1,4 @@
-// npm run drill -- failover|events|restart [options]
+// npm run drill -- failover|events|restart|money [options]
 import { join } from 'node:path';
 import { prepare, root, run, runtime } from './prepare.mjs';
 

@@ -8,7 +8,7 @@ const JWT_HOURS = 12;
 export const CREDENTIAL_ENVIRONMENT = { CABINET_JWT_SECRET: JWT_SECRET, WEB_API_DEFAULT_TOKEN: DEFAULT_TOKEN };
 
 /** Access tokens of the cabinet, by user id. */
-export async function signTokens(userIds: readonly number[]): Promise<Map<number, string>> {
+export async function signTokens(userIds: readonly number[], hours = JWT_HOURS): Promise<Map<number, string>> {
   const key = Buffer.from(JWT_SECRET);
   const tokens = new Map<number, string>();
   for (const id of userIds) {
@@ -16,7 +16,7 @@ export async function signTokens(userIds: readonly number[]): Promise<Map<number
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setSubject(String(id))
       .setIssuedAt()
-      .setExpirationTime(`${JWT_HOURS}h`)
+      .setExpirationTime(`${hours}h`)
       .sign(key);
     tokens.set(id, token);
   }

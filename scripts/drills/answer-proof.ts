@@ -23,7 +23,7 @@ export function proveAnswers(book: WriteBook, report: DrillReport): void {
 }
 
 /** An instance may be ended by the drill, never by itself. */
-export function proveInstances(stage: Stage, report: DrillReport): void {
+export function proveInstances(stage: Pick<Stage, 'instances'>, report: DrillReport): void {
   const crashes = stage.instances.flatMap((instance) => instance.crashes);
   report.add('no instance ended by itself', `${stage.instances.length} instances, ${crashes.length} crashes`, crashes);
 }
@@ -36,7 +36,7 @@ export function renderAnswers(book: WriteBook): string {
 }
 
 /** Errors in the logs by message, the most frequent first. */
-export function renderErrors(stage: Stage): string {
+export function renderErrors(stage: Pick<Stage, 'instances' | 'logFolder'>): string {
   const counts = new Map<string, number>();
   for (const line of stage.instances.flatMap((instance) => instance.errors)) {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string; code?: string } };

@@ -16,20 +16,29 @@ export interface Killing {
   stop(): Promise<void>;
 }
 
+export interface KillingOptions {
+  /** Pause before each, in ms. Default: 1.5 to 6 s. */
+  minBetweenMs?: number;
+  maxBetweenMs?: number;
+  /** Kills at a moment of its choice. Default: now. */
+  aim?: (kill: () => Promise<void>) => Promise<void>;
+}
+
 const MIN_BETWEEN_MS = 1_500;
 const MAX_BETWEEN_MS = 6_000;
 const MAX_DOWN_MS = 2_000;
 
 /** One at a time: everything else goes on meanwhile. */
-export function startKilling(victims: readonly Victim[], random: SeededRandom): Killing {
+export function startKilling(victims: readonly Victim[], random: SeededRandom, options: KillingOptions = {}): Killing {
+  const { minBetweenMs = MIN_BETWEEN_MS, maxBetweenMs = MAX_BETWEEN_MS, aim = (kill) => kill() } = options;
   const kills = new Map<string, number>();
   let isStopping = false;
   const run = async (): Promise<void> => {
     for (;;) {
-      await wait(random.between(MIN_BETWEEN_MS, MAX_BETWEEN_MS));
+      await wait(random.between(minBetweenMs, maxBetweenMs));
       if (isStopping) return;
       const victim = random.pick(victims);
-      await victim.kill();
+      await aim(() => victim.kill());
       kills.set(victim.name, (kills.get(victim.name) ?? 0) + 1);
       await wait(random.between(0, MAX_DOWN_MS));
       await victim.start();

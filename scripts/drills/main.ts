@@ -4,6 +4,7 @@ import { readArguments } from '../read-arguments.ts';
 import { undoNow } from './cleanup.ts';
 import { runEventDrill } from './event-drill.ts';
 import { runFailoverDrill } from './failover-drill.ts';
+import { runMoneyDrill } from './money/money-drill.ts';
 import { type DrillOptions, HELP, readOptions } from './options.ts';
 import { DrillReport } from './report.ts';
 import { runRestartDrill } from './restart-drill.ts';
@@ -34,5 +35,7 @@ async function runDrill(drill: DrillOptions): Promise<boolean> {
       return true;
     case 'restart':
       return runRestartDrill(drill, report, progress);
+    case 'money':
+      return runMoneyDrill(drill, report, progress);
   }
 }

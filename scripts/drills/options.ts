@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util';
 export type DrillOptions =
   | { drill: 'failover'; stand: string; folder: string | null; seed: number; steadySeconds: number; pauseSeconds: number }
   | { drill: 'events'; count: number; seed: number }
-  | { drill: 'restart'; requests: number; seed: number };
+  | { drill: 'restart'; requests: number; seed: number }
+  | { drill: 'money'; days: number; daySeconds: number; seed: number };
 
 export const HELP = `npm run drill -- NAME [options]
   failover --stand SCRIPT   a replicated PostgreSQL loses its primary in four ways while two instances move money
@@ -14,6 +15,9 @@ export const HELP = `npm run drill -- NAME [options]
     --count N               events (100000)
   restart                   both instances behind HAProxy are restarted one after the other
     --requests N            requests (2000)
+  money                     all providers, refunds, gifts, payouts, receipts and renewals while instances are killed
+    --days N                days of service time (8)
+    --day-seconds N         seconds of load on each day (20)
   --seed N                  of the random choices (printed; a new one unless given)`;
 
 /** @throws Error with a sentence for the terminal */
@@ -31,6 +35,8 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       pause: text,
       count: text,
       requests: text,
+      days: text,
+      'day-seconds': text,
     },
   });
   if (values.help) return 'help';
@@ -50,8 +56,15 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       return { drill: 'events', seed, count: wholeNumber('count', values.count, 100_000, 100) };
     case 'restart':
       return { drill: 'restart', seed, requests: wholeNumber('requests', values.requests, 2_000, 10) };
+    case 'money':
+      return {
+        drill: 'money',
+        seed,
+        days: wholeNumber('days', values.days, 8, 1),
+        daySeconds: wholeNumber('day-seconds', values['day-seconds'], 20, 1),
+      };
     default:
-      throw new Error('the drill is failover, events or restart');
+      throw new Error('the drill is failover, events, restart or money');
   }
 }
 

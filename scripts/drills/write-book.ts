@@ -43,15 +43,18 @@ export class WriteBook {
     return write;
   }
 
-  /** Counts an answer. Anything but 2xx and what a client may send again is kept with its body. */
-  count(operation: string, answer: Answer): void {
+  /**
+   * Counts an answer. Anything but 2xx and what a client may send again is kept with its body.
+   * @param isProvoked the drill asked for this refusal
+   */
+  count(operation: string, answer: Answer, isProvoked = false): void {
     const byStatus = this.statuses.get(operation) ?? new Map<number, number>();
     this.statuses.set(operation, byStatus);
     byStatus.set(answer.status, (byStatus.get(answer.status) ?? 0) + 1);
     if (answer.problem !== null) this.problems.set(answer.problem, (this.problems.get(answer.problem) ?? 0) + 1);
     if (answer.status === 503 && answer.headers['retry-after'] === undefined)
       this.withoutRetryAfter.set(operation, (this.withoutRetryAfter.get(operation) ?? 0) + 1);
-    const isExpected = (answer.status >= 200 && answer.status < 300) || AGAIN.has(answer.status);
+    const isExpected = isProvoked || (answer.status >= 200 && answer.status < 300) || AGAIN.has(answer.status);
     if (!isExpected && this.unexpected.length < MAX_UNEXPECTED)
       this.unexpected.push({ at: new Date().toISOString(), operation, status: answer.status, body: answer.body.slice(0, 500) });
   }

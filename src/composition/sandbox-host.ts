@@ -47,7 +47,7 @@ const BETWEEN_HOSTS: SandboxAddresses = {
   serviceUrl: '',
 };
 /** Key of the lease in `service_state`. */
-const HOST_KEY = 'sandbox_host';
+export const SANDBOX_HOST_KEY = 'sandbox_host';
 const LEASE_MS = 5_000;
 const BEAT_MS = 1_500;
 
@@ -119,7 +119,7 @@ export class SandboxHost {
       servers.messenger.close(),
       servers.mail.close(),
     ]);
-    await releaseStateLease(this.#options.database.db, HOST_KEY, this.#instance);
+    await releaseStateLease(this.#options.database.db, SANDBOX_HOST_KEY, this.#instance);
   }
 
   async #beat(): Promise<void> {
@@ -131,14 +131,14 @@ export class SandboxHost {
       }
       return;
     }
-    const published = await readState<SandboxAddresses>(this.#options.database.db, HOST_KEY);
+    const published = await readState<SandboxAddresses>(this.#options.database.db, SANDBOX_HOST_KEY);
     this.#addresses = published?.panelUrl ? published : BETWEEN_HOSTS;
   }
 
   /** Takes or renews the lease and publishes the addresses. */
   #renewLease(): Promise<boolean> {
     const value = this.#servers ? this.#addresses : { instance: this.#instance };
-    return claimStateLease(this.#options.database.db, HOST_KEY, value, LEASE_MS);
+    return claimStateLease(this.#options.database.db, SANDBOX_HOST_KEY, value, LEASE_MS);
   }
 
   #hostAddresses(servers: SandboxServers): SandboxAddresses {

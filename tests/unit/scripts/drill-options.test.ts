@@ -15,6 +15,12 @@ describe('options of a drill', () => {
     });
     expect(readOptions(['events', '--seed', '1'])).toEqual({ drill: 'events', count: 100_000, seed: 1 });
     expect(readOptions(['restart', '--requests', '50', '--seed', '1'])).toEqual({ drill: 'restart', requests: 50, seed: 1 });
+    expect(readOptions(['money', '--days', '3', '--day-seconds', '5', '--seed', '1'])).toEqual({
+      drill: 'money',
+      days: 3,
+      daySeconds: 5,
+      seed: 1,
+    });
     expect(readOptions(['--help'])).toBe('help');
   });
 
@@ -24,7 +30,8 @@ describe('options of a drill', () => {
   });
 
   it.each([
-    [[], /failover, events or restart/],
+    [[], /failover, events, restart or money/],
+    [['money', '--days', '0'], /--days/],
     [['failover'], /--stand/],
     [['events', '--count', '12'], /--count/],
     [['restart', '--requests', 'many'], /--requests/],

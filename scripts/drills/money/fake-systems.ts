@@ -1,0 +1,103 @@
+/** The outside systems of the drill. They live in its own process, so that they survive the instances, as real ones do. */
+
+import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY, type SandboxAddresses } from '../../../src/composition/sandbox-host.ts';
+import type { SandboxSecrets } from '../../../src/composition/sandbox-store.ts';
+import type { Database } from '../../../src/core/db/database.ts';
+import { SANDBOX_INN } from '../../../src/integrations/receipts/nalogo/connection.ts';
+import { startMailSandbox } from '../../../src/sandbox/mail/mail-sandbox.ts';
+import { type MessengerSandbox, startMessengerSandbox } from '../../../src/sandbox/messenger/messenger-sandbox.ts';
+import { type ReceiptSandbox, startReceiptSandbox } from '../../../src/sandbox/nalogo/receipt-sandbox.ts';
+import { startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
+import { type PaymentSandbox, startPaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
+import type { SandboxStore } from '../../../src/sandbox/store.ts';
+import { createRandom, type SeededRandom } from '../seeded-random.ts';
+import { type Courier, createCourier } from './courier.ts';
+import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
+
+export interface FakeSystems {
+  payments: PaymentSandbox;
+  receipts: ReceiptSandbox;
+  messenger: MessengerSandbox;
+  /** What the service calls in place of `payments` and `receipts`. */
+  paymentProxy: FaultyProxy;
+  receiptProxy: FaultyProxy;
+  /** Of callbacks of providers, and of updates of the messenger. */
+  callbacks: Courier;
+  updates: Courier;
+  close(): Promise<void>;
+}
+
+export interface FakeOptions {
+  database: Database;
+  secrets: SandboxSecrets;
+  /** Service time. */
+  now: () => Date;
+  targets: () => readonly string[];
+  random: SeededRandom;
+}
+
+const FAULTS = { lostBefore: 0.02, lostAfter: 0.04, unavailable: 0.02 };
+const MAX_DELAY_MS = 150;
+/** Longer than any drill runs: no instance becomes the host of fakes. */
+const LEASE_END = "now() + interval '10 days'";
+
+export async function startFakeSystems({ database, secrets, now, targets, random }: FakeOptions): Promise<FakeSystems> {
+  const values = new Map<string, unknown>();
+  const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
+  // Generators of their own, so that the number of retries does not change what users choose.
+  const seeded = () => createRandom(random.between(0, 2 ** 31 - 1));
+  const callbacks = createCourier({ random: seeded(), targets, doubledShare: 0.3, lateShare: 0.05, maxDelayMs: 700 });
+  const updates = createCourier({ random: seeded(), targets, doubledShare: 0.3, lateShare: 0, maxDelayMs: 200 });
+  // The courier chooses the instance.
+  const serviceUrl = 'http://service.invalid';
+  const [panel, payments, receipts, messenger, mail] = await Promise.all([
+    startSandboxPanel({ state: store, clock: { now }, apiKey: secrets.panelApiKey }),
+    startPaymentSandbox({ store, http: callbacks, secret: secrets.paymentSecret, now, serviceUrl: () => serviceUrl }),
+    startReceiptSandbox({ store, inn: SANDBOX_INN, secret: secrets.paymentSecret, now }),
+    startMessengerSandbox({
+      store,
+      http: updates,
+      botToken: secrets.botToken,
+      botUsername: SANDBOX_BOT_USERNAME,
+      now,
+      defaultWebhook: () => ({ url: `${serviceUrl}/messenger-webhook`, secret: secrets.webhookSecret }),
+    }),
+    startMailSandbox({ store, now }),
+  ]);
+  const proxyOf = (target: string) => startFaultyProxy({ target, random: seeded(), shares: FAULTS, maxDelayMs: MAX_DELAY_MS });
+  const [paymentProxy, receiptProxy] = [await proxyOf(payments.server.url), await proxyOf(receipts.server.url)];
+  await publish(database, {
+    instance: 'drill',
+    panelUrl: panel.url,
+    paymentsUrl: paymentProxy.url,
+    receiptsUrl: receiptProxy.url,
+    messengerUrl: messenger.server.url,
+    mailUrl: mail.server.url,
+    serviceUrl: '',
+  });
+  return {
+    ...{ payments, receipts, messenger, paymentProxy, receiptProxy, callbacks, updates },
+    close: async () => {
+      callbacks.close();
+      updates.close();
+      await payments.close();
+      await Promise.all([
+        panel.close(),
+        receipts.close(),
+        messenger.close(),
+        mail.close(),
+        paymentProxy.close(),
+        receiptProxy.close(),
+      ]);
+    },
+  };
+}
+
+/** Takes the lease of the host of fakes for the drill. */
+async function publish(database: Database, addresses: SandboxAddresses): Promise<void> {
+  await database.db.sql(
+    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, ${LEASE_END})
+     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = EXCLUDED.updated_at RETURNING key`,
+    [SANDBOX_HOST_KEY, JSON.stringify(addresses)],
+  );
+}

@@ -1,0 +1,192 @@
+/** All that moves money, at every provider at once, on two instances that are killed again and again. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { HOUR_MS } from '../../../src/core/clock.ts';
+import { findServer } from '../../bench/scratch-database.ts';
+import { proveAnswers, proveInstances, renderAnswers, renderErrors } from '../answer-proof.ts';
+import { startKilling } from '../killing.ts';
+import type { DrillOptions } from '../options.ts';
+import { countsText, type DrillReport } from '../report.ts';
+import { createRandom, type SeededRandom } from '../seeded-random.ts';
+import { buyGift, buyTariff } from './buyers.ts';
+import { proveCredits, proveReversals, proveStars } from './credit-proof.ts';
+import { refundPayment, resolveCases } from './operator.ts';
+import { topUp } from './payers.ts';
+import { withdraw } from './payouts.ts';
+import { proveReceipts } from './receipt-proof.ts';
+import { setUpRenewers } from './renewals.ts';
+import { proveCauses, proveGifts, provePurchases, proveRenewals, proveRewards, proveWithdrawals } from './sale-proof.ts';
+import { createShop, runLane, type Shop } from './shop.ts';
+import { createShopClient } from './shop-client.ts';
+import { readShopFacts } from './shop-facts.ts';
+import { openShopStage } from './shop-stage.ts';
+import { readFailedJobs, readUnfinished, untilFinished } from './unfinished.ts';
+
+type MoneyOptions = Extract<DrillOptions, { drill: 'money' }>;
+
+/** Longer than an invoice is open, so that what is paid on the next day has expired here. */
+const DAY_MS = 25 * HOUR_MS;
+const FINISH_LIMIT_MS = 600_000;
+const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Promise<void> }[] = [
+  { count: 6, pauseMs: 150, step: (shop) => topUp(shop, shop.random.pick(shop.stage.people.shoppers)) },
+  { count: 1, pauseMs: 500, step: (shop) => buyTariff(shop, shop.random.pick(shop.stage.people.shoppers)) },
+  { count: 1, pauseMs: 400, step: (shop) => buyGift(shop, shop.random.pick(shop.stage.people.shoppers)) },
+  { count: 1, pauseMs: 600, step: withdraw },
+  { count: 2, pauseMs: 400, step: refundPayment },
+  { count: 1, pauseMs: 1_000, step: resolveCases },
+  // The load of a day falls on a few users within a minute.
+  {
+    count: 1,
+    pauseMs: 1_000,
+    step: async ({ stage }) => void (await stage.app.db.sql('DELETE FROM rate_limit_windows RETURNING 1 AS one')),
+  },
+];
+const KILLS = { minBetweenMs: 200, maxBetweenMs: 4_000 };
+const AIM_LIMIT_MS = 3_000;
+const TAX_UP_MS = 4_000;
+const TAX_DOWN_MS = 1_500;
+
+/** @returns false when PostgreSQL is missing and the drill was left out */
+export async function runMoneyDrill(
+  options: MoneyOptions,
+  report: DrillReport,
+  progress: (text: string) => void,
+  print: (text: string) => void = console.log,
+): Promise<boolean> {
+  const serverUrl = await findServer(process.env);
+  if (serverUrl === null) {
+    print('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
+    return false;
+  }
+  const random = createRandom(options.seed);
+  progress('tables, fakes of all providers, two instances');
+  const stage = await openShopStage({ serverUrl, random: createRandom(options.seed + 1) });
+  const urls = stage.instances.map(({ url }) => url);
+  const client = createShopClient(urls, stage.tokenOf, createRandom(options.seed + 2));
+  try {
+    const shop = createShop(stage, client, random);
+    const kills = await runDays(shop, options, progress);
+    await proveAll(shop, report);
+    print(describe(shop, kills));
+  } finally {
+    client.close();
+    await stage.close();
+  }
+  return true;
+}
+
+async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, progress: (text: string) => void) {
+  const { stage } = shop;
+  const kills = new Map<string, number>();
+  progress('users with saved cards');
+  await setUpRenewers(shop);
+  for (let day = 1; day <= days; day += 1) {
+    progress(`day ${day} of ${days}: ${shop.stage.fakes.callbacks.describe()}`);
+    await runDay(shop, daySeconds, createRandom(seed + 1_000 * day), kills);
+    await stage.killAll();
+    for (const { name } of stage.instances) kills.set(name, (kills.get(name) ?? 0) + 1);
+    await stage.passTime(DAY_MS);
+    await stage.startAll();
+    stage.fakes.callbacks.deliverLate();
+  }
+  for (const work of shop.tomorrow.splice(0)) shop.inBackground(work);
+  await shop.settled();
+  progress('the rest of the work');
+  const { callbacks, updates, paymentProxy, receiptProxy } = stage.fakes;
+  callbacks.hasLate = false;
+  callbacks.deliverLate();
+  paymentProxy.isFaulty = false;
+  receiptProxy.isFaulty = false;
+  await Promise.all([callbacks.idle(), updates.idle()]);
+  await untilFinished(stage, FINISH_LIMIT_MS, progress);
+  return kills;
+}
+
+/** Load and kills for some seconds; it ends when every request is answered. */
+async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: Map<string, number>): Promise<void> {
+  let isStopping = false;
+  for (const work of shop.tomorrow.splice(0)) shop.inBackground(work);
+  const { instances, endLeases } = shop.stage;
+  const victims = instances.map(({ name, start, kill }) => ({ name, start, kill: () => kill().then(endLeases) }));
+  const killing = startKilling(victims, random, { ...KILLS, aim: (kill) => aim(shop, random, kill) });
+  const taxService = toggleTaxService(shop, () => isStopping);
+  const lanes = LANES.flatMap(({ count, pauseMs, step }) =>
+    Array.from({ length: count }, () =>
+      runLane(
+        shop,
+        () => isStopping,
+        pauseMs,
+        () => step(shop),
+      ),
+    ),
+  );
+  await wait(seconds * 1_000);
+  isStopping = true;
+  await Promise.all([...lanes, taxService]);
+  await shop.settled();
+  await killing.stop();
+  for (const [name, count] of killing.kills) kills.set(name, (kills.get(name) ?? 0) + count);
+}
+
+/** Half of the kills come between an effect outside and its answer, where a repeat would be a second effect. */
+function aim({ stage }: Shop, random: SeededRandom, kill: () => Promise<void>): Promise<void> {
+  const at = random.next();
+  if (at < 0.5) return kill();
+  const proxy = at < 0.8 ? stage.fakes.paymentProxy : stage.fakes.receiptProxy;
+  return proxy.atNextEffect(kill, AIM_LIMIT_MS);
+}
+
+async function toggleTaxService({ stage, random }: Shop, isStopping: () => boolean): Promise<void> {
+  const proxy = stage.fakes.receiptProxy;
+  while (!isStopping()) {
+    await wait(random.between(0, TAX_UP_MS));
+    proxy.isDown = true;
+    await wait(random.between(0, TAX_DOWN_MS));
+    proxy.isDown = false;
+  }
+}
+
+async function proveAll(shop: Shop, report: DrillReport): Promise<void> {
+  const { stage, client, deeds } = shop;
+  const facts = await readShopFacts(stage, deeds);
+  const proofs = [
+    ...[proveCredits, proveStars, proveReversals, proveReceipts, proveGifts, provePurchases],
+    ...[proveRenewals, proveWithdrawals, proveRewards, proveCauses],
+  ];
+  for (const prove of proofs) {
+    const { title, facts: counts, violations } = prove(facts);
+    report.add(title, counts, violations);
+  }
+  const problems = await stage.app.db.sql<{ problem: string }>('SELECT problem, row_id, detail FROM ledger_check()');
+  report.add(
+    'ledger check',
+    `${problems.length} problems`,
+    problems.map((problem) => JSON.stringify(problem)),
+  );
+  const open = [...(await readUnfinished(stage.app.db))].flatMap(([name, list]) => list.map((detail) => `${name}: ${detail}`));
+  report.add('nothing is stuck', `${open.length} rows wait`, open);
+  const failed = await readFailedJobs(stage.app.db);
+  report.add('no job was given up', `${failed.length} jobs`, failed);
+  const { refusals } = stage.fakes.callbacks;
+  report.add('every callback was accepted', stage.fakes.callbacks.describe(), refusals);
+  proveAnswers(client.book, report);
+  proveInstances(stage, report);
+}
+
+function describe({ stage, client, deeds }: Shop, kills: ReadonlyMap<string, number>): string {
+  const { callbacks, updates, paymentProxy, receiptProxy } = stage.fakes;
+  const proxied = (name: string, counts: object) =>
+    `${name}: ${Object.entries(counts)
+      .map(([what, count]) => `${what} ${count}`)
+      .join(', ')}.`;
+  return [
+    `Killed: ${countsText(kills)}.`,
+    `Payers and providers: ${countsText(deeds.actions)}.`,
+    `Commands: ${countsText(deeds.commands)}.`,
+    callbacks.describe(),
+    updates.describe(),
+    proxied('Requests to providers', paymentProxy.counts),
+    proxied('Requests to the tax service', receiptProxy.counts),
+    renderAnswers(client.book),
+    renderErrors(stage),
+  ].join('\n\n');
+}

@@ -1,0 +1,89 @@
+/** What the lanes of the drill share: the stage, the client, random choices, and a record of what was done. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
+import type { SeededRandom } from '../seeded-random.ts';
+import type { ShopClient } from './shop-client.ts';
+import type { ShopStage } from './shop-stage.ts';
+
+/** A reversal that the provider or the payer made, not the service. */
+export interface ProviderReversal {
+  invoiceId: string;
+  action: 'refund' | 'chargeback';
+}
+
+/** A gift whose purchase was acknowledged. */
+export interface BoughtGift {
+  code: string;
+  buyerId: number;
+  /** Users whose activation was acknowledged. */
+  claimedBy: Set<number>;
+  /** The operator's refund was carried out. */
+  isRefunded: boolean;
+}
+
+export interface Deeds {
+  /** What payers and providers did, by method and action. */
+  readonly actions: Map<string, number>;
+  readonly reversals: ProviderReversal[];
+  /** Tariffs bought from the balance, by user. */
+  readonly purchases: Map<number, { acknowledged: number; unknown: number }>;
+  readonly gifts: BoughtGift[];
+  /** Acknowledged decisions about withdrawals, `approve 7`. */
+  readonly decisions: string[];
+  /** Decisions of the operator, by kind. */
+  readonly commands: Map<string, number>;
+}
+
+export interface Shop {
+  stage: ShopStage;
+  client: ShopClient;
+  random: SeededRandom;
+  deeds: Deeds;
+  /** Work that nobody waits for: what payers do after the invoice was made. */
+  inBackground(work: () => Promise<void>): void;
+  /** Work for the next day of the drill. */
+  tomorrow: (() => Promise<void>)[];
+  /** Resolves when nothing is under way in the background. @throws the first error of it */
+  settled(): Promise<void>;
+}
+
+export function createShop(stage: ShopStage, client: ShopClient, random: SeededRandom): Shop {
+  const running = new Set<Promise<void>>();
+  const errors: unknown[] = [];
+  return {
+    ...{ stage, client, random },
+    deeds: { actions: new Map(), reversals: [], purchases: new Map(), gifts: [], decisions: [], commands: new Map() },
+    tomorrow: [],
+    inBackground: (work) => {
+      const run: Promise<void> = work()
+        .catch((error: unknown) => void errors.push(error))
+        .finally(() => running.delete(run));
+      running.add(run);
+    },
+    settled: async () => {
+      while (running.size > 0) await Promise.all(running);
+      if (errors.length > 0) throw errors[0];
+    },
+  };
+}
+
+export function countOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Performs an action of the payer or the provider, if the invoice allows it. @returns whether it did */
+export async function perform(shop: Shop, invoiceId: string, action: InvoiceAction, refundKopeks?: number): Promise<boolean> {
+  const changed = await shop.stage.fakes.payments.act(invoiceId, action, refundKopeks);
+  if (!changed) return false;
+  countOne(shop.deeds.actions, `${changed.wire} ${action}`);
+  if (action === 'refund' || action === 'chargeback') shop.deeds.reversals.push({ invoiceId, action });
+  return true;
+}
+
+/** Repeats a step until it is told to stop. @param pauseMs mean pause after each step */
+export async function runLane(shop: Shop, isStopping: () => boolean, pauseMs: number, step: () => Promise<void>): Promise<void> {
+  while (!isStopping()) {
+    await step();
+    await wait(shop.random.between(pauseMs / 2, pauseMs * 1.5));
+  }
+}

@@ -1,0 +1,308 @@
+import { describe, expect, it } from 'vitest';
+import { type ProofResult, proveCredits, proveReversals, proveStars } from '../../../scripts/drills/money/credit-proof.ts';
+import type { Person } from '../../../scripts/drills/money/people.ts';
+import { proveReceipts } from '../../../scripts/drills/money/receipt-proof.ts';
+import {
+  proveCauses,
+  proveGifts,
+  provePurchases,
+  proveRenewals,
+  proveRewards,
+  proveWithdrawals,
+} from '../../../scripts/drills/money/sale-proof.ts';
+import type { MovementRow, PaymentRow, ReversalRow, ShopFacts } from '../../../scripts/drills/money/shop-facts.ts';
+import type { SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
+
+/** The proofs of the drill of money: each accepts what is in order, and finds what is not. */
+const [SHOPPER, EARNER, CLAIMER, RENEWER] = [1, 2, 3, 4];
+const KOPEKS = 50_000;
+const SHORT_KOPEKS = 9_900;
+
+const invoice = (fields: Partial<SandboxInvoice> & Pick<SandboxInvoice, 'orderId'>): SandboxInvoice => ({
+  ...{ id: `id-${fields.orderId}`, number: 1_000, wire: 'yookassa', status: 'paid', amountKopeks: KOPEKS, currency: 'RUB' },
+  ...{ paidKopeks: KOPEKS, reversals: [], description: '', option: null, returnUrl: null, metadata: {} },
+  ...{ createdAt: '2026-11-22T10:00:00.000Z', paidAt: '2026-11-22T10:01:00.000Z', expiresAt: '2026-11-23T10:00:00.000Z' },
+  ...fields,
+});
+const payment = (fields: Partial<PaymentRow> & Pick<PaymentRow, 'id' | 'orderId'>): PaymentRow => ({
+  ...{ method: 'yookassa', userId: SHOPPER, externalId: `id-${fields.orderId}`, amountKopeks: KOPEKS, outcome: 'paid' },
+  ...{ purpose: 'balance_topup', transactionId: null, ...fields },
+});
+const movement = (fields: Partial<MovementRow> & Pick<MovementRow, 'id'>): MovementRow => ({
+  ...{ userId: SHOPPER, type: 'deposit', amountKopeks: KOPEKS, paymentMethod: 'yookassa', externalId: null },
+  ...{ isInternal: false, createdAt: new Date('2026-11-22T10:02:00Z'), ...fields },
+});
+const reversal = (fields: Partial<ReversalRow> & Pick<ReversalRow, 'id' | 'paymentId'>): ReversalRow => ({
+  ...{ method: 'yookassa', kind: 'refund', amountKopeks: 10_000, debitedKopeks: 10_000, status: 'done' },
+  ...{ requestedBy: null, transactionId: null, ...fields },
+});
+const person = (id: number): Person => ({ id, messengerId: 1_000 + id });
+
+/** One of everything: a top-up that was partly given back, a gift, a purchase, a renewal by card, a payout, and an unpaid invoice. */
+function aShop(): ShopFacts {
+  const refund = { id: 'r1', kind: 'refund' as const, amountKopeks: 10_000, at: '2026-11-22T11:00:00.000Z' };
+  return {
+    invoices: [
+      invoice({ orderId: 'a', reversals: [refund] }),
+      invoice({ orderId: 'b', status: 'pending', paidAt: null, paidKopeks: 0 }),
+      invoice({
+        ...{ orderId: 'c', amountKopeks: SHORT_KOPEKS, paidKopeks: SHORT_KOPEKS },
+        metadata: { purpose: 'recurrent_topup', user_id: RENEWER },
+      }),
+    ],
+    stars: [
+      {
+        ...{
+          link: 'l',
+          title: 't',
+          description: 'd',
+          payload: 's',
+          stars: 10,
+          status: 'paid',
+          chargeId: 'charge',
+          payerId: 1_001,
+        },
+      },
+    ],
+    incomes: [
+      { uuid: 'u1', name: 'x #m1', totalAmount: '500.00', operationTime: '', cancellation: { comment: '', at: '' } },
+      { uuid: 'u2', name: 'x #m1-2', totalAmount: '400.00', operationTime: '', cancellation: null },
+      { uuid: 'u3', name: 'x #m3', totalAmount: '99.00', operationTime: '', cancellation: null },
+    ],
+    payments: [
+      payment({ id: 1, orderId: 'a', transactionId: 11 }),
+      payment({ id: 2, orderId: 'b', outcome: 'expired' }),
+      payment({
+        id: 3,
+        orderId: 'c',
+        userId: RENEWER,
+        amountKopeks: SHORT_KOPEKS,
+        purpose: 'recurrent_topup',
+        transactionId: 12,
+      }),
+      payment({ id: 4, orderId: 's', method: 'messenger_stars', transactionId: 13 }),
+    ],
+    movements: [
+      movement({ id: 11 }),
+      movement({ id: 12, userId: RENEWER, amountKopeks: SHORT_KOPEKS }),
+      movement({ id: 13, paymentMethod: 'messenger_stars' }),
+      movement({ id: 14, type: 'refund', amountKopeks: -10_000 }),
+      movement({ id: 15, type: 'gift_payment', amountKopeks: -19_900, paymentMethod: 'balance' }),
+      movement({ id: 16, type: 'subscription_payment', amountKopeks: -19_900, paymentMethod: 'balance' }),
+      ...[17, 18].map((id) =>
+        movement({ id, userId: RENEWER, type: 'subscription_payment', amountKopeks: -SHORT_KOPEKS, paymentMethod: 'balance' }),
+      ),
+      ...[19, 20].map((id) =>
+        movement({ id, userId: EARNER, type: 'referral_reward', amountKopeks: 12_500, paymentMethod: null }),
+      ),
+      movement({ id: 21, userId: EARNER, type: 'withdrawal', amountKopeks: -5_000, paymentMethod: null }),
+      movement({ id: 22, userId: EARNER, type: 'withdrawal', amountKopeks: -5_000, paymentMethod: 'payout', isInternal: true }),
+      movement({ id: 23, userId: RENEWER, amountKopeks: SHORT_KOPEKS }),
+    ],
+    reversals: [reversal({ id: 1, paymentId: 1, transactionId: 14 })],
+    cases: [
+      {
+        ...{ id: 1, kind: 'overpaid', reference: '3', paymentId: 3, amountKopeks: SHORT_KOPEKS, status: 'resolved' },
+        ...{ resolution: 'credit', transactionId: 23 },
+      },
+    ],
+    receipts: [
+      { id: 1, paymentId: 1, mark: 'm1', state: 'cancelled', uuid: 'u1', amountKopeks: KOPEKS },
+      { id: 2, paymentId: 1, mark: 'm1-2', state: 'created', uuid: 'u2', amountKopeks: 40_000 },
+      { id: 3, paymentId: 3, mark: 'm3', state: 'created', uuid: 'u3', amountKopeks: SHORT_KOPEKS },
+    ],
+    gifts: [
+      {
+        ...{ id: 1, code: 'code', status: 'delivered', userId: CLAIMER, amountKopeks: 19_900, paymentMethod: 'balance' },
+        ...{ paymentId: null, transactionId: 15, refundTransactionId: null },
+      },
+    ],
+    charges: [{ id: 1, userId: RENEWER, status: 'paid', paidPayments: 1 }],
+    withdrawals: [
+      { id: 1, userId: EARNER, amountKopeks: 5_000, status: 'completed', transactionId: 21, payoutTransactionId: 22 },
+    ],
+    earnings: [11, 13].map((referralTransactionId) => ({ userId: EARNER, referralTransactionId, amountKopeks: 12_500 })),
+    giftStarts: new Map([[CLAIMER, 1]]),
+    referred: new Set([SHOPPER]),
+    balances: new Map([[RENEWER, 0]]),
+    payableKopeks: 0,
+    people: {
+      shoppers: [person(SHOPPER)],
+      earners: [person(EARNER)],
+      claimers: [person(CLAIMER)],
+      renewers: [person(RENEWER)],
+      admins: [],
+      all: [SHOPPER, EARNER, CLAIMER, RENEWER],
+    },
+    tariffs: { monthId: 1, monthKopeks: 19_900, shortId: 2, shortKopeks: SHORT_KOPEKS },
+    deeds: {
+      actions: new Map(),
+      reversals: [{ invoiceId: 'id-a', action: 'refund' }],
+      purchases: new Map([[SHOPPER, { acknowledged: 1, unknown: 0 }]]),
+      gifts: [{ code: 'code', buyerId: SHOPPER, claimedBy: new Set([CLAIMER]), isRefunded: false }],
+      decisions: ['approve 1', 'complete 1'],
+      commands: new Map(),
+    },
+  };
+}
+
+type Proof = (facts: ShopFacts) => ProofResult;
+const PROOFS: readonly Proof[] = [
+  ...[proveCredits, proveStars, proveReversals, proveReceipts, proveGifts, provePurchases],
+  ...[proveRenewals, proveWithdrawals, proveRewards, proveCauses],
+];
+
+it.each(PROOFS.map((prove) => [prove.name, prove] as const))('%s accepts what is in order', (_name, prove) => {
+  expect(prove(aShop()).violations).toEqual([]);
+});
+
+/** Changes one thing of the shop that is in order. */
+const FAULTS: readonly (readonly [name: string, prove: Proof, change: (shop: ShopFacts) => Partial<ShopFacts>, found: RegExp])[] =
+  [
+    [
+      'a paid invoice that was not credited',
+      proveCredits,
+      ({ payments }) => ({ payments: payments.map((row) => (row.id === 1 ? { ...row, transactionId: null } : row)) }),
+      /was not credited/,
+    ],
+    [
+      'a paid invoice without a record',
+      proveCredits,
+      ({ payments }) => ({ payments: payments.filter(({ id }) => id !== 1) }),
+      /no record/,
+    ],
+    [
+      'a credit of another amount',
+      proveCredits,
+      ({ movements }) => ({ movements: movements.map((row) => (row.id === 11 ? { ...row, amountKopeks: KOPEKS + 1 } : row)) }),
+      /is of 50001 kopeks/,
+    ],
+    [
+      'a credit without money',
+      proveCredits,
+      ({ payments }) => ({ payments: payments.map((row) => (row.id === 2 ? { ...row, transactionId: 13 } : row)) }),
+      /never paid/,
+    ],
+    [
+      'a second credit, which no record names',
+      proveCauses,
+      ({ movements }) => ({ movements: [...movements, movement({ id: 99 })] }),
+      /transaction 99 .* has no record/,
+    ],
+    [
+      'Stars that were not credited',
+      proveStars,
+      ({ payments }) => ({ payments: payments.filter(({ id }) => id !== 4) }),
+      /is paid, payment undefined/,
+    ],
+    ['a reversal that was not applied', proveReversals, () => ({ reversals: [] }), /10000 kopeks went back/],
+    [
+      'a refund that the provider carried out twice',
+      proveReversals,
+      ({ invoices }) => ({
+        invoices: invoices.map((row) =>
+          row.orderId === 'a' ? { ...row, reversals: [...row.reversals, ...row.reversals] } : row,
+        ),
+      }),
+      /2 times: 1 by itself, 0 requested/,
+    ],
+    [
+      'a refused refund whose debit did not go back',
+      proveReversals,
+      ({ reversals }) => ({
+        reversals: [...reversals, reversal({ id: 2, paymentId: 1, status: 'failed', requestedBy: 'x', transactionId: 14 })],
+      }),
+      /0 kopeks went back to the balance, not 10000/,
+    ],
+    [
+      'two receipts with one mark',
+      proveReceipts,
+      ({ incomes }) => ({ incomes: [...incomes, ...incomes.slice(2)] }),
+      /2 receipts with the mark m3/,
+    ],
+    [
+      'a receipt that was not corrected',
+      proveReceipts,
+      ({ incomes }) => ({ incomes: incomes.map((row) => (row.uuid === 'u1' ? { ...row, cancellation: null } : row)) }),
+      /receipts say \[50000, 40000\]/,
+    ],
+    [
+      'a missing receipt',
+      proveReceipts,
+      ({ incomes }) => ({ incomes: incomes.filter(({ uuid }) => uuid !== 'u3') }),
+      /receipts say \[\]/,
+    ],
+    [
+      'a gift that two users claimed',
+      proveGifts,
+      ({ deeds }) => ({ deeds: { ...deeds, gifts: [{ ...deeds.gifts[0]!, claimedBy: new Set([CLAIMER, RENEWER]) }] } }),
+      /claimed by users 3 and 4/,
+    ],
+    [
+      'a gift that started two subscriptions',
+      proveGifts,
+      () => ({ giftStarts: new Map([[CLAIMER, 2]]) }),
+      /started 2 subscriptions/,
+    ],
+    [
+      'a gift that was refunded and claimed',
+      proveGifts,
+      ({ gifts }) => ({ gifts: [{ ...gifts[0]!, refundTransactionId: 14 }] }),
+      /refunded and claimed/,
+    ],
+    [
+      'a purchase that was paid twice',
+      provePurchases,
+      ({ movements }) => ({ movements: [...movements, { ...movements.find(({ id }) => id === 16)!, id: 99 }] }),
+      /1 purchases acknowledged, 0 without an answer, 2 paid/,
+    ],
+    [
+      'a card that was charged twice for one renewal',
+      proveRenewals,
+      ({ invoices }) => ({ invoices: [...invoices, { ...invoices[2]!, orderId: 'd' }] }),
+      /charged 2 times for 1 renewals/,
+    ],
+    [
+      'a charge of the card with two paid payments',
+      proveRenewals,
+      ({ charges }) => ({ charges: [{ ...charges[0]!, paidPayments: 2 }] }),
+      /2 paid payments/,
+    ],
+    [
+      'a payout of another amount',
+      proveWithdrawals,
+      ({ movements }) => ({ movements: movements.map((row) => (row.id === 22 ? { ...row, amountKopeks: -10_000 } : row)) }),
+      /payout 22 of -10000/,
+    ],
+    [
+      'a sum of approved requests that differs',
+      proveWithdrawals,
+      () => ({ payableKopeks: 5_000 }),
+      /withdrawal_payable has 5000/,
+    ],
+    [
+      'a rejection that was acknowledged for a payout',
+      proveWithdrawals,
+      ({ deeds }) => ({ deeds: { ...deeds, decisions: ['reject 1'] } }),
+      /"reject" was acknowledged/,
+    ],
+    [
+      'a top-up that earned twice',
+      proveRewards,
+      ({ earnings }) => ({ earnings: [...earnings, earnings[0]!] }),
+      /top-up 11 .* earned 2 times/,
+    ],
+    [
+      'a reward that was not paid',
+      proveRewards,
+      ({ movements }) => ({ movements: movements.filter(({ id }) => id !== 20) }),
+      /was paid 12500/,
+    ],
+  ];
+
+describe('the proofs of the drill of money find', () => {
+  it.each(FAULTS)('%s', (_name, prove, change, found) => {
+    const shop = aShop();
+    expect(prove({ ...shop, ...change(shop) }).violations.join('\n')).toMatch(found);
+  });
+});
