@@ -126,6 +126,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   ticket_notifications: 'tickets',
   tickets: 'tickets',
 
+  branding_images: 'content',
   button_click_logs: 'content',
   faq_pages: 'content',
   faq_settings: 'content',

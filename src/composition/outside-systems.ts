@@ -69,7 +69,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     log,
   });
 
-  const messenger = createMessengerPort({
+  const messengerPort = createMessengerPort({
     http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
     connection: (): BotApiConnection | null => {
       const fake = fakeAddresses('messenger');
@@ -80,6 +80,17 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
       return { baseUrl: BOT_API_BASE_URL, token, webhookSecret: settings.get('WEBHOOK_SECRET_TOKEN') };
     },
   });
+
+  /** What the messenger answered at start; for installations that do not set `BOT_USERNAME`. */
+  let answeredBotName: string | null = null;
+  const messenger: typeof messengerPort = {
+    ...messengerPort,
+    getMe: async () => {
+      const me = await messengerPort.getMe();
+      answeredBotName = me.username;
+      return me;
+    },
+  };
 
   const mail = createMailPort({
     http: createHttpClient({ system: 'mail', totalTimeoutMs: 30_000, retries: 0 }, deps),
@@ -141,7 +152,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
       botToken: () => (sandbox?.isFake('messenger') ? sandbox.secrets.botToken : settings.get('BOT_TOKEN')),
       botUsername: () => {
         const named = settings.get('BOT_USERNAME')?.trim().replace(/^@/, '');
-        return named || (sandbox?.isFake('messenger') ? SANDBOX_BOT_USERNAME : null);
+        return named || (sandbox?.isFake('messenger') ? SANDBOX_BOT_USERNAME : answeredBotName);
       },
       oidc: () => {
         const clientId = settings.get('MESSENGER_OIDC_CLIENT_ID').trim();

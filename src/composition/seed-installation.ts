@@ -24,9 +24,21 @@ export async function seedInstallation(app: App): Promise<string | null> {
   return firstToken;
 }
 
-/** What needs the panel: runs in the background after requests are served. */
+/** What needs outside systems: runs in the background after requests are served. */
 export function seedLate(app: App): void {
+  askBotName(app).catch((error: unknown) =>
+    app.log.warn(
+      { err: error },
+      'the messenger did not give the name of the bot; set BOT_USERNAME, because links to the bot need it',
+    ),
+  );
   fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start'));
+}
+
+/** The port remembers the answer (spec 05 section 14). */
+async function askBotName(app: App): Promise<void> {
+  if (app.ports.messengerIdentity.botUsername() !== null || !app.settings.get('BOT_TOKEN')) return;
+  await app.ports.messenger.getMe();
 }
 
 async function fillShop(app: App): Promise<void> {

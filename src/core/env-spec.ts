@@ -222,6 +222,13 @@ export const ENV_SPEC = {
     effect:
       'Key that signs the access tokens of the cabinet; at least 32 bytes, the same on every instance. Required in production when the cabinet is enabled; otherwise generated once and stored in the database.',
   },
+  CABINET_BRANDING_NAME: {
+    group: 'Cabinet',
+    type: 'string',
+    aliases: ['VITE_APP_NAME'],
+    default: 'Cabinet',
+    effect: 'Name that the cabinet shows until an administrator sets one.',
+  },
   DISPOSABLE_EMAIL_LIST_URL: {
     group: 'Cabinet',
     type: 'string',

@@ -41,6 +41,8 @@ export interface Env {
   readonly webApiTokenHmacSecret: string | null;
   /** null outside production = the server generates one and stores it. */
   readonly cabinetJwtSecret: string | null;
+  /** Name of the cabinet until an administrator sets one. */
+  readonly cabinetBrandingName: string;
   /** Without a slash at the end; null = that of the messenger. */
   readonly messengerOidcIssuer: string | null;
   /** Published list of throw-away mail domains. */
@@ -296,6 +298,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     webApiDefaultToken: reader.string('WEB_API_DEFAULT_TOKEN'),
     webApiTokenHmacSecret: reader.string('WEB_API_TOKEN_HMAC_SECRET'),
     cabinetJwtSecret: reader.string('CABINET_JWT_SECRET'),
+    cabinetBrandingName: reader.string('CABINET_BRANDING_NAME')!,
     messengerOidcIssuer: reader.string('MESSENGER_OIDC_ISSUER')?.replace(/\/+$/, '') ?? null,
     disposableEmailListUrl: reader.string('DISPOSABLE_EMAIL_LIST_URL')!,
     serviceInfo: Object.freeze({

@@ -16,7 +16,7 @@ import { methodFinder } from './not-found.ts';
 import { runnerFor } from './procedure-runner.ts';
 import { buildRouteTable, type RestRoute } from './route-table.ts';
 import { JSON_BODY_LIMIT } from './server-options.ts';
-import { sendJson, sendSpecial } from './success-replies.ts';
+import { sendJson, sendSpecial, sendTagged } from './success-replies.ts';
 import type { Decoded, WireRequest } from './wire-decoder.ts';
 
 export interface RestOptions {
@@ -37,7 +37,8 @@ export async function registerRest(fastify: FastifyInstance, options: RestOption
   registerFallbacks(fastify, routes, options.log);
   // Body parsing differs from what tRPC's plugin needs, so it has a separate scope.
   await fastify.register(async (scope) => {
-    if (routes.some((route) => route.plan.multipart)) await scope.register(multipart);
+    // The reader decides what a file beyond the limit means.
+    if (routes.some((route) => route.plan.multipart)) await scope.register(multipart, { throwFileSizeLimit: false });
     scope.removeContentTypeParser(['application/json', 'text/plain']);
     // JSON is parsed by the decoder: after the guards, and with the service's own error texts.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
@@ -55,7 +56,8 @@ function handlerFor(
   const { procedurePath: path, type } = route;
   const call = runnerFor(route.procedure);
   const inputReader = inputReaderFor(route);
-  const send = (route.meta.wire?.reply ?? 'json') === 'json' ? sendJson : sendSpecial;
+  const { reply: form = 'json', hasEtag } = route.meta.wire ?? {};
+  const send = form !== 'json' ? sendSpecial : hasEtag ? sendTagged : sendJson;
 
   return function handle(request, reply) {
     let explain: ExplainInput | undefined;
@@ -101,7 +103,7 @@ function inputReaderFor(route: RestRoute): InputReader {
   if (form) {
     return async (request, explainWith) => {
       if (!request.isMultipart() && hasBody(request)) throw unsupportedMediaType();
-      return finish(wireRequest(request, undefined, await readForm(request, form.fileKey, form.maxBytes)), explainWith);
+      return finish(wireRequest(request, undefined, await readForm(request, form)), explainWith);
     };
   }
   if (plan.body === 'none') return (request, explainWith) => finish(wireRequest(request, undefined), explainWith);

@@ -1,16 +1,21 @@
 /** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards have passed. */
 import type { FastifyRequest } from 'fastify';
+import { refuse } from '../core/errors.ts';
 import type { UploadedFile } from '../core/http/uploads.ts';
+import type { WireHints } from '../routers/operation-meta.ts';
 
 export type FormFields = Record<string, string | string[] | UploadedFile>;
 
 const MAX_FIELDS = 50;
 
 /**
- * Files under other names than `fileKey` are read and dropped.
- * @param maxBytes limit of the file; a larger one makes the reader throw (answered as 413)
+ * Files under other names than `fileKey` are read and dropped. A file beyond the limit makes the reader throw (answered as 413) or, where
+ * the operation wants its beginning, ends the reading: fields behind it are not read.
  */
-export async function readForm(request: FastifyRequest, fileKey: string, maxBytes: number): Promise<FormFields> {
+export async function readForm(
+  request: FastifyRequest,
+  { fileKey, maxBytes, givesBeginning = false }: NonNullable<WireHints['multipart']>,
+): Promise<FormFields> {
   const form: FormFields = Object.create(null);
   if (!request.isMultipart()) return form;
   const limits = { fileSize: maxBytes, files: 1, fields: MAX_FIELDS, fieldSize: 64 * 1024 };
@@ -18,8 +23,11 @@ export async function readForm(request: FastifyRequest, fileKey: string, maxByte
     if (part.type === 'file') {
       const content = await part.toBuffer();
       if (part.fieldname === fileKey) {
-        form[fileKey] = { kind: 'upload', filename: baseName(part.filename), contentType: part.mimetype, content };
+        const { mimetype: contentType, filename, file } = part;
+        form[fileKey] = { kind: 'upload', filename: baseName(filename), contentType, content, isTruncated: file.truncated };
       }
+      if (part.file.truncated && !givesBeginning) throw refuse('body_too_large', 413, 'Request body too large');
+      if (part.file.truncated) return form;
       continue;
     }
     const value = String(part.value);

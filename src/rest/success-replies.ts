@@ -1,4 +1,5 @@
-/** Sends what a procedure returned: always 200 with JSON, except downloads and redirects (spec 00, HTTP). */
+/** Sends what a procedure returned: always 200 with JSON, except downloads, redirects and what the client has already (spec 00, HTTP). */
+import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import { type FileReply, isFileReply, isRedirectReply } from '../core/http/replies.ts';
 
@@ -9,6 +10,21 @@ const DONE = '{"success":true}';
 export function sendJson(reply: FastifyReply, value: unknown): void {
   const text = value === undefined ? DONE : JSON.stringify(value);
   reply.header('content-type', 'application/json; charset=utf-8').send(text);
+}
+
+/** For procedures with `wire.hasEtag`. The tag is a hash of the body, so it is the same on every instance. */
+export function sendTagged(reply: FastifyReply, value: unknown): void {
+  const etag = `"${createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)}"`;
+  reply.header('etag', etag);
+  if (hasCurrent(reply, etag)) reply.code(304).send();
+  else sendJson(reply, value);
+}
+
+/** Whether the client has this version already. Weak and strong tags are alike here (RFC 9110, section 13.1.2). */
+function hasCurrent({ request }: FastifyReply, etag: string): boolean {
+  const known = request.headers['if-none-match'];
+  if (known === undefined) return false;
+  return known.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);
 }
 
 /** For procedures with `wire.reply` other than `json`; an ordinary value is still JSON. */
@@ -25,10 +41,15 @@ export function sendSpecial(reply: FastifyReply, value: unknown): void {
 }
 
 function sendFile(reply: FastifyReply, file: FileReply): void {
+  if (file.headers) reply.headers(file.headers);
+  if (file.etag !== undefined) reply.header('etag', file.etag);
+  if (file.etag !== undefined && hasCurrent(reply, file.etag)) {
+    reply.code(304).send();
+    return;
+  }
   reply
     .header('content-type', file.contentType)
     .header('content-disposition', contentDisposition(file.filename, file.inline === true));
-  if (file.headers) reply.headers(file.headers);
   if (file.contentLength !== undefined) reply.header('content-length', file.contentLength);
   reply.send(file.body);
 }

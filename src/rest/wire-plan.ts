@@ -1,7 +1,7 @@
 /** Where each key of a procedure's input comes from in an HTTP request. Decoder and OpenAPI document are both made from this plan. */
 import { z } from 'zod';
 import { acceptsAbsence, acceptsNull, innerSchema, keepsUnknownKeys, objectShape, type Schema } from '../core/zod-structure.ts';
-import type { OperationMeta } from '../routers/operation-meta.ts';
+import type { OperationMeta, WireHints } from '../routers/operation-meta.ts';
 
 export type WireSource = 'path' | 'query' | 'header' | 'body';
 
@@ -28,7 +28,7 @@ export interface WirePlan {
   passUnknown: boolean;
   /** Body fields are accepted in snake_case and in camelCase. */
   anySpelling: boolean;
-  multipart: { fileKey: string; maxBytes: number } | undefined;
+  multipart: WireHints['multipart'];
 }
 
 /** Names of the `{parameters}` of a contract path, in order. */

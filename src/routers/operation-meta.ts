@@ -24,9 +24,17 @@ export interface WireHints {
   /** Fields of the JSON body are taken in camel case and in snake case alike; the documented spelling wins where both are sent. */
   anySpelling?: boolean;
   /** The body is `multipart/form-data`: one file (an `UploadedFile`) under `fileKey`, the other body keys are form fields. */
-  multipart?: { fileKey: string /** Largest file in bytes; a larger one is 413. */; maxBytes: number };
+  multipart?: {
+    fileKey: string;
+    /** Largest file in bytes; a larger one is 413. */
+    maxBytes: number;
+    /** Of a larger file the operation gets the first `maxBytes` bytes with `isTruncated`, because it has a refusal of its own. */
+    givesBeginning?: boolean;
+  };
   /** `json` (default), or the handler answers a `FileReply` / `RedirectReply` that REST turns into a download or a 302. */
   reply?: 'json' | 'file' | 'redirect';
+  /** A JSON answer that every page reads: it gets an `ETag`, and a request that has the current one is answered with 304. */
+  hasEtag?: boolean;
 }
 
 export interface OperationMeta {

@@ -26,6 +26,8 @@ import { adminWheelRouter } from './admin/wheel.router.ts';
 import { adminWithdrawalsRouter } from './admin/withdrawals.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
+import { brandingRouter } from './cabinet/branding.router.ts';
+import { brandingChangesRouter } from './cabinet/branding-changes.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
@@ -137,6 +139,7 @@ export const appRouter = router({
     info: infoRouter,
     landingPages: landingRouter,
     gift: giftRouter,
+    branding: router({ ...brandingRouter._def.record, ...brandingChangesRouter._def.record }),
   }),
   miniapp: router({
     ...miniappTariffsRouter._def.record,

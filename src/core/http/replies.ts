@@ -12,7 +12,9 @@ export interface FileReply {
   /** Bytes of a stream, when known before. */
   contentLength?: number;
   inline?: boolean;
-  /** Further headers, e.g. `cache-control`. */
+  /** Version of the body, quoted: a request that has it already is answered with 304 and no body. */
+  etag?: string;
+  /** Further headers, e.g. `cache-control`; they are sent with a 304 as well. */
   headers?: Readonly<Record<string, string>>;
 }
 

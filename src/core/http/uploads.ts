@@ -6,6 +6,8 @@ export interface UploadedFile {
   /** As the client declared it: untrusted. */
   contentType: string;
   content: Buffer;
+  /** Only the beginning arrived, because the file is larger than the operation's limit (`givesBeginning`). */
+  isTruncated: boolean;
 }
 
 /** For schemas: `z.custom<UploadedFile>(isUploadedFile)`. A JSON look-alike does not pass. */

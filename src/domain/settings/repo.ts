@@ -12,6 +12,10 @@ export function findSetting(db: Db, key: string): Promise<StoredSetting | null> 
   return db.prisma.systemSetting.findUnique({ where: { key }, select: STORED });
 }
 
+export function findSettingsOf(db: Db, keys: readonly string[]): Promise<StoredSetting[]> {
+  return db.prisma.systemSetting.findMany({ where: { key: { in: [...keys] } }, select: STORED });
+}
+
 /** The stored row, locked until the transaction ends; null = there is none. */
 export async function lockOverride(db: Db, key: string): Promise<StoredSetting | null> {
   const [row] = await db.sql<StoredSetting>('SELECT key, value FROM system_settings WHERE key = $1 FOR UPDATE', [key]);

@@ -61,11 +61,15 @@ export function validateValue(definition: SettingDefinition, value: unknown): Ch
 
 /**
  * Parses the stored form or an environment variable. An empty text is null for an optional setting that is not a text; for everything else
- * the rules of a write apply.
+ * the rules of a write apply, except that numbers of a `clamped` setting are brought within its bounds.
  */
 export function parseText(definition: SettingDefinition, text: string | null): Checked {
   if (text !== null && definition.optional && definition.type !== 'str' && text.trim() === '') return accept(null);
-  return validateValue(definition, text);
+  if (!definition.clamped) return validateValue(definition, text);
+  const { min, max, ...unbounded } = definition;
+  const checked = validateValue(unbounded, text);
+  if (!checked.ok || typeof checked.value !== 'number') return checked;
+  return accept(Math.min(Math.max(checked.value, min ?? checked.value), max ?? checked.value));
 }
 
 /** The form in `system_settings`: `true`/`false`, numbers and text as text, null as null. */

@@ -12,7 +12,8 @@ export interface SettingsLog {
 export type SettingListener = (key: SettingKey) => void;
 
 /**
- * Effective settings of this process: environment, else stored override, else default (spec 06 section 6.1).
+ * Effective settings of this process: environment, else stored override, else default (spec 06 section 6.1); for the few that are
+ * `storedFirst`, the override comes before the environment.
  * Reading is synchronous and does not use the database; `refresh-settings.ts` applies overrides.
  */
 export interface SettingsStore extends SettingsReader {
@@ -84,7 +85,7 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
   }
 
   function hasOverride(key: SettingKey): boolean {
-    return overrides.has(key) && !fromEnvironment.has(key);
+    return overrides.has(key) && (definitionOf(key).storedFirst === true || !fromEnvironment.has(key));
   }
 
   /** Updates all effective values first and calls the listeners then, so that no listener sees a partial change. */

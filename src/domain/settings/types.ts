@@ -40,7 +40,7 @@ export interface SettingState {
   current: SettingValue;
   /** A stored override is in effect. */
   hasOverride: boolean;
-  /** Given by the environment: a stored override has no effect. */
+  /** Given by the environment: a stored override has no effect, unless the setting is `storedFirst`. */
   fromEnvironment: boolean;
 }
 

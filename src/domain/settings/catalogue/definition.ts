@@ -53,6 +53,13 @@ export interface SettingDefinition {
   readonly guard?: 'superadmin' | 'full-access';
   /** Shown, but only the service writes it. */
   readonly readOnly?: true;
+  /**
+   * A stored override takes precedence over the environment, the reverse of all other settings: what an administrator sets with the branding
+   * of the cabinet (spec 05 section 14). One value is in effect everywhere, at sign-in as well as in the cabinet.
+   */
+  readonly storedFirst?: true;
+  /** A number of the environment or of an old row that is beyond the bounds counts as the bound; a write of it is refused. */
+  readonly clamped?: true;
   /** Set by the environment only; every endpoint answers 404. */
   readonly excluded?: true;
 }

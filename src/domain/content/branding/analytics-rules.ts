@@ -1,0 +1,40 @@
+import { refuse } from '../../../core/errors.ts';
+import type { AnalyticsCounters } from './types.ts';
+
+/**
+ * Pages write these texts into their scripts, so nothing may get in that could end a string there (spec 05 section 14). The refusals are
+ * in the order in which they are checked.
+ */
+const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; problem: string }[] = [
+  { field: 'yandexMetrikaId', pattern: /^[0-9]{1,20}$/, problem: 'Yandex Metrika counter ID must be numeric' },
+  { field: 'googleAdsId', pattern: /^AW-[A-Za-z0-9-]{1,40}$/, problem: 'Google Ads conversion ID must start with AW-' },
+  {
+    field: 'googleAdsLabel',
+    pattern: /^[A-Za-z0-9_-]{1,100}$/,
+    problem: 'Google Ads conversion label contains invalid characters',
+  },
+];
+
+/** What is stored and would be refused now, for example after an import, is read as none. */
+export function readCounters(stored: AnalyticsCounters): AnalyticsCounters {
+  const entries = RULES.map(({ field, pattern }) => [field, pattern.test(stored[field]) ? stored[field] : '']);
+  return Object.fromEntries(entries) as unknown as AnalyticsCounters;
+}
+
+/**
+ * Absent and null leave a counter as it is, an empty text clears it.
+ * @throws AppError 400 for the first invalid one
+ */
+export function withCounters(
+  before: AnalyticsCounters,
+  changes: { readonly [Field in keyof AnalyticsCounters]?: string | null | undefined },
+): AnalyticsCounters {
+  const after: Record<keyof AnalyticsCounters, string> = { ...before };
+  for (const { field, pattern, problem } of RULES) {
+    const value = changes[field]?.trim() ?? null;
+    if (value === null) continue;
+    if (value !== '' && !pattern.test(value)) throw refuse('invalid_counter', 400, problem);
+    after[field] = value;
+  }
+  return after;
+}

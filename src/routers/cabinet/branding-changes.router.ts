@@ -1,0 +1,128 @@
+import {
+  changeAnimation,
+  changeColors,
+  changeCounters,
+  changeName,
+  changeThemes,
+  resetColors,
+  switchAnimation,
+  switchFeature,
+} from '../../domain/content/branding/change-branding.ts';
+import { viewBranding } from '../../domain/content/branding/read-branding.ts';
+import { readEmailAuth } from '../../domain/content/branding/read-sign-in.ts';
+import { putSetting } from '../../domain/settings/change-setting.ts';
+import { editorOf } from '../admin/setting-editor.ts';
+import type { OperationMeta } from '../operation-meta.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { animationAnswer } from './branding.router.ts';
+import {
+  AnalyticsCountersResponse,
+  AnalyticsCountersUpdate,
+  AnimationConfigResponse,
+  AnimationConfigUpdate,
+  AnimationEnabledResponse,
+  AnimationEnabledUpdate,
+  BrandingNameUpdate,
+  BrandingResponse,
+  EmailAuthEnabledResponse,
+  EmailAuthEnabledUpdate,
+  EnabledThemesResponse,
+  EnabledThemesUpdate,
+  FullscreenEnabledResponse,
+  FullscreenEnabledUpdate,
+  GiftEnabledResponse,
+  GiftEnabledUpdate,
+  LiteModeEnabledResponse,
+  LiteModeEnabledUpdate,
+  ThemeColorsResponse,
+  ThemeColorsUpdate,
+} from './branding.schemas.ts';
+
+type Method = NonNullable<OperationMeta['openapi']>['method'];
+
+function change(method: Method, path: `/${string}`, summary: string): OperationMeta {
+  return { openapi: { method, path: `/cabinet/branding${path}`, tags: ['Branding'], summary } };
+}
+
+/** The administrator's part of the group; every operation answers the new state. */
+const editor = adminProcedure('settings:edit');
+
+export const brandingChangesRouter = router({
+  updateName: editor
+    .meta(change('PUT', '/name', 'Change the name of the cabinet'))
+    .input(fromWire(BrandingNameUpdate))
+    .output(toWire(BrandingResponse))
+    .mutation(async ({ ctx, input }) => viewBranding(ctx.app, await changeName(ctx.app, input.name))),
+
+  updateColors: editor
+    .meta(change('PATCH', '/colors', 'Change colours'))
+    .input(fromWire(ThemeColorsUpdate))
+    .output(toWire(ThemeColorsResponse))
+    .mutation(async ({ ctx, input }) => (await changeColors(ctx.app, input)).colors),
+
+  resetColors: editor
+    .meta(change('POST', '/colors/reset', 'Reset all colours'))
+    .output(toWire(ThemeColorsResponse))
+    .mutation(async ({ ctx }) => (await resetColors(ctx.app)).colors),
+
+  updateThemes: editor
+    .meta(change('PATCH', '/themes', 'Choose the themes that users can choose'))
+    .input(fromWire(EnabledThemesUpdate))
+    .output(toWire(EnabledThemesResponse))
+    .mutation(async ({ ctx, input }) => (await changeThemes(ctx.app, input)).themes),
+
+  updateAnimation: editor
+    .meta(change('PATCH', '/animation', 'Switch the animation'))
+    .input(fromWire(AnimationEnabledUpdate))
+    .output(toWire(AnimationEnabledResponse))
+    .mutation(async ({ ctx, input }) => ({ enabled: (await switchAnimation(ctx.app, input.enabled)).isAnimationEnabled })),
+
+  updateAnimationConfig: editor
+    .meta(change('PATCH', '/animation-config', 'Change the animation'))
+    .input(fromWire(AnimationConfigUpdate))
+    .output(toWire(AnimationConfigResponse))
+    .mutation(async ({ ctx, input }) => animationAnswer(await changeAnimation(ctx.app, input))),
+
+  updateFullscreen: editor
+    .meta(change('PATCH', '/fullscreen', 'Switch full screen'))
+    .input(fromWire(FullscreenEnabledUpdate))
+    .output(toWire(FullscreenEnabledResponse))
+    .mutation(async ({ ctx, input }) => {
+      const state = await switchFeature(ctx.app, 'isFullscreenEnabled', input.enabled);
+      return { enabled: state.isFullscreenEnabled };
+    }),
+
+  updateLiteMode: editor
+    .meta(change('PATCH', '/lite-mode', 'Switch the simplified cabinet'))
+    .input(fromWire(LiteModeEnabledUpdate))
+    .output(toWire(LiteModeEnabledResponse))
+    .mutation(async ({ ctx, input }) => {
+      const state = await switchFeature(ctx.app, 'isLiteModeEnabled', input.enabled);
+      return { enabled: state.isLiteModeEnabled };
+    }),
+
+  updateGiftEnabled: editor
+    .meta(change('PATCH', '/gift-enabled', 'Switch the sale of gifts'))
+    .input(fromWire(GiftEnabledUpdate))
+    .output(toWire(GiftEnabledResponse))
+    .mutation(async ({ ctx, input }) => {
+      const state = await switchFeature(ctx.app, 'isGiftEnabled', input.enabled);
+      return { enabled: state.isGiftEnabled };
+    }),
+
+  updateEmailAuth: editor
+    .meta(change('PATCH', '/email-auth', 'Switch sign-in with an e-mail address'))
+    .input(fromWire(EmailAuthEnabledUpdate))
+    .output(toWire(EmailAuthEnabledResponse))
+    .mutation(async ({ ctx, input }) => {
+      await putSetting(ctx.app, editorOf(ctx.actor), 'CABINET_EMAIL_AUTH_ENABLED', input.enabled);
+      return readEmailAuth(ctx.app);
+    }),
+
+  updateAnalytics: editor
+    .meta(change('PATCH', '/analytics', 'Change the counters of visits'))
+    .input(fromWire(AnalyticsCountersUpdate))
+    .output(toWire(AnalyticsCountersResponse))
+    .mutation(async ({ ctx, input }) => (await changeCounters(ctx.app, input)).analytics),
+});

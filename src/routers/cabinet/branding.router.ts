@@ -1,0 +1,84 @@
+import { readBranding, viewBranding } from '../../domain/content/branding/read-branding.ts';
+import { readEmailAuth, readMessengerWidget } from '../../domain/content/branding/read-sign-in.ts';
+import type { BrandingState } from '../../domain/content/branding/types.ts';
+import type { OperationMeta } from '../operation-meta.ts';
+import { publicProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
+import {
+  AnalyticsCountersResponse,
+  AnimationConfigResponse,
+  AnimationEnabledResponse,
+  BrandingResponse,
+  EmailAuthEnabledResponse,
+  EnabledThemesResponse,
+  FullscreenEnabledResponse,
+  GiftEnabledResponse,
+  LiteModeEnabledResponse,
+  MessengerWidgetConfigResponse,
+  ThemeColorsResponse,
+} from './branding.schemas.ts';
+
+/** Every page of the cabinet reads these, signed in or not: no credential, no gates, nothing but cached values. */
+function page(path: '' | `/${string}`, summary: string): OperationMeta {
+  return { openapi: { method: 'GET', path: `/cabinet/branding${path}`, tags: ['Branding'], summary }, wire: { hasEtag: true } };
+}
+
+/** The `settings` of an animation have the keys that an administrator gave them, and are not changed in place. */
+export const animationAnswer = ({ animation }: BrandingState) => ({ ...animation, settings: { ...animation.settings } });
+
+export const brandingRouter = router({
+  get: publicProcedure('cabinet')
+    .meta(page('', 'Name and logo of the cabinet'))
+    .output(toWire(BrandingResponse))
+    .query(async ({ ctx }) => viewBranding(ctx.app, await readBranding(ctx.app))),
+
+  colors: publicProcedure('cabinet')
+    .meta(page('/colors', 'Colours of the cabinet'))
+    .output(toWire(ThemeColorsResponse))
+    .query(async ({ ctx }) => (await readBranding(ctx.app)).colors),
+
+  themes: publicProcedure('cabinet')
+    .meta(page('/themes', 'Themes that users can choose'))
+    .output(toWire(EnabledThemesResponse))
+    .query(async ({ ctx }) => (await readBranding(ctx.app)).themes),
+
+  animation: publicProcedure('cabinet')
+    .meta(page('/animation', 'Whether the background is animated'))
+    .output(toWire(AnimationEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isAnimationEnabled })),
+
+  animationConfig: publicProcedure('cabinet')
+    .meta(page('/animation-config', 'Animation of the background'))
+    .output(toWire(AnimationConfigResponse))
+    .query(async ({ ctx }) => animationAnswer(await readBranding(ctx.app))),
+
+  fullscreen: publicProcedure('cabinet')
+    .meta(page('/fullscreen', 'Whether the mini-app opens in full screen'))
+    .output(toWire(FullscreenEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isFullscreenEnabled })),
+
+  liteMode: publicProcedure('cabinet')
+    .meta(page('/lite-mode', 'Whether the cabinet is simplified'))
+    .output(toWire(LiteModeEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isLiteModeEnabled })),
+
+  giftEnabled: publicProcedure('cabinet')
+    .meta(page('/gift-enabled', 'Whether gifts are sold'))
+    .output(toWire(GiftEnabledResponse))
+    .query(async ({ ctx }) => ({ enabled: (await readBranding(ctx.app)).isGiftEnabled })),
+
+  emailAuth: publicProcedure('cabinet')
+    .meta(page('/email-auth', 'Whether users can sign in with an e-mail address'))
+    .output(toWire(EmailAuthEnabledResponse))
+    .query(({ ctx }) => readEmailAuth(ctx.app)),
+
+  messengerWidget: publicProcedure('cabinet')
+    .meta(page('/messenger-widget', "The messenger's sign-in button"))
+    .output(toWire(MessengerWidgetConfigResponse))
+    .query(({ ctx }) => readMessengerWidget(ctx.app)),
+
+  analytics: publicProcedure('cabinet')
+    .meta(page('/analytics', 'Counters of visits'))
+    .output(toWire(AnalyticsCountersResponse))
+    .query(async ({ ctx }) => (await readBranding(ctx.app)).analytics),
+});
