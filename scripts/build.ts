@@ -8,7 +8,12 @@ const root = join(import.meta.dirname, '..');
 const fresh = join(root, `.dist-${process.pid}`);
 await build({
   absWorkingDir: root,
-  entryPoints: { server: 'src/server.ts', cli: 'src/cli.ts', 'password-hasher.worker': 'src/core/password-hasher.worker.ts' },
+  entryPoints: {
+    server: 'src/server.ts',
+    cli: 'src/cli.ts',
+    'password-hasher.worker': 'src/core/password-hasher.worker.ts',
+    'resize-image.worker': 'src/core/images/resize-image.worker.ts',
+  },
   outdir: fresh,
   bundle: true,
   splitting: true,

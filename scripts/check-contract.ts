@@ -23,6 +23,7 @@ const COMPLETE_TAGS = [
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
   ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats'],
+  ...['Branding', 'Admin Button Styles'],
   ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
   ...['Cabinet Withdrawal', 'Cabinet Admin Withdrawals'],
   ...['vpnpanel', 'Cabinet Admin VpnPanel'],

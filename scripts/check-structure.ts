@@ -49,6 +49,7 @@ const PACKAGE_HOMES: { pattern: RegExp; allowed: RegExp; why: string }[] = [
     allowed: /^src\/(?:core\/db|generated|cli)\//,
     why: 'drivers live in core/db',
   },
+  { pattern: /^@silvia-odwyer\//, allowed: /^src\/core\/images\//, why: 'images are decoded in core/images' },
   {
     pattern: /^@remnawave\//,
     allowed: /^src\/(?:integrations\/vpnpanel|sandbox\/panel)\//,

@@ -1,5 +1,7 @@
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
+import { adminBrandingRouter } from './admin/branding.router.ts';
+import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
 import { adminChannelsRouter } from './admin/channels.router.ts';
@@ -27,7 +29,6 @@ import { adminWithdrawalsRouter } from './admin/withdrawals.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
 import { brandingRouter } from './cabinet/branding.router.ts';
-import { brandingChangesRouter } from './cabinet/branding-changes.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
@@ -139,7 +140,7 @@ export const appRouter = router({
     info: infoRouter,
     landingPages: landingRouter,
     gift: giftRouter,
-    branding: router({ ...brandingRouter._def.record, ...brandingChangesRouter._def.record }),
+    branding: brandingRouter,
   }),
   miniapp: router({
     ...miniappTariffsRouter._def.record,
@@ -169,6 +170,8 @@ export const appRouter = router({
     ticketNotifications: adminTicketNotificationsRouter,
     settings: adminSettingsRouter,
     menuLayout: adminMenuLayoutRouter,
+    buttonStyles: adminButtonStylesRouter,
+    branding: adminBrandingRouter,
     vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
     channels: adminChannelsRouter,

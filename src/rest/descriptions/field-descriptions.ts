@@ -3,6 +3,7 @@
  * `METHOD /path.field` (of a body without a component) or `outer.field`; the narrowest key wins.
  */
 import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
+import { BRANDING_FIELDS } from './fields/branding.ts';
 import { CATALOG_FIELDS } from './fields/catalog.ts';
 import { CONTENT_FIELDS } from './fields/content.ts';
 import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
@@ -37,6 +38,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   SUPPORT_FIELDS,
   CONTENT_FIELDS,
   PAGE_FIELDS,
+  BRANDING_FIELDS,
   PANEL_FIELDS,
   ADMINISTRATION_FIELDS,
 ]);

@@ -72,5 +72,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Admin Promo Offers': 'Administration of promo offers, with messages to the recipients.',
   'Admin Fortune Wheel': 'Settings, prizes and statistics of the fortune wheel.',
   'Admin Settings': 'All settings of the service, with descriptions for editors. Secrets are masked.',
+  Branding:
+    'Name, logo, colours, animation and switches of the cabinet. Reading needs no credential, because every page does it.',
+  'Admin Button Styles': 'Colours, icons and texts of the buttons of the menu in cabinet mode.',
   'Admin Menu Layout': 'The menu of the chat in cabinet mode, with the styles of its buttons.',
 };

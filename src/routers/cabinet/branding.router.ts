@@ -1,4 +1,7 @@
+import { z } from 'zod';
+import { fileReply } from '../../core/http/replies.ts';
 import { readBranding, viewBranding } from '../../domain/content/branding/read-branding.ts';
+import { readLogo } from '../../domain/content/branding/read-logo.ts';
 import { readEmailAuth, readMessengerWidget } from '../../domain/content/branding/read-sign-in.ts';
 import type { BrandingState } from '../../domain/content/branding/types.ts';
 import type { OperationMeta } from '../operation-meta.ts';
@@ -23,6 +26,8 @@ function page(path: '' | `/${string}`, summary: string): OperationMeta {
   return { openapi: { method: 'GET', path: `/cabinet/branding${path}`, tags: ['Branding'], summary }, wire: { hasEtag: true } };
 }
 
+const EXTENSIONS = { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp', 'image/svg+xml': 'svg' } as const;
+
 /** The `settings` of an animation have the keys that an administrator gave them, and are not changed in place. */
 export const animationAnswer = ({ animation }: BrandingState) => ({ ...animation, settings: { ...animation.settings } });
 
@@ -31,6 +36,28 @@ export const brandingRouter = router({
     .meta(page('', 'Name and logo of the cabinet'))
     .output(toWire(BrandingResponse))
     .query(async ({ ctx }) => viewBranding(ctx.app, await readBranding(ctx.app))),
+
+  logo: publicProcedure('cabinet')
+    .meta({ ...page('/logo', 'The logo'), wire: { reply: 'file' } })
+    .output(z.unknown())
+    .query(async ({ ctx }) => {
+      const { contentType, content, etag, updatedAt } = await readLogo(ctx.app);
+      return fileReply({
+        filename: `logo.${EXTENSIONS[contentType]}`,
+        contentType,
+        body: content,
+        etag,
+        // Pages show an image whatever its disposition; opened by itself, an SVG image is downloaded and never a document.
+        inline: contentType !== 'image/svg+xml',
+        headers: {
+          'cache-control': 'public, max-age=3600',
+          'last-modified': updatedAt.toUTCString(),
+          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; sandbox",
+          // The cabinet may be on another origin than the service.
+          'cross-origin-resource-policy': 'cross-origin',
+        },
+      });
+    }),
 
   colors: publicProcedure('cabinet')
     .meta(page('/colors', 'Colours of the cabinet'))

@@ -17,7 +17,9 @@ export const BrandingResponse = z
 
 export const BrandingNameUpdate = z.object({ name: z.string() }).meta({ id: 'BrandingNameUpdate' });
 
-export const BrandingLogoUpload = z.object({ file: z.custom<UploadedFile>(isUploadedFile, 'Expected an uploaded file') });
+export const BrandingLogoUpload = z.object({
+  file: z.custom<UploadedFile>(isUploadedFile, 'Expected an uploaded file').meta({ type: 'string', format: 'binary' }),
+});
 
 export const ThemeColorsResponse = z
   .object({

@@ -32,7 +32,6 @@ export async function upsertLogo(db: Db, image: { contentType: ImageType; conten
   );
 }
 
-/** @returns whether there was one */
-export async function deleteLogo(db: Db): Promise<boolean> {
-  return (await db.prisma.brandingImage.deleteMany({ where: { name: 'logo' } })).count > 0;
+export async function deleteLogo(db: Db): Promise<void> {
+  await db.prisma.brandingImage.deleteMany({ where: { name: 'logo' } });
 }

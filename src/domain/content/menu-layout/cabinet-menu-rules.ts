@@ -8,9 +8,9 @@ import { refuse } from '../../../core/errors.ts';
 export const CABINET_SECTIONS = ['home', 'subscription', 'balance', 'referral', 'support', 'info', 'admin', 'language'] as const;
 export type CabinetSection = (typeof CABINET_SECTIONS)[number];
 
-const LOCALES: readonly string[] = ['ru', 'en', 'ua', 'zh', 'fa'];
-const STYLES: readonly string[] = ['danger', 'default', 'primary', 'success'];
-const MAX_LABEL = 100;
+export const LABEL_LOCALES: readonly string[] = ['ru', 'en', 'ua', 'zh', 'fa'];
+export const BUTTON_STYLES: readonly string[] = ['danger', 'default', 'primary', 'success'];
+export const MAX_LABEL = 100;
 const MAX_WIDTH = 3;
 
 export interface ButtonLook {
@@ -77,17 +77,17 @@ const isObject = (value: unknown): value is Loose => typeof value === 'object' &
 
 function readLook(value: Loose, otherwise: ButtonLook): ButtonLook {
   return {
-    style: typeof value.style === 'string' && STYLES.includes(value.style) ? value.style : 'primary',
+    style: typeof value.style === 'string' && BUTTON_STYLES.includes(value.style) ? value.style : otherwise.style,
     icon_custom_emoji_id: typeof value.icon_custom_emoji_id === 'string' ? value.icon_custom_emoji_id : '',
     enabled: typeof value.enabled === 'boolean' ? value.enabled : otherwise.enabled,
     labels: isObject(value.labels) ? cleanLabels(value.labels) : otherwise.labels,
   };
 }
 
-function cleanLabels(labels: Loose): Record<string, string> {
+export function cleanLabels(labels: Loose): Record<string, string> {
   const entries = Object.entries(labels).flatMap(([locale, label]) => {
     const trimmed = typeof label === 'string' ? label.trim() : '';
-    return trimmed !== '' && LOCALES.includes(locale) ? [[locale, trimmed] as const] : [];
+    return trimmed !== '' && LABEL_LOCALES.includes(locale) ? [[locale, trimmed] as const] : [];
   });
   return Object.fromEntries(entries);
 }
@@ -186,12 +186,12 @@ function checkButton(button: CabinetButton): void {
       throw invalid(`Custom button "${id}" with webapp mode requires an https:// URL.`);
     }
   }
-  if (!STYLES.includes(button.style)) {
-    throw invalid(`Invalid style "${button.style}" for button "${id}". Allowed: ${STYLES.join(', ')}.`);
+  if (!BUTTON_STYLES.includes(button.style)) {
+    throw invalid(`Invalid style "${button.style}" for button "${id}". Allowed: ${BUTTON_STYLES.join(', ')}.`);
   }
   for (const [locale, label] of Object.entries(button.labels)) {
-    if (!LOCALES.includes(locale)) {
-      throw invalid(`Invalid locale "${locale}" for button "${id}". Allowed: ${LOCALES.join(', ')}.`);
+    if (!LABEL_LOCALES.includes(locale)) {
+      throw invalid(`Invalid locale "${locale}" for button "${id}". Allowed: ${LABEL_LOCALES.join(', ')}.`);
     }
     if ([...label].length > MAX_LABEL) {
       throw invalid(`Label for locale "${locale}" on button "${id}" exceeds ${MAX_LABEL} characters.`);

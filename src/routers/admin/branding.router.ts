@@ -8,14 +8,12 @@ import {
   switchAnimation,
   switchFeature,
 } from '../../domain/content/branding/change-branding.ts';
+import { removeLogo, replaceLogo } from '../../domain/content/branding/change-logo.ts';
+import { MAX_LOGO_BYTES } from '../../domain/content/branding/prepare-logo.ts';
 import { viewBranding } from '../../domain/content/branding/read-branding.ts';
 import { readEmailAuth } from '../../domain/content/branding/read-sign-in.ts';
 import { putSetting } from '../../domain/settings/change-setting.ts';
-import { editorOf } from '../admin/setting-editor.ts';
-import type { OperationMeta } from '../operation-meta.ts';
-import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
-import { animationAnswer } from './branding.router.ts';
+import { animationAnswer } from '../cabinet/branding.router.ts';
 import {
   AnalyticsCountersResponse,
   AnalyticsCountersUpdate,
@@ -23,6 +21,7 @@ import {
   AnimationConfigUpdate,
   AnimationEnabledResponse,
   AnimationEnabledUpdate,
+  BrandingLogoUpload,
   BrandingNameUpdate,
   BrandingResponse,
   EmailAuthEnabledResponse,
@@ -37,7 +36,11 @@ import {
   LiteModeEnabledUpdate,
   ThemeColorsResponse,
   ThemeColorsUpdate,
-} from './branding.schemas.ts';
+} from '../cabinet/branding.schemas.ts';
+import type { OperationMeta } from '../operation-meta.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { editorOf } from './setting-editor.ts';
 
 type Method = NonNullable<OperationMeta['openapi']>['method'];
 
@@ -48,12 +51,27 @@ function change(method: Method, path: `/${string}`, summary: string): OperationM
 /** The administrator's part of the group; every operation answers the new state. */
 const editor = adminProcedure('settings:edit');
 
-export const brandingChangesRouter = router({
+export const adminBrandingRouter = router({
   updateName: editor
     .meta(change('PUT', '/name', 'Change the name of the cabinet'))
     .input(fromWire(BrandingNameUpdate))
     .output(toWire(BrandingResponse))
     .mutation(async ({ ctx, input }) => viewBranding(ctx.app, await changeName(ctx.app, input.name))),
+
+  uploadLogo: editor
+    .meta({
+      ...change('POST', '/logo', 'Upload a logo'),
+      wire: { multipart: { fileKey: 'file', maxBytes: MAX_LOGO_BYTES, givesBeginning: true } },
+      audit: { hide: ['file'] },
+    })
+    .input(BrandingLogoUpload)
+    .output(toWire(BrandingResponse))
+    .mutation(async ({ ctx, input }) => viewBranding(ctx.app, await replaceLogo(ctx.app, input.file))),
+
+  deleteLogo: editor
+    .meta(change('DELETE', '/logo', 'Delete the logo'))
+    .output(toWire(BrandingResponse))
+    .mutation(async ({ ctx }) => viewBranding(ctx.app, await removeLogo(ctx.app))),
 
   updateColors: editor
     .meta(change('PATCH', '/colors', 'Change colours'))

@@ -1,0 +1,58 @@
+import { refuse } from '../../../core/errors.ts';
+import type { UploadedFile } from '../../../core/http/uploads.ts';
+import { readImageHeader } from '../../../core/images/image-header.ts';
+import { resizeImage } from '../../../core/images/resize-image.ts';
+import { sanitizeSvg } from '../../../core/images/svg-sanitizer.ts';
+import type { ImageType } from './repo.ts';
+
+/** Largest file in bytes. */
+export const MAX_LOGO_BYTES = 5 * 1024 * 1024;
+/** Beyond this an image is not decoded: 4096 by 4096 take 64 MiB, in several copies. */
+const MAX_PIXELS = 4096 * 4096;
+/** Pages show a logo small; a larger image is scaled down to this. */
+const MAX_SIDE = 1024;
+
+/** Declared types by the type that is served. */
+const DECLARED: Readonly<Record<string, ImageType>> = {
+  'image/png': 'image/png',
+  'image/jpeg': 'image/jpeg',
+  'image/jpg': 'image/jpeg',
+  'image/webp': 'image/webp',
+  'image/svg+xml': 'image/svg+xml',
+};
+
+const wrongType = () => refuse('invalid_logo_type', 400, 'Invalid file type. Allowed: PNG, JPEG, WebP, SVG');
+
+export interface PreparedLogo {
+  contentType: ImageType;
+  content: Buffer;
+}
+
+/**
+ * Checks an upload and makes what is stored of it: an SVG image without anything active, a large image smaller, every other one as it is. The
+ * type is what the bytes are, and must be the declared one (spec 05 section 14). Decodes in a thread, so not in a transaction.
+ * @throws AppError 400
+ */
+export async function prepareLogo(file: UploadedFile): Promise<PreparedLogo> {
+  const contentType = Object.hasOwn(DECLARED, file.contentType) ? DECLARED[file.contentType] : undefined;
+  if (!contentType) throw wrongType();
+  if (file.isTruncated || file.content.length > MAX_LOGO_BYTES) {
+    throw refuse('logo_too_large', 400, 'File too large. Maximum size: 5MB');
+  }
+  const content = contentType === 'image/svg+xml' ? sanitizeSvg(file.content) : await prepareRaster(contentType, file.content);
+  if (content === null || content.length === 0) throw wrongType();
+  return { contentType, content };
+}
+
+async function prepareRaster(contentType: ImageType, bytes: Buffer): Promise<Buffer | null> {
+  const header = readImageHeader(bytes);
+  if (header === null || contentType !== `image/${header.format}`) return null;
+  const { width, height, isAnimated } = header;
+  if (Math.max(width, height) <= MAX_SIDE) return bytes;
+  if (width * height > MAX_PIXELS) {
+    throw refuse('logo_dimensions', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
+  }
+  // One picture of it would be left, which is not what was uploaded.
+  if (isAnimated) throw refuse('logo_dimensions', 400, `Animated image too large. Maximum: ${MAX_SIDE}x${MAX_SIDE} pixels`);
+  return resizeImage({ bytes, header, maxSide: MAX_SIDE });
+}
