@@ -15,6 +15,7 @@ import {
   made,
   type Stage,
 } from './admin-write-samples.ts';
+import { BRANDING_WRITES } from './branding-writes.ts';
 import { CAMPAIGN_WRITES } from './campaign-writes.ts';
 import { CHANNEL_WRITES } from './channel-writes.ts';
 import { LANDING_WRITES } from './landing-writes.ts';
@@ -304,6 +305,7 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...ACCESS,
   ...GROWTH,
   ...SUPPORT,
+  ...BRANDING_WRITES,
   ...CAMPAIGN_WRITES,
   ...LANDING_WRITES,
   ...PAYMENT_WRITES,

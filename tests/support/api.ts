@@ -4,6 +4,7 @@ import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 import { observeRefusal } from './refusal-recorder.ts';
+import { UploadForm } from './upload-form.ts';
 
 export interface ApiReply {
   status: number;
@@ -12,6 +13,8 @@ export interface ApiReply {
   body: any;
   headers: Record<string, string | string[] | number | undefined>;
   text: string;
+  /** The body as it came. */
+  bytes: Buffer;
 }
 
 export interface ApiRequest {
@@ -57,11 +60,17 @@ export function clientOf(server: FastifyInstance, headers: Record<string, string
           Array.isArray(value) ? value.map(String) : String(value),
         ]),
       ) as Record<string, string | string[]>,
-      headers: { ...headers, ...request.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      headers: { ...headers, ...request.headers, ...typeOf(body) },
+      ...(body === undefined ? {} : { payload: payloadOf(body) }),
     });
     const isJson = String(reply.headers['content-type'] ?? '').includes('json');
-    return { status: reply.statusCode, body: isJson ? reply.json() : undefined, headers: reply.headers, text: reply.body };
+    return {
+      status: reply.statusCode,
+      body: isJson ? reply.json() : undefined,
+      headers: reply.headers,
+      text: reply.body,
+      bytes: reply.rawPayload,
+    };
   };
   return {
     get: (path, request) => send('GET', path, undefined, request),
@@ -72,6 +81,16 @@ export function clientOf(server: FastifyInstance, headers: Record<string, string
     send,
     with: (more) => clientOf(server, { ...headers, ...more }),
   };
+}
+
+function typeOf(body: unknown): Record<string, string> {
+  if (body === undefined) return {};
+  return { 'content-type': body instanceof UploadForm ? body.contentType : 'application/json' };
+}
+
+function payloadOf(body: unknown): string | Buffer {
+  if (body instanceof UploadForm) return body.payload;
+  return typeof body === 'string' ? body : JSON.stringify(body);
 }
 
 /** A client with a new API token. */

@@ -136,6 +136,29 @@ export const thingRouter = t.router({
         size: input.size,
         caption: input.caption,
       })),
+    uploadBeginning: guarded
+      .meta(
+        meta('POST', '/things/upload-beginning', {
+          auth: 'KEY',
+          wire: { multipart: { fileKey: 'file', maxBytes: 1000, givesBeginning: true } },
+        }),
+      )
+      .input(z.object({ file: z.custom<UploadedFile>(isUploadedFile, 'A file is expected') }))
+      .mutation(({ input: { file } }) => ({ bytes: file.content.length, isTruncated: file.isTruncated })),
+    tagged: open
+      .meta(meta('GET', '/things/tagged', { wire: { hasEtag: true } }))
+      .input(z.object({ value: z.int() }))
+      .output(z.object({ value: z.int() }))
+      .query(({ input }) => input),
+    taggedFile: open
+      .meta(meta('GET', '/things/tagged-file', { wire: { reply: 'file' } }))
+      .output(z.custom<FileReply>())
+      .query(() =>
+        fileReply({
+          ...{ filename: 'a.csv', contentType: 'text/csv', body: Buffer.from('a;b'), etag: '"v1"' },
+          headers: { 'cache-control': 'public, max-age=60' },
+        }),
+      ),
     download: open
       .meta(meta('GET', '/things/file/{name}', { wire: { reply: 'file' } }))
       .input(z.object({ name: z.string(), stream: z.boolean().default(false) }))

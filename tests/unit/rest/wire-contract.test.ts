@@ -295,6 +295,16 @@ describe('uploads', () => {
     expect([answer.statusCode, answer.json()]).toEqual([413, { detail: 'Request body too large' }]);
   });
 
+  it('gives the beginning of a larger file to an endpoint that has a refusal of its own', async () => {
+    const bytesOf = async (length: number) => {
+      const form = multipart([{ name: 'file', value: 'x'.repeat(length), filename: 'a', type: 'text/plain' }]);
+      return (await send('POST', '/things/upload-beginning', form.payload, { ...form.headers, 'x-user': 'a' })).json();
+    };
+    expect(await bytesOf(1000)).toEqual({ bytes: 1000, isTruncated: false });
+    expect(await bytesOf(1001)).toEqual({ bytes: 1000, isTruncated: true });
+    expect(await bytesOf(500_000)).toEqual({ bytes: 1000, isTruncated: true });
+  });
+
   it('reads form fields as the schema types and locates faults in the body', async () => {
     const answer = await upload([{ name: 'size', value: 'big' }]);
     expect(answer.json().detail.map((issue: { loc: string[]; type: string }) => [...issue.loc, issue.type].join(' '))).toEqual([
@@ -306,5 +316,29 @@ describe('uploads', () => {
   it('checks the credential before it reads the body, and then the media type', async () => {
     expect((await upload([], {})).statusCode).toBe(401);
     expect((await send('POST', '/things/upload', { file: 'x' }, { 'x-user': 'a' })).statusCode).toBe(415);
+  });
+});
+
+describe('answers with a tag', () => {
+  const known = (url: string, tag: string) => get(url, { 'if-none-match': tag });
+
+  it('are sent once for each value', async () => {
+    const first = await get('/things/tagged?value=1');
+    const tag = String(first.headers.etag);
+    expect([first.statusCode, first.json()]).toEqual([200, { value: 1 }]);
+    expect((await known('/things/tagged?value=1', tag)).statusCode).toBe(304);
+    const other = await known('/things/tagged?value=2', tag);
+    expect([other.statusCode, other.json()]).toEqual([200, { value: 2 }]);
+    expect(other.headers.etag).not.toBe(tag);
+    expect((await get('/things/summary')).headers.etag).toBeUndefined();
+  });
+
+  it('and files keep their cache rules in a 304, which has no type, no disposition and no body', async () => {
+    const whole = await get('/things/tagged-file');
+    expect([whole.statusCode, whole.body, whole.headers.etag]).toEqual([200, 'a;b', '"v1"']);
+    const again = await known('/things/tagged-file', 'W/"v1"');
+    expect([again.statusCode, again.body, again.headers['cache-control']]).toEqual([304, '', 'public, max-age=60']);
+    expect([again.headers['content-type'], again.headers['content-disposition']]).toEqual([undefined, undefined]);
+    expect((await known('/things/tagged-file', '"v2", "v3"')).statusCode).toBe(200);
   });
 });

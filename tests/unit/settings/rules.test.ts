@@ -177,6 +177,17 @@ describe('small rules', () => {
     expect(parseText(definitionOf('TRIAL_DURATION_DAYS'), null).ok).toBe(false);
   });
 
+  it('brings stored numbers of a clamped setting within its bounds, and refuses them on a write', () => {
+    const radius = definitionOf('MESSENGER_WIDGET_RADIUS');
+    expect([parseText(radius, '99'), parseText(radius, '-1'), parseText(radius, '7')]).toEqual([
+      { ok: true, value: 20 },
+      { ok: true, value: 0 },
+      { ok: true, value: 7 },
+    ]);
+    expect(parseText(radius, 'x')).toMatchObject({ ok: false });
+    expect([validateValue(radius, 21), validateValue(radius, -1)]).toMatchObject([{ ok: false }, { ok: false }]);
+  });
+
   it('masks set secrets alike and shows unset ones as null', () => {
     const secret = definitionOf('CABINET_JWT_SECRET');
     expect([null, '', 'a', 'much longer'].map((value) => maskedValue(secret, value))).toEqual([

@@ -60,6 +60,29 @@ describe('settings store', () => {
     expect(settings.describe('SMTP_HOST')).toMatchObject({ current: null, hasOverride: false });
   });
 
+  it('prefers stored values to the environment where the branding of the cabinet sets them, and only there', () => {
+    const settings = store({ CABINET_EMAIL_AUTH_ENABLED: 'true', CABINET_EMAIL_VERIFICATION_ENABLED: 'true' });
+    const rows = ['CABINET_EMAIL_AUTH_ENABLED', 'CABINET_EMAIL_VERIFICATION_ENABLED'].map((key) => ({ key, value: 'false' }));
+    settings.applyOverrides(rows);
+    expect(settings.describe('CABINET_EMAIL_AUTH_ENABLED')).toEqual({
+      ...{ original: true, current: false, hasOverride: true, fromEnvironment: true },
+    });
+    expect(settings.describe('CABINET_EMAIL_VERIFICATION_ENABLED')).toMatchObject({ current: true, hasOverride: false });
+    settings.applyOne('CABINET_EMAIL_AUTH_ENABLED', null);
+    expect(settings.get('CABINET_EMAIL_AUTH_ENABLED')).toBe(true);
+  });
+
+  it('uses the environment where such a stored value is invalid', () => {
+    const settings = store({ MESSENGER_WIDGET_SIZE: 'small', MESSENGER_WIDGET_RADIUS: '5' });
+    settings.applyOverrides([
+      { key: 'MESSENGER_WIDGET_SIZE', value: 'huge' },
+      { key: 'MESSENGER_WIDGET_RADIUS', value: 'round' },
+    ]);
+    expect([settings.get('MESSENGER_WIDGET_SIZE'), settings.get('MESSENGER_WIDGET_RADIUS')]).toEqual(['small', 5]);
+    settings.applyOne('MESSENGER_WIDGET_RADIUS', { key: 'MESSENGER_WIDGET_RADIUS', value: '25' });
+    expect(settings.get('MESSENGER_WIDGET_RADIUS')).toBe(20);
+  });
+
   it('ignores private rows, unknown keys and rows of excluded keys', () => {
     const settings = store();
     settings.applyOverrides([

@@ -23,12 +23,17 @@ export function removeLogo(app: App): Promise<BrandingState> {
 }
 
 function change(app: App, logo: object | null, write: (t: App) => Promise<void>): Promise<BrandingState> {
+  const hasCustomLogo = logo !== null;
   return inTransaction(app, async (t) => {
     await lockBranding(t.db);
     const before = await loadBranding(t.db);
     await write(t);
     await t.cache.forget(t, [STATE_KEY, LOGO_KEY]);
-    t.audit?.record({ resourceId: 'branding', before: { hasCustomLogo: before.hasCustomLogo }, after: { logo } });
-    return { ...before, hasCustomLogo: logo !== null };
+    t.audit?.record({
+      resourceId: 'branding',
+      before: { hasCustomLogo: before.hasCustomLogo },
+      after: { hasCustomLogo, ...logo },
+    });
+    return { ...before, hasCustomLogo };
   });
 }
