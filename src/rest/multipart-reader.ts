@@ -1,6 +1,6 @@
 /** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards have passed. */
 import type { FastifyRequest } from 'fastify';
-import { refuse } from '../core/errors.ts';
+import { isAppError, refuse } from '../core/errors.ts';
 import type { UploadedFile } from '../core/http/uploads.ts';
 import type { WireHints } from '../routers/operation-meta.ts';
 
@@ -9,10 +9,22 @@ export type FormFields = Record<string, string | string[] | UploadedFile>;
 const MAX_FIELDS = 50;
 
 /**
- * Files under other names than `fileKey` are read and dropped. A file beyond the limit makes the reader throw (answered as 413) or, where
+ * Files under other names than `fileKey` are read and dropped. No more than `maxBytes` of a file are kept in memory; what comes behind them is
+ * read and dropped, so that the client gets an answer, for as long as a request may last. Such a file makes the reader throw (413) or, where
  * the operation wants its beginning, ends the reading: fields behind it are not read.
+ * @throws AppError 400 for what is no form, or ends before its end; 413
  */
-export async function readForm(
+export async function readForm(request: FastifyRequest, hints: NonNullable<WireHints['multipart']>): Promise<FormFields> {
+  try {
+    return await readParts(request, hints);
+  } catch (error) {
+    // The parser states what it refuses; everything else is a form that it cannot read, or a client that went away.
+    if (isAppError(error) || Number((error as { statusCode?: unknown }).statusCode) < 500) throw error;
+    throw refuse('malformed_form', 400, 'There was an error parsing the body', { cause: error });
+  }
+}
+
+async function readParts(
   request: FastifyRequest,
   { fileKey, maxBytes, givesBeginning = false }: NonNullable<WireHints['multipart']>,
 ): Promise<FormFields> {

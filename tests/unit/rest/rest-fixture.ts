@@ -200,12 +200,15 @@ export interface TestServer {
   app: FastifyInstance;
   routes: RestRoute[];
   logged: { level: 'error' | 'warn'; details: object; message: string }[];
+  /** Codes of the refusals. */
+  refusals: string[];
 }
 
 /** A server over the router; the context's user is the `x-user` header. */
 export async function restServer(router: Parameters<typeof registerRest>[1]['router'] = thingRouter): Promise<TestServer> {
   const app = Fastify({ ...restServerOptions });
   const logged: TestServer['logged'] = [];
+  const refusals: string[] = [];
   const routes = await registerRest(app, {
     router,
     createContext: (request) => ({ user: request.headers['x-user'] }),
@@ -213,7 +216,8 @@ export async function restServer(router: Parameters<typeof registerRest>[1]['rou
       error: (details, message) => void logged.push({ level: 'error', details, message }),
       warn: (details, message) => void logged.push({ level: 'warn', details, message }),
     },
+    observeRefusal: (_operation, { code }) => void refusals.push(code),
   });
   await app.ready();
-  return { app, routes, logged };
+  return { app, routes, logged, refusals };
 }

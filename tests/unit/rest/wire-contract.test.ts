@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Filters, restServer, type TestServer, t, thingRouter } from './rest-fixture.ts';
 
 let server: TestServer;
@@ -311,6 +312,28 @@ describe('uploads', () => {
       'body size int_parsing',
       'body file missing',
     ]);
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data', 'abc'],
+    ['an empty boundary', 'multipart/form-data; boundary=', 'abc'],
+    ['no part', 'multipart/form-data; boundary=b', 'garbage'],
+    ['no end', 'multipart/form-data; boundary=b', '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc'],
+  ])('refuses a form with %s', async (_name, type, payload) => {
+    const answer = await send('POST', '/things/upload', payload, { 'content-type': type, 'x-user': 'a' });
+    expect([answer.statusCode, answer.json()]).toEqual([400, { detail: 'There was an error parsing the body' }]);
+  });
+
+  it('counts a client that goes away during its upload as its own failure', async () => {
+    const origin = await server.app.listen({ port: 0, host: '127.0.0.1' });
+    server.logged.length = 0;
+    const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '100000', 'x-user': 'a' };
+    const upload = request(`${origin}/things/upload-beginning`, { method: 'POST', headers });
+    const refused = vi.waitFor(() => expect(server.refusals).toContain('malformed_form'), { timeout: 20_000 });
+    upload.on('error', () => undefined);
+    upload.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc', () => upload.destroy());
+    await refused;
+    expect(server.logged).toEqual([]);
   });
 
   it('checks the credential before it reads the body, and then the media type', async () => {

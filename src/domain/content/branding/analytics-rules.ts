@@ -5,12 +5,23 @@ import type { AnalyticsCounters } from './types.ts';
  * Pages write these texts into their scripts, so nothing may get in that could end a string there (spec 05 section 14). The refusals are
  * in the order in which they are checked.
  */
-const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; problem: string }[] = [
-  { field: 'yandexMetrikaId', pattern: /^[0-9]{1,20}$/, problem: 'Yandex Metrika counter ID must be numeric' },
-  { field: 'googleAdsId', pattern: /^AW-[A-Za-z0-9-]{1,40}$/, problem: 'Google Ads conversion ID must start with AW-' },
+const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; code: string; problem: string }[] = [
+  {
+    field: 'yandexMetrikaId',
+    pattern: /^[0-9]{1,20}$/,
+    code: 'invalid_yandex_metrika_id',
+    problem: 'Yandex Metrika counter ID must be numeric',
+  },
+  {
+    field: 'googleAdsId',
+    pattern: /^AW-[A-Za-z0-9-]{1,40}$/,
+    code: 'invalid_google_ads_id',
+    problem: 'Google Ads conversion ID must start with AW-',
+  },
   {
     field: 'googleAdsLabel',
     pattern: /^[A-Za-z0-9_-]{1,100}$/,
+    code: 'invalid_google_ads_label',
     problem: 'Google Ads conversion label contains invalid characters',
   },
 ];
@@ -30,10 +41,10 @@ export function withCounters(
   changes: { readonly [Field in keyof AnalyticsCounters]?: string | null | undefined },
 ): AnalyticsCounters {
   const after: Record<keyof AnalyticsCounters, string> = { ...before };
-  for (const { field, pattern, problem } of RULES) {
+  for (const { field, pattern, code, problem } of RULES) {
     const value = changes[field]?.trim() ?? null;
     if (value === null) continue;
-    if (value !== '' && !pattern.test(value)) throw refuse('invalid_counter', 400, problem);
+    if (value !== '' && !pattern.test(value)) throw refuse(code, 400, problem);
     after[field] = value;
   }
   return after;

@@ -50,9 +50,10 @@ async function prepareRaster(contentType: ImageType, bytes: Buffer): Promise<Buf
   const { width, height, isAnimated } = header;
   if (Math.max(width, height) <= MAX_SIDE) return bytes;
   if (width * height > MAX_PIXELS) {
-    throw refuse('logo_dimensions', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
+    throw refuse('logo_too_many_pixels', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
   }
   // One picture of it would be left, which is not what was uploaded.
-  if (isAnimated) throw refuse('logo_dimensions', 400, `Animated image too large. Maximum: ${MAX_SIDE}x${MAX_SIDE} pixels`);
+  if (isAnimated)
+    throw refuse('logo_animation_too_large', 400, `Animated image too large. Maximum: ${MAX_SIDE}x${MAX_SIDE} pixels`);
   return resizeImage({ bytes, header, maxSide: MAX_SIDE });
 }
