@@ -37,7 +37,7 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
     'Lists settings, all or those of one category, with current values, choices and descriptions. Secrets are masked.',
   'GET /cabinet/admin/settings/{key}': 'Returns a setting with the current value and a description. Secrets are masked.',
   'PUT /cabinet/admin/settings/{key}':
-    'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence. Settings that protect access can be changed by superadministrators only.',
+    'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence (except for what the branding of the cabinet sets: sign-in by e-mail and the sign-in button of the messenger). Settings that protect access can be changed by superadministrators only.',
   'DELETE /cabinet/admin/settings/{key}':
     'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing.',
 
