@@ -69,4 +69,8 @@ export const SUPPORT_FIELDS: Readonly<Record<string, string>> = {
   news_enabled: 'News of the service.',
   promo_offers_enabled: 'Personal offers.',
   'GET /cabinet/notifications/history.notifications': 'What happened, newest first.',
+  'GET /cabinet/notifications/history.notifications.type':
+    '`activation`, `purchase`, `renewal`, `balance_topup`, `promocode_activation`, `promo_group_change` or `autopay_failed`.',
+  'GET /cabinet/notifications/history.notifications.formatted_amount':
+    'The amount with its currency, for example `500 ₽`; null where none belongs to it.',
 };
