@@ -12,7 +12,7 @@ await build({
     server: 'src/server.ts',
     cli: 'src/cli.ts',
     'password-hasher.worker': 'src/core/password-hasher.worker.ts',
-    'resize-image.worker': 'src/core/images/resize-image.worker.ts',
+    'image-thread.worker': 'src/core/images/image-thread.worker.ts',
   },
   outdir: fresh,
   bundle: true,

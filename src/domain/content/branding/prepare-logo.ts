@@ -1,8 +1,7 @@
 import { refuse } from '../../../core/errors.ts';
 import type { UploadedFile } from '../../../core/http/uploads.ts';
 import { readImageHeader } from '../../../core/images/image-header.ts';
-import { resizeImage } from '../../../core/images/resize-image.ts';
-import { sanitizeSvg } from '../../../core/images/svg-sanitizer.ts';
+import { cleanSvg, resizeImage } from '../../../core/images/image-thread.ts';
 import type { ImageType } from './repo.ts';
 
 /** Largest file in bytes. */
@@ -30,7 +29,7 @@ export interface PreparedLogo {
 
 /**
  * Checks an upload and makes what is stored of it: an SVG image without anything active, a large image smaller, every other one as it is. The
- * type is what the bytes are, and must be the declared one (spec 05 section 14). Decodes in a thread, so not in a transaction.
+ * type is what the bytes are, and must be the declared one (spec 05 section 14). It works in a thread and takes long, so not in a transaction.
  * @throws AppError 400
  */
 export async function prepareLogo(file: UploadedFile): Promise<PreparedLogo> {
@@ -39,7 +38,7 @@ export async function prepareLogo(file: UploadedFile): Promise<PreparedLogo> {
   if (file.isTruncated || file.content.length > MAX_LOGO_BYTES) {
     throw refuse('logo_too_large', 400, 'File too large. Maximum size: 5MB');
   }
-  const content = contentType === 'image/svg+xml' ? sanitizeSvg(file.content) : await prepareRaster(contentType, file.content);
+  const content = contentType === 'image/svg+xml' ? await cleanSvg(file.content) : await prepareRaster(contentType, file.content);
   if (content === null || content.length === 0) throw wrongType();
   return { contentType, content };
 }
@@ -55,5 +54,5 @@ async function prepareRaster(contentType: ImageType, bytes: Buffer): Promise<Buf
   // One picture of it would be left, which is not what was uploaded.
   if (isAnimated)
     throw refuse('logo_animation_too_large', 400, `Animated image too large. Maximum: ${MAX_SIDE}x${MAX_SIDE} pixels`);
-  return resizeImage({ bytes, header, maxSide: MAX_SIDE });
+  return resizeImage(bytes, header, MAX_SIDE);
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { readImageHeader } from '../../../../src/core/images/image-header.ts';
-import { resizeImage } from '../../../../src/core/images/resize-image.ts';
+import { cleanSvg, resizeImage } from '../../../../src/core/images/image-thread.ts';
 import { turnUpright } from '../../../../src/core/images/turn-upright.ts';
 import { aJpeg, aPng, aWebp, decoded, withOrientation } from '../../../support/image-samples.ts';
 
-const small = async (bytes: Buffer) => resizeImage({ bytes, header: readImageHeader(bytes)!, maxSide: 64 });
+const small = async (bytes: Buffer) => resizeImage(bytes, readImageHeader(bytes)!, 64);
 
 describe('resizing', () => {
   it.each([
@@ -35,6 +35,15 @@ describe('resizing', () => {
     expect(broken).toBeNull();
     expect(whole).not.toBeNull();
   });
+});
+
+it('an SVG image is cleaned in a thread as well; what is none gives nothing', async () => {
+  const [clean, none] = await Promise.all([
+    cleanSvg(Buffer.from('<svg><script/><g/></svg>')),
+    cleanSvg(Buffer.from('<html></html>')),
+  ]);
+  expect(clean?.toString()).toBe('<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>');
+  expect(none).toBeNull();
 });
 
 describe('turning upright', () => {

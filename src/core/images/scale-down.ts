@@ -1,11 +1,10 @@
 /**
- * Thread of `resize-image.ts`. The codecs are Photon's (Apache-2.0): Rust compiled to WebAssembly, so that nothing of the machine is needed and
- * a defect in a decoder stays within the memory of the module. `sharp` is faster, but its prebuilt libvips is under LGPL, which does not ship.
+ * Decodes, scales and encodes. The codecs are Photon's (Apache-2.0): Rust compiled to WebAssembly, so that nothing of the machine is needed and a
+ * defect in a decoder stays within the memory of the module. `sharp` is faster, but its prebuilt libvips is under LGPL, which does not ship.
+ * Only for the thread of `image-thread.ts`: it takes long, and a failed decoder leaves the module unusable.
  */
-import { parentPort, workerData } from 'node:worker_threads';
 import { PhotonImage, resize, SamplingFilter } from '@silvia-odwyer/photon-node';
-import type { RasterFormat } from './image-header.ts';
-import type { ResizeReply, ResizeTask } from './resize-image.ts';
+import type { ImageHeader, RasterFormat } from './image-header.ts';
 import { turnUpright } from './turn-upright.ts';
 
 const JPEG_QUALITY = 88;
@@ -17,7 +16,11 @@ const ENCODERS: Readonly<Record<RasterFormat, (image: PhotonImage) => Uint8Array
   webp: (image) => image.get_bytes_webp(),
 };
 
-function run({ bytes, header, maxSide }: ResizeTask): Uint8Array {
+/**
+ * @param maxSide longest side of the result in pixels
+ * @throws Error when the image cannot be decoded
+ */
+export function scaleDown(bytes: Uint8Array, header: ImageHeader, maxSide: number): Uint8Array {
   const image = PhotonImage.new_from_byteslice(bytes);
   const scale = Math.min(1, maxSide / Math.max(image.get_width(), image.get_height()));
   const side = (length: number) => Math.max(1, Math.round(length * scale));
@@ -29,13 +32,3 @@ function run({ bytes, header, maxSide }: ResizeTask): Uint8Array {
   );
   return ENCODERS[header.format](new PhotonImage(upright.pixels, upright.width, upright.height));
 }
-
-function reply(): ResizeReply {
-  try {
-    return { bytes: run(workerData as ResizeTask) };
-  } catch (error) {
-    return { error: String(error) };
-  }
-}
-
-parentPort?.postMessage(reply());
