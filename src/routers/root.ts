@@ -1,6 +1,6 @@
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
-import { adminBrandingRouter } from './admin/branding.router.ts';
+import { brandingEditorRouter } from './admin/branding.router.ts';
 import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
@@ -143,7 +143,7 @@ export const appRouter = router({
     info: infoRouter,
     landingPages: landingRouter,
     gift: giftRouter,
-    branding: brandingRouter,
+    branding: router({ ...brandingRouter._def.record, ...brandingEditorRouter._def.record }),
   }),
   miniapp: router({
     ...miniappTariffsRouter._def.record,
@@ -175,7 +175,6 @@ export const appRouter = router({
     settings: adminSettingsRouter,
     menuLayout: adminMenuLayoutRouter,
     buttonStyles: adminButtonStylesRouter,
-    branding: adminBrandingRouter,
     vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
     channels: adminChannelsRouter,

@@ -49,9 +49,10 @@ function change(method: Method, path: `/${string}`, summary: string): OperationM
 }
 
 /** The administrator's part of the group; every operation answers the new state. */
-const editor = adminProcedure('settings:edit');
+const editor = adminProcedure('settings:edit', 'cabinet');
 
-export const adminBrandingRouter = router({
+/** The writes of the group; it is one with its reads, since the contract has it in the cabinet's area. */
+export const brandingEditorRouter = router({
   updateName: editor
     .meta(change('PUT', '/name', 'Change the name of the cabinet'))
     .input(fromWire(BrandingNameUpdate))
