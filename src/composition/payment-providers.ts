@@ -23,7 +23,7 @@ import type { OutsideOptions } from './outside-systems.ts';
 import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 
 /** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
-const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
+const PROVIDERS = {
   cryptobot: cryptobotProvider,
   heleket: heleketProvider,
   mulenpay: mulenpayProvider,
@@ -37,7 +37,11 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   platega: plategaProvider,
   riopay: riopayProvider,
   wata: wataProvider,
-};
+} satisfies Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>>;
+
+type RemoteMethod = keyof typeof PROVIDERS;
+/** The setting that switches a provider on. */
+const switchOf = (method: RemoteMethod) => `${method.toUpperCase() as Uppercase<RemoteMethod>}_ENABLED` as const;
 
 /**
  * Clients that differ from the usual one. WATA answers within 60 s, and says 429 to a second question within 30 s: it is not asked again then,
@@ -52,10 +56,11 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
     messenger,
     connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
   });
-  const remote = Object.entries(PROVIDERS).map(([method, create]) =>
-    create({
+  const remote = (Object.keys(PROVIDERS) as RemoteMethod[]).map((method) =>
+    PROVIDERS[method]({
       http: createHttpClient({ system: method, totalTimeoutMs: 30_000, ...CLIENTS[method] }, { log, metrics }),
       settings,
+      isOn: () => fakeAccess(options, method) !== null || settings.get(switchOf(method)),
       fake: () => fakeAccess(options, method),
       proxies: options.env.trustedProxies,
       callbackNetworks: networksOf(options, method),

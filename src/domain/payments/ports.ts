@@ -239,8 +239,10 @@ export interface PaymentProvider {
   readonly canRefundPartly?: boolean;
   /** When its credential ends, where that can be read from it: the provider refuses every call afterwards. UTC; null = unknown. */
   credentialsExpireAt?(): Date | null;
-  /** Reads the settings on each call: a provider may be switched on at run time. */
+  /** Whether new payments can be made: switched on, with its credentials. Reads the settings on each call, since they change at run time. */
   isConfigured(): boolean;
+  /** Whether its credentials are set, also while it is switched off: payments under way are then still reported, checked and refunded. */
+  hasCredentials(): boolean;
   /** The one page where the payer chooses the sum; present where a provider makes no invoices (Tribute). Null = not configured. */
   paymentPage?(): string | null;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
