@@ -48,6 +48,12 @@ const switchOf = (method: RemoteMethod) => `${method.toUpperCase() as Uppercase<
  * since somebody may be waiting (spec 03 H19).
  */
 const CLIENTS: Readonly<Record<string, Partial<HttpClientOptions>>> = { wata: { totalTimeoutMs: 60_000, retries: 0 } };
+const TIMEOUT_MS = 30_000;
+
+/** How long one request to a provider may take. */
+export function providerTimeoutMs(method: string): number {
+  return CLIENTS[method]?.totalTimeoutMs ?? TIMEOUT_MS;
+}
 
 /** The providers of payments, in the order of their methods. */
 export function paymentProviders(options: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
@@ -58,7 +64,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   });
   const remote = (Object.keys(PROVIDERS) as RemoteMethod[]).map((method) =>
     PROVIDERS[method]({
-      http: createHttpClient({ system: method, totalTimeoutMs: 30_000, ...CLIENTS[method] }, { log, metrics }),
+      http: createHttpClient({ system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) }, { log, metrics }),
       settings,
       isOn: () => fakeAccess(options, method) !== null || settings.get(switchOf(method)),
       fake: () => fakeAccess(options, method),
@@ -75,7 +81,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
 /** The sandbox's own provider, which needs no settings. */
 function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProvider {
   return createSandboxProvider({
-    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: 30_000 }, { log, metrics }),
+    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: TIMEOUT_MS }, { log, metrics }),
     connection: () => {
       const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
       return (

@@ -36,7 +36,7 @@ const secrets: SandboxSecrets = {
   panelApiKey: 'test-panel-key',
   botToken: TEST_BOT_TOKEN,
   webhookSecret: 'test-webhook-secret',
-  paymentSecret: 'test-payment-secret',
+  paymentSecret: 'test_payment_secret',
 };
 
 /** Starts the fakes once per worker: HTTP servers on loopback, called through the adapters of the service. */

@@ -18,12 +18,12 @@ export interface PaymentPurposes {
   invoices: readonly PaymentPurpose[];
 }
 
-/** Processes one stored provider callback. Many retries, since a provider may be unavailable for a while. */
+/** Processes one stored provider callback. Many retries, since a provider may be unavailable for a while; more workers than one provider gets (`ask-slots.ts`). */
 const callback = (purposes: PaymentPurposes) =>
   defineJob({
     name: 'payments.callback',
     payload: z.object({ callbackId: z.int() }),
-    queue: { retryLimit: 15, concurrency: 5 },
+    queue: { retryLimit: 15, concurrency: 8 },
     handle: (app, { data }) => processCallback(app, data, purposes.stars, purposes.invoices),
   });
 

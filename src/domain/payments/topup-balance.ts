@@ -58,7 +58,7 @@ export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: 
  * (H4); the call runs outside of any transaction; its answer is stored in a second one. A failed call leaves a failed record, which a
  * late success still finds by its order id.
  * @param caller `idempotencyKey`: a repeat gets the first answer, payment URL included; `ip`: the payer's address, null = unknown
- * @throws AppError 400 | 403 | 404 | 429 | 500 with the texts of spec 03 section 3 | 409 and 422 of the key
+ * @throws AppError 400 | 403 | 404 | 429 | 500 | 502 with the texts of spec 03 section 3 | 409 and 422 of the key
  */
 export async function topupBalance(
   app: App,

@@ -45,8 +45,8 @@ export interface PaymentSandbox {
   flush(): Promise<void>;
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
-  /** Lets tests answer requests of adapters in place of the fake; null of the function = the fake answers. */
-  intercept(answer: ((request: LoopbackRequest) => LoopbackReply | null) | null): void;
+  /** Lets tests answer requests of adapters in place of the fake, sooner or later; null of the function = the fake answers. */
+  intercept(answer: ((request: LoopbackRequest, method: string) => LoopbackReply | null | Promise<LoopbackReply>) | null): void;
   close(): Promise<void>;
 }
 
@@ -129,7 +129,7 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     const wire = FAKE_WIRES.get(area);
     if (!wire) return jsonReply(404, { error: 'not_found' });
     const bare = { ...request, path: request.path.slice(area.length + 1) || '/' };
-    return interceptor?.(bare) ?? wire.answer(bare, shopOf(wire));
+    return (await interceptor?.(bare, wire.method)) ?? wire.answer(bare, shopOf(wire));
   }, options.port);
 
   return {

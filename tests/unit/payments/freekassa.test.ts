@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { OutboundError } from '../../../src/core/http/http-client.ts';
 import type { InvoiceRequest, RefundRequest } from '../../../src/domain/payments/ports.ts';
 import { freekassaProvider } from '../../../src/integrations/payments/freekassa/freekassa-provider.ts';
@@ -205,6 +205,29 @@ describe('errors', () => {
     const [failed, read] = await Promise.allSettled([provider.fetchStatus(reference), provider.fetchStatus(reference)]);
     expect([failed.status, read.status]).toEqual(['rejected', 'fulfilled']);
     expect(events).toEqual(['sent 1790000000', 'answered 1790000000', 'sent 1790000001', 'answered 1790000001']);
+  });
+
+  test('behind a request that is not answered the others end with it, unsent; later ones are sent again', async () => {
+    const { access, requests } = recordedAccess(SHOP, [orders(order())]);
+    let [elapsedMs, isStalled] = [0, true];
+    const now = vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
+    let lose: ((error: Error) => void) | null = null;
+    const request: typeof access.http.request = (sent) =>
+      isStalled
+        ? new Promise((_resolve, reject) => {
+            lose = reject;
+          })
+        : access.http.request(sent);
+    const provider = freekassaProvider({ ...access, http: { request } });
+    const asked = [provider.fetchStatus(reference), provider.fetchStatus(reference), provider.fetchStatus(reference)];
+    const settled = Promise.allSettled(asked);
+    await expect.poll(() => lose).not.toBeNull();
+    [elapsedMs, isStalled] = [30_000, false];
+    lose!(new OutboundError('freekassa', 'timeout', 'no answer'));
+    for (const result of await settled) expect(result).toMatchObject({ reason: { failure: 'unavailable' } });
+    expect(requests).toHaveLength(0);
+    expect(await provider.fetchStatus(reference)).toMatchObject({ outcome: 'paid' });
+    now.mockRestore();
   });
 
   test('a key whose nonces are always refused names the remedy', async () => {

@@ -30,7 +30,7 @@ const METHOD = 'cryptobot';
 export function cryptobotProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const account = providerAccount(METHOD, 'CryptoBot', () => cryptobotConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,

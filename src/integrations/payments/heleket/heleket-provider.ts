@@ -26,7 +26,7 @@ const FIRST_STATUS = 'check';
 export function heleketProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const account = providerAccount(METHOD, 'Heleket', () => heleketConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,

@@ -19,7 +19,7 @@ const EXPIRES_MS = 60 * 60 * 1_000;
 export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider {
   const access = { ...providerAccess, inTurn: createInTurn() };
   const account = providerAccount(METHOD, 'Kassa.ai', () => kassaAiConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,

@@ -22,7 +22,7 @@ const FIRST_STATUS = 'created';
 export function mulenpayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const account = providerAccount(METHOD, 'MulenPay', () => mulenpayConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,

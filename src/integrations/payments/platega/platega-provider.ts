@@ -22,7 +22,7 @@ const METHOD = 'platega';
 export function plategaProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings, now } = access;
   const account = providerAccount(METHOD, 'Platega', () => plategaConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,

@@ -23,7 +23,7 @@ const METHOD = 'riopay';
 export function riopayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const account = providerAccount(METHOD, 'RioPay', () => riopayConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,

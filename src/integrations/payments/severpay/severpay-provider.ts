@@ -24,7 +24,7 @@ const METHOD = 'severpay';
 export function severpayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
   const account = providerAccount(METHOD, 'SeverPay', () => severpayConnection(access), access.isOn);
-  const { connection, required } = account;
+  const { required } = account;
 
   return {
     method: METHOD,
