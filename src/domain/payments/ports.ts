@@ -102,6 +102,24 @@ export interface ProviderSavedMethod {
   } | null;
 }
 
+/** Why an attempt to pay failed, as the payer is told; `refused` where the provider says nothing that helps. */
+export type AttemptFailure =
+  | 'insufficient_funds'
+  | 'card_expired'
+  | 'card_data'
+  | 'card_limit'
+  | 'card_blocked'
+  | 'not_confirmed'
+  | 'bank_unavailable'
+  | 'refused';
+
+/** One attempt to pay that failed and left the invoice payable. */
+export interface FailedAttempt {
+  /** Unique at the provider. */
+  id: string;
+  reason: AttemptFailure;
+}
+
 export interface ProviderPaymentState {
   externalId: string;
   /** The provider's own word, for example `waiting_for_capture`. */
@@ -127,6 +145,8 @@ export interface ProviderPaymentState {
   savedMethod?: ProviderSavedMethod | null;
   /** The provider's word for why a payment failed, where it says so. */
   failureReason?: string | null;
+  /** Where the provider reports single attempts: this one failed, and its payer is told once. */
+  failedAttempt?: FailedAttempt;
   /** The provider says that the saved method cannot be charged again. */
   isMethodGone?: boolean;
   /** Money that nobody asked for by an invoice: it goes to the balance of the person who gave it, once per `externalId`. */
