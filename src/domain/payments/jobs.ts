@@ -10,6 +10,7 @@ import { notifyCase } from './notify-case.ts';
 import { processCallback } from './process-callback.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
+import { reconcileStars } from './reconcile-stars.ts';
 import { runSendRefund } from './refunds/send-refund.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
@@ -33,6 +34,14 @@ const checkPending = defineJob({
   queue: { expireSeconds: 600 },
   every: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
   handle: checkPendingPayments,
+});
+
+/** Finds payments in Stars and refunds whose updates were lost. */
+const starsTransfers = defineJob({
+  name: 'payments.reconcile-stars',
+  queue: { expireSeconds: 600 },
+  every: () => 10 * MINUTE_MS,
+  handle: reconcileStars,
 });
 
 /** What follows a credited top-up and must not delay it: the message to the payer and the cart (spec 03 section 2.2, steps 5 and 6). */
@@ -84,6 +93,7 @@ const cardCharges = defineJob({
 export const paymentJobs = (purposes: PaymentPurposes) => [
   callback(purposes),
   checkPending,
+  starsTransfers,
   afterTopup,
   caseNotice,
   afterReversal(purposes),
