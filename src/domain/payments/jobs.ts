@@ -8,6 +8,7 @@ import { startCharges } from './cards/start-charges.ts';
 import { checkPendingPayments } from './check-pending.ts';
 import { notifyCase } from './notify-case.ts';
 import { processCallback } from './process-callback.ts';
+import { readProviderLimits } from './provider-limits.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
 import { reconcileStars } from './reconcile-stars.ts';
@@ -42,6 +43,14 @@ const starsTransfers = defineJob({
   queue: { expireSeconds: 600 },
   every: () => 10 * MINUTE_MS,
   handle: reconcileStars,
+});
+
+/** Reads the limits of providers that set some by themselves. */
+const limits = defineJob({
+  name: 'payments.read-limits',
+  queue: { expireSeconds: 300 },
+  every: () => 15 * MINUTE_MS,
+  handle: readProviderLimits,
 });
 
 /** What follows a credited top-up and must not delay it: the message to the payer and the cart (spec 03 section 2.2, steps 5 and 6). */
@@ -94,6 +103,7 @@ export const paymentJobs = (purposes: PaymentPurposes) => [
   callback(purposes),
   checkPending,
   starsTransfers,
+  limits,
   afterTopup,
   caseNotice,
   afterReversal(purposes),

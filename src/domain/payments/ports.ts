@@ -230,6 +230,16 @@ export interface RefundAnswer {
   state: 'done' | 'pending';
 }
 
+/** What a provider itself says of one way to pay. */
+export interface ProviderLimit {
+  /** Sub-option of the method, for example `card`. */
+  option: string;
+  isOn: boolean;
+  /** Kopeks; null = it names none. */
+  minKopeks: number | null;
+  maxKopeks: number | null;
+}
+
 export interface PaymentProvider {
   /** Payment method id of spec 03 section 2.4. */
   readonly method: string;
@@ -284,6 +294,8 @@ export interface PaymentProvider {
    * @param known ids of our record of the payment; null = nothing is stored here, so that a state becomes a case and moves no money
    */
   readCallback?(body: string, subpath: string, known: PaymentReference | null): ProviderPaymentState | null;
+  /** Reads the limits that the provider sets by itself; absent where it has no such call. @throws ProviderError */
+  fetchLimits?(): Promise<ProviderLimit[]>;
   /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
   refund?(request: RefundRequest): Promise<RefundAnswer>;
   /**

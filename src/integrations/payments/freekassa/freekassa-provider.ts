@@ -13,9 +13,10 @@ import { providerAccount } from '../wire/provider-account.ts';
 import { type FreekassaConnection, freekassaConnection } from './connection.ts';
 import { formUrl } from './form-url.ts';
 import { notifiedState, receiveNotification } from './notification.ts';
-import type { OrderAccess } from './order-api.ts';
+import { callOrderApi, type OrderAccess } from './order-api.ts';
 import { API_SYSTEMS } from './order-wire.ts';
 import { createOrder, fetchOrder, refundOrder } from './orders.ts';
+import { systemLimits } from './system-limits.ts';
 
 const METHOD = 'freekassa';
 
@@ -50,6 +51,7 @@ export function freekassaProvider(providerAccess: ProviderAccess): PaymentProvid
     receiveCallback: async (callback) =>
       receiveNotification(callback, account.connectionFor(callback)?.rules ?? null, { provider: METHOD, answersOptions: true }),
     readCallback: (body, _subpath, known) => readNotification(body, known, connection()),
+    fetchLimits: async () => systemLimits(await callOrderApi(access, requiredApi(), '/currencies', {})),
     refund: async (request) => refundOrder(access, requiredApi(), request),
   };
 }
