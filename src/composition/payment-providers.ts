@@ -1,3 +1,4 @@
+import type { SettingsReader } from '../core/app.ts';
 import type { HttpClientOptions } from '../core/http/http-client.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
@@ -53,6 +54,12 @@ const TIMEOUT_MS = 30_000;
 /** How long one request to a provider may take. */
 export function providerTimeoutMs(method: string): number {
   return CLIENTS[method]?.totalTimeoutMs ?? TIMEOUT_MS;
+}
+
+/** The path of a provider's callbacks by its setting; null for a method without one. */
+export function callbackPathOf(settings: SettingsReader, method: string): string | null {
+  if (!Object.hasOwn(PROVIDERS, method)) return null;
+  return settings.get(`${method.toUpperCase() as Uppercase<RemoteMethod>}_WEBHOOK_PATH`);
 }
 
 /** The providers of payments, in the order of their methods. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
@@ -7,6 +7,7 @@ import { chargeCards } from './cards/charge-card.ts';
 import { startCharges } from './cards/start-charges.ts';
 import { checkPendingPayments } from './check-pending.ts';
 import { notifyCase } from './notify-case.ts';
+import { notifyUnconfirmed } from './notify-unconfirmed.ts';
 import { processCallback } from './process-callback.ts';
 import { readProviderLimits } from './provider-limits.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
@@ -51,6 +52,13 @@ const limits = defineJob({
   queue: { expireSeconds: 300 },
   every: () => 15 * MINUTE_MS,
   handle: readProviderLimits,
+});
+
+/** Tells the administrators about providers in use whose interface no public document confirms. */
+const unconfirmed = defineJob({
+  name: 'payments.notify-unconfirmed',
+  every: () => HOUR_MS,
+  handle: notifyUnconfirmed,
 });
 
 /** What follows a credited top-up and must not delay it: the message to the payer and the cart (spec 03 section 2.2, steps 5 and 6). */
@@ -104,6 +112,7 @@ export const paymentJobs = (purposes: PaymentPurposes) => [
   checkPending,
   starsTransfers,
   limits,
+  unconfirmed,
   afterTopup,
   caseNotice,
   afterReversal(purposes),

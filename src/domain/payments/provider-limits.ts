@@ -34,7 +34,9 @@ export async function readProviderLimits(app: App): Promise<void> {
 export async function knownLimits(app: App, provider: PaymentProvider | null): Promise<readonly ProviderLimit[]> {
   if (!provider?.fetchLimits) return [];
   const key = keyOf(provider.method);
-  const stored = await app.cache.read(key, CACHE_MS, () => readState<StoredLimits>(app.db, key));
+  const load = () => readState<StoredLimits>(app.db, key);
+  // In a transaction its own connection reads, which others must not wait for.
+  const stored = await (app.db.begin === null ? load() : app.cache.read(key, CACHE_MS, load));
   const isFresh = stored !== null && app.clock.now().getTime() - new Date(stored.readAt).getTime() <= MAX_AGE_MS;
   return isFresh ? stored.limits : [];
 }

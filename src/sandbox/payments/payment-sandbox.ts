@@ -28,6 +28,8 @@ export interface PaymentSandboxOptions {
   now: () => Date;
   /** Base address of the service, which receives the callbacks; called for each delivery. */
   serviceUrl: () => string;
+  /** Path of a provider's callbacks as the settings have it now; null, or without the function, its default. */
+  callbackPath?: (method: string) => string | null;
   port?: number;
 }
 
@@ -76,7 +78,8 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     const wire = FAKE_WIRES.get(changed?.wire ?? '');
     if (!changed || !wire) return changed;
     for (const { subpath, body, headers } of wire.callbacks(changed, action, shopOf(wire))) {
-      const url = `${options.serviceUrl()}${wire.webhookPath}${subpath ? `/${subpath}` : ''}`;
+      const path = (options.callbackPath?.(wire.method) ?? wire.webhookPath).replace(/\/+$/, '');
+      const url = `${options.serviceUrl()}${path}${subpath ? `/${subpath}` : ''}`;
       sender.send({ url, body, headers, isAcknowledged: wire.isAcknowledged ?? isSuccess });
     }
     return changed;

@@ -102,7 +102,7 @@ describe('a payment whose update was lost (03a section 1)', () => {
     const early = await anInvoice();
     const [lost, reported] = [late.payment(), early.payment()];
     const updateOf = ({ chargeId, payload, stars }: StarsTransfer, payerMessengerId: number) =>
-      ({ ...{ updateId: unique(), kind: 'stars_paid', chargeId, payload: payload!, stars, payerMessengerId } }) as const;
+      ({ updateId: unique(), kind: 'stars_paid', chargeId, payload: payload!, stars, payerMessengerId }) as const;
     await receiveStarsUpdate(t.app, updateOf(reported, early.user.messengerId), '{}');
     await round(withTransfers([lost, reported]));
     await receiveStarsUpdate(t.app, updateOf(lost, late.user.messengerId), '{}');
