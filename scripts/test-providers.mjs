@@ -6,8 +6,8 @@ import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } fro
 import { missingCases, printTable, tableOf } from './provider-table.mjs';
 import { reachableServer } from './reachable-server.mjs';
 
-const FILES = ['tests/domain/payments/providers/', 'tests/unit/payments/vectors.test.ts'];
-const RACES = 'tests/race/provider-callbacks.race.test.ts';
+const FILES = ['tests/domain/payments/providers/', 'tests/domain/payments/stars.test.ts', 'tests/unit/payments/vectors.test.ts'];
+const RACES = ['tests/race/provider-callbacks.race.test.ts', 'tests/race/stars-payments.race.test.ts'];
 
 await ensureInstalled();
 await ensureGenerated();
@@ -19,7 +19,7 @@ const output = join(folder, 'provider-table.json');
 await mkdir(folder, { recursive: true });
 await rm(output, { force: true });
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${output}`];
-const files = serverUrl ? [...FILES, RACES] : FILES;
+const files = serverUrl ? [...FILES, ...RACES] : FILES;
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const code = await run(runtime(), [vitest, 'run', ...reporters, ...files], { env: { TEST_DATABASE_URL: serverUrl ?? '' } });
 
