@@ -42,14 +42,14 @@ function offer(
 ): OfferedMethod | null {
   if (method.fixedOption && isClosed(method.fixedOption, known)) return null;
   const defaults = methodLimits(app, method);
-  const own = {
+  const configured = {
     minKopeks: row.minAmountKopeks ?? defaults.minKopeks,
     maxKopeks: Math.min(row.maxAmountKopeks ?? defaults.maxKopeks, method.providerMax ?? Number.POSITIVE_INFINITY),
   };
   const available = methodOptions(app, method).filter((option) => !isClosed(option, known));
   const options = describeOptions(language, method, available, row.subOptions);
   const ways = method.fixedOption ? [method.fixedOption] : (options?.map(({ id }) => id) ?? available);
-  const limits = withinProviderLimits(own, ways, known);
+  const limits = withinProviderLimits(configured, ways, known);
   return {
     id: method.id,
     name: row.displayName ?? methodName(app, method.id),

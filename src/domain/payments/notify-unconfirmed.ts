@@ -17,7 +17,7 @@ export async function notifyUnconfirmed(app: App): Promise<void> {
     if (!method.isUnconfirmed || isFake || !isMethodConfigured(app, method)) continue;
     await inTransaction(app, async (t) => {
       const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
-      if (chat === null || !(await writeStateIfChanged(t.db, `payments:unconfirmed:${method.id}`, { isTold: true }))) return;
+      if (chat === null || !(await writeStateIfChanged(t.db, `payments:unconfirmed:${method.id}`, { isNotified: true }))) return;
       const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'payments.provider_unconfirmed', {
         method: methodName(t, method.id),
       });

@@ -146,9 +146,9 @@ describe('a failed attempt', () => {
       stage.t.clock.advance(MINUTE_MS + 1);
       await stage.deliver(failed(stage, { ReasonCode: code, DateTime: `2026-10-02 10:0${copy}:30` }));
     }
-    const told = await messagesTo(stage);
-    expect(told).toEqual([{ html: expect.stringMatching(reason) }]);
-    expect(told[0]!.html).toMatch(/500/);
+    const notices = await messagesTo(stage);
+    expect(notices).toEqual([{ html: expect.stringMatching(reason) }]);
+    expect(notices[0]!.html).toMatch(/500/);
     await stage.deliver(failed(stage, { TransactionId: '5999999999', ReasonCode: '5054' }));
     expect(await messagesTo(stage)).toHaveLength(2);
     for (const genuine of await stage.act('pay')) await stage.deliver(genuine);

@@ -56,7 +56,7 @@ const topup = async ({ app }: ProviderStage, amountKopeks: number, option: strin
   return topupBalance(app, { kind: 'user', userId }, request, { idempotencyKey: null, ip: '203.0.113.7' });
 };
 
-const OWN = [100, 100_000_000];
+const SETTINGS_LIMITS = [100, 100_000_000];
 
 test('the settings count until the provider was asked, and again when its answer is old', async () => {
   const staged = await aStage();
@@ -64,7 +64,7 @@ test('the settings count until the provider was asked, and again when its answer
     44: { is_enabled: 1, limits: { min: 10, max: 1_000 } },
     36: { is_enabled: 1, limits: { min: 50, max: 3_000 } },
   });
-  expect(await limitsOf(staged)).toMatchObject({ freekassa_sbp: OWN, freekassa_card: OWN });
+  expect(await limitsOf(staged)).toMatchObject({ freekassa_sbp: SETTINGS_LIMITS, freekassa_card: SETTINGS_LIMITS });
   expect(asked).toHaveLength(0);
   await readProviderLimits(staged.app);
   staged.app.cache.drop(['payments:limits:freekassa']);
@@ -75,7 +75,7 @@ test('the settings count until the provider was asked, and again when its answer
   });
   expect(asked).toHaveLength(1);
   staged.t.clock.advance(3 * HOUR_MS);
-  expect(await limitsOf(staged)).toMatchObject({ freekassa_sbp: OWN, freekassa_card: OWN });
+  expect(await limitsOf(staged)).toMatchObject({ freekassa_sbp: SETTINGS_LIMITS, freekassa_card: SETTINGS_LIMITS });
 });
 
 test('a top-up outside the limits of its way to pay is refused before anything is stored', async () => {
@@ -97,7 +97,7 @@ test('a way to pay that is closed there is not offered; one without limits leave
   answer(staged, { 44: { is_enabled: 1 }, 36: { is_enabled: 0, limits: { min: 50, max: 3_000 } } });
   await readProviderLimits(staged.app);
   staged.app.cache.drop(['payments:limits:freekassa']);
-  expect(await limitsOf(staged)).toEqual({ freekassa: [...OWN, 'sbp'], freekassa_sbp: OWN });
+  expect(await limitsOf(staged)).toEqual({ freekassa: [...SETTINGS_LIMITS, 'sbp'], freekassa_sbp: SETTINGS_LIMITS });
   await expect(topup(staged, 10_000, 'card')).rejects.toMatchObject({ status: 400 });
 });
 
