@@ -94,6 +94,10 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
     scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT, config: { callbackOf: 'WEBHOOK_PATH' } }, async (request, reply) => {
       const { headers, rawBody } = callbackOf(request);
       const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
+      // Updates are money too (03a section 0.8).
+      if (verdict.accepted && !/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+        return reply.code(415).send({ status: 'error', reason: 'unsupported_content_type' });
+      }
       if (verdict.accepted) {
         // Each module ignores updates that are not for it; an update is of one kind, so at most one of them acts.
         await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars, giftStars]);

@@ -1,3 +1,4 @@
+import type { SettingsReader } from '../core/app.ts';
 import type { HttpClientOptions } from '../core/http/http-client.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { MessengerPort } from '../domain/messaging/ports.ts';
@@ -23,7 +24,7 @@ import type { OutsideOptions } from './outside-systems.ts';
 import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
 
 /** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
-const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>> = {
+const PROVIDERS = {
   cryptobot: cryptobotProvider,
   heleket: heleketProvider,
   mulenpay: mulenpayProvider,
@@ -37,13 +38,29 @@ const PROVIDERS: Readonly<Record<string, (access: ProviderAccess) => PaymentProv
   platega: plategaProvider,
   riopay: riopayProvider,
   wata: wataProvider,
-};
+} satisfies Readonly<Record<string, (access: ProviderAccess) => PaymentProvider>>;
+
+type RemoteMethod = keyof typeof PROVIDERS;
+/** The setting that switches a provider on. */
+const switchOf = (method: RemoteMethod) => `${method.toUpperCase() as Uppercase<RemoteMethod>}_ENABLED` as const;
 
 /**
  * Clients that differ from the usual one. WATA answers within 60 s, and says 429 to a second question within 30 s: it is not asked again then,
  * since somebody may be waiting (spec 03 H19).
  */
 const CLIENTS: Readonly<Record<string, Partial<HttpClientOptions>>> = { wata: { totalTimeoutMs: 60_000, retries: 0 } };
+const TIMEOUT_MS = 30_000;
+
+/** How long one request to a provider may take. */
+export function providerTimeoutMs(method: string): number {
+  return CLIENTS[method]?.totalTimeoutMs ?? TIMEOUT_MS;
+}
+
+/** The path of a provider's callbacks by its setting; null for a method without one. */
+export function callbackPathOf(settings: SettingsReader, method: string): string | null {
+  if (!Object.hasOwn(PROVIDERS, method)) return null;
+  return settings.get(`${method.toUpperCase() as Uppercase<RemoteMethod>}_WEBHOOK_PATH`);
+}
 
 /** The providers of payments, in the order of their methods. */
 export function paymentProviders(options: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
@@ -52,10 +69,11 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
     messenger,
     connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
   });
-  const remote = Object.entries(PROVIDERS).map(([method, create]) =>
-    create({
-      http: createHttpClient({ system: method, totalTimeoutMs: 30_000, ...CLIENTS[method] }, { log, metrics }),
+  const remote = (Object.keys(PROVIDERS) as RemoteMethod[]).map((method) =>
+    PROVIDERS[method]({
+      http: createHttpClient({ system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) }, { log, metrics }),
       settings,
+      isOn: () => fakeAccess(options, method) !== null || settings.get(switchOf(method)),
       fake: () => fakeAccess(options, method),
       proxies: options.env.trustedProxies,
       callbackNetworks: networksOf(options, method),
@@ -70,7 +88,7 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
 /** The sandbox's own provider, which needs no settings. */
 function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProvider {
   return createSandboxProvider({
-    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: 30_000 }, { log, metrics }),
+    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: TIMEOUT_MS }, { log, metrics }),
     connection: () => {
       const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
       return (

@@ -60,6 +60,8 @@ export interface SandboxHostOptions {
   messengerWebhookPath: string;
   /** Where the panel reports its events on this server, and the secret it signs them with; null = nowhere. */
   panelWebhook: () => { path: string; secret: string } | null;
+  /** Path of a payment provider's callbacks on this server; null = its default. */
+  callbackPath: (method: string) => string | null;
 }
 
 /**
@@ -154,7 +156,7 @@ export class SandboxHost {
   }
 
   async #startServers(): Promise<SandboxServers> {
-    const { database, clock, log, secrets, messengerWebhookPath, panelWebhook } = this.#options;
+    const { database, clock, log, secrets, messengerWebhookPath, panelWebhook, callbackPath } = this.#options;
     const store = databaseSandboxStore(database);
     const now = () => clock.now();
     const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
@@ -174,6 +176,7 @@ export class SandboxHost {
         secret: secrets.paymentSecret,
         now,
         serviceUrl: () => this.#serviceUrl,
+        callbackPath,
       }),
       startReceiptSandbox({ store, inn: SANDBOX_INN, secret: secrets.paymentSecret, now }),
       startMessengerSandbox({

@@ -5,6 +5,7 @@ import type { Env } from '../core/env.ts';
 import type { EventBus } from '../core/events/event-bus.ts';
 import type { Logger } from '../core/log.ts';
 import { systemRandom } from '../core/random.ts';
+import { callbackPathOf } from './payment-providers.ts';
 import { SandboxHost } from './sandbox-host.ts';
 import { fakeKinds, type SandboxKind } from './sandbox-kinds.ts';
 import { SandboxClock, type SandboxSecrets, sandboxSecrets } from './sandbox-store.ts';
@@ -36,7 +37,10 @@ export async function createSandbox(options: {
     const secret = settings.get('VPNPANEL_WEBHOOK_SECRET');
     return settings.get('VPNPANEL_WEBHOOK_ENABLED') && secret ? { path: settings.get('VPNPANEL_WEBHOOK_PATH'), secret } : null;
   };
-  const host = new SandboxHost({ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook', panelWebhook });
+  const host = new SandboxHost({
+    ...{ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook', panelWebhook },
+    callbackPath: (method) => callbackPathOf(settings, method),
+  });
   const kinds = () => fakeKinds(env, settings);
   return {
     host,

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { App } from '../../src/core/app.ts';
-import type { Db } from '../../src/core/db/db.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { checkMyPayment } from '../../src/domain/payments/check-payment.ts';
 import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
+import { dyingAt } from '../support/dying-app.ts';
 import { creditedOnce, moneyFacts } from '../support/payment-samples.ts';
 import { PROVIDER_CASES } from '../support/providers/all-cases.ts';
 import type { RawCallback } from '../support/providers/provider-case.ts';
@@ -39,20 +38,6 @@ async function waitingCallbacks({ app, method }: ProviderStage): Promise<number[
     [method],
   );
   return rows.map(({ id }) => id);
-}
-
-/** The app whose first statement with `part` fails before or after they have their effect, as when the process or its session ends. */
-function dyingAt(app: App, part: RegExp, when: 'before' | 'after'): App {
-  let died = false;
-  const sql: Db['sql'] = async (text, values) => {
-    const dies = !died && part.test(text);
-    died ||= dies;
-    if (dies && when === 'before') throw new Error('killed');
-    const rows = await app.db.sql(text, values);
-    if (dies) throw new Error('killed');
-    return rows as never;
-  };
-  return { ...app, db: Object.assign(Object.create(app.db), { sql }) };
 }
 
 describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {

@@ -2,9 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { creditDonation } from '../../src/domain/payments/credit-donation.ts';
 import { creditStars, recordStarsRefund } from '../../src/domain/payments/credit-stars.ts';
+import { processCallback } from '../../src/domain/payments/process-callback.ts';
+import { receiveStarsUpdate } from '../../src/domain/payments/receive-stars-update.ts';
+import { reconcileStars } from '../../src/domain/payments/reconcile-stars.ts';
 import { insertStarsInvoice } from '../../src/domain/payments/stars-invoice-repo.ts';
 import { aUser, unique } from '../support/builders.ts';
-import { creditedOnce, moneyFacts } from '../support/payment-samples.ts';
+import { callbackJobs, creditedOnce, moneyFacts } from '../support/payment-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 
@@ -32,6 +35,23 @@ describe('at once', () => {
     const results = await Promise.all(Array.from({ length: 30 }, () => creditStars(t.app, paid(chargeId))));
     expect(results.filter((result) => result === 'credited')).toHaveLength(1);
     expect(new Set(results)).toEqual(new Set(['credited', 'already_credited']));
+    expect(await moneyFacts(t.app, user.id)).toEqual(creditedOnce(15_000));
+  });
+
+  test('a lost payment found by ten rounds, while its update comes after all: one credit', async () => {
+    const { user, paid } = await anInvoice();
+    const update = paid(`race-${unique()}`);
+    const { chargeId, payload, stars, payerMessengerId } = update;
+    const transfer = { kind: 'payment' as const, chargeId, payload, stars, payerMessengerId, at: t.app.clock.now() };
+    const messenger = { ...t.app.ports.messenger, listStarsTransfers: async () => [transfer] };
+    const app = { ...t.app, ports: { ...t.app.ports, messenger } };
+    await Promise.all([
+      ...Array.from({ length: 10 }, () => reconcileStars(app)),
+      ...Array.from({ length: 5 }, () => receiveStarsUpdate(t.app, update, '{}')),
+    ]);
+    const ids = await callbackJobs(t.app, chargeId);
+    expect(ids).toHaveLength(1);
+    await Promise.all([...ids, ...ids, ...ids].map((callbackId) => processCallback(t.app, { callbackId })));
     expect(await moneyFacts(t.app, user.id)).toEqual(creditedOnce(15_000));
   });
 

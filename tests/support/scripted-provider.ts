@@ -44,6 +44,7 @@ export class ScriptedProvider implements PaymentProvider {
   paymentUrl = 'https://pay.example.com/';
 
   isConfigured = () => this.configured;
+  hasCredentials = () => this.configured;
   webhookPath = () => '/scripted-webhook';
 
   createInvoice = async (request: InvoiceRequest) => {

@@ -1,4 +1,5 @@
 import { connectOutsideSystems } from '../../src/composition/outside-systems.ts';
+import { callbackPathOf } from '../../src/composition/payment-providers.ts';
 import type { SandboxServers } from '../../src/composition/sandbox-host.ts';
 import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
 import type { Ports, SettingsReader } from '../../src/core/app.ts';
@@ -23,6 +24,8 @@ export interface TestSandbox {
   clock: { current: Clock };
   /** Where the fake provider and messenger post to; set by tests that listen on a port. */
   callbacks: { url: string | null };
+  /** Settings of the current test, which may give callbacks other paths. */
+  settings: { current: SettingsReader | null };
 }
 
 declare global {
@@ -36,7 +39,7 @@ const secrets: SandboxSecrets = {
   panelApiKey: 'test-panel-key',
   botToken: TEST_BOT_TOKEN,
   webhookSecret: 'test-webhook-secret',
-  paymentSecret: 'test-payment-secret',
+  paymentSecret: 'test_payment_secret',
 };
 
 /** Starts the fakes once per worker: HTTP servers on loopback, called through the adapters of the service. */
@@ -48,6 +51,7 @@ export function workerSandbox(): Promise<TestSandbox> {
 async function startAll(): Promise<TestSandbox> {
   const clock = { current: { now: () => new Date() } as Clock };
   const callbacks = { url: null as string | null };
+  const settings = { current: null as SettingsReader | null };
   const values = new Map<string, unknown>();
   const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
   const now = () => clock.current.now();
@@ -61,6 +65,7 @@ async function startAll(): Promise<TestSandbox> {
       secret: secrets.paymentSecret,
       now,
       serviceUrl: base,
+      callbackPath: (method) => settings.current && callbackPathOf(settings.current, method),
     }),
     startReceiptSandbox({ store, inn: SANDBOX_INN, secret: secrets.paymentSecret, now }),
     startMessengerSandbox({
@@ -73,7 +78,7 @@ async function startAll(): Promise<TestSandbox> {
     }),
     startMailSandbox({ store, now }),
   ]);
-  return { servers: { panel, payments, receipts, messenger, mail }, secrets, clock, callbacks };
+  return { servers: { panel, payments, receipts, messenger, mail }, secrets, clock, callbacks, settings };
 }
 
 /** The domain's ports on the worker's fakes. */
@@ -86,6 +91,7 @@ export async function sandboxPorts(parts: {
 }): Promise<Ports> {
   const sandbox = await workerSandbox();
   sandbox.clock.current = parts.clock;
+  sandbox.settings.current = parts.settings;
   const { panel, payments, receipts, messenger, mail } = sandbox.servers;
   const addresses = {
     instance: 'test',

@@ -37,6 +37,21 @@ export interface StarsInvoice {
   stars: number;
 }
 
+/** A transfer of Stars to or from the bot, as the messenger lists it. */
+export interface StarsTransfer {
+  /** `payment` of an invoice and its `refund`; `other` = gifts, withdrawals and whatever else is no payment here. */
+  kind: 'payment' | 'refund' | 'other';
+  /** That of the payment, also of its refund. */
+  chargeId: string;
+  /** Null unless the transfer is with a person. */
+  payerMessengerId: number | null;
+  /** Of the invoice; null where the messenger does not say it. */
+  payload: string | null;
+  stars: number;
+  /** UTC. */
+  at: Date;
+}
+
 export type ChatMemberStatus = 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked';
 
 export interface ChatMember {
@@ -126,6 +141,12 @@ export interface MessengerPort {
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
   /** Gives the Stars of a charge back to its payer. A charge that was given back before counts as done. */
   refundStars(payerMessengerId: number, chargeId: string): Promise<void>;
+  /**
+   * Transfers of Stars in the order of time, oldest first.
+   * @param offset how many to skip
+   * @param limit 1 to 100
+   */
+  listStarsTransfers(offset: number, limit: number): Promise<StarsTransfer[]>;
   /** Answers a pre-checkout query, within 10 s of it. `errorText` is shown to the payer when not ok. */
   answerPreCheckout(queryId: string, ok: boolean, errorText?: string): Promise<void>;
   answerCallback(queryId: string, text?: string): Promise<void>;

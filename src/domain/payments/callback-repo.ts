@@ -59,6 +59,13 @@ export async function startCallback(db: Db, id: number): Promise<StoredCallback 
   return row ? { ...row, payment: nestedRow('Payment', row.payment) } : null;
 }
 
+/** Does not count the attempt that `startCallback` has begun. */
+export async function putOffCallback(db: Db, id: number): Promise<void> {
+  await db.sql('UPDATE provider_callbacks SET attempts = attempts - 1 WHERE id = $1::int AND processed_at IS NULL RETURNING id', [
+    id,
+  ]);
+}
+
 export async function finishCallback(db: Db, id: number, result: string, now: Date): Promise<void> {
   await db.sql('UPDATE provider_callbacks SET processed_at = $2::timestamptz, result = $3 WHERE id = $1::int RETURNING id', [
     id,

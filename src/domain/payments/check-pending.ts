@@ -29,9 +29,10 @@ export async function checkPendingPayments(app: App): Promise<void> {
   await expirePendingPayments(app);
 }
 
+/** Also while the provider is switched off: what was to be paid then may still be paid. */
 function isPolled(provider: PaymentProvider): boolean {
   const method = methodDefaults(provider.method) ?? SANDBOX_METHOD;
-  return provider.canFetchStatus && provider.isConfigured() && method.isPolled;
+  return provider.canFetchStatus && provider.hasCredentials() && method.isPolled;
 }
 
 async function checkProvider(app: App, provider: PaymentProvider): Promise<void> {

@@ -42,7 +42,7 @@ interface StoredInvoice extends Omit<StarsInvoiceLink, 'invoiceUrl'> {
 /**
  * Creates a link by which the user pays Stars in the messenger (03a section 1). Price and kopeks are stored and committed before the link is
  * made; its payload is the random id of the record, since clients see it. A call that failed leaves a failed record.
- * @throws AppError 400 | 403 | 404 | 429 | 500
+ * @throws AppError 400 | 403 | 404 | 429 | 500 | 502 while the messenger does not answer
  */
 export async function createStarsInvoice(
   app: App,

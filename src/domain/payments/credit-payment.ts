@@ -5,6 +5,7 @@ import { applyReversals } from './apply-reversals.ts';
 import { creditExtras, overpaidKopeks } from './credit-extras.ts';
 import { markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
+import { notifyAttempt } from './notify-attempt.ts';
 import { openCase, reportCase } from './open-case.ts';
 import { reversalTitles, topupTitles } from './payment-texts.ts';
 import type { ProviderPaymentState } from './ports.ts';
@@ -81,6 +82,7 @@ async function afterState(app: App, payment: Payment, state: ProviderPaymentStat
   const surplus = overpaidKopeks(payment, state);
   if (result === 'credited' && surplus > 0) reportCase(app, { kind: 'overpaid', payment, amountKopeks: surplus });
   await applyReversals(app, payment, state.reversals ?? []);
+  if (result === 'pending' && state.failedAttempt) await notifyAttempt(app, payment, state.failedAttempt);
 }
 
 /** Verdicts that need the decision of an administrator: the kind of the case, and the result for the caller. */

@@ -1,4 +1,5 @@
 import { refuse } from '../../core/errors.ts';
+import { ProviderError } from './ports.ts';
 
 /** Refusals of payments; the texts are the literal ones of spec 03 section 3. */
 export const topupRestricted = () => refuse('topup_restricted', 403, 'Balance top-up is restricted for this account');
@@ -19,7 +20,12 @@ export const recurrentOff = () => refuse('recurrent_payments_off', 400, 'Recurre
 /** The provider created no invoice; the user may try again. */
 export function invoiceFailed(method: { id: string; name: string }, cause: unknown) {
   const what = method.id === 'cryptobot' ? 'invoice' : 'payment';
-  return refuse('payment_creation_failed', 500, `Failed to create ${method.name} ${what}`, { cause });
+  return refuse('payment_creation_failed', creationStatus(cause), `Failed to create ${method.name} ${what}`, { cause });
+}
+
+/** 502 where the provider is down or does not answer (spec 00, HTTP); 500 where it refuses the request (spec 03 section 3). */
+function creationStatus(cause: unknown): 500 | 502 {
+  return cause instanceof ProviderError && cause.failure === 'unavailable' ? 502 : 500;
 }
 
 export const topupFailed = (cause: unknown) =>
@@ -37,7 +43,7 @@ export const starsAboveMaximum = () => refuse('amount_above_maximum', 400, 'Maxi
 export const starsNotCalculated = (cause: unknown) =>
   refuse('stars_not_calculated', 500, 'Failed to calculate Stars amount', { cause });
 export const starsInvoiceFailed = (cause: unknown) =>
-  refuse('payment_creation_failed', 500, 'Failed to create Stars invoice', { cause });
+  refuse('payment_creation_failed', creationStatus(cause), 'Failed to create Stars invoice', { cause });
 
 export const noPaymentUrl = () => refuse('payment_url_missing', 500, 'Payment URL not received');
 

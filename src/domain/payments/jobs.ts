@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
@@ -7,9 +7,12 @@ import { chargeCards } from './cards/charge-card.ts';
 import { startCharges } from './cards/start-charges.ts';
 import { checkPendingPayments } from './check-pending.ts';
 import { notifyCase } from './notify-case.ts';
+import { notifyUnconfirmed } from './notify-unconfirmed.ts';
 import { processCallback } from './process-callback.ts';
+import { readProviderLimits } from './provider-limits.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
+import { reconcileStars } from './reconcile-stars.ts';
 import { runSendRefund } from './refunds/send-refund.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
@@ -18,12 +21,12 @@ export interface PaymentPurposes {
   invoices: readonly PaymentPurpose[];
 }
 
-/** Processes one stored provider callback. Many retries, since a provider may be unavailable for a while. */
+/** Processes one stored provider callback. Many retries, since a provider may be unavailable for a while; more workers than one provider gets (`ask-slots.ts`). */
 const callback = (purposes: PaymentPurposes) =>
   defineJob({
     name: 'payments.callback',
     payload: z.object({ callbackId: z.int() }),
-    queue: { retryLimit: 15, concurrency: 5 },
+    queue: { retryLimit: 15, concurrency: 8 },
     handle: (app, { data }) => processCallback(app, data, purposes.stars, purposes.invoices),
   });
 
@@ -33,6 +36,29 @@ const checkPending = defineJob({
   queue: { expireSeconds: 600 },
   every: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
   handle: checkPendingPayments,
+});
+
+/** Finds payments in Stars and refunds whose updates were lost. */
+const starsTransfers = defineJob({
+  name: 'payments.reconcile-stars',
+  queue: { expireSeconds: 600 },
+  every: () => 10 * MINUTE_MS,
+  handle: reconcileStars,
+});
+
+/** Reads the limits of providers that set some by themselves. */
+const limits = defineJob({
+  name: 'payments.read-limits',
+  queue: { expireSeconds: 300 },
+  every: () => 15 * MINUTE_MS,
+  handle: readProviderLimits,
+});
+
+/** Tells the administrators about providers in use whose interface no public document confirms. */
+const unconfirmed = defineJob({
+  name: 'payments.notify-unconfirmed',
+  every: () => HOUR_MS,
+  handle: notifyUnconfirmed,
 });
 
 /** What follows a credited top-up and must not delay it: the message to the payer and the cart (spec 03 section 2.2, steps 5 and 6). */
@@ -84,6 +110,9 @@ const cardCharges = defineJob({
 export const paymentJobs = (purposes: PaymentPurposes) => [
   callback(purposes),
   checkPending,
+  starsTransfers,
+  limits,
+  unconfirmed,
   afterTopup,
   caseNotice,
   afterReversal(purposes),

@@ -3,7 +3,9 @@ import { requireUser } from '../identity/require-user.ts';
 import { type TextKey, text } from '../messaging/texts.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { listMethodsOfUser, type UserMethod } from './method-repo.ts';
-import { isMethodConfigured, methodLimits, methodName, methodOptions, optionName } from './method-settings.ts';
+import { isMethodConfigured, methodLimits, methodName, methodOptions, optionName, providerOf } from './method-settings.ts';
+import type { ProviderLimit } from './ports.ts';
+import { isClosed, knownLimits, withinProviderLimits } from './provider-limits.ts';
 import type { MethodOption, OfferedMethod } from './types.ts';
 
 export interface ListMethodsOptions {
@@ -22,20 +24,36 @@ export async function listPaymentMethodsFor(
 ): Promise<OfferedMethod[]> {
   const user = await requireUser(app, userId);
   const rows = await listMethodsOfUser(app.db, userId, !options.ignoreFirstTopupFilter);
-  return rows.flatMap((row) => {
+  const offers = rows.map(async (row) => {
     const method = methodDefaults(row.methodId);
-    return method && isMethodConfigured(app, method) ? [offer(app, method, row, user.language)] : [];
+    if (!method || !isMethodConfigured(app, method)) return null;
+    return offer(app, method, row, user.language, await knownLimits(app, providerOf(app, method)));
   });
+  return (await Promise.all(offers)).filter((offered) => offered !== null);
 }
 
-function offer(app: App, method: MethodDefaults, row: UserMethod, language: string): OfferedMethod {
-  const limits = methodLimits(app, method);
+/** @param known what the provider itself says of its ways to pay @returns null when the only way of the method is closed there */
+function offer(
+  app: App,
+  method: MethodDefaults,
+  row: UserMethod,
+  language: string,
+  known: readonly ProviderLimit[],
+): OfferedMethod | null {
+  if (method.fixedOption && isClosed(method.fixedOption, known)) return null;
+  const defaults = methodLimits(app, method);
+  const configured = {
+    minKopeks: row.minAmountKopeks ?? defaults.minKopeks,
+    maxKopeks: Math.min(row.maxAmountKopeks ?? defaults.maxKopeks, method.providerMax ?? Number.POSITIVE_INFINITY),
+  };
+  const available = methodOptions(app, method).filter((option) => !isClosed(option, known));
+  const options = describeOptions(language, method, available, row.subOptions);
+  const ways = method.fixedOption ? [method.fixedOption] : (options?.map(({ id }) => id) ?? available);
+  const limits = withinProviderLimits(configured, ways, known);
   return {
     id: method.id,
     name: row.displayName ?? methodName(app, method.id),
-    minAmountKopeks: row.minAmountKopeks ?? limits.minKopeks,
-    maxAmountKopeks: Math.min(row.maxAmountKopeks ?? limits.maxKopeks, method.providerMax ?? Number.POSITIVE_INFINITY),
-    options: describeOptions(language, method, methodOptions(app, method), row.subOptions),
+    ...{ minAmountKopeks: limits.minKopeks, maxAmountKopeks: limits.maxKopeks, options },
   };
 }
 

@@ -102,6 +102,24 @@ export interface ProviderSavedMethod {
   } | null;
 }
 
+/** Why an attempt to pay failed, as the payer is told; `refused` where the provider says nothing that helps. */
+export type AttemptFailure =
+  | 'insufficient_funds'
+  | 'card_expired'
+  | 'card_data'
+  | 'card_limit'
+  | 'card_blocked'
+  | 'not_confirmed'
+  | 'bank_unavailable'
+  | 'refused';
+
+/** One attempt to pay that failed and left the invoice payable. */
+export interface FailedAttempt {
+  /** Unique at the provider. */
+  id: string;
+  reason: AttemptFailure;
+}
+
 export interface ProviderPaymentState {
   externalId: string;
   /** The provider's own word, for example `waiting_for_capture`. */
@@ -127,6 +145,8 @@ export interface ProviderPaymentState {
   savedMethod?: ProviderSavedMethod | null;
   /** The provider's word for why a payment failed, where it says so. */
   failureReason?: string | null;
+  /** Where the provider reports single attempts: this one failed, and its payer is told once. */
+  failedAttempt?: FailedAttempt;
   /** The provider says that the saved method cannot be charged again. */
   isMethodGone?: boolean;
   /** Money that nobody asked for by an invoice: it goes to the balance of the person who gave it, once per `externalId`. */
@@ -210,6 +230,16 @@ export interface RefundAnswer {
   state: 'done' | 'pending';
 }
 
+/** What a provider itself says of one way to pay. */
+export interface ProviderLimit {
+  /** Sub-option of the method, for example `card`. */
+  option: string;
+  isOn: boolean;
+  /** Kopeks; null = it names none. */
+  minKopeks: number | null;
+  maxKopeks: number | null;
+}
+
 export interface PaymentProvider {
   /** Payment method id of spec 03 section 2.4. */
   readonly method: string;
@@ -239,8 +269,10 @@ export interface PaymentProvider {
   readonly canRefundPartly?: boolean;
   /** When its credential ends, where that can be read from it: the provider refuses every call afterwards. UTC; null = unknown. */
   credentialsExpireAt?(): Date | null;
-  /** Reads the settings on each call: a provider may be switched on at run time. */
+  /** Whether new payments can be made: switched on, with its credentials. Reads the settings on each call, since they change at run time. */
   isConfigured(): boolean;
+  /** Whether its credentials are set, also while it is switched off: payments under way are then still reported, checked and refunded. */
+  hasCredentials(): boolean;
   /** The one page where the payer chooses the sum; present where a provider makes no invoices (Tribute). Null = not configured. */
   paymentPage?(): string | null;
   /** Path of the callback route; null where callbacks come another way (Stars: the messenger webhook). */
@@ -262,6 +294,8 @@ export interface PaymentProvider {
    * @param known ids of our record of the payment; null = nothing is stored here, so that a state becomes a case and moves no money
    */
   readCallback?(body: string, subpath: string, known: PaymentReference | null): ProviderPaymentState | null;
+  /** Reads the limits that the provider sets by itself; absent where it has no such call. @throws ProviderError */
+  fetchLimits?(): Promise<ProviderLimit[]>;
   /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
   refund?(request: RefundRequest): Promise<RefundAnswer>;
   /**

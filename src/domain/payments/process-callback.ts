@@ -1,7 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { raiseUnknownReversal } from './apply-reversals.ts';
-import { finishCallback, type StoredCallback, startCallback } from './callback-repo.ts';
+import { askWithinSlots } from './ask-slots.ts';
+import { finishCallback, putOffCallback, type StoredCallback, startCallback } from './callback-repo.ts';
 import { creditDonation } from './credit-donation.ts';
 import { creditSeenPayment } from './credit-payment.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
@@ -14,6 +15,8 @@ import type { Payment } from './types.ts';
 
 /** A provider may report a success before its own API shows it; these are the waits before asking again. */
 const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
+/** The wait of a callback whose provider is being asked about enough others. */
+const BUSY_MS = 3 * SECOND_MS;
 
 /**
  * Processes one stored callback (queue `payments.callback`). A callback whose whole body is signed proves its state itself; any other only
@@ -34,6 +37,11 @@ export async function processCallback(
     callback.provider === 'messenger_stars'
       ? await processStars(app, callback, starsPurposes, purposes)
       : await processProvider(app, callback, purposes);
+  if (result === 'busy') {
+    await putOffCallback(app.db, callback.id);
+    await app.jobs.send('payments.callback', { callbackId }, { startAfter: addMs(app.clock.now(), BUSY_MS) });
+    return;
+  }
   const wait = result === 'pending' ? ASK_AGAIN_MS[callback.attempts - 1] : undefined;
   if (wait !== undefined) {
     await app.jobs.send('payments.callback', { callbackId }, { startAfter: addMs(app.clock.now(), wait) });
@@ -61,7 +69,11 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
     if (provider.callbacksNameInvoice && isOtherInvoice(callback, known)) await raiseOtherInvoice(app, callback, known);
     if (known.transactionId !== null && provider.asksAboutCredited === false) return 'already_credited';
   }
-  const state = reported ?? (await askAbout(provider, { externalId, orderId }, known));
+  const asked = reported
+    ? { answer: reported }
+    : await askWithinSlots(provider, () => askAbout(provider, { externalId, orderId }, known));
+  if (!asked) return 'busy';
+  const state = asked.answer;
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
   if (payment && !state.donor) return creditSeenPayment(app, payment, state, purposes);

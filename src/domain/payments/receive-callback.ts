@@ -17,7 +17,7 @@ const ROUTE_TRUST_MS = 30 * SECOND_MS;
  * acknowledged. Nothing is credited here; the job asks the provider (spec 00, Outside effects). A repeat of a stored event is
  * acknowledged and dropped.
  * @param method id of the provider
- * @returns null when there is no such route: the provider is not configured and has no payments (spec 00)
+ * @returns null when there is no such route: the provider has neither credentials nor payments (spec 00)
  */
 export async function receiveProviderCallback(
   app: App,
@@ -25,7 +25,7 @@ export async function receiveProviderCallback(
   callback: ProviderCallback,
 ): Promise<CallbackReply | null> {
   const provider = app.ports.payments.byMethod(method);
-  if (!provider || !(provider.isConfigured() || (await hasStoredPayments(app, method)))) return null;
+  if (!provider || !(provider.hasCredentials() || (await hasStoredPayments(app, method)))) return null;
   const problem = callbackProblem(provider, callback);
   const verdict: CallbackVerdict = problem ? { accepted: false, reply: problem } : await provider.receiveCallback(callback);
   if (!verdict.accepted && verdict.check) return answerOrderCheck(app, method, verdict.check);

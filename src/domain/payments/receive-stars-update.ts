@@ -3,6 +3,7 @@ import { findUserByMessengerId } from '../identity/find-user.ts';
 import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
 import { text } from '../messaging/texts.ts';
+import type { StarsMovement } from './credit-stars.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { storeCallback } from './receive-callback.ts';
 import { oldStarsPayload, PENDING_MS } from './rules.ts';
@@ -25,18 +26,26 @@ export async function receiveStarsUpdate(
       return answerPreCheckout(app, update, purposes);
     case 'stars_paid':
     case 'stars_refunded':
-      return storeCallback(app, {
-        provider: 'messenger_stars',
-        eventKey: `${update.kind}:${update.chargeId}`,
-        reference: { externalId: update.chargeId, orderId: null },
-        body: JSON.stringify({ update, raw: rawBody }),
-        subpath: '',
-        headers: {},
-        now: app.clock.now(),
-      });
+      return storeStarsMovement(app, update, rawBody);
     default:
       return;
   }
+}
+
+/** What makes a movement of Stars one event, however often and by whatever way it is reported. */
+export function starsEventKey({ kind, chargeId }: Pick<StarsMovement, 'kind' | 'chargeId'>): string {
+  return `${kind}:${chargeId}`;
+}
+
+/** Stores a movement of Stars once, with the job that processes it. @param raw what reported it, JSON */
+export function storeStarsMovement(app: App, update: StarsMovement, raw: string): Promise<void> {
+  return storeCallback(app, {
+    provider: 'messenger_stars',
+    eventKey: starsEventKey(update),
+    reference: { externalId: update.chargeId, orderId: null },
+    body: JSON.stringify({ update, raw }),
+    ...{ subpath: '', headers: {}, now: app.clock.now() },
+  });
 }
 
 type PreCheckout = Extract<MessengerUpdate, { kind: 'pre_checkout' }>;

@@ -22,7 +22,8 @@ import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
 import { paymentText } from './payment-texts.ts';
-import { ProviderError, type ReturnUrls } from './ports.ts';
+import { type PaymentProvider, ProviderError, type ReturnUrls } from './ports.ts';
+import { knownLimits, withinProviderLimits } from './provider-limits.ts';
 import { webUrl } from './rules.ts';
 import type { OfferedMethod } from './types.ts';
 
@@ -58,7 +59,7 @@ export async function limitInvoices(app: App, actor: UserActor, idempotencyKey: 
  * (H4); the call runs outside of any transaction; its answer is stored in a second one. A failed call leaves a failed record, which a
  * late success still finds by its order id.
  * @param caller `idempotencyKey`: a repeat gets the first answer, payment URL included; `ip`: the payer's address, null = unknown
- * @throws AppError 400 | 403 | 404 | 429 | 500 with the texts of spec 03 section 3 | 409 and 422 of the key
+ * @throws AppError 400 | 403 | 404 | 429 | 500 | 502 with the texts of spec 03 section 3 | 409 and 422 of the key
  */
 export async function topupBalance(
   app: App,
@@ -89,12 +90,15 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
   if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
   if (provider.paymentPage) return { page: paymentPageOf(provider.paymentPage()), amountKopeks: request.amountKopeks };
 
+  const option = chooseOption(method, offered, request.option);
+  await checkOptionLimits(t, provider, option, request.amountKopeks);
+
   const invoice = await prepareInvoice(t, {
     provider,
     userId,
     amountKopeks: request.amountKopeks,
     description: invoiceDescription(t, user, request.amountKopeks),
-    option: chooseOption(method, offered, request.option),
+    option,
     purpose: 'balance_topup',
     payerEmail: user.email,
     payerIp,
@@ -108,6 +112,15 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
     },
   });
   return { method, invoice };
+}
+
+/** The limits of one way to pay may be narrower than those of the method. @throws AppError 400 */
+async function checkOptionLimits(t: App, provider: PaymentProvider, option: string | null, amountKopeks: number): Promise<void> {
+  if (option === null) return;
+  const any = { minKopeks: 0, maxKopeks: Number.MAX_SAFE_INTEGER };
+  const { minKopeks, maxKopeks } = withinProviderLimits(any, [option], await knownLimits(t, provider));
+  if (amountKopeks < minKopeks) throw belowMinimum(minKopeks);
+  if (amountKopeks > maxKopeks) throw aboveMaximum(maxKopeks);
 }
 
 function paymentPageOf(page: string | null): string {

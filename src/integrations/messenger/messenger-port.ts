@@ -11,6 +11,7 @@ import {
 import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
 import { multipartForm } from './multipart-form.ts';
 import type { SendPacer } from './send-pacer.ts';
+import { starsTransfer } from './stars-transfer.ts';
 import { chatMember, parseUpdate } from './updates.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
@@ -91,6 +92,8 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
         if (!(error instanceof MessengerError && ALREADY_REFUNDED.test(error.message))) throw error;
       }
     },
+    listStarsTransfers: async (offset, limit) =>
+      (await client.call('getStarTransactions', { offset, limit })).transactions.map(starsTransfer),
     answerPreCheckout: async (queryId, ok, errorText) => {
       await client.call(
         'answerPreCheckoutQuery',

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredState } from '../stored-state.ts';
-import { MAX_MESSAGES, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
+import {
+  MAX_MESSAGES,
+  type MessengerState,
+  type SandboxMessage,
+  type SandboxStarsInvoice,
+  type SandboxStarsTransfer,
+} from './messenger-state.ts';
 
 /** A refusal of the Bot API. */
 export class BotApiRefusal extends Error {
@@ -21,8 +27,8 @@ export interface MethodContext {
   baseUrl: () => string;
   /** Passes the pre-checkout answer to the payment that waits for it; false when none does. */
   answerPreCheckout: (queryId: string, ok: boolean) => boolean;
-  /** Posts an update (without its id) to the webhook. */
-  postUpdate: (update: Record<string, unknown>) => Promise<number>;
+  /** Posts a service message about Stars to the webhook. */
+  postStarsMessage: (message: Record<string, unknown>) => Promise<void>;
 }
 
 type Payload = Record<string, unknown>;
@@ -46,6 +52,7 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
     }),
   createInvoiceLink,
   refundStarPayment,
+  getStarTransactions,
   answerPreCheckoutQuery: async ({ answerPreCheckout }, payload) => {
     if (!answerPreCheckout(String(payload.pre_checkout_query_id), payload.ok === true)) {
       throw new BotApiRefusal(400, 'Bad Request: query is too old and response timeout expired or query ID is invalid');
@@ -149,17 +156,49 @@ async function createInvoiceLink({ state, baseUrl }: MethodContext, payload: Pay
 }
 
 /** Gives a charge back, and reports it as the real messenger does. */
-async function refundStarPayment({ state, now, postUpdate }: MethodContext, payload: Payload): Promise<unknown> {
+async function refundStarPayment({ state, now, postStarsMessage }: MethodContext, payload: Payload): Promise<unknown> {
   const { user_id: payerId, telegram_payment_charge_id: chargeId } = payload;
-  const invoice = await state.update(({ invoices }) => {
-    const paid = invoices.find((known) => known.chargeId === chargeId && known.payerId === payerId);
+  const invoice = await state.update((current) => {
+    const paid = current.invoices.find((known) => known.chargeId === chargeId && known.payerId === payerId);
     if (!paid) throw new BotApiRefusal(400, 'Bad Request: CHARGE_NOT_FOUND');
     if (paid.status === 'refunded') throw new BotApiRefusal(400, 'Bad Request: CHARGE_ALREADY_REFUNDED');
     paid.status = 'refunded';
+    current.transfers = [
+      ...(current.transfers ?? []),
+      transferOf({ ...paid, chargeId: String(chargeId) }, Number(payerId), now(), true),
+    ];
     return { ...paid };
   });
-  await postUpdate({ message: starsMessage('refunded_payment', invoice, Number(payerId), now()) });
+  await postStarsMessage(starsMessage('refunded_payment', invoice, Number(payerId), now()));
   return true;
+}
+
+/** What the list of transfers says of a payment in Stars, or of its return. */
+export function transferOf(
+  { stars, payload, chargeId }: Pick<SandboxStarsInvoice, 'stars' | 'payload'> & { chargeId: string },
+  payerId: number,
+  now: Date,
+  isRefund: boolean,
+): SandboxStarsTransfer {
+  return { chargeId, stars, payerId, payload, isRefund, date: Math.floor(now.getTime() / 1_000) };
+}
+
+/** Transfers in the order of time, as the real messenger lists them. */
+async function getStarTransactions({ state }: MethodContext, payload: Payload): Promise<unknown> {
+  const { offset = 0, limit = 100 } = payload as { offset?: number; limit?: number };
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 100)
+    throw new BotApiRefusal(400, 'Bad Request: invalid limit specified');
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new BotApiRefusal(400, 'Bad Request: invalid offset specified');
+  const { transfers = [] } = await state.read();
+  return {
+    transactions: transfers
+      .slice(offset, offset + limit)
+      .map(({ chargeId, stars, payerId, payload: invoice, isRefund, date }) => {
+        const user = { id: payerId, is_bot: false, first_name: 'Sandbox' };
+        const partner = { type: 'user', transaction_type: 'invoice_payment', user, invoice_payload: invoice };
+        return { id: chargeId, amount: stars, date, ...(isRefund ? { receiver: partner } : { source: partner }) };
+      }),
+  };
 }
 
 /** The service message about a payment in Stars, or about its return. */

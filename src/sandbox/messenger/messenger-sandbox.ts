@@ -11,7 +11,7 @@ import {
 } from '../loopback-server.ts';
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
-import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage } from './bot-api-methods.ts';
+import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage, transferOf } from './bot-api-methods.ts';
 import { type SandboxMessengerUser, signInitData } from './init-data.ts';
 import { emptyMessengerState, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
 import { documentForm } from './send-document.ts';
@@ -33,10 +33,17 @@ export interface MessengerSandboxOptions {
   port?: number;
 }
 
+export interface MessengerKnobs {
+  /** Answers the next calls with 429 and these seconds; each call removes one entry. */
+  rateLimits: number[];
+  /** Loses the updates about payments in Stars and their refunds. */
+  losesStarsUpdates: boolean;
+}
+
 export interface MessengerSandbox {
   server: LoopbackServer;
-  /** Answers the next calls with 429 and these seconds; each call removes one entry. */
-  knobs: { rateLimits: number[] };
+  /** Faults, for trying the service. */
+  knobs: MessengerKnobs;
   /** Newest first. */
   messages(): Promise<SandboxMessage[]>;
   /** Newest first. */
@@ -59,7 +66,7 @@ export interface MessengerSandbox {
 export async function startMessengerSandbox(options: MessengerSandboxOptions): Promise<MessengerSandbox> {
   const state = new StoredState<MessengerState>(options.store, 'messenger', emptyMessengerState);
   const preCheckouts = new Map<string, (ok: boolean) => void>();
-  const knobs = { rateLimits: [] as number[] };
+  const knobs: MessengerKnobs = { rateLimits: [], losesStarsUpdates: false };
   const context: MethodContext = {
     state,
     bot: { id: 1_000_001, username: options.botUsername, first_name: 'Sandbox bot' },
@@ -70,7 +77,7 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
       waiting?.(ok);
       return waiting !== undefined;
     },
-    postUpdate: (update) => postUpdate(update),
+    postStarsMessage: (message) => postStarsMessage(message),
   };
 
   const postUpdate = async (update: Record<string, unknown>): Promise<number> => {
@@ -89,6 +96,10 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     } catch {
       return 0;
     }
+  };
+
+  const postStarsMessage = async (message: Record<string, unknown>): Promise<void> => {
+    if (!knobs.losesStarsUpdates) await postUpdate({ message });
   };
 
   /** Asks the service whether the payer may pay; no answer in time is a refusal. */
@@ -112,15 +123,18 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
     const ok = await preCheckout(asked, payer);
     // An invoice link may be paid again: every payment is a separate charge.
     const chargeId = `sandbox_${randomBytes(12).toString('hex')}`;
-    const invoice = await state.update(({ invoices }) => {
-      const current = invoices.find(matches);
+    const invoice = await state.update((stored) => {
+      const current = stored.invoices.find(matches);
       if (!current) return null;
-      if (ok) Object.assign(current, { status: 'paid', chargeId, payerId: payer.id });
-      else if (current.status === 'pending') current.status = 'refused';
+      if (ok) {
+        Object.assign(current, { status: 'paid', chargeId, payerId: payer.id });
+        stored.transfers = [...(stored.transfers ?? []), transferOf({ ...current, chargeId }, payer.id, options.now(), false)];
+      }
+      if (!ok && current.status === 'pending') current.status = 'refused';
       return { ...current };
     });
     if (invoice && ok) {
-      await postUpdate({ message: starsMessage('successful_payment', { ...invoice, chargeId }, payer.id, options.now()) });
+      await postStarsMessage(starsMessage('successful_payment', { ...invoice, chargeId }, payer.id, options.now()));
     }
     return invoice;
   };

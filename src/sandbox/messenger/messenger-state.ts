@@ -27,10 +27,23 @@ export interface SandboxStarsInvoice {
   payerId?: number | null;
 }
 
+/** A transfer of Stars, oldest first in the list of the bot. */
+export interface SandboxStarsTransfer {
+  chargeId: string;
+  stars: number;
+  payerId: number;
+  payload: string;
+  isRefund: boolean;
+  /** Unix seconds. */
+  date: number;
+}
+
 export interface MessengerState {
   nextId: number;
   messages: SandboxMessage[];
   invoices: SandboxStarsInvoice[];
+  /** Absent in states stored by earlier versions. */
+  transfers?: SandboxStarsTransfer[];
   webhook: { url: string; secret: string | null } | null;
   /** Users who blocked the bot. */
   blocked: number[];

@@ -27,7 +27,7 @@ export interface FakeCallback {
 export interface FakeWire {
   /** Method of the provider; first segment of its path on the sandbox's server. */
   method: string;
-  /** Where the service receives its callbacks, as the setting has it by default. */
+  /** Where the service receives its callbacks while the setting has no other path. */
   webhookPath: string;
   /** Answers a request; its path is the one behind the provider's base address. */
   answer(request: LoopbackRequest, shop: FakeShop): Promise<LoopbackReply>;

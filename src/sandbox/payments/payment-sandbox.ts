@@ -28,6 +28,8 @@ export interface PaymentSandboxOptions {
   now: () => Date;
   /** Base address of the service, which receives the callbacks; called for each delivery. */
   serviceUrl: () => string;
+  /** Path of a provider's callbacks as the settings have it now; null, or without the function, its default. */
+  callbackPath?: (method: string) => string | null;
   port?: number;
 }
 
@@ -45,8 +47,8 @@ export interface PaymentSandbox {
   flush(): Promise<void>;
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
-  /** Lets tests answer requests of adapters in place of the fake; null of the function = the fake answers. */
-  intercept(answer: ((request: LoopbackRequest) => LoopbackReply | null) | null): void;
+  /** Lets tests answer requests of adapters in place of the fake, sooner or later; null of the function = the fake answers. */
+  intercept(answer: ((request: LoopbackRequest, method: string) => LoopbackReply | null | Promise<LoopbackReply>) | null): void;
   close(): Promise<void>;
 }
 
@@ -76,7 +78,8 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     const wire = FAKE_WIRES.get(changed?.wire ?? '');
     if (!changed || !wire) return changed;
     for (const { subpath, body, headers } of wire.callbacks(changed, action, shopOf(wire))) {
-      const url = `${options.serviceUrl()}${wire.webhookPath}${subpath ? `/${subpath}` : ''}`;
+      const path = (options.callbackPath?.(wire.method) ?? wire.webhookPath).replace(/\/+$/, '');
+      const url = `${options.serviceUrl()}${path}${subpath ? `/${subpath}` : ''}`;
       sender.send({ url, body, headers, isAcknowledged: wire.isAcknowledged ?? isSuccess });
     }
     return changed;
@@ -129,7 +132,7 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     const wire = FAKE_WIRES.get(area);
     if (!wire) return jsonReply(404, { error: 'not_found' });
     const bare = { ...request, path: request.path.slice(area.length + 1) || '/' };
-    return interceptor?.(bare) ?? wire.answer(bare, shopOf(wire));
+    return (await interceptor?.(bare, wire.method)) ?? wire.answer(bare, shopOf(wire));
   }, options.port);
 
   return {

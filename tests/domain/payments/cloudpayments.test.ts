@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { HOUR_MS } from '../../../src/core/clock.ts';
+import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { changedTables, databaseDigests } from '../../support/database-digests.ts';
@@ -119,6 +119,50 @@ describe('Check is answered by our record', () => {
     stage = await aProviderStage(cloudpaymentsCase);
     const reply = await stage.deliver(notification(stage, 'check', BEFORE_PAYMENT, 'another secret'));
     expect(reply).toEqual({ status: 200, body: '{"code":13}' });
+  });
+});
+
+describe('a failed attempt', () => {
+  const messagesTo = (staged: ProviderStage) =>
+    staged.app.db.sql<{ html: string }>(
+      "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY created_on",
+      [staged.current.user.messengerId],
+    );
+  const failed = (staged: ProviderStage, change: Record<string, string | null> = {}) =>
+    notification(staged, 'fail', { Status: 'Declined', Reason: 'InsufficientFunds', ReasonCode: '5051', ...change });
+
+  test.each([
+    ['ru', '5051', /недостаточно средств/],
+    ['en', '5051', /not enough money/],
+    ['ru', '5206', /3-D Secure/],
+    ['en', '9999', /the bank refused/],
+  ])('is told to its payer in %s with the reason %s, once, and the order stays payable', async (language, code, reason) => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    const { user } = stage.current;
+    await stage.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int RETURNING id', [user.id, language]);
+    for (let copy = 0; copy < 2; copy++) {
+      expect(await stage.deliver(failed(stage, { ReasonCode: code }))).toMatchObject(cloudpaymentsCase.acknowledges);
+      // A repeat after a minute is processed again; so is another report of the same attempt.
+      stage.t.clock.advance(MINUTE_MS + 1);
+      await stage.deliver(failed(stage, { ReasonCode: code, DateTime: `2026-10-02 10:0${copy}:30` }));
+    }
+    const notices = await messagesTo(stage);
+    expect(notices).toEqual([{ html: expect.stringMatching(reason) }]);
+    expect(notices[0]!.html).toMatch(/500/);
+    await stage.deliver(failed(stage, { TransactionId: '5999999999', ReasonCode: '5054' }));
+    expect(await messagesTo(stage)).toHaveLength(2);
+    for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
+    await stage.deliver(failed(stage, { TransactionId: '5999999998' }));
+    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await messagesTo(stage)).toHaveLength(2);
+  });
+
+  test('of an order of nobody, or of a payer who is blocked, tells nobody', async () => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    await stage.deliver(failed(stage, { InvoiceId: 'an-order-of-nobody' }));
+    await stage.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [stage.current.user.id]);
+    await stage.deliver(failed(stage));
+    expect(await messagesTo(stage)).toEqual([]);
   });
 });
 

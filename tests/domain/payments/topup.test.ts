@@ -104,7 +104,7 @@ describe('topupBalance', () => {
   });
 
   test.each([
-    ['unavailable', 500, 'Failed to create Sandbox payment'],
+    ['unavailable', 502, 'Failed to create Sandbox payment'],
     ['rejected', 500, 'Failed to create Sandbox payment'],
     ['not_configured', 400, 'Sandbox payment method is unavailable'],
     ['crash', 500, 'Failed to create payment. Please try again later.'],
@@ -123,7 +123,7 @@ describe('topupBalance', () => {
   test('an invoice whose answer was lost is found by its order id when it is paid', async () => {
     const user = await aUser(app);
     provider.createFaults = ['after'];
-    await expect(topupBalance(app, actorOf(user), request, { idempotencyKey: null })).rejects.toMatchObject({ status: 500 });
+    await expect(topupBalance(app, actorOf(user), request, { idempotencyKey: null })).rejects.toMatchObject({ status: 502 });
     const [externalId] = [...provider.invoices.keys()];
     provider.set(externalId!, 'paid');
     await callback(app, externalId!);

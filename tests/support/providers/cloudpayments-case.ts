@@ -51,6 +51,8 @@ export const aConnection = (change: Partial<CloudpaymentsConnection> = {}): Clou
 /** CloudPayments (03a section 12). */
 export const cloudpaymentsCase: ProviderCase = {
   method: 'cloudpayments',
+  credentials: (secret) => ({ CLOUDPAYMENTS_PUBLIC_ID: 'pk_sandbox', CLOUDPAYMENTS_API_SECRET: secret }),
+  realUrl: 'https://api.cloudpayments.ru',
   settings: { CLOUDPAYMENTS_CALLBACK_NETWORKS: '127.0.0.0/8' },
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'fail', 'refund'],

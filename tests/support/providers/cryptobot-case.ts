@@ -17,6 +17,8 @@ const ACKNOWLEDGED = { status: 200, body: '{"status":"ok"}' };
 /** CryptoBot (03a section 3). */
 export const cryptobotCase: ProviderCase = {
   method: 'cryptobot',
+  credentials: (secret) => ({ CRYPTOBOT_API_TOKEN: secret }),
+  realUrl: 'https://pay.crypt.bot',
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'overpay'],
   impossible: {

@@ -29,6 +29,9 @@ export const vectorConnection = (apiKey: string) => ({
 /** Heleket (03a section 4). */
 export const heleketCase: ProviderCase = {
   method: 'heleket',
+  credentials: (secret) => ({ HELEKET_MERCHANT_ID: 'sandbox', HELEKET_API_KEY: secret }),
+  realUrl: 'https://api.heleket.com/v1',
+  realEnvironment: { HELEKET_CALLBACK_NETWORKS: '127.0.0.0/8' },
   settings: { HELEKET_CALLBACK_NETWORKS: '31.133.220.8' },
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'overpay', 'underpay', 'fail', 'expire', 'refund'],

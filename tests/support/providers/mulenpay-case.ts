@@ -26,6 +26,8 @@ async function withAnswer(stage: ProviderStage, change: Record<string, unknown>)
 /** MulenPay (03a section 6): callbacks need no signature, so that the API decides. */
 export const mulenpayCase: ProviderCase = {
   method: 'mulenpay',
+  credentials: (secret) => ({ MULENPAY_API_KEY: secret, MULENPAY_SECRET_KEY: secret, MULENPAY_SHOP_ID: '1' }),
+  realUrl: 'https://mulenpay.ru/api',
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'fail', 'expire'],
   impossible: {

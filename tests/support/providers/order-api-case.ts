@@ -83,12 +83,14 @@ export function orderApiCase(options: {
   method: string;
   path: string;
   F11: Forgery;
+  credentials: ProviderCase['credentials'];
+  realEnvironment?: Record<string, string>;
   /** Shop and second secret word of the vectors. */
   vectors: { shopId: string; word2: string };
 }): ProviderCase {
-  const { method, path, F11, vectors } = options;
+  const { method, path, F11, vectors, credentials, realEnvironment = {} } = options;
   return {
-    method,
+    ...{ method, credentials, realEnvironment, realUrl: 'https://api.fk.life' },
     acknowledges: ACKNOWLEDGED,
     reports: ['pay'],
     impossible: {

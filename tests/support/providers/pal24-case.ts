@@ -16,6 +16,8 @@ function claimed(stage: ProviderStage, change: Record<string, string> = {}): Raw
 /** PAL24 (03a section 7): the status of a postback is not signed, so that the bill decides. */
 export const pal24Case: ProviderCase = {
   method: 'pal24',
+  credentials: (secret) => ({ PAL24_API_TOKEN: secret, PAL24_SHOP_ID: 'sandbox' }),
+  realUrl: 'https://pal24.pro/api/v1',
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'overpay', 'underpay', 'fail', 'expire', 'refund', 'chargeback'],
   forgeries: {

@@ -40,6 +40,8 @@ const WHOLE_SUM = 'the provider has no status for another sum: the payer pays th
 /** Platega (03a section 8): the credentials in the headers, and the API decides. */
 export const plategaCase: ProviderCase = {
   method: 'platega',
+  credentials: (secret) => ({ PLATEGA_MERCHANT_ID: '5a4db0c5-0000-4000-8000-000000000001', PLATEGA_SECRET: secret }),
+  realUrl: 'https://app.platega.io',
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'fail', 'expire', 'refund', 'chargeback'],
   impossible: { underpay: WHOLE_SUM, overpay: WHOLE_SUM },

@@ -1,3 +1,4 @@
+import { expect, TestRunner } from 'vitest';
 import type { CaseKind } from '../../../src/domain/payments/types.ts';
 import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
 import type { ProviderStage, StagedInvoice } from './provider-stage.ts';
@@ -67,6 +68,15 @@ export interface ProviderCase {
   method: string;
   /** Settings besides `SANDBOX_PROVIDERS`. */
   settings?: Record<string, string>;
+  /**
+   * What an administrator enters to use the provider without the sandbox, besides `<METHOD>_ENABLED`.
+   * @param secret of the fake, which answers in the place of the provider
+   */
+  credentials: (secret: string) => Readonly<Record<string, string>>;
+  /** Where the service sends its requests then, up to what the fake answers below its own address; null = it sends none. */
+  realUrl: string | null;
+  /** Environment values for this use, besides those of `settings`. */
+  realEnvironment?: Record<string, string>;
   /** Sub-option of the invoice, where the method needs one. */
   option?: string;
   /** Makes the payment at the fake, where the provider has no invoices; `paymentId` is then 0, and the record is the payer's latest one. */
@@ -80,4 +90,17 @@ export interface ProviderCase {
   forgeries: Record<ForgeryId, Forgery>;
   /** Runs a vector of docs/spec/vectors. @returns a boolean = whether our verifier accepts it; a text = what our signer makes of it */
   vector: (vector: Vector) => string | boolean;
+}
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Why a provider has no such case; `npm run test:providers` shows it without a mark. */
+    notApplicable?: string;
+  }
+}
+
+/** Ends the current test as one that the provider cannot have, for a reason that 03a gives. */
+export function notApplicable(reason: string): void {
+  expect(reason).toMatch(/\w+ \w+/);
+  TestRunner.getCurrentTest()!.meta.notApplicable = reason;
 }

@@ -25,6 +25,22 @@ export interface StagedInvoice {
   invoice: SandboxInvoice;
 }
 
+/** A provider that does not answer. */
+export interface Stall {
+  /** Requests that wait for it, or have waited. */
+  requests(): number;
+  /** It answers again, also what still waits. */
+  end(): void;
+}
+
+/** What a stage needs besides the provider. */
+export interface StageOptions extends TestAppOptions {
+  /** Another provider of the same service. */
+  neighbour?: ProviderCase;
+  /** The service has no sandbox and no settings of the provider yet: `switchOn` and `switchOff` of `real-provider.ts` change them. */
+  isReal?: boolean;
+}
+
 /** The service with one provider as the sandbox's fake: the adapter calls it over HTTP, its callbacks are kept for the test to deliver. */
 export interface ProviderStage {
   t: TestApp;
@@ -36,36 +52,52 @@ export interface ProviderStage {
   secret: string;
   /** The latest invoice. */
   current: StagedInvoice;
-  /** A new invoice through the operation of the cabinet; kopeks. */
-  open(amountKopeks?: number): Promise<StagedInvoice>;
+  /**
+   * A new invoice through the operation of the cabinet; kopeks.
+   * @param of another provider of the stage; default: its own
+   */
+  open(amountKopeks?: number, of?: ProviderCase): Promise<StagedInvoice>;
   /** Performs an action at the fake. @returns the callbacks that it posted */
   act(action: InvoiceAction, refundKopeks?: number): Promise<RawCallback[]>;
   /** What the fake has posted of an action about the latest invoice. */
   posted(action: InvoiceAction): readonly RawCallback[];
   /** `act` for an action with exactly one callback. */
   callbackOf(action: InvoiceAction): Promise<RawCallback>;
-  /** Delivers a callback to the service's HTTP server, and processes it when it was stored. */
-  deliver(callback: RawCallback): Promise<{ status: number; body: string }>;
-  /** Runs the jobs of all callbacks that wait. */
-  process(): Promise<void>;
+  /** Delivers a callback to the service's HTTP server, which only stores it. */
+  store(callback: RawCallback): Promise<{ status: number; body: string }>;
+  /** `store`, then `process`. */
+  deliver(callback: RawCallback, of?: ProviderCase): Promise<{ status: number; body: string }>;
+  /** Runs the jobs of all callbacks of a provider that wait. */
+  process(of?: ProviderCase): Promise<void>;
   /** Answers the adapter's requests in place of the fake; null = the fake answers. */
   intercept(answer: ((request: LoopbackRequest) => LoopbackReply | null) | null): void;
+  /** From now on the provider accepts connections and does not answer. */
+  stall(): Stall;
   close(): Promise<void>;
 }
 
 const AMOUNT_KOPEKS = 50_000;
 
-/** Starts the stage of a provider with one open invoice. */
-export async function aProviderStage(provider: ProviderCase, options: TestAppOptions = {}): Promise<ProviderStage> {
+/** Starts the stage of a provider with one open invoice, unless it is a real one, which has to be switched on first. */
+export async function aProviderStage(provider: ProviderCase, options: StageOptions = {}): Promise<ProviderStage> {
   const { method } = provider;
-  const environment = { SANDBOX_PROVIDERS: method, ...provider.settings, ...options.environment };
+  const { neighbour, isReal = false, ...appOptions } = options;
+  const cases = [provider, ...(neighbour ? [neighbour] : [])];
+  const fakes = { SANDBOX_PROVIDERS: isReal ? '' : cases.map((staged) => staged.method).join(',') };
+  const environment = {
+    ...{ ...fakes, ...neighbour?.settings, ...provider.settings },
+    ...(isReal ? provider.realEnvironment : {}),
+    ...options.environment,
+  };
   const { servers, secrets, callbacks } = await workerSandbox();
   const recorder = await startRecorder(() => ({ ...provider.acknowledges, contentType: 'application/json' }));
-  const t = await testApp({ ...options, environment });
+  const t = await testApp({ ...appOptions, environment });
   const { app } = t;
   callbacks.url = recorder.server.url;
   await seedPaymentMethods(app);
-  await app.db.sql('UPDATE payment_method_configs SET is_enabled = true WHERE method_id = $1 RETURNING method_id', [method]);
+  await app.db.sql('UPDATE payment_method_configs SET is_enabled = true WHERE method_id = ANY($1::text[]) RETURNING method_id', [
+    cases.map((staged) => staged.method),
+  ]);
   const { fastify: server } = await createHttpServer({
     observeRefusal,
     app,
@@ -77,9 +109,9 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
   const sandbox = servers.payments;
 
   const posted = new Map<InvoiceAction, readonly RawCallback[]>();
-  const open = async (amountKopeks = AMOUNT_KOPEKS): Promise<StagedInvoice> => {
-    if (provider.pays) {
-      stage.current = await provider.pays(stage, amountKopeks);
+  const open = async (amountKopeks = AMOUNT_KOPEKS, { method: wire, option, pays } = provider): Promise<StagedInvoice> => {
+    if (pays) {
+      stage.current = await pays(stage, amountKopeks);
       posted.clear();
       return stage.current;
     }
@@ -87,12 +119,12 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
     const { paymentId } = await topupBalance(
       app,
       { kind: 'user', userId: user.id },
-      { amountKopeks, method, option: provider.option ?? null },
+      { amountKopeks, method: wire, option: option ?? null },
       { idempotencyKey: null, ip: '203.0.113.7' },
     );
     const [row] = await app.db.sql<{ orderId: string }>('SELECT order_id FROM payments WHERE id = $1::int', [paymentId]);
-    const invoice = (await sandbox.list()).find((known) => known.wire === method && known.orderId === row!.orderId);
-    if (!invoice) throw new Error(`the fake of ${method} has no invoice of order ${row!.orderId}`);
+    const invoice = (await sandbox.list()).find((known) => known.wire === wire && known.orderId === row!.orderId);
+    if (!invoice) throw new Error(`the fake of ${wire} has no invoice of order ${row!.orderId}`);
     stage.current = { user, paymentId, orderId: row!.orderId, invoice };
     posted.clear();
     return stage.current;
@@ -111,12 +143,20 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
     return callbacks;
   };
 
-  const process = async () => {
+  const process = async (of = provider) => {
     const waiting = await app.db.sql<{ id: number }>(
       'SELECT id FROM provider_callbacks WHERE provider = $1 AND processed_at IS NULL ORDER BY id',
-      [method],
+      [of.method],
     );
     for (const { id } of waiting) await processCallback(app, { callbackId: id });
+  };
+
+  const store = async ({ method: verb = 'POST', path, headers, body, ip }: RawCallback) => {
+    const reply = await server.inject({
+      ...{ method: verb as 'POST', url: path, headers, payload: body },
+      ...(ip ? { remoteAddress: ip } : {}),
+    });
+    return { status: reply.statusCode, body: reply.body };
   };
 
   const stage: ProviderStage = {
@@ -128,15 +168,34 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
       if (made.length !== 1) throw new Error(`${made.length} callbacks of ${action} in place of one`);
       return made[0]!;
     },
-    deliver: async ({ method: verb = 'POST', path, headers, body, ip }) => {
-      const reply = await server.inject({
-        ...{ method: verb as 'POST', url: path, headers, payload: body },
-        ...(ip ? { remoteAddress: ip } : {}),
-      });
-      await process();
-      return { status: reply.statusCode, body: reply.body };
+    store,
+    deliver: async (callback, of) => {
+      const reply = await store(callback);
+      await process(of);
+      return reply;
     },
     intercept: (answer) => sandbox.intercept(answer === null ? null : (request) => answer(request)),
+    stall: () => {
+      let requests = 0;
+      let end: () => void = () => undefined;
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      // Closed without an answer then: the caller has long given up.
+      const cut = { status: 0, contentType: '', body: '', isCut: true };
+      sandbox.intercept((_request, wire) => {
+        if (wire !== method) return null;
+        requests++;
+        return ended.then(() => cut);
+      });
+      return {
+        requests: () => requests,
+        end: () => {
+          sandbox.intercept(null);
+          end();
+        },
+      };
+    },
     close: async () => {
       sandbox.intercept(null);
       callbacks.url = null;
@@ -144,7 +203,7 @@ export async function aProviderStage(provider: ProviderCase, options: TestAppOpt
       await recorder.server.close();
     },
   };
-  await open();
+  if (!isReal) await open();
   return stage;
 }
 

@@ -21,6 +21,8 @@ export function reported(stage: ProviderStage, change: Record<string, unknown> =
 /** RioPay (03a section 13): the whole body is signed, so that it is credited from the callback. */
 export const riopayCase: ProviderCase = {
   method: 'riopay',
+  credentials: (secret) => ({ RIOPAY_API_TOKEN: secret }),
+  realUrl: 'https://api.riopay.online',
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'fail', 'expire', 'refund', 'chargeback'],
   impossible: { underpay: WHOLE_SUM, overpay: WHOLE_SUM },

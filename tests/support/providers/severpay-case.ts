@@ -38,6 +38,9 @@ const answered =
 /** SeverPay (03a section 14). */
 export const severpayCase: ProviderCase = {
   method: 'severpay',
+  credentials: (secret) => ({ SEVERPAY_MID: '101', SEVERPAY_TOKEN: secret }),
+  realUrl: 'https://severpay.io/api/merchant',
+  realEnvironment: { SEVERPAY_CALLBACK_NETWORKS: '127.0.0.0/8' },
   // The list of addresses is off by default; with one the fake's own addresses are allowed.
   settings: { SEVERPAY_CALLBACK_NETWORKS: '45.76.81.14' },
   acknowledges: ACKNOWLEDGED,

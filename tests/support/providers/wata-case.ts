@@ -28,6 +28,9 @@ function withHeaders(stage: ProviderStage, headers: Record<string, string>): Raw
 /** WATA (03a section 9): the whole body is signed, so that it is credited from the callback; one key signs for every merchant. */
 export const wataCase: ProviderCase = {
   method: 'wata',
+  credentials: (secret) => ({ WATA_ACCESS_TOKEN: secret }),
+  realUrl: 'https://api.wata.pro/api/h2h',
+  realEnvironment: { WATA_CALLBACK_NETWORKS: '127.0.0.0/8' },
   settings: { WATA_CALLBACK_NETWORKS: '62.84.126.140,51.250.106.150' },
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'fail', 'refund'],

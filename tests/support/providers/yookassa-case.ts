@@ -29,6 +29,9 @@ const act = (action: InvoiceAction) => (stage: ProviderStage) => stage.callbackO
 /** YooKassa (03a section 5): nothing is signed, so that the address is checked and the API decides. */
 export const yookassaCase: ProviderCase = {
   method: 'yookassa',
+  credentials: (secret) => ({ YOOKASSA_SHOP_ID: 'sandbox', YOOKASSA_SECRET_KEY: secret }),
+  realUrl: 'https://api.yookassa.ru/v3',
+  realEnvironment: { YOOKASSA_CALLBACK_NETWORKS: '127.0.0.0/8' },
   acknowledges: ACKNOWLEDGED,
   reports: ['pay', 'fail', 'expire', 'refund'],
   impossible: {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { heleketProvider } from '../../../src/integrations/payments/heleket/heleket-provider.ts';
 import { heleketSignature } from '../../../src/integrations/payments/heleket/signature.ts';
-import { aCallback, anInvoice, recordedAccess } from '../../support/providers/recorded-access.ts';
+import { aCallback, anInvoice, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const KEY = 'heleket-payment-key';
 const SETTINGS = { HELEKET_ENABLED: 'true', HELEKET_MERCHANT_ID: 'merchant-1', HELEKET_API_KEY: KEY };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { pal24Signature } from '../../../src/integrations/payments/pal24/pal24-callback.ts';
 import { pal24Provider } from '../../../src/integrations/payments/pal24/pal24-provider.ts';
-import { aCallback, anInvoice, recordedAccess } from '../../support/providers/recorded-access.ts';
+import { aCallback, anInvoice, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const TOKEN = '17|pal24-token';
 const SETTINGS = { PAL24_ENABLED: 'true', PAL24_API_TOKEN: TOKEN, PAL24_SHOP_ID: 'shop-1' };
@@ -56,7 +56,7 @@ describe('PAL24: requests', () => {
     await expect(provider.fetchStatus({ externalId: BILL, orderId: ORDER })).rejects.toMatchObject({ failure });
   });
 
-  it.each(['PAL24_API_TOKEN', 'PAL24_SHOP_ID', 'PAL24_ENABLED'])('is not configured without %s', async (key) => {
+  it.each(['PAL24_API_TOKEN', 'PAL24_SHOP_ID'])('is not configured without %s', async (key) => {
     const provider = pal24Provider(recordedAccess({ ...SETTINGS, [key]: '' }).access);
     expect(provider.isConfigured()).toBe(false);
     const verdict = await provider.receiveCallback(aCallback('InvId=1'));

@@ -3,12 +3,7 @@ import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payme
 import { plategaProvider } from '../../../src/integrations/payments/platega/platega-provider.ts';
 import { cutToBytes, transactionState } from '../../../src/integrations/payments/platega/transaction-wire.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
-import {
-  failure,
-  RECORDED_NOW,
-  RECORDED_SECRET,
-  recordingServerAccess,
-} from '../../support/providers/recording-server-access.ts';
+import { failure, RECORDED_NOW, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 
 const MERCHANT = '0f0e0d0c-1111-2222-3333-444455556666';
 const SETTINGS = {
@@ -185,7 +180,7 @@ describe('Platega adapter (03a section 8)', () => {
     expect(provider.readCallback).toBeUndefined();
   });
 
-  it.each(['PLATEGA_ENABLED', 'PLATEGA_MERCHANT_ID', 'PLATEGA_SECRET'] as const)('is closed without %s', async (missing) => {
+  it.each(['PLATEGA_MERCHANT_ID', 'PLATEGA_SECRET'] as const)('is closed without %s', async (missing) => {
     const { [missing]: _left, ...rest } = SETTINGS;
     const { provider } = await setup(undefined, rest);
     expect(provider.isConfigured()).toBe(false);

@@ -5,7 +5,7 @@ import { orderBody, orderState } from '../../../src/integrations/payments/riopay
 import { riopaySignature } from '../../../src/integrations/payments/riopay/riopay-callback.ts';
 import { riopayProvider } from '../../../src/integrations/payments/riopay/riopay-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
-import { failure, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/recording-server-access.ts';
+import { failure, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 
 const ORDER = {
   ...{ id: 'order-1', status: 'CREATED', amount: '1000.5', currency: 'RUB', externalId: 'abc123' },
@@ -71,7 +71,6 @@ describe('RioPay adapter (03a section 13)', () => {
     expect(await connectionOf({ ...ON, RIOPAY_WEBHOOK_SECRET: 'w' })).toMatchObject({ webhookSecret: 'w', token: 't' });
     expect(await connectionOf({ ...ON, RIOPAY_WEBHOOK_SECRET: '' })).toMatchObject({ webhookSecret: 't' });
     expect(await connectionOf({ RIOPAY_ENABLED: 'true', RIOPAY_WEBHOOK_SECRET: 'w' })).toBeNull();
-    expect(await connectionOf({ RIOPAY_API_TOKEN: 't' })).toBeNull();
   });
 
   it.each([

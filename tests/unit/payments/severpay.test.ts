@@ -6,7 +6,7 @@ import { phpJson } from '../../../src/integrations/payments/severpay/php-json.ts
 import { severpayProvider } from '../../../src/integrations/payments/severpay/severpay-provider.ts';
 import { severpaySignature } from '../../../src/integrations/payments/severpay/signature.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
-import { bodyOf, scriptedAccess } from '../../support/providers/scripted-access.ts';
+import { bodyOf, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const TOKEN = 'severpay-test-token';
 const SHOP = { SEVERPAY_ENABLED: 'true', SEVERPAY_MID: '101', SEVERPAY_TOKEN: TOKEN };
@@ -33,22 +33,22 @@ const answerOf = (change: Record<string, unknown> = {}) => ({
 
 describe('creating an invoice', () => {
   test('the body has the fields of 03a with a fresh salt, and is signed over its sorted fields', async () => {
-    const access = scriptedAccess({ ...SHOP, SEVERPAY_LIFETIME: '60' }, [CREATED]);
+    const { access, requests } = recordedAccess({ ...SHOP, SEVERPAY_LIFETIME: '60' }, [CREATED]);
     const provider = severpayProvider(access);
     expect(await provider.createInvoice(invoice())).toMatchObject({
       ...{ externalId: '123', paymentUrl: 'https://severpay.io/pay/1', status: 'new', merchantId: '101' },
       expiresAt: new Date(1_790_000_000_000),
     });
     await provider.createInvoice(invoice());
-    expect(access.sent[0]).toMatchObject({ url: 'https://severpay.io/api/merchant/payin/create', idempotent: false });
-    const { sign, salt, ...fields } = bodyOf(access.sent[0]);
+    expect(requests[0]).toMatchObject({ url: 'https://severpay.io/api/merchant/payin/create', idempotent: false });
+    const { sign, salt, ...fields } = bodyOf(requests[0]);
     expect(fields).toEqual({
       ...{ mid: 101, order_id: 'sp_u1', amount: 500.5, currency: 'RUB', client_email: 'u1@shop.example', client_id: '1' },
       ...{ url_return: 'https://shop.example/back', lifetime: 60 },
     });
     expect(salt).toMatch(/^[0-9a-f]{32}$/);
-    expect(bodyOf(access.sent[1]).salt).not.toBe(salt);
-    const { sign: _sign, ...signed } = parseWireObject(String(access.sent[0]!.body))!;
+    expect(bodyOf(requests[1]).salt).not.toBe(salt);
+    const { sign: _sign, ...signed } = parseWireObject(String(requests[0]!.body))!;
     expect(sign).toBe(severpaySignature(signed, TOKEN));
   });
 
@@ -57,9 +57,9 @@ describe('creating an invoice', () => {
     [50_050, '"amount":500.5,'],
     [50_055, '"amount":500.55,'],
   ])('%i kopeks are written as %s, since PHP drops zeros before it signs', async (amountKopeks, text) => {
-    const access = scriptedAccess(SHOP, [CREATED]);
+    const { access, requests } = recordedAccess(SHOP, [CREATED]);
     await severpayProvider(access).createInvoice(invoice({ amountKopeks }));
-    expect(String(access.sent[0]!.body)).toContain(text);
+    expect(String(requests[0]!.body)).toContain(text);
   });
 
   test.each([
@@ -67,24 +67,24 @@ describe('creating an invoice', () => {
     ['1440', 1_440],
     ['99999', 4_320],
   ])('a lifetime of %s minutes is sent as %i', async (setting, minutes) => {
-    const access = scriptedAccess({ ...SHOP, SEVERPAY_LIFETIME: setting }, [CREATED]);
+    const { access, requests } = recordedAccess({ ...SHOP, SEVERPAY_LIFETIME: setting }, [CREATED]);
     await severpayProvider(access).createInvoice(invoice());
-    expect(bodyOf(access.sent[0]).lifetime).toBe(minutes);
+    expect(bodyOf(requests[0]).lifetime).toBe(minutes);
   });
 
   test('spec 03 H16: a payer without e-mail is named by the messenger id, a guest by the order, nobody by an invented address', async () => {
-    const access = scriptedAccess(SHOP, [CREATED]);
+    const { access, requests } = recordedAccess(SHOP, [CREATED]);
     const { payerEmail: _email, ...request } = invoice();
     await severpayProvider(access).createInvoice(request);
     await severpayProvider(access).createInvoice({ ...request, metadata: {} });
-    expect(access.sent.map((sent) => bodyOf(sent)).map(({ client_email, client_id }) => [client_email, client_id])).toEqual([
+    expect(requests.map((sent) => bodyOf(sent)).map(({ client_email, client_id }) => [client_email, client_id])).toEqual([
       ['55@telegram.org', '1'],
       ['user_sp_u1@telegram.org', 'sp_u1'],
     ]);
   });
 
   test.each([9_999, 10_000_001])('%i kopeks are outside the limits', async (amountKopeks) => {
-    const provider = severpayProvider(scriptedAccess(SHOP, []));
+    const provider = severpayProvider(recordedAccess(SHOP, []).access);
     await expect(provider.createInvoice(invoice({ amountKopeks }))).rejects.toMatchObject({ failure: 'rejected' });
   });
 
@@ -96,13 +96,13 @@ describe('creating an invoice', () => {
     ['a failure of the provider', { status: 500, body: '' }, 'unavailable'],
     ['no answer', new OutboundError('severpay', 'timeout', 'no answer'), 'unavailable'],
   ])('%s is %s and is not repeated', async (_name, answer, failure) => {
-    const access = scriptedAccess(SHOP, [answer]);
+    const { access, requests } = recordedAccess(SHOP, [answer]);
     const error = await severpayProvider(access)
       .createInvoice(invoice())
       .catch((reason: unknown) => reason as Error);
     expect(error).toMatchObject({ name: 'ProviderError', failure });
     expect((error as Error).message).not.toContain(TOKEN);
-    expect(access.sent).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
@@ -117,15 +117,15 @@ describe('asking about an invoice', () => {
     ['fail', 'failed'],
     ['something_new', 'pending'],
   ])('status %s is %s', async (status, outcome) => {
-    const access = scriptedAccess(SHOP, [answerOf({ status })]);
+    const { access, requests } = recordedAccess(SHOP, [answerOf({ status })]);
     const state = await severpayProvider(access).fetchStatus(reference);
     expect(state).toMatchObject({ outcome, status, amountKopeks: 50_050, currency: 'RUB', orderId: 'sp_u1', externalId: '123' });
-    expect(bodyOf(access.sent[0])).toMatchObject({ id: 123, mid: 101 });
+    expect(bodyOf(requests[0])).toMatchObject({ id: 123, mid: 101 });
   });
 
   test('an answer about another invoice, or without amount, currency or order, is not used', async () => {
     for (const change of [{ id: 124 }, { amount: '5e2' }, { currency: null }, { order_id: null }]) {
-      const provider = severpayProvider(scriptedAccess(SHOP, [answerOf(change)]));
+      const provider = severpayProvider(recordedAccess(SHOP, [answerOf(change)]).access);
       await expect(provider.fetchStatus(reference)).rejects.toMatchObject({ failure: 'unavailable' });
     }
   });
@@ -138,7 +138,7 @@ describe('callbacks', () => {
     rawBody: Buffer.from(body),
   });
   const receive = (body: string, networks: string[] = [], ip?: string) =>
-    severpayProvider({ ...scriptedAccess(SHOP, []), callbackNetworks: networks }).receiveCallback(post(body, ip));
+    severpayProvider(recordedAccess(SHOP, [], networks).access).receiveCallback(post(body, ip));
   const PAYIN = '{"type":"payin","data":{"id":5501,"order_id":"sp_u1","status":"success"},"salt":"aa"}';
 
   test('the received text is signed without its sign, wherever that stands and however it is spaced', async () => {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ProviderCallback } from '../../../src/domain/payments/ports.ts';
 import { wataProvider } from '../../../src/integrations/payments/wata/wata-provider.ts';
-import { failure, recordingServerAccess } from '../../support/providers/recording-server-access.ts';
+import { failure, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 
 const newKeys = () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });

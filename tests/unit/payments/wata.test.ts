@@ -2,12 +2,7 @@ import { SignJWT } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InvoiceRequest } from '../../../src/domain/payments/ports.ts';
 import { tokenExpiry, wataProvider } from '../../../src/integrations/payments/wata/wata-provider.ts';
-import {
-  failure,
-  RECORDED_NOW,
-  RECORDED_SECRET,
-  recordingServerAccess,
-} from '../../support/providers/recording-server-access.ts';
+import { failure, RECORDED_NOW, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 
 const LINK = { id: 'link-1', url: 'https://pay.example/link-1', status: 'Opened', terminalPublicId: 'terminal-1' };
 const ON = { WATA_ENABLED: 'true', WATA_ACCESS_TOKEN: 'w-token', WATA_BASE_URL: '{url}/api/h2h/' };

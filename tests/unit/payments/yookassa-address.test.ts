@@ -51,6 +51,7 @@ test('an invoice goes to the provider’s address, with credentials and our orde
   const provider = createYookassaProvider({
     http: createHttpClient({ system: 'yookassa', retries: 0 }),
     connection: () => connection,
+    isOn: () => true,
     webhookPath: () => '/yookassa-webhook',
   });
   const invoice = await provider.createInvoice({

@@ -44,6 +44,7 @@ async function setup(change: Partial<YookassaConnection> | null = {}) {
   const provider = createYookassaProvider({
     http: createHttpClient({ system: 'yookassa', retries: 0 }),
     connection: () => (change === null ? null : connection),
+    isOn: () => true,
     webhookPath: () => '/yookassa-webhook',
   });
   return { provider, sandbox, receiver, connection };

@@ -3,6 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { requireUser } from '../../identity/require-user.ts';
+import { text } from '../../messaging/texts.ts';
 import { listPromoGroups, lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
 import { methodDefaults } from '../method-defaults.ts';
 import { isMethodConfigured, methodLimits, methodName, methodOptions, optionName } from '../method-settings.ts';
@@ -19,6 +20,7 @@ import {
 
 /** A method as administrators see it: what is stored, and what applies where nothing is. Amounts are kopeks. */
 export interface MethodConfigView extends MethodConfig {
+  /** With a mark where no public document confirms the interface of the provider (03a section 11); users see it without one. */
   defaultDisplayName: string;
   defaultMinAmountKopeks: number;
   defaultMaxAmountKopeks: number;
@@ -103,13 +105,14 @@ function optionsOf(app: App, methodId: string): readonly string[] | null {
 function viewConfig(app: App, config: MethodConfig, language: string): MethodConfigView {
   const { methodId, subOptions } = config;
   const method = methodDefaults(methodId);
+  const name = methodName(app, methodId);
   const options = optionsOf(app, methodId);
   const { minKopeks, maxKopeks } = limitsOf(app, methodId);
   return {
     ...config,
     // Those that can be sent back: an option that is not available now cannot be chosen.
     subOptions: subOptions && Object.fromEntries(Object.entries(subOptions).filter(([id]) => options?.includes(id))),
-    defaultDisplayName: methodName(app, methodId),
+    defaultDisplayName: method?.isUnconfirmed ? text(language, 'payments.method_unconfirmed', { method: name }) : name,
     defaultMinAmountKopeks: minKopeks,
     defaultMaxAmountKopeks: maxKopeks,
     availableSubOptions: options?.map((id) => ({ id, name: optionName(language, methodId, id) })) ?? null,

@@ -12,8 +12,8 @@ import {
 import { parseWireForm } from '../wire/form.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { receiveCloudpaymentsCallback } from './cloudpayments-callback.ts';
 import { type CloudpaymentsConnection, cloudpaymentsConnection } from './connection.ts';
 import { NOTIFICATION_SUBPATHS, notifiedState } from './notification-wire.ts';
@@ -27,8 +27,8 @@ const METHOD = 'cloudpayments';
  */
 export function cloudpaymentsProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => cloudpaymentsConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'CloudPayments is not configured');
+  const account = providerAccount(METHOD, 'CloudPayments', () => cloudpaymentsConnection(access), access.isOn);
+  const { connection, required } = account;
 
   return {
     method: METHOD,
@@ -39,11 +39,12 @@ export function cloudpaymentsProvider(access: ProviderAccess): PaymentProvider {
     callbackSubpaths: NOTIFICATION_SUBPATHS,
     asksAboutUnknown: false,
     canRefundPartly: true,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('CLOUDPAYMENTS_WEBHOOK_PATH'),
-    createInvoice: async (request) => createOrder(http, required(), request),
+    createInvoice: async (request) => createOrder(http, account.requiredForNew(), request),
     fetchStatus: async (reference) => findPayment(http, required(), reference),
-    receiveCallback: async (callback) => receiveCloudpaymentsCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveCloudpaymentsCallback(callback, account.connectionFor(callback)),
     readCallback: (body, subpath) => {
       const form = parseWireForm(body);
       return form && notifiedState(form, subpath, connection()?.isTestTerminal ?? false);

@@ -23,7 +23,7 @@ export interface CloudpaymentsConnection {
 /** The fake's public id. */
 const FAKE_PUBLIC_ID = 'pk_sandbox';
 
-/** Null while CloudPayments is off or has no credentials. */
+/** Null while CloudPayments has no credentials. */
 export function cloudpaymentsConnection({
   settings,
   fake,
@@ -33,7 +33,7 @@ export function cloudpaymentsConnection({
   const access = fake();
   const publicId = access ? FAKE_PUBLIC_ID : (settings.get('CLOUDPAYMENTS_PUBLIC_ID') ?? '');
   const apiSecret = access ? access.secret : (settings.get('CLOUDPAYMENTS_API_SECRET') ?? '');
-  if (!access && (!settings.get('CLOUDPAYMENTS_ENABLED') || publicId === '' || apiSecret === '')) return null;
+  if (!access && (publicId === '' || apiSecret === '')) return null;
   return {
     baseUrl: bareUrl(access ? access.baseUrl : settings.get('CLOUDPAYMENTS_API_URL')),
     publicId,

@@ -1,4 +1,4 @@
-import type { PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { AttemptFailure, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
 import { kopeksFromText } from '../wire/money.ts';
 
 export type NotificationKind = 'check' | 'pay' | 'fail' | 'confirm' | 'refund' | 'cancel';
@@ -71,8 +71,34 @@ export function notifiedState(form: NotificationForm, subpath: string, isTestTer
     merchantId: formField(form, 'AccountId'),
     isTest: isTestPayment(form) && !isTestTerminal,
     ...(isRefund ? { reversals: [{ reversalId: transactionId, kind: 'refund' as const, amountKopeks }] } : {}),
+    ...(kind === 'fail' ? { failedAttempt: { id: transactionId, reason: attemptFailure(form) } } : {}),
     raw: Object.fromEntries(form),
   };
+}
+
+/** `ReasonCode` of a Fail notification, as the provider documents them; any other one is a refusal without a reason that helps. */
+const FAILURES: Readonly<Record<string, AttemptFailure>> = {
+  5004: 'card_blocked',
+  5007: 'card_blocked',
+  5014: 'card_data',
+  5030: 'bank_unavailable',
+  5033: 'card_expired',
+  5041: 'card_blocked',
+  5043: 'card_blocked',
+  5051: 'insufficient_funds',
+  5054: 'card_expired',
+  5062: 'card_blocked',
+  5065: 'card_limit',
+  5082: 'card_data',
+  5091: 'bank_unavailable',
+  5092: 'bank_unavailable',
+  5096: 'bank_unavailable',
+  5206: 'not_confirmed',
+  5207: 'not_confirmed',
+};
+
+function attemptFailure(form: NotificationForm): AttemptFailure {
+  return FAILURES[formField(form, 'ReasonCode') ?? ''] ?? 'refused';
 }
 
 interface Known {

@@ -14,11 +14,11 @@ const TESTNET_URL = 'https://testnet-pay.crypt.bot';
 /** The provider's own limit of `expires_in`. */
 const MAX_EXPIRES_SECONDS = 2_678_400;
 
-/** Null while CryptoBot is off or has no token. */
+/** Null while CryptoBot has no token. */
 export function cryptobotConnection({ settings, fake }: Pick<ProviderAccess, 'settings' | 'fake'>): CryptobotConnection | null {
   const access = fake();
   const token = access ? access.secret : (settings.get('CRYPTOBOT_API_TOKEN') ?? '');
-  if (!access && (!settings.get('CRYPTOBOT_ENABLED') || token === '')) return null;
+  if (!access && token === '') return null;
   const realUrl = settings.get('CRYPTOBOT_TESTNET') ? TESTNET_URL : settings.get('CRYPTOBOT_BASE_URL');
   return {
     baseUrl: bareUrl(access ? access.baseUrl : realUrl),

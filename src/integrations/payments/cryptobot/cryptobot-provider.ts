@@ -18,8 +18,8 @@ import {
   type WireObject,
 } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { type CryptobotConnection, cryptobotConnection } from './connection.ts';
 import { receiveCryptobotCallback } from './cryptobot-callback.ts';
 import { invoiceBody, invoiceState } from './invoice-wire.ts';
@@ -29,8 +29,8 @@ const METHOD = 'cryptobot';
 /** CryptoBot, the Crypto Pay API (03a section 3). It has no refunds: a transfer would be a payout. */
 export function cryptobotProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => cryptobotConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'CryptoBot is not configured');
+  const account = providerAccount(METHOD, 'CryptoBot', () => cryptobotConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -39,11 +39,12 @@ export function cryptobotProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: true,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('CRYPTOBOT_WEBHOOK_PATH'),
-    createInvoice: async (request) => createInvoice(http, required(), request),
+    createInvoice: async (request) => createInvoice(http, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchInvoice(http, required(), reference),
-    receiveCallback: async (callback) => receiveCryptobotCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveCryptobotCallback(callback, account.connectionFor(callback)),
     readCallback: (body) => {
       const invoice = objectField(parseWireObject(body), 'payload');
       const state = invoice && invoiceState(invoice);

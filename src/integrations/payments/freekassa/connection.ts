@@ -24,7 +24,7 @@ export const FREEKASSA_FORM_URL = 'https://pay.fk.money/';
 /** Shop id of the fakes of Freekassa and Kassa.ai. */
 export const FAKE_SHOP_ID = '7012';
 
-/** Null while Freekassa is off or a credential is missing. */
+/** Null while a credential of Freekassa is missing. */
 export function freekassaConnection(access: Omit<ProviderAccess, 'http' | 'now' | 'nextNonce'>): FreekassaConnection | null {
   const { settings, proxies, callbackNetworks, creditsWithoutApi } = access;
   const fake = access.fake();
@@ -36,7 +36,6 @@ export function freekassaConnection(access: Omit<ProviderAccess, 'http' | 'now' 
     secret('FREEKASSA_SECRET_WORD_1'),
     secret('FREEKASSA_SECRET_WORD_2'),
   ];
-  if (!fake && !settings.get('FREEKASSA_ENABLED')) return null;
   if ([shopId, word1, word2].includes('') || (apiKey === '' && !creditsWithoutApi)) return null;
   const baseUrl = fake ? `${bareUrl(fake.baseUrl)}/v1` : FREEKASSA_API_URL;
   const system = settings.get('FREEKASSA_PAYMENT_SYSTEM_ID');

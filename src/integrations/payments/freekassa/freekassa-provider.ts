@@ -9,13 +9,14 @@ import {
 import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
-import { requireConnection } from '../wire/require-connection.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { type FreekassaConnection, freekassaConnection } from './connection.ts';
 import { formUrl } from './form-url.ts';
 import { notifiedState, receiveNotification } from './notification.ts';
-import type { OrderAccess } from './order-api.ts';
+import { callOrderApi, type OrderAccess } from './order-api.ts';
 import { API_SYSTEMS } from './order-wire.ts';
 import { createOrder, fetchOrder, refundOrder } from './orders.ts';
+import { systemLimits } from './system-limits.ts';
 
 const METHOD = 'freekassa';
 
@@ -25,8 +26,8 @@ const METHOD = 'freekassa';
  */
 export function freekassaProvider(providerAccess: ProviderAccess): PaymentProvider {
   const access = { ...providerAccess, inTurn: createInTurn() };
-  const connection = () => freekassaConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'Freekassa is not configured');
+  const account = providerAccount(METHOD, 'Freekassa', () => freekassaConnection(access), access.isOn);
+  const { connection, required } = account;
   const requiredApi = () => {
     const { api } = required();
     if (!api) throw new ProviderError(METHOD, 'not_configured', 'Freekassa has no API key');
@@ -42,13 +43,15 @@ export function freekassaProvider(providerAccess: ProviderAccess): PaymentProvid
     },
     callbackFormats: ['form'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => access.settings.get('FREEKASSA_WEBHOOK_PATH'),
-    createInvoice: async (request) => createInvoice(access, required(), request),
+    createInvoice: async (request) => createInvoice(access, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchOrder(access, requiredApi(), reference),
     receiveCallback: async (callback) =>
-      receiveNotification(callback, connection()?.rules ?? null, { provider: METHOD, answersOptions: true }),
+      receiveNotification(callback, account.connectionFor(callback)?.rules ?? null, { provider: METHOD, answersOptions: true }),
     readCallback: (body, _subpath, known) => readNotification(body, known, connection()),
+    fetchLimits: async () => systemLimits(await callOrderApi(access, requiredApi(), '/currencies', {})),
     refund: async (request) => refundOrder(access, requiredApi(), request),
   };
 }

@@ -25,6 +25,8 @@ export type OrderAccess = Pick<ProviderAccess, 'http' | 'nextNonce'> & {
 
 /** A request that was overtaken by one with a higher nonce is refused without effect, and sent again with the next one. */
 const NONCE_TRIES = 5;
+/** Behind a request that the provider does not answer, others end with it and not one time-out after the other. */
+const MAX_WAIT_MS = 10_000;
 
 /** The sequence of nonces of a shop and key; a new key begins a new one. */
 function nonceScope({ method, shopId, apiKey }: OrderApi): string {
@@ -44,7 +46,8 @@ export async function callOrderApi(
 ): Promise<WireObject> {
   const { method, baseUrl, apiKey } = api;
   for (let attempt = 1; attempt <= NONCE_TRIES; attempt++) {
-    const { status, text } = await inTurn(async () => {
+    const { status, text } = await inTurn(async (waitedMs) => {
+      if (waitedMs > MAX_WAIT_MS) throw new ProviderError(method, 'unavailable', 'The provider does not answer earlier requests');
       const nonce = wireNumber(String(await nextNonce(nonceScope(api))));
       const signed = { shopId: wireNumber(api.shopId), nonce, ...fields };
       return callProvider(http, method, {

@@ -29,7 +29,7 @@ export interface HeleketConnection {
 const LIFETIME = { min: 300, max: 43_200 };
 const MAX_MARKUP = 99;
 
-/** Null while Heleket is off or has no credentials. */
+/** Null while Heleket has no credentials. */
 export function heleketConnection({
   settings,
   fake,
@@ -39,7 +39,7 @@ export function heleketConnection({
   const access = fake();
   const merchantId = access ? 'sandbox' : (settings.get('HELEKET_MERCHANT_ID') ?? '');
   const apiKey = access ? access.secret : (settings.get('HELEKET_API_KEY') ?? '');
-  if (!access && (!settings.get('HELEKET_ENABLED') || merchantId === '' || apiKey === '')) return null;
+  if (!access && (merchantId === '' || apiKey === '')) return null;
   const serviceUrl = settings.get('WEBHOOK_URL');
   return {
     baseUrl: bareUrl(access ? access.baseUrl : settings.get('HELEKET_BASE_URL')),

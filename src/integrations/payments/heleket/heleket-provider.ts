@@ -9,8 +9,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { type HeleketConnection, heleketConnection } from './connection.ts';
 import { readHeleketCallback, receiveHeleketCallback } from './heleket-callback.ts';
 import { invoiceBody, invoiceState, invoiceStatus } from './invoice-wire.ts';
@@ -25,8 +25,8 @@ const FIRST_STATUS = 'check';
  */
 export function heleketProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => heleketConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'Heleket is not configured');
+  const account = providerAccount(METHOD, 'Heleket', () => heleketConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -35,11 +35,12 @@ export function heleketProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: true,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('HELEKET_WEBHOOK_PATH'),
-    createInvoice: async (request) => createInvoice(http, required(), request),
+    createInvoice: async (request) => createInvoice(http, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchInvoice(http, required(), reference),
-    receiveCallback: async (callback) => receiveHeleketCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveHeleketCallback(callback, account.connectionFor(callback)),
     readCallback: readHeleketCallback,
   };
 }

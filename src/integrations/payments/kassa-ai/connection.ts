@@ -17,13 +17,12 @@ export interface KassaAiConnection {
 
 export const KASSA_AI_API_URL = 'https://api.fk.life/v1';
 
-/** Null while Kassa.ai is off or a credential is missing. */
+/** Null while a credential of Kassa.ai is missing. */
 export function kassaAiConnection({ settings, ...access }: Pick<ProviderAccess, 'settings' | 'fake'>): KassaAiConnection | null {
   const fake = access.fake();
   const shopId = fake ? FAKE_SHOP_ID : String(settings.get('KASSA_AI_SHOP_ID') ?? '');
   const apiKey = fake ? fake.secret : (settings.get('KASSA_AI_API_KEY') ?? '').trim();
   const word2 = fake ? fake.secret : (settings.get('KASSA_AI_SECRET_WORD_2') ?? '').trim();
-  if (!fake && !settings.get('KASSA_AI_ENABLED')) return null;
   if ([shopId, apiKey, word2].includes('')) return null;
   return {
     api: { method: 'kassa_ai', baseUrl: fake ? `${bareUrl(fake.baseUrl)}/v1` : KASSA_AI_API_URL, shopId, apiKey },

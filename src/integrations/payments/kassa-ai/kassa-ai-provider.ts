@@ -6,7 +6,7 @@ import { createOrder, fetchOrder } from '../freekassa/orders.ts';
 import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
-import { requireConnection } from '../wire/require-connection.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { type KassaAiConnection, kassaAiConnection } from './connection.ts';
 
 const METHOD = 'kassa_ai';
@@ -18,8 +18,8 @@ const EXPIRES_MS = 60 * 60 * 1_000;
  */
 export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider {
   const access = { ...providerAccess, inTurn: createInTurn() };
-  const connection = () => kassaAiConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'Kassa.ai is not configured');
+  const account = providerAccount(METHOD, 'Kassa.ai', () => kassaAiConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -28,12 +28,13 @@ export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider
     canFetchStatus: true,
     callbackFormats: ['form'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => access.settings.get('KASSA_AI_WEBHOOK_PATH'),
-    createInvoice: async (request) => createInvoice(access, required(), request),
+    createInvoice: async (request) => createInvoice(access, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchOrder(access, required().api, reference),
     receiveCallback: async (callback) =>
-      receiveNotification(callback, connection()?.rules ?? null, { provider: METHOD, answersOptions: false }),
+      receiveNotification(callback, account.connectionFor(callback)?.rules ?? null, { provider: METHOD, answersOptions: false }),
     // A case for an administrator; a known payment is asked about.
     readCallback: (body, _subpath, known) =>
       known === null ? notifiedState(body, null, access.settings.get('KASSA_AI_CURRENCY').trim().toUpperCase()) : null,

@@ -18,14 +18,13 @@ export interface MulenpayConnection {
 
 const SANDBOX_SHOP_ID = 1;
 
-/** Null while MulenPay is off or has no credentials. */
+/** Null while MulenPay has no credentials. */
 export function mulenpayConnection({ settings, fake }: Pick<ProviderAccess, 'settings' | 'fake'>): MulenpayConnection | null {
   const access = fake();
   const apiKey = access ? access.secret : (settings.get('MULENPAY_API_KEY') ?? '');
   const secretKey = access ? access.secret : (settings.get('MULENPAY_SECRET_KEY') ?? '');
   const shopId = access ? SANDBOX_SHOP_ID : settings.get('MULENPAY_SHOP_ID');
-  const isComplete = apiKey !== '' && secretKey !== '' && shopId !== null;
-  if (!isComplete || !(access || settings.get('MULENPAY_ENABLED'))) return null;
+  if (apiKey === '' || secretKey === '' || shopId === null) return null;
   return {
     baseUrl: bareUrl(access ? access.baseUrl : settings.get('MULENPAY_BASE_URL')),
     apiKey,

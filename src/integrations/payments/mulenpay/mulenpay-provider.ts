@@ -9,8 +9,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { type MulenpayConnection, mulenpayConnection } from './connection.ts';
 import { receiveMulenpayCallback } from './mulenpay-callback.ts';
 import { paymentBody, paymentState } from './payment-wire.ts';
@@ -21,8 +21,8 @@ const FIRST_STATUS = 'created';
 /** MulenPay (03a section 6). */
 export function mulenpayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => mulenpayConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'MulenPay is not configured');
+  const account = providerAccount(METHOD, 'MulenPay', () => mulenpayConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -33,11 +33,12 @@ export function mulenpayProvider(access: ProviderAccess): PaymentProvider {
     asksAboutUnknown: false,
     // What a payment looks like after a refund is not documented, so that asking again tells nothing.
     asksAboutCredited: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('MULENPAY_WEBHOOK_PATH'),
-    createInvoice: async (request) => createPayment(http, required(), request),
+    createInvoice: async (request) => createPayment(http, account.requiredForNew(), request),
     fetchStatus: async ({ externalId }) => fetchPayment(http, required(), externalId),
-    receiveCallback: async (callback) => receiveMulenpayCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveMulenpayCallback(callback, account.connectionFor(callback)),
     refund: async ({ externalId }) => refundPayment(http, required(), externalId),
   };
 }

@@ -12,12 +12,12 @@ export interface Pal24Connection {
   timeoutMs: number;
 }
 
-/** Null while PAL24 is off or has no credentials. */
+/** Null while PAL24 has no credentials. */
 export function pal24Connection({ settings, fake }: Pick<ProviderAccess, 'settings' | 'fake'>): Pal24Connection | null {
   const access = fake();
   const token = access ? access.secret : (settings.get('PAL24_API_TOKEN') ?? '');
   const shopId = access ? 'sandbox' : (settings.get('PAL24_SHOP_ID') ?? '');
-  if (!access && (!settings.get('PAL24_ENABLED') || token === '' || shopId === '')) return null;
+  if (!access && (token === '' || shopId === '')) return null;
   return {
     baseUrl: bareUrl(access ? access.baseUrl : settings.get('PAL24_BASE_URL')),
     token,

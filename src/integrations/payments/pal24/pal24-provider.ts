@@ -9,8 +9,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { billForm, billState, isOverpaid, paidKopeks } from './bill-wire.ts';
 import { type Pal24Connection, pal24Connection } from './connection.ts';
 import { readPal24Callback, receivePal24Callback } from './pal24-callback.ts';
@@ -21,8 +21,8 @@ const FIRST_STATUS = 'NEW';
 /** PAL24, also PayPalych or Pally (03a section 7). Its refund call exists on request only and is not documented, so that it is not offered. */
 export function pal24Provider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => pal24Connection(access);
-  const required = () => requireConnection(METHOD, connection(), 'PAL24 is not configured');
+  const account = providerAccount(METHOD, 'PAL24', () => pal24Connection(access), access.isOn);
+  const { connection, required } = account;
 
   return {
     method: METHOD,
@@ -34,11 +34,12 @@ export function pal24Provider(access: ProviderAccess): PaymentProvider {
     // Refunds and chargebacks have postbacks of their own, which are signed.
     asksAboutCredited: false,
     callbacksNameInvoice: true,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('PAL24_WEBHOOK_PATH'),
-    createInvoice: async (request) => createBill(http, required(), request),
+    createInvoice: async (request) => createBill(http, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchBill(http, required(), reference),
-    receiveCallback: async (callback) => receivePal24Callback(callback, connection()),
+    receiveCallback: async (callback) => receivePal24Callback(callback, account.connectionFor(callback)),
     readCallback: (body) => {
       const current = connection();
       return current && readPal24Callback(body, current.signatureToken);

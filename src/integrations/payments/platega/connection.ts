@@ -17,12 +17,12 @@ export interface PlategaConnection {
 /** The merchant of the sandbox's fake. */
 export const SANDBOX_MERCHANT_ID = '5a4db0c5-0000-4000-8000-000000000001';
 
-/** Null while Platega is off or has no credentials. */
+/** Null while Platega has no credentials. */
 export function plategaConnection({ settings, fake }: Pick<ProviderAccess, 'settings' | 'fake'>): PlategaConnection | null {
   const access = fake();
   const merchantId = access ? SANDBOX_MERCHANT_ID : (settings.get('PLATEGA_MERCHANT_ID') ?? '');
   const secret = access ? access.secret : (settings.get('PLATEGA_SECRET') ?? '');
-  if (!access && (!settings.get('PLATEGA_ENABLED') || merchantId === '' || secret === '')) return null;
+  if (!access && (merchantId === '' || secret === '')) return null;
   const page = (name: string) => {
     const base = settings.get('WEBHOOK_URL');
     return base ? `${bareUrl(base)}/${name}` : null;

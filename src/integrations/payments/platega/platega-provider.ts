@@ -10,8 +10,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { type PlategaConnection, plategaConnection } from './connection.ts';
 import { MERCHANT_HEADER, receivePlategaCallback, SECRET_HEADER } from './platega-callback.ts';
 import { expiryOf, merchantIdOf, reversalIdOf, transactionBody, transactionState } from './transaction-wire.ts';
@@ -21,8 +21,8 @@ const METHOD = 'platega';
 /** Platega (03a section 8). Its API finds transactions by its own id only; a cancellation gives the whole sum back. */
 export function plategaProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings, now } = access;
-  const connection = () => plategaConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'Platega is not configured');
+  const account = providerAccount(METHOD, 'Platega', () => plategaConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -31,11 +31,12 @@ export function plategaProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: true,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('PLATEGA_WEBHOOK_PATH'),
-    createInvoice: async (request) => createTransaction(http, required(), request, now()),
+    createInvoice: async (request) => createTransaction(http, account.requiredForNew(), request, now()),
     fetchStatus: async (reference) => fetchTransaction(http, required(), reference),
-    receiveCallback: async (callback) => receivePlategaCallback(callback, connection()),
+    receiveCallback: async (callback) => receivePlategaCallback(callback, account.connectionFor(callback)),
     refund: async ({ externalId }) => cancelTransaction(http, required(), externalId),
   };
 }

@@ -20,11 +20,11 @@ const RIOPAY_BASE_URL = 'https://api.riopay.online';
 /** The longest address that the provider takes. */
 const MAX_URL = 2_048;
 
-/** Null while RioPay is off or has no token. */
+/** Null while RioPay has no token. */
 export function riopayConnection({ settings, fake }: Pick<ProviderAccess, 'settings' | 'fake'>): RiopayConnection | null {
   const access = fake();
   const token = access ? access.secret : (settings.get('RIOPAY_API_TOKEN') ?? '');
-  if (!access && (!settings.get('RIOPAY_ENABLED') || token === '')) return null;
+  if (!access && token === '') return null;
   const service = settings.get('WEBHOOK_URL');
   const callbackUrl = service ? `${bareUrl(service)}${settings.get('RIOPAY_WEBHOOK_PATH')}` : null;
   return {

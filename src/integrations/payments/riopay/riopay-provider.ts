@@ -11,8 +11,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { type RiopayConnection, riopayConnection } from './connection.ts';
 import { merchantOf, orderBody, orderState, reversalIdOf } from './order-wire.ts';
 import { readRiopayCallback, receiveRiopayCallback } from './riopay-callback.ts';
@@ -22,8 +22,8 @@ const METHOD = 'riopay';
 /** RioPay (03a section 13). Orders are found by its id and by ours; refunds are of the whole sum. */
 export function riopayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => riopayConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'RioPay is not configured');
+  const account = providerAccount(METHOD, 'RioPay', () => riopayConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -32,11 +32,12 @@ export function riopayProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: true,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('RIOPAY_WEBHOOK_PATH'),
-    createInvoice: async (request) => createOrder(http, required(), request),
+    createInvoice: async (request) => createOrder(http, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchOrder(http, required(), reference),
-    receiveCallback: async (callback) => receiveRiopayCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveRiopayCallback(callback, account.connectionFor(callback)),
     readCallback: readRiopayCallback,
     refund: async (request) => refundOrder(http, required(), request),
   };

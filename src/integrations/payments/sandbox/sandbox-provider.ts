@@ -57,6 +57,7 @@ export function createSandboxProvider(options: {
     callbackFormats: ['json'],
     asksAboutUnknown: true,
     isConfigured: () => connection() !== null,
+    hasCredentials: () => connection() !== null,
     webhookPath: () => connection()?.webhookPath ?? '/sandbox-payment-webhook',
     createInvoice: async (request) => {
       const current = required();

@@ -24,7 +24,7 @@ const FAKE_MID = '101';
 /** The provider's own limits of `lifetime`. */
 const LIFETIME_MINUTES = { min: 30, max: 4_320 };
 
-/** Null while SeverPay is off or has no credentials. */
+/** Null while SeverPay has no credentials. */
 export function severpayConnection(
   access: Pick<ProviderAccess, 'settings' | 'fake' | 'proxies' | 'callbackNetworks'>,
 ): SeverpayConnection | null {
@@ -32,7 +32,6 @@ export function severpayConnection(
   const fake = access.fake();
   const mid = fake ? FAKE_MID : String(settings.get('SEVERPAY_MID') ?? '');
   const token = fake ? fake.secret : (settings.get('SEVERPAY_TOKEN') ?? '').trim();
-  if (!fake && !settings.get('SEVERPAY_ENABLED')) return null;
   if (mid === '' || token === '') return null;
   const { min, max } = LIFETIME_MINUTES;
   return {

@@ -10,8 +10,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { wireJson, wireNumber } from '../wire/write-json.ts';
 import { type SeverpayConnection, severpayConnection } from './connection.ts';
 import { payinFields, payinState } from './payin-wire.ts';
@@ -23,8 +23,8 @@ const METHOD = 'severpay';
 /** SeverPay (03a section 14). It has no refunds and no test mode; every callback is confirmed by /payin/get. */
 export function severpayProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings } = access;
-  const connection = () => severpayConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'SeverPay is not configured');
+  const account = providerAccount(METHOD, 'SeverPay', () => severpayConnection(access), access.isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -34,11 +34,12 @@ export function severpayProvider(access: ProviderAccess): PaymentProvider {
     callbackFormats: ['json'],
     // Callbacks are signed with the token. An invoice whose record lost its id, and a second one with our order id, are found by the answer.
     asksAboutUnknown: true,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('SEVERPAY_WEBHOOK_PATH'),
-    createInvoice: async (request) => createPayin(http, required(), request),
+    createInvoice: async (request) => createPayin(http, account.requiredForNew(), request),
     fetchStatus: async (reference) => fetchPayin(http, required(), reference),
-    receiveCallback: async (callback) => receiveSeverpayCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveSeverpayCallback(callback, account.connectionFor(callback)),
   };
 }
 

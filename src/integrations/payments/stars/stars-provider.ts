@@ -59,6 +59,7 @@ export function createStarsProvider({ messenger, connection }: StarsOptions): Pa
     callbackFormats: [],
     asksAboutUnknown: false,
     isConfigured,
+    hasCredentials: () => messenger.isConfigured(),
     webhookPath: () => null,
     createInvoice,
     refund,

@@ -8,11 +8,11 @@ export interface TributeConnection {
   apiKey: string;
 }
 
-/** Null while Tribute is off, or has no link or no key. */
+/** Null while Tribute has no link or no key. */
 export function tributeConnection({ settings, fake }: Pick<ProviderAccess, 'settings' | 'fake'>): TributeConnection | null {
   const access = fake();
   if (access) return { donateLink: `${access.baseUrl}/donate`, apiKey: access.secret };
   const donateLink = settings.get('TRIBUTE_DONATE_LINK') ?? '';
   const apiKey = settings.get('TRIBUTE_API_KEY') ?? '';
-  return settings.get('TRIBUTE_ENABLED') && donateLink !== '' && apiKey !== '' ? { donateLink, apiKey } : null;
+  return donateLink !== '' && apiKey !== '' ? { donateLink, apiKey } : null;
 }

@@ -1,6 +1,7 @@
 import { type PaymentProvider, ProviderError } from '../../../domain/payments/ports.ts';
 import { parseWireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { tributeConnection } from './connection.ts';
 import { donationState, isDonation } from './donation-wire.ts';
 import { receiveTributeCallback } from './tribute-callback.ts';
@@ -13,7 +14,7 @@ const METHOD = 'tribute';
  */
 export function tributeProvider(access: ProviderAccess): PaymentProvider {
   const { settings } = access;
-  const connection = () => tributeConnection(access);
+  const account = providerAccount(METHOD, 'Tribute', () => tributeConnection(access), access.isOn);
   const impossible = async (): Promise<never> => {
     throw new ProviderError(METHOD, 'rejected', 'Donations have no invoices');
   };
@@ -25,12 +26,13 @@ export function tributeProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: false,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
-    paymentPage: () => connection()?.donateLink ?? null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
+    paymentPage: () => (account.isConfigured() ? account.required().donateLink : null),
     webhookPath: () => settings.get('TRIBUTE_WEBHOOK_PATH'),
     createInvoice: impossible,
     fetchStatus: impossible,
-    receiveCallback: async (callback) => receiveTributeCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveTributeCallback(callback, account.connectionFor(callback)),
     readCallback: (text) => {
       const body = parseWireObject(text);
       return body && isDonation(body) ? donationState(body) : null;

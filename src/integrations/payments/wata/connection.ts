@@ -30,7 +30,7 @@ export const PROVIDER_MAX_KOPEKS = 99_999_999;
 const MIN_TTL_MINUTES = 10;
 const MAX_TTL_MINUTES = 30 * 24 * 60;
 
-/** Null while WATA is off or has no token. */
+/** Null while WATA has no token. */
 export function wataConnection({
   settings,
   fake,
@@ -39,7 +39,7 @@ export function wataConnection({
 }: Omit<ProviderAccess, 'http' | 'now'>): WataConnection | null {
   const access = fake();
   const token = access ? access.secret : (settings.get('WATA_ACCESS_TOKEN') ?? '');
-  if (!access && (!settings.get('WATA_ENABLED') || token === '')) return null;
+  if (!access && token === '') return null;
   const baseUrl = bareUrl(access ? access.baseUrl : settings.get('WATA_BASE_URL'));
   const ttl = settings.get('WATA_LINK_TTL_MINUTES');
   return {

@@ -14,8 +14,8 @@ import {
 import { dateField, objectsField, parseWireObject, plainJson, textField } from '../wire/json.ts';
 import { shortRublesText } from '../wire/money.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callJson, callProvider } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { wireJson, wireNumber } from '../wire/write-json.ts';
 import { type WataConnection, wataConnection } from './connection.ts';
 import { createWataKeys } from './public-keys.ts';
@@ -35,8 +35,8 @@ const MAX_TRANSACTIONS = 100;
 export function wataProvider(access: ProviderAccess): PaymentProvider {
   const { http, settings, now } = access;
   const keys = createWataKeys(http, now);
-  const connection = () => wataConnection(access);
-  const required = () => requireConnection(METHOD, connection(), 'WATA is not configured');
+  const account = providerAccount(METHOD, 'WATA', () => wataConnection(access), access.isOn);
+  const { connection, required } = account;
   let askedAt = Number.NEGATIVE_INFINITY;
   const takeTurn = () => {
     const at = now().getTime();
@@ -51,16 +51,17 @@ export function wataProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: true,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('WATA_WEBHOOK_PATH'),
     credentialsExpireAt: () => tokenExpiry(connection()?.token ?? ''),
-    createInvoice: async (request) => createLink(http, required(), request, now()),
+    createInvoice: async (request) => createLink(http, account.requiredForNew(), request, now()),
     fetchStatus: async (reference) => {
       const current = required();
       takeTurn();
       return fetchPayment(http, current, reference);
     },
-    receiveCallback: async (callback) => receiveWataCallback(callback, connection(), keys),
+    receiveCallback: async (callback) => receiveWataCallback(callback, account.connectionFor(callback), keys),
     readCallback: (body, _subpath, known) => readWataCallback(body, known),
     refund: async (request) => refundPayment(http, required(), request),
   };

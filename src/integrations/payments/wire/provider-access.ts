@@ -6,6 +6,11 @@ export interface ProviderAccess {
   http: HttpClient;
   /** Read on every call, so that a provider that is switched on, or gets another key, works at once (spec 03 section 2.4). */
   settings: SettingsReader;
+  /**
+   * Whether the provider is switched on (`<METHOD>_ENABLED`); its fake always is. While it is off it takes no new payments, and those under way go
+   * on (spec 00, Outside effects).
+   */
+  isOn: () => boolean;
   /** The sandbox's fake of this provider; null = the real one, by the settings. */
   fake: () => FakeAccess | null;
   /** Addresses and networks of the installation's reverse proxies (`TRUSTED_PROXIES`). */

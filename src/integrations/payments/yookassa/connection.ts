@@ -28,7 +28,7 @@ export interface YookassaConnection {
 
 export const YOOKASSA_BASE_URL = 'https://api.yookassa.ru/v3';
 
-/** Null while YooKassa is off or has no credentials. */
+/** Null while YooKassa has no credentials. */
 export function yookassaConnection({
   settings,
   fake,
@@ -38,7 +38,7 @@ export function yookassaConnection({
   const access = fake();
   const shopId = access ? 'sandbox' : (settings.get('YOOKASSA_SHOP_ID') ?? '');
   const secretKey = access ? access.secret : (settings.get('YOOKASSA_SECRET_KEY') ?? '');
-  if (!access && (!settings.get('YOOKASSA_ENABLED') || shopId === '' || secretKey === '')) return null;
+  if (!access && (shopId === '' || secretKey === '')) return null;
   return {
     baseUrl: access ? bareUrl(access.baseUrl) : YOOKASSA_BASE_URL,
     shopId,

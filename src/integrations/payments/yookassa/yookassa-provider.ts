@@ -11,8 +11,8 @@ import {
 } from '../../../domain/payments/ports.ts';
 import { dateField, objectField, parseWireObject, plainJson, textField } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
+import { providerAccount } from '../wire/provider-account.ts';
 import { callProvider } from '../wire/provider-call.ts';
-import { requireConnection } from '../wire/require-connection.ts';
 import { type YookassaConnection, yookassaConnection } from './connection.ts';
 import { chargeBody, isRefunded, parsePayment, parseRefunds, paymentBody, paymentState, refundBody } from './payment-wire.ts';
 import { receiveYookassaCallback } from './yookassa-callback.ts';
@@ -21,14 +21,17 @@ const METHOD = 'yookassa';
 
 export interface YookassaOptions {
   http: HttpClient;
-  /** Read on every call; null = off or without credentials. */
+  /** Read on every call; null = without credentials. */
   connection: () => YookassaConnection | null;
+  /** Whether new payments are taken; read on every call. */
+  isOn: () => boolean;
   webhookPath: () => string;
 }
 
 /** YooKassa API v3 (spec 03 section 2.5; spec 03a section 5). */
-export function createYookassaProvider({ http, connection, webhookPath }: YookassaOptions): PaymentProvider {
-  const required = () => requireConnection(METHOD, connection(), 'YooKassa is not configured');
+export function createYookassaProvider({ http, connection, isOn, webhookPath }: YookassaOptions): PaymentProvider {
+  const account = providerAccount(METHOD, 'YooKassa', connection, isOn);
+  const { required } = account;
 
   return {
     method: METHOD,
@@ -39,13 +42,14 @@ export function createYookassaProvider({ http, connection, webhookPath }: Yookas
     // The metadata that a payment was created with is ours, so that one whose record was lost is found by the API's answer.
     asksAboutUnknown: true,
     canRefundPartly: true,
-    isConfigured: () => connection() !== null,
+    isConfigured: account.isConfigured,
+    hasCredentials: account.hasCredentials,
     webhookPath,
-    createInvoice: async (request) => createPayment(http, required(), request),
+    createInvoice: async (request) => createPayment(http, account.requiredForNew(), request),
     fetchStatus: async ({ externalId }) => fetchPayment(http, required(), externalId),
-    receiveCallback: async (callback) => receiveYookassaCallback(callback, connection()),
+    receiveCallback: async (callback) => receiveYookassaCallback(callback, account.connectionFor(callback)),
     refund: async (request) => refundPayment(http, required(), request),
-    chargeSaved: async (charge) => chargeSavedMethod(http, required(), charge),
+    chargeSaved: async (charge) => chargeSavedMethod(http, account.requiredForNew(), charge),
   };
 }
 
@@ -54,6 +58,7 @@ export function yookassaProvider(access: ProviderAccess): PaymentProvider {
   return createYookassaProvider({
     http: access.http,
     connection: () => yookassaConnection(access),
+    isOn: access.isOn,
     webhookPath: () => access.settings.get('YOOKASSA_WEBHOOK_PATH'),
   });
 }

@@ -79,7 +79,8 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   total_revenue_rubles: 'Revenue in rubles: kopeks / 100.',
   paid_at: 'When the payment arrived (UTC); null while it has not.',
   'SortOrderRequest.method_ids': 'Ids of payment methods; the first one is shown first.',
-  default_display_name: 'Name of the method that is shown while `display_name` is null.',
+  default_display_name:
+    'Name of the method that is shown while `display_name` is null. Administrators see a mark behind it where no public document confirms the interface of the provider.',
   'PaymentMethodConfigResponse.sub_options':
     'Sub-options with whether they are offered; one that is not in the map is offered. Null: users get no choice.',
   'PUT /cabinet/admin/payment-methods/{method_id}.display_name':

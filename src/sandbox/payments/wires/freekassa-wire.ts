@@ -17,6 +17,13 @@ const STATUS: Readonly<Record<SandboxInvoiceStatus, number>> = {
   chargeback: 1,
 };
 
+/** The payment systems of the shop. */
+const CURRENCIES = [
+  { id: 44, name: 'SBP (API)', currency: 'RUB', is_enabled: 1, is_favorite: 0, limits: { min: 10, max: 100_000 } },
+  { id: 36, name: 'Card RUB API', currency: 'RUB', is_enabled: 1, is_favorite: 0, limits: { min: 50, max: 300_000 } },
+  { id: 15, name: 'USDT', currency: 'USDT', is_enabled: 0, is_favorite: 0 },
+];
+
 /** Freekassa (03a section 10): API with signed requests, signed payment form, a notification when an order is paid. */
 export const freekassaWire: FakeWire = orderWire({
   method: 'freekassa',
@@ -57,6 +64,8 @@ function orderWire(variant: Variant): FakeWire {
       if (problem) return problem;
       if (request.path === '/v1/orders/create') return create(body, variant, shop);
       if (request.path === '/v1/orders') return list(body, shop);
+      if (variant.hasForm && request.path === '/v1/currencies')
+        return jsonReply(200, { type: 'success', currencies: CURRENCIES });
       if (variant.hasRefunds && request.path === '/v1/orders/refund') return refund(body, shop);
       return wireError(404, 'Unknown method');
     },

@@ -1,0 +1,106 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
+import { checkMyPayment } from '../../../../src/domain/payments/check-payment.ts';
+import { checkPendingPayments } from '../../../../src/domain/payments/check-pending.ts';
+import { methodDefaults } from '../../../../src/domain/payments/method-defaults.ts';
+import { topupBalance } from '../../../../src/domain/payments/topup-balance.ts';
+import { aUser } from '../../../support/builders.ts';
+import { moneyFacts } from '../../../support/payment-samples.ts';
+import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
+import type { ProviderCase } from '../../../support/providers/provider-case.ts';
+import { aProviderStage, factsOf, type ProviderStage } from '../../../support/providers/provider-stage.ts';
+import { answerRealAddress, switchOff, switchOn } from '../../../support/providers/real-provider.ts';
+
+/**
+ * Providers without the sandbox, by the settings that an administrator changes while the service runs (spec 00, Outside effects). The fake
+ * answers at the provider's own address.
+ */
+let stage: ProviderStage | null = null;
+let stopAnswering: () => void = () => undefined;
+afterEach(async () => {
+  stopAnswering();
+  await stage?.app.db.sql('DELETE FROM system_settings');
+  await stage?.close();
+  stage = null;
+});
+
+const AMOUNT = 50_000;
+const AUTO_CHECK = { environment: { PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED: 'true' } };
+
+async function aRealStage(provider: ProviderCase): Promise<ProviderStage> {
+  stage = await aProviderStage(provider, { ...AUTO_CHECK, isReal: true });
+  stopAnswering = answerRealAddress(provider, stage.sandbox.server.url);
+  return stage;
+}
+
+/** A top-up that the cabinet refuses, since the method is not offered. */
+async function expectNoNewPayments({ app, server, method }: ProviderStage, path: string): Promise<void> {
+  const user = await aUser(app, { email: `refused-${Math.random()}@example.com` });
+  const topup = topupBalance(
+    app,
+    { kind: 'user', userId: user.id },
+    { amountKopeks: AMOUNT, method, option: null },
+    { idempotencyKey: null, ip: '203.0.113.7' },
+  );
+  await expect(topup).rejects.toMatchObject({ status: 400, detail: 'Invalid or unavailable payment method' });
+  await expect(
+    app.ports.payments.byMethod(method)!.createInvoice({
+      ...{ paymentId: 1, orderId: 'order-while-off', amountKopeks: AMOUNT, description: 'Top-up', metadata: {} },
+      returnUrls: { result: null, success: null, failed: null },
+    }),
+  ).rejects.toMatchObject({ name: 'ProviderError' });
+  const info = await server.inject({ method: 'GET', url: path });
+  if (info.statusCode === 200) expect(info.json()).toMatchObject({ enabled: false });
+}
+
+describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
+  const path = `/${method.replace('_', '-')}-webhook`;
+
+  test('switched on at run time it takes payments without a restart', async () => {
+    const staged = await aRealStage(provider);
+    await expectNoNewPayments(staged, path);
+    // No such path, unless payments of this provider are stored, as those of other tests are.
+    expect([404, 503]).toContain((await staged.server.inject({ method: 'POST', url: path })).statusCode);
+    await switchOn(staged, provider);
+    await staged.open();
+    for (const callback of await staged.act('pay')) {
+      for (let copy = 0; copy < 2; copy++) expect(await staged.deliver(callback)).toMatchObject(provider.acknowledges);
+    }
+    expect(await factsOf(staged)).toMatchObject({ balance: AMOUNT, deposits: 1, payment: { isPaid: true } });
+  });
+
+  test('switched off at run time it credits the payments under way and takes no new ones', async () => {
+    const staged = await aRealStage(provider);
+    const { app } = staged;
+    await switchOn(staged, provider);
+    // Reported, asked about by the payer, and asked about by the job.
+    const [reported, asked, polled] = [await staged.open(), await staged.open(), await staged.open()];
+    await switchOff(staged, provider);
+    await expectNoNewPayments(staged, path);
+
+    staged.current = reported;
+    for (const callback of await staged.act('pay')) {
+      expect(await staged.deliver(callback)).toMatchObject(provider.acknowledges);
+    }
+    expect(await moneyFacts(app, reported.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
+
+    // Tribute has nothing that could be asked about.
+    if (!provider.pays) {
+      staged.current = asked;
+      await staged.act('pay');
+      const actor = { kind: 'user', userId: asked.user.id } as const;
+      expect(await checkMyPayment(app, actor, method, asked.paymentId)).toMatchObject({
+        success: true,
+        payment: { isPaid: true },
+      });
+      expect(await moneyFacts(app, asked.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
+    }
+    if (methodDefaults(method)!.isPolled) {
+      staged.current = polled;
+      await staged.act('pay');
+      await checkPendingPayments(app);
+      expect(await moneyFacts(app, polled.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
+    }
+    expect(await checkLedger(app)).toEqual([]);
+  });
+});
