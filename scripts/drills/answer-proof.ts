@@ -9,7 +9,11 @@ export function proveAnswers(book: WriteBook, report: DrillReport): void {
   const refusals = book.unexpected.filter((answer) => answer.status < 500);
   const text = (answer: (typeof faults)[number]) => `${answer.at} ${answer.operation} ${answer.status} ${answer.body}`;
   const others = book.total((status) => status >= 500 && status !== 503);
-  report.add('no 500 of the service', `${others} answers of 500 and above except 503`, faults.map(text));
+  report.add(
+    'no 500 of the service',
+    `${faults.length} not provoked of ${others} answers of 500 and above except 503`,
+    faults.map(text),
+  );
   report.add(
     'no refusal of a correct request',
     `${refusals.length} answers from 300 to 499 except 409 and 429`,
