@@ -18,9 +18,10 @@ export interface FakeSystems {
   payments: PaymentSandbox;
   receipts: ReceiptSandbox;
   messenger: MessengerSandbox;
-  /** What the service calls in place of `payments` and `receipts`. */
+  /** What the service calls in place of `payments`, `receipts` and `messenger`. */
   paymentProxy: FaultyProxy;
   receiptProxy: FaultyProxy;
+  messengerProxy: FaultyProxy;
   /** Of callbacks of providers, and of updates of the messenger. */
   callbacks: Courier;
   updates: Courier;
@@ -65,18 +66,20 @@ export async function startFakeSystems({ database, secrets, now, targets, random
     startMailSandbox({ store, now }),
   ]);
   const proxyOf = (target: string) => startFaultyProxy({ target, random: seeded(), shares: FAULTS, maxDelayMs: MAX_DELAY_MS });
-  const [paymentProxy, receiptProxy] = [await proxyOf(payments.server.url), await proxyOf(receipts.server.url)];
+  const paymentProxy = await proxyOf(payments.server.url);
+  const receiptProxy = await proxyOf(receipts.server.url);
+  const messengerProxy = await proxyOf(messenger.server.url);
   await publish(database, {
     instance: 'drill',
     panelUrl: panel.url,
     paymentsUrl: paymentProxy.url,
     receiptsUrl: receiptProxy.url,
-    messengerUrl: messenger.server.url,
+    messengerUrl: messengerProxy.url,
     mailUrl: mail.server.url,
     serviceUrl: '',
   });
   return {
-    ...{ payments, receipts, messenger, paymentProxy, receiptProxy, callbacks, updates },
+    ...{ payments, receipts, messenger, paymentProxy, receiptProxy, messengerProxy, callbacks, updates },
     close: async () => {
       callbacks.close();
       updates.close();
@@ -87,6 +90,7 @@ export async function startFakeSystems({ database, secrets, now, targets, random
         messenger.close(),
         mail.close(),
         paymentProxy.close(),
+        messengerProxy.close(),
         receiptProxy.close(),
       ]);
     },

@@ -91,11 +91,10 @@ async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, pro
   for (const work of shop.tomorrow.splice(0)) shop.inBackground(work);
   await shop.settled();
   progress('the rest of the work');
-  const { callbacks, updates, paymentProxy, receiptProxy } = stage.fakes;
+  const { callbacks, updates, paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
   callbacks.hasLate = false;
   callbacks.deliverLate();
-  paymentProxy.isFaulty = false;
-  receiptProxy.isFaulty = false;
+  for (const proxy of [paymentProxy, receiptProxy, messengerProxy]) proxy.isFaulty = false;
   await Promise.all([callbacks.idle(), updates.idle()]);
   await untilFinished(stage, FINISH_LIMIT_MS, progress);
   return kills;
@@ -131,7 +130,8 @@ async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: 
 function aim({ stage }: Shop, random: SeededRandom, kill: () => Promise<void>): Promise<void> {
   const at = random.next();
   if (at < 0.5) return kill();
-  const proxy = at < 0.8 ? stage.fakes.paymentProxy : stage.fakes.receiptProxy;
+  const { paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
+  const proxy = at < 0.75 ? paymentProxy : at < 0.95 ? receiptProxy : messengerProxy;
   return proxy.atNextEffect(kill, AIM_LIMIT_MS);
 }
 
@@ -173,7 +173,7 @@ async function proveAll(shop: Shop, report: DrillReport): Promise<void> {
 }
 
 function describe({ stage, client, deeds }: Shop, kills: ReadonlyMap<string, number>): string {
-  const { callbacks, updates, paymentProxy, receiptProxy } = stage.fakes;
+  const { callbacks, updates, paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
   const proxied = (name: string, counts: object) =>
     `${name}: ${Object.entries(counts)
       .map(([what, count]) => `${what} ${count}`)
@@ -186,6 +186,7 @@ function describe({ stage, client, deeds }: Shop, kills: ReadonlyMap<string, num
     updates.describe(),
     proxied('Requests to providers', paymentProxy.counts),
     proxied('Requests to the tax service', receiptProxy.counts),
+    proxied('Requests to the messenger', messengerProxy.counts),
     renderAnswers(client.book),
     renderErrors(stage),
   ].join('\n\n');

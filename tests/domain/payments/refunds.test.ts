@@ -122,6 +122,32 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
+  test('that the provider refuses because it gave the money back already, unreported, is that refund: the debit stays', async () => {
+    const { user, paymentId, externalId } = await aPayment();
+    const invoice = provider.invoices.get(externalId)!;
+    invoice.reversals = [{ reversalId: 'by-cabinet', kind: 'refund', amountKopeks: null }];
+    const { refundId } = await requestRefund(app, order(paymentId));
+    provider.faults = ['rejected'];
+    await sendRefund(app, { reversalId: refundId });
+    expect([await balanceOf(user.id), (await paymentFacts(app, paymentId)).outcome]).toEqual([0, 'refunded']);
+    await callback(app, externalId);
+    await runCallbackJobs(app, externalId);
+    expect(await balanceOf(user.id)).toBe(0);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('that the provider refuses while the payment cannot be read is not given up: its debit goes back only when it is certain', async () => {
+    const { user, paymentId } = await aPayment();
+    const { refundId } = await requestRefund(app, order(paymentId));
+    provider.faults = ['rejected'];
+    provider.fetchFaults = ['unavailable'];
+    await expect(sendRefund(app, { reversalId: refundId })).rejects.toThrow('scripted');
+    expect(await balanceOf(user.id)).toBe(0);
+    provider.faults = ['rejected'];
+    await sendRefund(app, { reversalId: refundId });
+    expect(await balanceOf(user.id)).toBe(50_000);
+  });
+
   test('that the provider carries out later is asked about, and ends then', async () => {
     const { paymentId, externalId } = await aPayment();
     const { refundId } = await requestRefund(app, order(paymentId));

@@ -212,7 +212,7 @@ const FAULTS: readonly (readonly [name: string, prove: Proof, change: (shop: Sho
       ({ reversals }) => ({
         reversals: [...reversals, reversal({ id: 2, paymentId: 1, status: 'failed', requestedBy: 'x', transactionId: 14 })],
       }),
-      /0 kopeks went back to the balance, not 10000/,
+      /10000 kopeks were taken, the movements 20000 less 0 returned/,
     ],
     [
       'two receipts with one mark',

@@ -66,12 +66,20 @@ async function adoptReported(app: App, provider: PaymentProvider, { payment }: R
   await applyReversals(app, payment, state.reversals ?? []);
 }
 
-/** @returns null when the provider refused: the refund has failed then */
-async function ask(
-  app: App,
-  provider: PaymentProvider,
-  { id, payment, amountKopeks }: RequestedRefund,
-): Promise<RefundAnswer | null> {
+/** Whether the refund has ended because the payment says now that its money was given back. */
+async function isFoundReported(app: App, provider: PaymentProvider, refund: RequestedRefund): Promise<boolean> {
+  try {
+    await adoptReported(app, provider, refund);
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
+    return false;
+  }
+  return (await findOpenReversalId(app.db, refund.id)) === undefined;
+}
+
+/** @returns null when the provider refused: the refund has ended then */
+async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund): Promise<RefundAnswer | null> {
+  const { id, payment, amountKopeks } = refund;
   // The messenger gives stars back by the charge and the person, which the record of the charge has.
   const stars = await readStarsCharge(app, payment.id);
   try {
@@ -87,6 +95,8 @@ async function ask(
     });
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
+    // Refused perhaps because the payer has the money already, e.g. by a refund in the provider's cabinet that nothing reported here.
+    if (await isFoundReported(app, provider, refund)) return null;
     const titles = refundFailedTitles(app, payment.method);
     await committedStatement(app, () => failRefund(app.db, id, error.message, titles, app.clock.now()));
     app.log.error(
