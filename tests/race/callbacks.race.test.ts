@@ -44,6 +44,12 @@ function gate(count: number): () => Promise<void> {
   };
 }
 
+/** Another process of the service: each asks the provider about a few callbacks at a time. */
+const anotherInstance = (): App => {
+  const payments = { ...app.ports.payments, byMethod: () => Object.create(provider) as ScriptedProvider };
+  return { ...app, ports: { ...app.ports, payments } };
+};
+
 describe('one payment', () => {
   test('fifty copies of a callback at once: one row, one job, one credit', async () => {
     const user = await aUser(app);
@@ -65,7 +71,7 @@ describe('one payment', () => {
     expect(jobs).toHaveLength(50);
     // All calls query the provider before one of them writes.
     provider.whileAsked = gate(50);
-    await Promise.all(jobs.map((callbackId) => processCallback(app, { callbackId })));
+    await Promise.all(jobs.map((callbackId) => processCallback(anotherInstance(), { callbackId })));
     provider.whileAsked = async () => undefined;
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));
     expect(await paymentFacts(app, paymentId)).toMatchObject({ outcome: 'paid', isPaid: true });
