@@ -19,9 +19,9 @@ export function proveReceipts(facts: ShopFacts): ProofResult {
       .reduce((sum, row) => sum + row.amountKopeks, 0);
     const left = payment.amountKopeks - back;
     const marks = (byPayment.get(payment.id) ?? []).map(({ mark }) => mark);
-    const uncancelled = marks.flatMap((mark) => byMark.get(mark) ?? []).filter(({ cancellation }) => cancellation === null);
-    valid += uncancelled.length;
-    const kopeks = uncancelled.map(({ totalAmount }) => Math.round(Number(totalAmount) * 100));
+    const incomes = marks.flatMap((mark) => byMark.get(mark) ?? []).filter(({ cancellation }) => cancellation === null);
+    valid += incomes.length;
+    const kopeks = incomes.map(({ totalAmount }) => Math.round(Number(totalAmount) * 100));
     const isRight = left > 0 ? kopeks.length === 1 && kopeks[0] === left : kopeks.length === 0;
     if (!isRight)
       violations.push(

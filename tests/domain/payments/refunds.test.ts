@@ -144,8 +144,11 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     await expect(sendRefund(app, { reversalId: refundId })).rejects.toThrow('scripted');
     expect(await balanceOf(user.id)).toBe(0);
     provider.faults = ['rejected'];
+    const { asked } = provider;
     await sendRefund(app, { reversalId: refundId });
     expect(await balanceOf(user.id)).toBe(50_000);
+    // A provider may answer one question in 30 seconds.
+    expect(provider.asked - asked).toBe(1);
   });
 
   test('that the provider carries out later is asked about, and ends then', async () => {

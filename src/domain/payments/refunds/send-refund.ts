@@ -79,7 +79,7 @@ async function isFoundReported(app: App, provider: PaymentProvider, refund: Requ
 
 /** @returns null when the provider refused: the refund has ended then */
 async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund): Promise<RefundAnswer | null> {
-  const { id, payment, amountKopeks } = refund;
+  const { id, payment, amountKopeks, attempts } = refund;
   // The messenger gives stars back by the charge and the person, which the record of the charge has.
   const stars = await readStarsCharge(app, payment.id);
   try {
@@ -95,8 +95,9 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
     });
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
-    // Refused perhaps because the payer has the money already, e.g. by a refund in the provider's cabinet that nothing reported here.
-    if (await isFoundReported(app, provider, refund)) return null;
+    // Refused perhaps because the payer has the money already, e.g. by a refund in the provider's cabinet that nothing reported here. A later
+    // attempt has just read that; asked once more, a provider with a limit of questions (03a section 9) would never let it end.
+    if (attempts === 1 && (await isFoundReported(app, provider, refund))) return null;
     const titles = refundFailedTitles(app, payment.method);
     await committedStatement(app, () => failRefund(app.db, id, error.message, titles, app.clock.now()));
     app.log.error(
