@@ -12,6 +12,16 @@ export type CallbackNetworkMethod = 'yookassa' | 'freekassa' | 'heleket' | 'wata
 /** Payment methods whose providers accept growing nonces only (03a section 10). */
 export type NonceMethod = 'freekassa' | 'kassa_ai';
 
+export interface MediaS3 {
+  bucket: string;
+  /** Null = Amazon S3 in the region. */
+  endpoint: string | null;
+  region: string;
+  /** Null = the usual sources of the AWS SDK. */
+  credentials: { accessKeyId: string; secretAccessKey: string } | null;
+  isPathStyle: boolean;
+}
+
 /** Configuration of the process, read once at start. What each variable does: `env-spec.ts`. */
 export interface Env {
   readonly nodeEnv: 'development' | 'production' | 'test';
@@ -56,6 +66,13 @@ export interface Env {
   }>;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
+  /** S3-compatible storage of uploaded files; null = a folder in `dataDir`. */
+  readonly mediaS3: MediaS3 | null;
+  /** Shortest validity of a signed link to a private file. */
+  readonly mediaLinkMinutes: number;
+  /** What a user of the cabinet may upload altogether. */
+  readonly mediaFilesPerUser: number;
+  readonly mediaMegabytesPerUser: number;
   /** Calls to the panel that one run may have under way at the same time. */
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
@@ -241,6 +258,26 @@ function withFileSecrets(source: EnvSource, readFile: (path: string) => string, 
   return raw;
 }
 
+function readMediaS3(reader: EnvReader): MediaS3 | null {
+  const bucket = reader.string('MEDIA_S3_BUCKET');
+  const [accessKeyId, secretAccessKey] = [reader.string('MEDIA_S3_ACCESS_KEY_ID'), reader.string('MEDIA_S3_SECRET_ACCESS_KEY')];
+  const endpoint = reader.string('MEDIA_S3_ENDPOINT');
+  if (bucket === null) return null;
+  if (endpoint !== null && !/^https?:\/\/[^\s@]+$/i.test(endpoint)) {
+    reader.problem('MEDIA_S3_ENDPOINT', 'must be an http or https address without credentials');
+  }
+  if ((accessKeyId === null) !== (secretAccessKey === null)) {
+    reader.problem('MEDIA_S3_SECRET_ACCESS_KEY', 'and MEDIA_S3_ACCESS_KEY_ID must be set together');
+  }
+  return {
+    bucket,
+    endpoint,
+    region: reader.string('MEDIA_S3_REGION') ?? ENV_SPEC.MEDIA_S3_REGION.default,
+    credentials: accessKeyId !== null && secretAccessKey !== null ? { accessKeyId, secretAccessKey } : null,
+    isPathStyle: reader.boolean('MEDIA_S3_PATH_STYLE'),
+  };
+}
+
 function checkProduction(env: Env, reader: EnvReader): void {
   if (env.sandbox === 'on') reader.problem('SANDBOX', 'on is not allowed in production: it would sell access from a fake panel');
   if (env.databaseUrl === null && !env.isEmbeddedAllowedInProduction) {
@@ -308,6 +345,10 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
       website: reader.string('WEBSITE_URL'),
     }),
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
+    mediaS3: readMediaS3(reader),
+    mediaLinkMinutes: reader.integer('MEDIA_LINK_MINUTES'),
+    mediaFilesPerUser: reader.integer('MEDIA_FILES_PER_USER'),
+    mediaMegabytesPerUser: reader.integer('MEDIA_MEGABYTES_PER_USER'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
     cardChargeDays: Object.freeze(reader.days('CARD_CHARGE_DAYS')),
     cardChargeFailureNotices: reader.choice('CARD_CHARGE_FAILURE_NOTICES', ENV_SPEC.CARD_CHARGE_FAILURE_NOTICES.choices),

@@ -34,6 +34,7 @@ import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
+import { cabinetMediaRouter } from './cabinet/media.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
 import { cabinetNotificationsRouter } from './cabinet/notifications.router.ts';
 import { oauthRouter } from './cabinet/oauth.router.ts';
@@ -61,6 +62,7 @@ import { authRouter } from './web/auth.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
 import { mainMenuRouter } from './web/main-menu.router.ts';
+import { mediaRouter } from './web/media.router.ts';
 import { menuLayoutRouter } from './web/menu-layout.router.ts';
 import { menuLayoutPartsRouter } from './web/menu-layout-parts.router.ts';
 import { menuLayoutStatsRouter } from './web/menu-layout-stats.router.ts';
@@ -104,6 +106,7 @@ export const appRouter = router({
     campaigns: campaignsRouter,
     webhooks: webhooksRouter,
     support: supportRouter,
+    media: mediaRouter,
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
@@ -135,6 +138,7 @@ export const appRouter = router({
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
     notifications: cabinetNotificationsRouter,
+    media: cabinetMediaRouter,
     polls: cabinetPollsRouter,
     fortuneWheel: wheelRouter,
     referral: referralRouter,

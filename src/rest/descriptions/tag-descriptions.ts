@@ -14,6 +14,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   campaigns: 'Advertising campaigns: a start parameter in links that gives a bonus to new registrations.',
   webhooks:
     'Your endpoints that receive events, and the log of deliveries. The introduction describes headers, signature and retries.',
+  media: 'Files for tickets, broadcasts and pinned messages.',
   support: 'Tickets of all users, for support tools.',
   polls: 'Polls, their audience and their results.',
   partners: 'Referrers, their referrals and rewards, for other back ends.',
@@ -35,6 +36,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Promocode': 'Activating promo codes.',
   'Cabinet Promo': 'Own offers, personal discount and loyalty tiers.',
   'Cabinet Subscription': 'Own subscription: state, trial, purchase, renewal, traffic, devices and tariff.',
+  'Cabinet Media': 'Files of users and administrators.',
   'Cabinet Tickets': 'Own tickets. Not available while support is by contact only.',
   'Cabinet Ticket Notifications': 'Own notifications about tickets.',
   'Cabinet Info':
