@@ -123,6 +123,12 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   media_files: 'media',
 
+  mass_sends: 'mass-sends',
+  mass_send_recipients: 'mass-sends',
+  messenger_blocks: 'mass-sends',
+  send_paces: 'mass-sends',
+  broadcast_history: 'broadcasts',
+
   support_audit_logs: 'tickets',
   ticket_messages: 'tickets',
   ticket_notifications: 'tickets',

@@ -8,6 +8,7 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { AuditWriter } from '../domain/access/audit-writer.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
+import { sharedMessengerPace } from '../domain/mass-sends/pace.ts';
 import { messengerFiles } from '../domain/media/messenger-files.ts';
 import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
@@ -21,6 +22,7 @@ import { s3Store } from '../integrations/media-storage/s3-store.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
 import { createMessengerIdentityPort, OIDC_ISSUER } from '../integrations/messenger/identity-port.ts';
 import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
+import { SendPacer } from '../integrations/messenger/send-pacer.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
@@ -74,6 +76,10 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
   });
 
   const messengerPort = createMessengerPort({
+    pacer: new SendPacer({
+      shared: options.db && sharedMessengerPace(options.db, env),
+      perSecond: () => env.messengerSendsPerSecond,
+    }),
     http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
     fileHttp: createHttpClient(
       { system: 'messenger_files', totalTimeoutMs: 60_000, retries: 0, maxResponseBytes: 21 * 1024 * 1024 },

@@ -64,4 +64,21 @@ export const CONTENT_VARIABLES = {
     max: 1_000_000,
     effect: 'Size of these files altogether.',
   },
+  MESSENGER_SENDS_PER_SECOND: {
+    group: 'Broadcasts',
+    type: 'integer',
+    default: '25',
+    min: 1,
+    max: 1_000,
+    effect:
+      'Messages a second that all instances together send through the messenger; single messages may add 5 to that. The messenger allows 30, more only by agreement.',
+  },
+  BROADCAST_MAILS_PER_SECOND: {
+    group: 'Broadcasts',
+    type: 'integer',
+    default: '8',
+    min: 1,
+    max: 1_000,
+    effect: 'Mails a second of broadcasts, of all instances together. Other mails are not limited.',
+  },
 } as const satisfies Record<string, EnvVariable>;

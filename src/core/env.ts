@@ -73,6 +73,9 @@ export interface Env {
   /** What a user of the cabinet may upload altogether. */
   readonly mediaFilesPerUser: number;
   readonly mediaMegabytesPerUser: number;
+  /** Pace of all instances together. */
+  readonly messengerSendsPerSecond: number;
+  readonly broadcastMailsPerSecond: number;
   /** Calls to the panel that one run may have under way at the same time. */
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
@@ -349,6 +352,8 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     mediaLinkMinutes: reader.integer('MEDIA_LINK_MINUTES'),
     mediaFilesPerUser: reader.integer('MEDIA_FILES_PER_USER'),
     mediaMegabytesPerUser: reader.integer('MEDIA_MEGABYTES_PER_USER'),
+    messengerSendsPerSecond: reader.integer('MESSENGER_SENDS_PER_SECOND'),
+    broadcastMailsPerSecond: reader.integer('BROADCAST_MAILS_PER_SECOND'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
     cardChargeDays: Object.freeze(reader.days('CARD_CHARGE_DAYS')),
     cardChargeFailureNotices: reader.choice('CARD_CHARGE_FAILURE_NOTICES', ENV_SPEC.CARD_CHARGE_FAILURE_NOTICES.choices),

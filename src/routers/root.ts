@@ -1,6 +1,7 @@
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { brandingEditorRouter } from './admin/branding.router.ts';
+import { adminBroadcastsRouter } from './admin/broadcasts.router.ts';
 import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
@@ -59,6 +60,7 @@ import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
+import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
 import { mainMenuRouter } from './web/main-menu.router.ts';
@@ -107,6 +109,7 @@ export const appRouter = router({
     webhooks: webhooksRouter,
     support: supportRouter,
     media: mediaRouter,
+    broadcasts: broadcastsRouter,
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
@@ -182,6 +185,7 @@ export const appRouter = router({
     vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
     channels: adminChannelsRouter,
+    broadcasts: adminBroadcastsRouter,
     paymentMethods: adminPaymentMethodsRouter,
     payments: adminPaymentsRouter,
   }),

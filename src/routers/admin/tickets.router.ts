@@ -4,7 +4,8 @@ import { listAllTickets, readTicket, readTicketStats } from '../../domain/ticket
 import { changeTicketSettings, readTicketSettings } from '../../domain/tickets/ticket-settings.ts';
 import type { TicketDetail } from '../../domain/tickets/types.ts';
 import { answerTicket } from '../../domain/tickets/write-ticket.ts';
-import { ticketPage, withFiles, withTitle } from '../cabinet/ticket-response.ts';
+import { withFiles } from '../cabinet/signed-files.ts';
+import { ticketPage, withTitle } from '../cabinet/ticket-response.ts';
 import { CabinetTicketsTicketMessageResponse, TicketPath } from '../cabinet/tickets.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -2,7 +2,8 @@ import { listMyTickets, readMyTicket } from '../../domain/tickets/read-tickets.t
 import { openTicket, postUserMessage } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
-import { ticketPage, withFiles, withTitle } from './ticket-response.ts';
+import { withFiles } from './signed-files.ts';
+import { ticketPage, withTitle } from './ticket-response.ts';
 import {
   CabinetTicketsTicketMessageResponse,
   TicketCreateRequest,
