@@ -69,5 +69,5 @@ export async function continueAbandoned(app: App): Promise<void> {
 }
 
 function queueRun(app: App, sendId: number): Promise<void> {
-  return app.jobs.send('mass-sends.run', { sendId }, { singletonKey: String(sendId) });
+  return app.jobs.send('messaging.run-send', { sendId }, { singletonKey: String(sendId) });
 }

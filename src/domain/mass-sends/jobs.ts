@@ -8,7 +8,7 @@ import type { SendKinds } from './types.ts';
 /** Prepares and sends one mass send. A run ends after some minutes and sends the next one. */
 const run = (kinds: SendKinds) =>
   defineJob({
-    name: 'mass-sends.run',
+    name: 'messaging.run-send',
     payload: z.object({ sendId: z.int() }),
     queue: { policy: 'short', retryLimit: 3, retryDelaySeconds: 30, expireSeconds: 900, concurrency: 2 },
     handle: (app, { data, signal }) => continueSend(app, kinds, data.sendId, signal),
@@ -16,7 +16,7 @@ const run = (kinds: SendKinds) =>
 
 /** Continues sends whose worker ended: its lease is over then. */
 const sweep = defineJob({
-  name: 'mass-sends.sweep',
+  name: 'messaging.sweep-sends',
   every: () => 30 * SECOND_MS,
   handle: continueAbandoned,
 });
@@ -26,6 +26,6 @@ export const massSendJobs = (kinds: SendKinds) => [run(kinds), sweep];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    'mass-sends.run': PayloadOf<typeof run>;
+    'messaging.run-send': PayloadOf<typeof run>;
   }
 }

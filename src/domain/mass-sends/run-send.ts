@@ -159,7 +159,7 @@ export async function continueSend(app: App, kinds: SendKinds, sendId: number, s
   const send = await findSend(app.db, sendId);
   if (send?.pausedAt && !send.stopRequestedAt) return;
   await app.jobs.send(
-    'mass-sends.run',
+    'messaging.run-send',
     { sendId },
     { singletonKey: String(sendId), startAfter: addMs(app.clock.now(), result.waitMs) },
   );
