@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
+import { type MediaS3, readMediaS3 } from './env-media.ts';
 import { ENV_SPEC, type EnvName, type EnvVariable, PLAIN_FILE_NAMES } from './env-spec.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -11,16 +12,6 @@ export type CallbackNetworkMethod = 'yookassa' | 'freekassa' | 'heleket' | 'wata
 
 /** Payment methods whose providers accept growing nonces only (03a section 10). */
 export type NonceMethod = 'freekassa' | 'kassa_ai';
-
-export interface MediaS3 {
-  bucket: string;
-  /** Null = Amazon S3 in the region. */
-  endpoint: string | null;
-  region: string;
-  /** Null = the usual sources of the AWS SDK. */
-  credentials: { accessKeyId: string; secretAccessKey: string } | null;
-  isPathStyle: boolean;
-}
 
 /** Configuration of the process, read once at start. What each variable does: `env-spec.ts`. */
 export interface Env {
@@ -259,26 +250,6 @@ function withFileSecrets(source: EnvSource, readFile: (path: string) => string, 
     }
   }
   return raw;
-}
-
-function readMediaS3(reader: EnvReader): MediaS3 | null {
-  const bucket = reader.string('MEDIA_S3_BUCKET');
-  const [accessKeyId, secretAccessKey] = [reader.string('MEDIA_S3_ACCESS_KEY_ID'), reader.string('MEDIA_S3_SECRET_ACCESS_KEY')];
-  const endpoint = reader.string('MEDIA_S3_ENDPOINT');
-  if (bucket === null) return null;
-  if (endpoint !== null && !/^https?:\/\/[^\s@]+$/i.test(endpoint)) {
-    reader.problem('MEDIA_S3_ENDPOINT', 'must be an http or https address without credentials');
-  }
-  if ((accessKeyId === null) !== (secretAccessKey === null)) {
-    reader.problem('MEDIA_S3_SECRET_ACCESS_KEY', 'and MEDIA_S3_ACCESS_KEY_ID must be set together');
-  }
-  return {
-    bucket,
-    endpoint,
-    region: reader.string('MEDIA_S3_REGION') ?? ENV_SPEC.MEDIA_S3_REGION.default,
-    credentials: accessKeyId !== null && secretAccessKey !== null ? { accessKeyId, secretAccessKey } : null,
-    isPathStyle: reader.boolean('MEDIA_S3_PATH_STYLE'),
-  };
 }
 
 function checkProduction(env: Env, reader: EnvReader): void {

@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { MediaS3 } from '../../core/env.ts';
+import type { MediaS3 } from '../../core/env-media.ts';
 import type { MediaStore } from '../../domain/media/ports.ts';
 
 const PREFIX = 'media/';
