@@ -121,6 +121,14 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   wheel_prizes: 'engagement',
   wheel_spins: 'engagement',
 
+  media_files: 'media',
+
+  mass_sends: 'mass-sends',
+  mass_send_recipients: 'mass-sends',
+  messenger_blocks: 'mass-sends',
+  send_paces: 'mass-sends',
+  broadcast_history: 'broadcasts',
+
   support_audit_logs: 'tickets',
   ticket_messages: 'tickets',
   ticket_notifications: 'tickets',
@@ -132,7 +140,6 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   faq_settings: 'content',
   legal_documents: 'content',
   main_menu_buttons: 'content',
-  media_files: 'content',
   menu_layout_history: 'content',
   menu_layouts: 'content',
   service_rules: 'content',

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Ports, SettingsReader } from '../core/app.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Db } from '../core/db/db.ts';
@@ -7,6 +8,8 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { AuditWriter } from '../domain/access/audit-writer.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
+import { sharedMessengerPace } from '../domain/mass-sends/pace.ts';
+import { messengerFiles } from '../domain/media/messenger-files.ts';
 import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
@@ -14,9 +17,12 @@ import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
 import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
+import { folderStore } from '../integrations/media-storage/folder-store.ts';
+import { s3Store } from '../integrations/media-storage/s3-store.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
 import { createMessengerIdentityPort, OIDC_ISSUER } from '../integrations/messenger/identity-port.ts';
 import { createMessengerPort } from '../integrations/messenger/messenger-port.ts';
+import { SendPacer } from '../integrations/messenger/send-pacer.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
@@ -70,7 +76,15 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
   });
 
   const messengerPort = createMessengerPort({
+    pacer: new SendPacer({
+      shared: options.db && sharedMessengerPace(options.db, env),
+      perSecond: () => env.messengerSendsPerSecond,
+    }),
     http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
+    fileHttp: createHttpClient(
+      { system: 'messenger_files', totalTimeoutMs: 60_000, retries: 0, maxResponseBytes: 21 * 1024 * 1024 },
+      deps,
+    ),
     connection: (): BotApiConnection | null => {
       const fake = fakeAddresses('messenger');
       if (fake)
@@ -92,6 +106,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     },
   };
 
+  const { mediaS3 } = env;
   const mail = createMailPort({
     http: createHttpClient({ system: 'mail', totalTimeoutMs: 30_000, retries: 0 }, deps),
     connection: (): MailConnection | null => {
@@ -121,6 +136,8 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
       count: (outcome) => metrics.countPanelEvent(outcome),
     }),
     messenger,
+    messengerFiles,
+    mediaStore: mediaS3 ? s3Store(mediaS3) : folderStore(join(env.dataDir, 'media')),
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
     // Payments in the sandbox are not real, so neither are their receipts, whatever account is set.

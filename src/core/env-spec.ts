@@ -3,6 +3,7 @@
  * so every variable is documented. The settings of `domain/settings` are not here: they read `Env.raw`.
  */
 
+import { CONTENT_VARIABLES } from './env-spec-content.ts';
 import { SERVICE_VARIABLES } from './env-spec-service.ts';
 
 export interface EnvVariable {
@@ -122,6 +123,7 @@ export const ENV_SPEC = {
     default: 'false',
     effect: 'Allows the embedded database in production: one process only, no replicas.',
   },
+  ...CONTENT_VARIABLES,
   LOG_LEVEL: {
     group: 'Logs and metrics',
     type: 'choice',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
+import { type MediaS3, readMediaS3 } from './env-media.ts';
 import { ENV_SPEC, type EnvName, type EnvVariable, PLAIN_FILE_NAMES } from './env-spec.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
@@ -56,6 +57,16 @@ export interface Env {
   }>;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
+  /** S3-compatible storage of uploaded files; null = a folder in `dataDir`. */
+  readonly mediaS3: MediaS3 | null;
+  /** Shortest validity of a signed link to a private file. */
+  readonly mediaLinkMinutes: number;
+  /** What a user of the cabinet may upload altogether. */
+  readonly mediaFilesPerUser: number;
+  readonly mediaMegabytesPerUser: number;
+  /** Pace of all instances together. */
+  readonly messengerSendsPerSecond: number;
+  readonly broadcastMailsPerSecond: number;
   /** Calls to the panel that one run may have under way at the same time. */
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
@@ -308,6 +319,12 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
       website: reader.string('WEBSITE_URL'),
     }),
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
+    mediaS3: readMediaS3(reader),
+    mediaLinkMinutes: reader.integer('MEDIA_LINK_MINUTES'),
+    mediaFilesPerUser: reader.integer('MEDIA_FILES_PER_USER'),
+    mediaMegabytesPerUser: reader.integer('MEDIA_MEGABYTES_PER_USER'),
+    messengerSendsPerSecond: reader.integer('MESSENGER_SENDS_PER_SECOND'),
+    broadcastMailsPerSecond: reader.integer('BROADCAST_MAILS_PER_SECOND'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
     cardChargeDays: Object.freeze(reader.days('CARD_CHARGE_DAYS')),
     cardChargeFailureNotices: reader.choice('CARD_CHARGE_FAILURE_NOTICES', ENV_SPEC.CARD_CHARGE_FAILURE_NOTICES.choices),

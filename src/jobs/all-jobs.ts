@@ -1,8 +1,10 @@
+import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
 import { identityJobs } from '../domain/identity/jobs.ts';
 import { ledgerJobs } from '../domain/ledger/jobs.ts';
+import { massSendJobs } from '../domain/mass-sends/jobs.ts';
 import { mergeJobs } from '../domain/merge/jobs.ts';
 import { messagingJobs } from '../domain/messaging/jobs.ts';
 import { opsJobs } from '../domain/ops/jobs.ts';
@@ -47,6 +49,7 @@ export function allJobs() {
     ...referralJobs,
     ...engagementJobs,
     ...mergeJobs,
+    ...massSendJobs({ broadcast: broadcastKind }),
     ...ticketJobs,
     ...webhookJobs(),
     ...safetyJobs,

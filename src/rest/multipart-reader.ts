@@ -26,7 +26,7 @@ export async function readForm(request: FastifyRequest, hints: NonNullable<WireH
 
 async function readParts(
   request: FastifyRequest,
-  { fileKey, maxBytes, givesBeginning = false }: NonNullable<WireHints['multipart']>,
+  { fileKey, maxBytes, givesBeginning = false, tooLarge }: NonNullable<WireHints['multipart']>,
 ): Promise<FormFields> {
   const form: FormFields = Object.create(null);
   if (!request.isMultipart()) return form;
@@ -38,6 +38,7 @@ async function readParts(
         const { mimetype: contentType, filename, file } = part;
         form[fileKey] = { kind: 'upload', filename: baseName(filename), contentType, content, isTruncated: file.truncated };
       }
+      if (part.file.truncated && tooLarge) throw refuse('file_too_large', tooLarge.status, tooLarge.detail);
       if (part.file.truncated && !givesBeginning) throw refuse('body_too_large', 413, 'Request body too large');
       if (part.file.truncated) return form;
       continue;

@@ -6,6 +6,7 @@ import { clientIp } from '../core/http/client-ip.ts';
 import type { Context } from '../routers/context.ts';
 import { preferredLanguage } from '../routers/preferred-language.ts';
 import { browserOf } from './browser.ts';
+import { requestBase } from './request-base.ts';
 
 const BEARER = /^Bearer\s+(\S+)\s*$/i;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -42,6 +43,7 @@ export function contextFactory(app: App): (request: FastifyRequest, reply: Fasti
       userAgent: headers['user-agent'] ?? null,
       language: preferredLanguage(headers['accept-language']),
       request: { method: request.method, path: request.url.split('?', 1)[0]! },
+      baseUrl: requestBase(request, trustedProxies),
       browser: browserOf(request, reply, isSecure),
       requestId: request.id,
       idempotencyKey: textOf(headers['idempotency-key']),

@@ -31,6 +31,8 @@ export interface Context {
   readonly language: Language | null;
   /** As received, for the audit log; the path is without the query. */
   readonly request: { readonly method: string; readonly path: string };
+  /** `https://host` as the client addressed the service, after trusted proxies; null for a request without a usable host. */
+  readonly baseUrl: string | null;
   readonly browser: Browser;
   readonly requestId: string;
   readonly idempotencyKey: string | null;

@@ -26,10 +26,11 @@ export interface WireHints {
   /** The body is `multipart/form-data`: one file (an `UploadedFile`) under `fileKey`, the other body keys are form fields. */
   multipart?: {
     fileKey: string;
-    /** Largest file in bytes; a larger one is 413. */
+    /** Largest file in bytes; a larger one is 413, or refused as `tooLarge` says. */
     maxBytes: number;
     /** Of a larger file the operation gets the first `maxBytes` bytes with `isTruncated`, because it has a refusal of its own. */
     givesBeginning?: boolean;
+    tooLarge?: { status: 400 | 413; detail: string };
   };
   /** `json` (default), or the handler answers a `FileReply` / `RedirectReply` that REST turns into a download or a 302. */
   reply?: 'json' | 'file' | 'redirect';

@@ -1,6 +1,7 @@
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
 import { brandingEditorRouter } from './admin/branding.router.ts';
+import { adminBroadcastsRouter } from './admin/broadcasts.router.ts';
 import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
 import { adminCampaignStatsRouter } from './admin/campaign-stats.router.ts';
 import { adminCampaignsRouter } from './admin/campaigns.router.ts';
@@ -34,6 +35,7 @@ import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
 import { accountLinkingRouter } from './cabinet/linking.router.ts';
+import { cabinetMediaRouter } from './cabinet/media.router.ts';
 import { accountMergeRouter } from './cabinet/merge.router.ts';
 import { cabinetNotificationsRouter } from './cabinet/notifications.router.ts';
 import { oauthRouter } from './cabinet/oauth.router.ts';
@@ -58,9 +60,11 @@ import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
+import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
 import { mainMenuRouter } from './web/main-menu.router.ts';
+import { mediaRouter } from './web/media.router.ts';
 import { menuLayoutRouter } from './web/menu-layout.router.ts';
 import { menuLayoutPartsRouter } from './web/menu-layout-parts.router.ts';
 import { menuLayoutStatsRouter } from './web/menu-layout-stats.router.ts';
@@ -104,6 +108,8 @@ export const appRouter = router({
     campaigns: campaignsRouter,
     webhooks: webhooksRouter,
     support: supportRouter,
+    media: mediaRouter,
+    broadcasts: broadcastsRouter,
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
@@ -135,6 +141,7 @@ export const appRouter = router({
     tickets: ticketsRouter,
     ticketNotifications: ticketNotificationsRouter,
     notifications: cabinetNotificationsRouter,
+    media: cabinetMediaRouter,
     polls: cabinetPollsRouter,
     fortuneWheel: wheelRouter,
     referral: referralRouter,
@@ -178,6 +185,7 @@ export const appRouter = router({
     vpnpanel: router({ ...adminVpnpanelRouter._def.record, ...adminVpnpanelSyncRouter._def.record }),
     landings: adminLandingsRouter,
     channels: adminChannelsRouter,
+    broadcasts: adminBroadcastsRouter,
     paymentMethods: adminPaymentMethodsRouter,
     payments: adminPaymentsRouter,
   }),

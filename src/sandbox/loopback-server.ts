@@ -10,12 +10,14 @@ export interface LoopbackRequest {
   /** Names in lower case; repeated headers joined by a comma. */
   headers: Readonly<Record<string, string>>;
   body: string;
+  /** The body as it came, for forms with files. */
+  rawBody: Buffer;
 }
 
 export interface LoopbackReply {
   status: number;
   contentType: string;
-  body: string;
+  body: string | Buffer;
   headers?: Readonly<Record<string, string>>;
   /** Close the connection instead of answering. */
   isCut?: boolean;
@@ -28,6 +30,8 @@ export interface LoopbackServer {
 }
 
 const MAX_BODY_BYTES = 1_048_576;
+/** Of a form with a file: what the messenger takes, and some room for the fields. */
+const MAX_FORM_BYTES = 52 * 1_048_576;
 
 export function jsonReply(status: number, value: unknown): LoopbackReply {
   return { status, contentType: 'application/json', body: JSON.stringify(value) };
@@ -52,9 +56,10 @@ export function startLoopbackServer(
     try {
       const chunks: Buffer[] = [];
       let size = 0;
+      const isForm = incoming.headers['content-type']?.startsWith('multipart/form-data') === true;
       for await (const chunk of incoming as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > MAX_BODY_BYTES) {
+        if (size > (isForm ? MAX_FORM_BYTES : MAX_BODY_BYTES)) {
           outgoing.writeHead(413, { connection: 'close' }).end();
           return;
         }
@@ -62,13 +67,15 @@ export function startLoopbackServer(
       }
       const url = new URL(incoming.url ?? '/', 'http://127.0.0.1');
       const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value ?? '')]));
-      const body = Buffer.concat(chunks).toString('utf8');
+      const rawBody = Buffer.concat(chunks);
+      const body = isForm ? '' : rawBody.toString('utf8');
       const reply = await handle({
         method: incoming.method ?? 'GET',
         path: url.pathname,
         query: url.searchParams,
         headers,
         body,
+        rawBody,
       });
       if (reply.isCut) {
         incoming.socket.destroy();

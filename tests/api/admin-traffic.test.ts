@@ -270,10 +270,10 @@ describe('POST /cabinet/admin/traffic/export-csv', () => {
     const messengerId = await linkAdmin();
     const { status, body } = await send({ period: 7, total_threshold_gb: 1 });
     expect([status, body]).toEqual([200, { success: true, message: 'CSV sent (3 users)' }]);
-    const { chatId, document } = await sentFile();
+    const { chatId, file } = await sentFile();
     expect(chatId).toBe(messengerId);
-    expect(document?.name).toMatch(/^traffic_usage_7d_\d{8}_\d{6}\.csv$/);
-    const lines = document!.text.split('\r\n');
+    expect(file?.name).toMatch(/^traffic_usage_7d_\d{8}_\d{6}\.csv$/);
+    const lines = file!.text.split('\r\n');
     expect(lines[0]).toBe(
       '\uFEFFUser ID,Messenger ID,Username,Email,Full Name,Tariff,Status,Traffic Limit (GB),Device Limit,Connected Devices,' +
         'Total Spent (RUB),Sub Start,Sub End,Last Node,Finland 1 (bytes),Germany 1 (bytes),Netherlands 1 (bytes),Total (bytes),' +
@@ -288,7 +288,7 @@ describe('POST /cabinet/admin/traffic/export-csv', () => {
   test('06 5: filters and shown nodes as in the list; no thresholds, no columns of risk', async () => {
     await linkAdmin();
     expect((await send({ tariffs: tariff, nodes: GERMAN_NODE })).body.message).toBe('CSV sent (1 users)');
-    const [head, row] = (await sentFile()).document!.text.split('\r\n');
+    const [head, row] = (await sentFile()).file!.text.split('\r\n');
     expect(head).toMatch(/Last Node,Germany 1 \(bytes\),Total \(bytes\),Total \(GB\)$/);
     expect(row).toMatch(new RegExp(`,${10 * GB},${10 * GB},10.00$`));
   });

@@ -16,6 +16,7 @@ import {
   type Stage,
 } from './admin-write-samples.ts';
 import { BRANDING_WRITES } from './branding-writes.ts';
+import { BROADCAST_WRITES } from './broadcast-writes.ts';
 import { CAMPAIGN_WRITES } from './campaign-writes.ts';
 import { CHANNEL_WRITES } from './channel-writes.ts';
 import { EMAIL_TEMPLATE_WRITES, EMAIL_TEMPLATES_WITHOUT_STATE } from './email-template-writes.ts';
@@ -25,7 +26,11 @@ import { PAYMENT_WRITES } from './payment-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
 /** Operations without a state of ours that could be told, and why. */
-export const STATELESS: Record<string, string> = { ...EMAIL_TEMPLATES_WITHOUT_STATE };
+export const STATELESS: Record<string, string> = {
+  ...EMAIL_TEMPLATES_WITHOUT_STATE,
+  'POST /broadcasts/preview': 'counts users',
+  'POST /broadcasts/email-preview': 'counts users',
+};
 
 const later = (stage: Stage, days: number) => addDays(stage.app.clock.now(), days).toISOString();
 
@@ -307,6 +312,7 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...GROWTH,
   ...SUPPORT,
   ...BRANDING_WRITES,
+  ...BROADCAST_WRITES,
   ...CAMPAIGN_WRITES,
   ...LANDING_WRITES,
   ...PAYMENT_WRITES,

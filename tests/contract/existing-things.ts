@@ -1,7 +1,10 @@
 /** Things that exist, by the name under which paths call them, and bodies that are accepted where a schema's example is not. */
+
 import type { App } from '../../src/core/app.ts';
+import { uploadAsToken } from '../../src/domain/media/upload-media.ts';
 import type { ApiClient } from '../support/api.ts';
 import { type BuiltUser, unique } from '../support/builders.ts';
+import { aPng } from '../support/media-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
 import { NETHERLANDS } from '../support/provisioning-setup.ts';
 import { aServer, aStoredSubscription, topUp } from '../support/sale-samples.ts';
@@ -30,6 +33,7 @@ export const NEW_BODIES: Record<string, () => object> = {
   '/main-menu/buttons': () => ({ text: 'News', action_type: 'url', action_value: 'https://example.com' }),
   '/main-menu/messages': () => ({ message_text: 'Hello' }),
   '/welcome-texts': () => ({ text: 'Hello' }),
+  '/broadcasts': () => ({ target: 'all', message_text: 'Maintenance tonight' }),
   '/polls': () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }),
 };
 
@@ -38,6 +42,8 @@ export function acceptedBody(name: string): object | undefined {
   const [method, path] = name.split(' ') as [string, string];
   return method === 'POST' ? NEW_BODIES[path]?.() : undefined;
 }
+
+const aPicture = { kind: 'photo', filename: 'a.png', content: aPng(), caption: null };
 
 const makerAt =
   (path: string) =>
@@ -59,6 +65,8 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
   promocode_id: async ({ app }) => (await aPromocode(app)).id,
   campaign_id: makerAt('/campaigns'),
   poll_id: makerAt('/polls'),
+  broadcast_id: makerAt('/broadcasts'),
+  file_id: async ({ app }) => (await uploadAsToken(app, aPicture)).file.fileId,
   server_id: async ({ app }) => (await aServer(app)).id,
   user_id: ({ user }) => user.id,
   messenger_id: ({ user }) => String(user.messengerId),

@@ -1,4 +1,5 @@
 import type { App } from '../../src/core/app.ts';
+import type { SendOptions } from '../../src/domain/messaging/ports.ts';
 import { aUser, type BuiltUser, unique } from './builders.ts';
 import { aStoredSubscription, aTariff } from './sale-samples.ts';
 
@@ -39,7 +40,7 @@ export function withMessenger(app: App, fail?: (chatId: number) => void) {
   const messenger = {
     ...app.ports.messenger,
     isConfigured: () => true,
-    sendMessage: async (chatId: number, html: string, buttons: readonly (readonly unknown[])[] = []) => {
+    sendMessage: async (chatId: number, html: string, { buttons = [] }: SendOptions = {}) => {
       fail?.(chatId);
       sent.push({ chatId, html, buttons: buttons as (typeof sent)[number]['buttons'] });
       return { messageId: 1 };

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { App, Ports } from '../../src/core/app.ts';
 import { DatabaseSharedCache } from '../../src/core/cache/shared-cache.ts';
 import type { Clock } from '../../src/core/clock.ts';
@@ -41,6 +43,7 @@ export interface TestApp {
 /** Settings that tests start from; the environment of the test process is not used. */
 const TEST_ENVIRONMENT = {
   NODE_ENV: 'test',
+  DATA_DIR: join(tmpdir(), 'subscription-service-tests'),
   BOT_TOKEN: TEST_BOT_TOKEN,
   BOT_USERNAME: 'test_bot',
   CABINET_JWT_SECRET: 'tests-only-0123456789abcdef0123456789abcdef',

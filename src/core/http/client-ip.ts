@@ -79,3 +79,9 @@ export function clientIp(origin: RequestOrigin, trustedProxies: readonly string[
   const realIp = parseAddress([origin.realIp ?? []].flat()[0]);
   return realIp?.toString() ?? peer.text;
 }
+
+/** Whether forwarding headers of this peer count. */
+export function isTrustedPeer(peerAddress: string | undefined, trustedProxies: readonly string[]): boolean {
+  const peer = knownPeer(peerAddress);
+  return peer !== null && isTrusted(peer.address, rangesOf(trustedProxies));
+}

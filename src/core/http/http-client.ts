@@ -10,6 +10,8 @@ export interface HttpRequest {
   idempotent?: boolean;
   /** Cancels the call, e.g. when the client of the surrounding request disconnected. */
   signal?: AbortSignal;
+  /** The body is a file: it is answered as `bytes`, and `text` is empty. */
+  wantsBytes?: boolean;
 }
 
 export interface HttpResponse {
@@ -18,6 +20,8 @@ export interface HttpResponse {
   headers: Record<string, string>;
   /** The body as text, cut at the client's `maxResponseBytes`. */
   text: string;
+  /** With `wantsBytes`: the body, cut likewise. */
+  bytes?: Buffer;
 }
 
 export interface HttpClientOptions {

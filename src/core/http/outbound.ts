@@ -75,10 +75,10 @@ function outcomeOf(result: HttpResponse | OutboundError): OutboundOutcome {
   return result.status >= 400 ? 'client_error' : 'ok';
 }
 
-/** First `limit` bytes of the body; the rest is not downloaded. A character cut in half is dropped. */
-async function readBody(response: Response, limit: number, encoding: string): Promise<string> {
+/** First `limit` bytes of the body; the rest is not downloaded. */
+async function readBody(response: Response, limit: number): Promise<Buffer> {
   const body = response.body;
-  if (body === null) return '';
+  if (body === null) return Buffer.alloc(0);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -88,7 +88,12 @@ async function readBody(response: Response, limit: number, encoding: string): Pr
     // Leaving the loop destroys the stream and its connection.
     if (size >= limit) break;
   }
-  return new TextDecoder(encoding).decode(Buffer.concat(chunks), { stream: size >= limit });
+  return Buffer.concat(chunks);
+}
+
+/** A character that was cut in half is dropped. */
+function decodeBody(bytes: Buffer, limit: number, encoding: string): string {
+  return new TextDecoder(encoding).decode(bytes, { stream: bytes.length >= limit });
 }
 
 /** Error of the transport without the URL, which may carry a token: node-fetch puts it into its message. */
@@ -242,8 +247,10 @@ class OutboundHttpClient implements HttpClient {
         agent: this.#agentFor,
         signal: controller.signal,
       });
-      const text = await readBody(response, this.#options.maxResponseBytes, this.#options.encoding);
-      return { status: response.status, headers: Object.fromEntries(response.headers), text };
+      const { maxResponseBytes, encoding } = this.#options;
+      const bytes = await readBody(response, maxResponseBytes);
+      const head = { status: response.status, headers: Object.fromEntries(response.headers) };
+      return request.wantsBytes ? { ...head, text: '', bytes } : { ...head, text: decodeBody(bytes, maxResponseBytes, encoding) };
     } catch (error) {
       throw this.#failure(failureOf(error, isTimedOut, request.signal?.aborted === true), error);
     } finally {

@@ -49,6 +49,18 @@ const SEGMENTS: Readonly<Record<string, string>> = {
   custom_direct: 'u.referred_by_id IS NULL',
 };
 
+/** Segments of a broadcast by e-mail (spec 05 section 3.2). */
+const EMAIL_SEGMENTS: Readonly<Record<string, string>> = {
+  all_email: 'true',
+  email_only: "u.auth_type = 'email'",
+  messenger_with_email: "u.auth_type = 'messenger' AND u.messenger_id IS NOT NULL",
+  active_email: "s.status = 'active'",
+  expired_email: "s.status IN ('expired', 'disabled')",
+};
+
+/** Users who have not switched off news (spec 05 section 9.1). */
+const WANTS_NEWS = "coalesce((u.notification_settings->>'news_enabled') <> 'false', true)";
+
 const TARIFF = /^tariff_(\d{1,9})$/;
 
 const ALIASES: Readonly<Record<string, string>> = {
@@ -74,4 +86,22 @@ export function namedSegment(text: string): string | null {
   const name = text.trim().toLowerCase();
   const target = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name;
   return Object.hasOwn(SEGMENTS, target) ? target : null;
+}
+
+/**
+ * Who gets a broadcast over a channel: the segment without those who cannot be reached over it or have switched off news. The one
+ * condition of previews, counts and recipients, so that they agree (spec 05 section 3.2).
+ * @param now SQL of the current moment
+ */
+export function broadcastCondition(channel: 'messenger' | 'email', target: string, now: string): string {
+  if (channel === 'messenger') return `(${audienceCondition(target, now)} AND u.messenger_id IS NOT NULL AND ${WANTS_NEWS})`;
+  const known = Object.hasOwn(EMAIL_SEGMENTS, target) ? EMAIL_SEGMENTS[target] : undefined;
+  return known === undefined
+    ? 'false'
+    : `(u.status = 'active' AND u.email IS NOT NULL AND u.email_verified AND ${WANTS_NEWS} AND (${known}))`;
+}
+
+/** Whether there is such a segment of a broadcast by e-mail; names are exact. */
+export function isEmailSegment(name: string): boolean {
+  return Object.hasOwn(EMAIL_SEGMENTS, name);
 }

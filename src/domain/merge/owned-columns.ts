@@ -50,6 +50,16 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'subscription_events', column: 'user_id', on: 'move' },
   { table: 'sent_notifications', column: 'user_id', on: 'move' },
 
+  {
+    table: 'mass_send_recipients',
+    column: 'user_id',
+    on: 'stay',
+    why: 'the account that got the message; one that waits is not sent, because the account is not active any more',
+  },
+  // The account that remains may be another one for the messenger.
+  { table: 'messenger_blocks', column: 'user_id', on: 'delete' },
+  { table: 'broadcast_history', column: 'admin_id', on: 'clear' },
+
   // Hints about the panel user that the account had; what it missed the next synchronisation finds.
   { table: 'panel_events', column: 'user_id', on: 'delete' },
 

@@ -1,4 +1,5 @@
 /** Messenger and mail as the domain sees them (spec 05 sections 9.3, 11.1 and 15; Stars: spec 03 section 2.5). */
+import type { App } from '../../core/app.ts';
 
 /**
  * `blocked`: the user blocked the bot or is deactivated. `rejected`: the messenger refuses this request. `rate_limited` and `unavailable`
@@ -25,6 +26,20 @@ export class MessengerError extends Error {
 
 /** One button under a message: a link, a mini-app, or data that is returned in a `callback` update (1 to 64 bytes). */
 export type MessengerButton = { text: string } & ({ url: string } | { webAppUrl: string } | { callbackData: string });
+
+export type MediaKind = 'photo' | 'video' | 'document';
+
+/** A file that the messenger stores already, or its content. */
+export type MessengerFile = { fileId: string } | { name: string; contentType: string; bytes: Uint8Array };
+
+export interface SendOptions {
+  /** Rows of buttons. */
+  buttons?: readonly (readonly MessengerButton[])[];
+  /** Topic of a group. */
+  threadId?: number;
+  /** The caller has leased the time of this message: it does not wait for the shared pace again. */
+  isPaced?: boolean;
+}
 
 export interface StarsInvoice {
   /** 1 to 32 characters; longer is cut. */
@@ -115,27 +130,24 @@ export interface MessengerPort {
   /**
    * @param chatId messenger id of a user, or of a group or channel (negative)
    * @param html text in the messenger's HTML with escaped values (`htmlText`)
-   * @param buttons rows of buttons
-   * @param threadId topic of a group
    */
-  sendMessage(
+  sendMessage(chatId: number, html: string, options?: SendOptions): Promise<{ messageId: number }>;
+  /**
+   * A file with a caption in the messenger's HTML, at most 1024 visible characters (empty = none). The messenger takes pictures of up to
+   * 10 MB and other files of up to 50 MB.
+   * @returns also the messenger's ids of the file, by which it can be sent again; null when the answer names none
+   */
+  sendFile(
     chatId: number,
+    kind: MediaKind,
+    file: MessengerFile,
     html: string,
-    buttons?: readonly (readonly MessengerButton[])[],
-    threadId?: number,
-  ): Promise<{ messageId: number }>;
-  /** The same with a picture stored by the messenger; `html` is its caption, at most 1024 visible characters. */
-  sendPhoto(
-    chatId: number,
-    fileId: string,
-    html: string,
-    buttons?: readonly (readonly MessengerButton[])[],
-    threadId?: number,
-  ): Promise<{ messageId: number }>;
-  /** A text file with a caption in the messenger's HTML, at most 1024 visible characters; the messenger takes files of up to 50 MB. */
-  sendDocument(chatId: number, file: { name: string; type: string; text: string }, html: string): Promise<{ messageId: number }>;
+    options?: SendOptions,
+  ): Promise<{ messageId: number; fileId: string | null; fileUniqueId: string | null }>;
   /** Whether the file can be fetched from the messenger now. */
   hasFile(fileId: string): Promise<boolean>;
+  /** Content of a file and the last part of its path at the messenger; null for an unknown file and one of more than 20 MB. */
+  downloadFile(fileId: string): Promise<{ name: string; bytes: Buffer } | null>;
   deleteMessage(chatId: number, messageId: number): Promise<void>;
   /** Link that opens a Stars invoice (currency `XTR`). */
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
@@ -187,9 +199,18 @@ export interface MailPort {
   close(): void;
 }
 
+/** Files of this service for the messenger; implemented by the module `media`, which comes later. */
+export interface MessengerFiles {
+  /** What to send for a file id: of this service, or of the messenger itself. @throws Error while the storage is away */
+  resolve(app: App, fileId: string): Promise<MessengerFile>;
+  /** Stores the messenger's id, so that the content is uploaded once. */
+  remember(app: App, fileId: string, messengerFileId: string): Promise<void>;
+}
+
 declare module '../../core/app.ts' {
   interface Ports {
     messenger: MessengerPort;
+    messengerFiles: MessengerFiles;
     mail: MailPort;
   }
 }

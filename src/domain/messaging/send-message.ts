@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { type MessengerButton, MessengerError } from './ports.ts';
+import { type MediaKind, type MessengerButton, MessengerError, type SendOptions } from './ports.ts';
 
 export interface MessageRequest {
   messengerId: number;
@@ -8,7 +8,7 @@ export interface MessageRequest {
   buttons?: readonly (readonly MessengerButton[])[];
   /** Topic of a group. */
   threadId?: number;
-  /** A picture stored by the messenger; the text becomes its caption (at most 1024 visible characters). */
+  /** Id of a picture, of this service or of the messenger; the text becomes its caption (at most 1024 visible characters). */
   photoFileId?: string;
 }
 
@@ -34,16 +34,34 @@ export async function deliverMessage(app: App, request: MessageRequest): Promise
   }
 }
 
-async function sendNow(app: App, { messengerId, html, buttons, threadId, photoFileId }: MessageRequest): Promise<void> {
+async function sendNow(app: App, { messengerId, html, buttons = [], threadId, photoFileId }: MessageRequest): Promise<void> {
   const { messenger } = app.ports;
+  const options = { buttons, ...(threadId === undefined ? {} : { threadId }) };
   if (photoFileId !== undefined) {
     try {
-      await messenger.sendPhoto(messengerId, photoFileId, html, buttons, threadId);
+      await sendStoredFile(app, { messengerId, kind: 'photo', fileId: photoFileId }, html, options);
       return;
     } catch (error) {
       // The text is sent even if the messenger refuses the picture.
       if (!(error instanceof MessengerError) || error.failure.kind !== 'rejected' || html === '') throw error;
     }
   }
-  await messenger.sendMessage(messengerId, html, buttons, threadId);
+  await messenger.sendMessage(messengerId, html, options);
+}
+
+/**
+ * Sends a file by its id, of this service or of the messenger, with a caption. The content of a file is uploaded once: then the
+ * messenger's id of it is known.
+ * @throws MessengerError
+ */
+export async function sendStoredFile(
+  app: App,
+  file: { messengerId: number; kind: MediaKind; fileId: string },
+  html: string,
+  options: SendOptions = {},
+): Promise<{ messageId: number }> {
+  const content = await app.ports.messengerFiles.resolve(app, file.fileId);
+  const { messageId, fileId } = await app.ports.messenger.sendFile(file.messengerId, file.kind, content, html, options);
+  if (!('fileId' in content) && fileId !== null) await app.ports.messengerFiles.remember(app, file.fileId, fileId);
+  return { messageId };
 }

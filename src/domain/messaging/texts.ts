@@ -1,3 +1,4 @@
+import enBroadcasts from '../../../locales/en/broadcasts.json' with { type: 'json' };
 import enEmailTemplates from '../../../locales/en/email_templates.json' with { type: 'json' };
 import enErrors from '../../../locales/en/errors.json' with { type: 'json' };
 import enGames from '../../../locales/en/games.json' with { type: 'json' };
@@ -12,6 +13,7 @@ import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
+import ruBroadcasts from '../../../locales/ru/broadcasts.json' with { type: 'json' };
 import ruEmailTemplates from '../../../locales/ru/email_templates.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
@@ -32,6 +34,7 @@ import { firstCharacters } from '../../core/characters.ts';
 const TEXTS = {
   ru: {
     email_templates: ruEmailTemplates,
+    broadcasts: ruBroadcasts,
     errors: ruErrors,
     games: ruGames,
     gifts: ruGifts,
@@ -48,6 +51,7 @@ const TEXTS = {
   },
   en: {
     email_templates: enEmailTemplates,
+    broadcasts: enBroadcasts,
     errors: enErrors,
     games: enGames,
     gifts: enGifts,

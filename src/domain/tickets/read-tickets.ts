@@ -72,7 +72,7 @@ export function readTicketStats(app: App): Promise<TicketStats> {
 export interface TicketFile extends Pick<TicketMessage, 'id' | 'ticketId' | 'mediaCaption'> {
   mediaType: string;
   mediaFileId: string;
-  /** Null when the messenger does not have the file. */
+  /** Null when neither the storage nor the messenger has the file. */
   mediaUrl: string | null;
 }
 
@@ -94,7 +94,8 @@ export async function readTicketFile(app: App, ticketId: number, messageId: numb
 /** False also when the messenger does not answer. */
 async function hasFile(app: App, fileId: string): Promise<boolean> {
   try {
-    return await app.ports.messenger.hasFile(fileId);
+    const file = await app.ports.messengerFiles.resolve(app, fileId);
+    return 'bytes' in file || (await app.ports.messenger.hasFile(file.fileId));
   } catch (error) {
     app.log.info({ err: error }, 'a file could not be looked up in the messenger');
     return false;

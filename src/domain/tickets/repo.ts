@@ -143,11 +143,6 @@ export async function lastReplyAt(db: Db, ticketId: number): Promise<Date | null
   return row!.at;
 }
 
-/** Whether this service has issued or received the file (spec 05 section 10). */
-export async function isKnownFile(db: Db, fileId: string): Promise<boolean> {
-  return (await db.prisma.mediaFile.count({ where: { fileId } })) > 0;
-}
-
 export async function insertTicket(db: Db, userId: number, title: string, now: Date): Promise<Ticket> {
   const data = { userId, title, createdAt: now, updatedAt: now, lastUserMessageAt: now };
   return plainRow('Ticket', await db.prisma.ticket.create({ data, omit: OMITTED }));

@@ -3,18 +3,10 @@ import type { App } from '../../core/app.ts';
 import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
+import { attachableFile, knownFile, recordReceived, storedFileId } from '../media/known-files.ts';
 import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './announce.ts';
 import { recordSupportAction } from './record-support-action.ts';
-import {
-  insertMessage,
-  insertTicket,
-  isKnownFile,
-  isUserBlocked,
-  lastReplyAt,
-  lockTicket,
-  setStatus,
-  setWaitingSince,
-} from './repo.ts';
+import { insertMessage, insertTicket, isUserBlocked, lastReplyAt, lockTicket, setStatus, setWaitingSince } from './repo.ts';
 import {
   attachmentOf,
   freeAttachmentOf,
@@ -45,12 +37,12 @@ export interface MessageDraft extends AttachmentInput {
  * @throws AppError 403 tickets are off, or any of the user's tickets is blocked; ValidationError 422 for a bad attachment
  */
 export async function openTicket(app: App, actor: UserActor, draft: TicketDraft): Promise<OpenedTicket> {
-  const attachment = attachmentOf(draft);
+  const attachment = await withFile(attachmentOf(draft), (id) => attachableFile(app, actor.userId, id));
   if (!areTicketsEnabled(app)) throw refuse('tickets_disabled', 403, 'Support tickets are disabled');
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     if (await isUserBlocked(t.db, actor.userId, now)) throw refuse('support_blocked', 403, 'Support requests are blocked');
-    await checkFile(t, attachment);
+    checkFile(attachment);
     const ticket = await insertTicket(t.db, actor.userId, draft.title, now);
     const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
     await announceTicket(t, ticket, message);
@@ -64,7 +56,7 @@ export async function openTicket(app: App, actor: UserActor, draft: TicketDraft)
  *   ValidationError 422 for a bad attachment
  */
 export async function postUserMessage(app: App, actor: UserActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
-  const attachment = attachmentOf(draft);
+  const attachment = await withFile(attachmentOf(draft), (id) => attachableFile(app, actor.userId, id));
   return inTransaction(app, async (t) => {
     const ticket = await lockTicket(t.db, ticketId, actor.userId);
     if (!ticket) throw ticketNotFound();
@@ -72,7 +64,7 @@ export async function postUserMessage(app: App, actor: UserActor, ticketId: numb
     if (ticket.status === 'closed') throw refuse('ticket_closed', 400, 'Cannot add message to closed ticket');
     if (isReplyBlocked(ticket, now)) throw refuse('replies_blocked', 403, 'Replies to this ticket are blocked');
     await checkPause(t, ticketId, now);
-    await checkFile(t, attachment);
+    checkFile(attachment);
     const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
     const after = await setStatus(t.db, ticketId, statusAfterUserMessage(ticket.status), now);
     await setWaitingSince(t.db, ticketId, now);
@@ -87,11 +79,11 @@ export async function postUserMessage(app: App, actor: UserActor, ticketId: numb
  * @throws AppError 404; ValidationError 422 for a bad attachment
  */
 export async function answerTicket(app: App, actor: AdminActor, ticketId: number, draft: MessageDraft): Promise<TicketMessage> {
-  const attachment = attachmentOf(draft);
+  const attachment = await withFile(attachmentOf(draft), (id) => knownFile(app, id));
   return inTransaction(app, async (t) => {
     const ticket = await lockTicket(t.db, ticketId, null);
     if (!ticket) throw ticketNotFound();
-    await checkFile(t, attachment);
+    checkFile(attachment);
     const { message } = await answer(t, actor, ticket, { text: draft.text, attachment });
     t.audit?.record({ before: { status: ticket.status }, after: { status: 'answered', message_id: message.id } });
     return message;
@@ -102,12 +94,13 @@ export async function answerTicket(app: App, actor: AdminActor, ticketId: number
  * An answer through the Web API, with the same effects. The stored text is the text, else the caption, else `[media]`.
  * @throws AppError 404, 400 neither text nor file; ValidationError 422 for half an attachment
  */
-export function answerTicketByToken(
+export async function answerTicketByToken(
   app: App,
   actor: TokenActor,
   ticketId: number,
   draft: AttachmentInput & { text?: string | null | undefined },
 ): Promise<{ ticket: Ticket; message: TicketMessage }> {
+  const storedId = draft.mediaFileId && (await storedFileId(app, draft.mediaFileId.trim()));
   return inTransaction(app, async (t) => {
     const ticket = await lockTicket(t.db, ticketId, null);
     if (!ticket) throw ticketNotFound();
@@ -115,7 +108,8 @@ export function answerTicketByToken(
     if (text === '' && !draft.mediaFileId?.trim()) {
       throw refuse('empty_message', 400, 'Message text or media is required');
     }
-    const attachment = freeAttachmentOf(draft);
+    const attachment = freeAttachmentOf({ ...draft, mediaFileId: storedId });
+    if (attachment) await recordReceived(t, attachment.fileId, attachment.type, 'ticket');
     return answer(t, actor, ticket, { text: text || draft.mediaCaption?.trim() || '[media]', attachment });
   });
 }
@@ -147,6 +141,16 @@ async function checkPause(t: App, ticketId: number, now: Date): Promise<void> {
   throw refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(MESSAGE_PAUSE_SECONDS) } });
 }
 
-async function checkFile(t: App, attachment: Attachment | null): Promise<void> {
-  if (attachment && !(await isKnownFile(t.db, attachment.fileId))) throw unknownFile(attachment.fileId);
+/** An attachment with the stored id of its file, looked up before the transaction; `isKnown` false where the author may not attach it. */
+async function withFile(
+  attachment: Attachment | null,
+  lookUp: (fileId: string) => Promise<string | null>,
+): Promise<(Attachment & { isKnown: boolean }) | null> {
+  if (!attachment) return null;
+  const fileId = await lookUp(attachment.fileId);
+  return { ...attachment, fileId: fileId ?? attachment.fileId, isKnown: fileId !== null };
+}
+
+function checkFile(attachment: { fileId: string; isKnown: boolean } | null): void {
+  if (attachment && !attachment.isKnown) throw unknownFile(attachment.fileId);
 }

@@ -28,29 +28,54 @@ interface Answer {
   parameters?: { retry_after?: number };
 }
 
+interface Pace {
+  /** The caller has leased the time of this message (`SendPacer.takeTurn`). */
+  isPaced?: boolean;
+}
+
 const json = (payload: unknown): EncodedForm => ({ contentType: 'application/json', body: JSON.stringify(payload) });
 
 /** One Bot API client for the whole process: pacing, 429 and error classes in one place (spec 05 sections 3.5 and 15). */
 export class BotApiClient {
   readonly #http: HttpClient;
+  readonly #fileHttp: HttpClient;
   readonly #connection: () => BotApiConnection | null;
   readonly #pacer: SendPacer;
 
   /** @param options.http must be built with `retries: 0`: a 429 has to reach the pacer, and a send must not be repeated without knowing its result */
-  constructor(options: { http: HttpClient; connection: () => BotApiConnection | null; pacer?: SendPacer }) {
+  constructor(options: {
+    http: HttpClient;
+    fileHttp?: HttpClient;
+    connection: () => BotApiConnection | null;
+    pacer?: SendPacer;
+  }) {
     this.#http = options.http;
+    this.#fileHttp = options.fileHttp ?? options.http;
     this.#connection = options.connection;
     this.#pacer = options.pacer ?? new SendPacer();
   }
 
   /** A call that puts a message into a chat: waits for its turn. @throws MessengerError */
-  async send<M extends Method>(method: M, chatId: number, payload: Opts<never>[M]): Promise<Result<M>> {
-    return this.#perform(method, json(payload), () => this.#pacer.takeTurn(chatId));
+  async send<M extends Method>(method: M, chatId: number, payload: Opts<never>[M], pace: Pace = {}): Promise<Result<M>> {
+    return this.#perform(method, json(payload), () => this.#pacer.takeTurn(chatId, pace.isPaced));
   }
 
   /** The same with a file. @throws MessengerError */
-  async sendForm<M extends Method>(method: M, chatId: number, form: EncodedForm): Promise<Result<M>> {
-    return this.#perform(method, form, () => this.#pacer.takeTurn(chatId));
+  async sendForm<M extends Method>(method: M, chatId: number, form: EncodedForm, pace: Pace = {}): Promise<Result<M>> {
+    return this.#perform(method, form, () => this.#pacer.takeTurn(chatId, pace.isPaced), this.#fileHttp);
+  }
+
+  /** Content of a file by the path that `getFile` returned; null when it is gone or larger than the client reads. @throws MessengerError */
+  async download(path: string): Promise<Buffer | null> {
+    const connection = this.#connected();
+    const url = `${connection.baseUrl}/file/bot${connection.token}/${path.split('/').map(encodeURIComponent).join('/')}`;
+    const response = await this.#fileHttp.request({ method: 'GET', url, wantsBytes: true }).catch((error: unknown) => {
+      throw withoutUrl(error, 'the download of a file');
+    });
+    if (response.status === 404) return null;
+    const length = Number(response.headers['content-length']);
+    if (response.status === 200 && response.bytes) return length > response.bytes.length ? null : response.bytes;
+    throw new MessengerError(classify(response.status, null, undefined), `A file was answered ${response.status}`);
   }
 
   /** Any other call: waits only during the pause after a 429. @throws MessengerError */
@@ -58,11 +83,22 @@ export class BotApiClient {
     return this.#perform(method, json(payload), () => this.#pacer.waitForPause());
   }
 
-  async #perform<M extends Method>(method: M, payload: EncodedForm, turn: () => Promise<void>): Promise<Result<M>> {
+  #connected(): BotApiConnection {
+    const connection = this.#connection();
+    if (!connection) throw new MessengerError({ kind: 'not_configured' }, 'The messenger is not configured');
+    return connection;
+  }
+
+  async #perform<M extends Method>(
+    method: M,
+    payload: EncodedForm,
+    turn: () => Promise<void>,
+    http: HttpClient = this.#http,
+  ): Promise<Result<M>> {
     for (let tries = 1; ; tries++) {
       try {
         await turn();
-        return (await this.#post(method, payload)) as Result<M>;
+        return (await this.#post(http, method, payload)) as Result<M>;
       } catch (error) {
         if (error instanceof PaceExceeded) {
           throw new MessengerError({ kind: 'rate_limited', retryAfterSeconds: error.retryAfterSeconds }, error.message);
@@ -73,10 +109,9 @@ export class BotApiClient {
     }
   }
 
-  async #post(method: string, { contentType, body }: EncodedForm): Promise<unknown> {
-    const connection = this.#connection();
-    if (!connection) throw new MessengerError({ kind: 'not_configured' }, 'The messenger is not configured');
-    const response = await this.#http
+  async #post(http: HttpClient, method: string, { contentType, body }: EncodedForm): Promise<unknown> {
+    const connection = this.#connected();
+    const response = await http
       .request({
         method: 'POST',
         url: `${connection.baseUrl}/bot${connection.token}/${method}`,
@@ -85,14 +120,7 @@ export class BotApiClient {
         idempotent: false,
       })
       .catch((error: unknown) => {
-        // Without the cause: its URL contains the bot's token.
-        if (error instanceof OutboundError) {
-          const failure: MessengerFailure = mayHaveArrived(error)
-            ? { kind: 'unavailable', mayHaveArrived: true }
-            : { kind: 'unavailable' };
-          throw new MessengerError(failure, `No answer to ${method}: ${error.failure}`);
-        }
-        throw error;
+        throw withoutUrl(error, method);
       });
 
     const answer = parseAnswer(response.text);
@@ -101,6 +129,15 @@ export class BotApiClient {
     if (failure.kind === 'rate_limited') this.#pacer.pause(failure.retryAfterSeconds);
     throw new MessengerError(failure, `${method} was answered ${response.status}: ${answer?.description ?? 'no description'}`);
   }
+}
+
+/** The error without its cause, whose URL contains the bot's token. */
+function withoutUrl(error: unknown, call: string): unknown {
+  if (!(error instanceof OutboundError)) return error;
+  const failure: MessengerFailure = mayHaveArrived(error)
+    ? { kind: 'unavailable', mayHaveArrived: true }
+    : { kind: 'unavailable' };
+  return new MessengerError(failure, `No answer to ${call}: ${error.failure}`);
 }
 
 /** Failures before the connection is established; after any other one the messenger may have received the request. */

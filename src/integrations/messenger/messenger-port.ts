@@ -2,14 +2,17 @@ import { timingSafeEqual } from 'node:crypto';
 import type { InlineKeyboardButton } from '@grammyjs/types';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import {
+  type MediaKind,
   type MessengerButton,
   MessengerError,
+  type MessengerFile,
   type MessengerPort,
   type MessengerWebhookRequest,
   type MessengerWebhookResult,
+  type SendOptions,
 } from '../../domain/messaging/ports.ts';
 import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
-import { multipartForm } from './multipart-form.ts';
+import { type EncodedForm, multipartForm } from './multipart-form.ts';
 import type { SendPacer } from './send-pacer.ts';
 import { starsTransfer } from './stars-transfer.ts';
 import { chatMember, parseUpdate } from './updates.ts';
@@ -19,6 +22,9 @@ const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 const ALLOWED_UPDATES = ['message', 'callback_query', 'pre_checkout_query', 'chat_member', 'my_chat_member'] as const;
 const MARKUP = { spoilerTag: 'tg-spoiler', emojiTag: 'tg-emoji', emojiIdAttribute: 'emoji-id', linkScheme: 'tg' };
 const ALREADY_REFUNDED = /CHARGE_ALREADY_REFUNDED/;
+const FILE_METHODS = { photo: 'sendPhoto', video: 'sendVideo', document: 'sendDocument' } as const;
+/** Limit of the Bot API for files that are fetched. */
+const MAX_DOWNLOAD_BYTES = 20_000_000;
 const MAX_TITLE = 32;
 const MAX_DESCRIPTION = 255;
 
@@ -27,6 +33,8 @@ export interface MessengerOptions {
   http: HttpClient;
   /** Read on every call; null while no bot token is set. */
   connection: () => BotApiConnection | null;
+  /** For files, which take longer. Default: `http`. */
+  fileHttp?: HttpClient;
   pacer?: SendPacer;
 }
 
@@ -39,36 +47,47 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
     markup: MARKUP,
     isConfigured: () => connection() !== null,
     linkTo: (username) => `https://t.me/${username}`,
-    sendMessage: async (chatId, html, buttons = [], threadId) => {
-      const message = await client.send('sendMessage', chatId, {
+    sendMessage: async (chatId, html, options = {}) => {
+      const payload = {
         chat_id: chatId,
         text: html,
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
-        ...placed(buttons, threadId),
-      });
+        ...placed(options),
+      } as const;
+      const message = await client.send('sendMessage', chatId, payload, options);
       return { messageId: message.message_id };
     },
-    sendPhoto: async (chatId, fileId, html, buttons = [], threadId) => {
+    sendFile: async (chatId, kind, file, html, options = {}) => {
       const caption = html === '' ? {} : { caption: html, parse_mode: 'HTML' as const };
-      const message = await client.send('sendPhoto', chatId, {
-        chat_id: chatId,
-        photo: fileId,
-        ...caption,
-        ...placed(buttons, threadId),
-      });
-      return { messageId: message.message_id };
-    },
-    sendDocument: async (chatId, file, html) => {
-      const form = multipartForm({ chat_id: String(chatId), caption: html, parse_mode: 'HTML' }, { field: 'document', ...file });
-      const message = await client.sendForm('sendDocument', chatId, form);
-      return { messageId: message.message_id };
+      const method = FILE_METHODS[kind];
+      const message =
+        'fileId' in file
+          ? await client.send(
+              method,
+              chatId,
+              { chat_id: chatId, [kind]: file.fileId, ...caption, ...placed(options) } as never,
+              options,
+            )
+          : await client.sendForm(method, chatId, fileForm(chatId, kind, file, { ...caption, ...placed(options) }), options);
+      return { messageId: message.message_id, ...idsOf(message, kind) };
     },
     hasFile: async (fileId) => {
       try {
         return (await client.call('getFile', { file_id: fileId })).file_path !== undefined;
       } catch (error) {
         if (error instanceof MessengerError && error.failure.kind === 'rejected') return false;
+        throw error;
+      }
+    },
+    downloadFile: async (fileId) => {
+      try {
+        const { file_path: path, file_size: size } = await client.call('getFile', { file_id: fileId });
+        if (path === undefined || (size ?? 0) > MAX_DOWNLOAD_BYTES) return null;
+        const bytes = await client.download(path);
+        return bytes && { name: path.slice(path.lastIndexOf('/') + 1), bytes };
+      } catch (error) {
+        if (error instanceof MessengerError && error.failure.kind === 'rejected') return null;
         throw error;
       }
     },
@@ -133,8 +152,35 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
   };
 }
 
+/** A form has texts only: objects are sent as JSON. */
+function fileForm(
+  chatId: number,
+  kind: MediaKind,
+  file: Exclude<MessengerFile, { fileId: string }>,
+  fields: Record<string, unknown>,
+): EncodedForm {
+  const texts = Object.entries({ chat_id: chatId, ...fields }).map(([key, value]) => [
+    key,
+    typeof value === 'object' ? JSON.stringify(value) : String(value),
+  ]);
+  return multipartForm(Object.fromEntries(texts), { field: kind, name: file.name, type: file.contentType, content: file.bytes });
+}
+
+/** Ids of a sent file; of a picture those of its largest size. A video without sound is returned as an animation, a text file as a document. */
+function idsOf(message: object, kind: MediaKind): { fileId: string | null; fileUniqueId: string | null } {
+  const parts = message as Partial<Record<MediaKind | 'animation', FileIds | FileIds[]>>;
+  const found = parts[kind] ?? parts.animation ?? parts.document;
+  const file = Array.isArray(found) ? found.at(-1) : found;
+  return { fileId: file?.file_id ?? null, fileUniqueId: file?.file_unique_id ?? null };
+}
+
+interface FileIds {
+  file_id?: string;
+  file_unique_id?: string;
+}
+
 /** Buttons of a message, and its topic. */
-function placed(buttons: readonly (readonly MessengerButton[])[], threadId: number | undefined) {
+function placed({ buttons = [], threadId }: SendOptions) {
   return {
     ...(buttons.length > 0 ? { reply_markup: { inline_keyboard: buttons.map((row) => row.map(wireButton)) } } : {}),
     ...(threadId === undefined ? {} : { message_thread_id: threadId }),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Refill and burst of the bucket: together at most 30 sends in any one second (spec 05 section 15). */
-const SENDS_PER_SECOND = 25;
+export const SENDS_PER_SECOND = 25;
 const BURST = 5;
 /** One message a second to a user, 20 a minute to a group (groups and channels have negative ids). */
 const USER_INTERVAL_MS = 1_000;
@@ -28,9 +28,21 @@ export class PaceExceeded extends Error {
   }
 }
 
+/** The pace of all instances together, kept in the database. */
+export interface SharedPace {
+  /**
+   * Reserves the time of one message.
+   * @returns milliseconds until then; more than `maxWaitMs` = nothing was reserved
+   */
+  take(maxWaitMs: number): Promise<number>;
+  /** The messenger refuses messages for so long. */
+  pause(seconds: number): Promise<void>;
+}
+
 /**
- * Limits this process's sends to the messenger's limits; across instances the messenger's 429 does, which pauses all sends. The state
- * is in memory, because its loss in a restart leads to a 429 at most.
+ * Limits the sends to the messenger's limits: of each chat in this process, and of all instances together by the shared pace. Where that
+ * cannot be asked, this process keeps the rate by itself, and the messenger's 429 pauses all sends. The state in memory may be lost: that
+ * leads to a 429 at most.
  */
 export class SendPacer {
   readonly #timer: PacerTimer;
@@ -39,25 +51,46 @@ export class SendPacer {
   /** Moment at which the bucket would be full again (generic cell rate algorithm). */
   #bucketFullAt = 0;
   #pausedUntil = 0;
+  readonly #shared: SharedPace | null;
+  readonly #perSecond: () => number;
 
-  constructor(options: { timer?: PacerTimer; maxWaitMs?: number } = {}) {
+  /** @param options.perSecond messages a second, read for each; default 25 */
+  constructor(options: { timer?: PacerTimer; maxWaitMs?: number; shared?: SharedPace | null; perSecond?: () => number } = {}) {
     this.#timer = options.timer ?? systemTimer;
     this.#maxWaitMs = options.maxWaitMs ?? 5_000;
+    this.#shared = options.shared ?? null;
+    this.#perSecond = options.perSecond ?? (() => SENDS_PER_SECOND);
   }
 
-  /** Waits for this chat's turn. @throws PaceExceeded, without reserving a turn, when the wait would be too long */
-  async takeTurn(chatId: number): Promise<void> {
+  /**
+   * Waits for this chat's turn.
+   * @param isPaced the time of the message was leased from the shared pace: only the chat's own limit and pauses count
+   * @throws PaceExceeded when the wait would be too long
+   */
+  async takeTurn(chatId: number, isPaced = false): Promise<void> {
     const now = this.#timer.now();
-    const interval = 1_000 / SENDS_PER_SECOND;
-    const bucketReadyAt = this.#bucketFullAt - (BURST - 1) * interval;
+    const interval = 1_000 / this.#perSecond();
+    const bucketReadyAt = isPaced ? 0 : this.#bucketFullAt - (BURST - 1) * interval;
     const start = Math.max(now, this.#pausedUntil, bucketReadyAt, this.#chatReadyAt.get(chatId) ?? 0);
     if (start - now > this.#maxWaitMs) throw new PaceExceeded(start - now);
 
-    this.#bucketFullAt = Math.max(this.#bucketFullAt, start) + interval;
+    if (!isPaced) this.#bucketFullAt = Math.max(this.#bucketFullAt, start) + interval;
     this.#forgetIdleChats(now);
     this.#chatReadyAt.set(chatId, start + (chatId < 0 ? GROUP_INTERVAL_MS : USER_INTERVAL_MS));
-    if (start > now) await this.#timer.sleep(start - now);
+    const sharedWait = isPaced ? 0 : await this.#sharedWait();
+    if (sharedWait > this.#maxWaitMs) throw new PaceExceeded(sharedWait);
+    const wait = Math.max(start, this.#timer.now() + sharedWait) - this.#timer.now();
+    if (wait > 0) await this.#timer.sleep(wait);
     await this.waitForPause();
+  }
+
+  /** 0 while the database does not answer: then this process paces its own messages. */
+  async #sharedWait(): Promise<number> {
+    try {
+      return (await this.#shared?.take(this.#maxWaitMs)) ?? 0;
+    } catch {
+      return 0;
+    }
   }
 
   /** Waits during the pause after a 429. @throws PaceExceeded */
@@ -68,9 +101,11 @@ export class SendPacer {
     }
   }
 
-  /** Starts the pause after a 429. */
+  /** Starts the pause after a 429, on every instance. */
   pause(seconds: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#timer.now() + seconds * 1_000);
+    // Another instance that does not learn of it gets its own 429.
+    this.#shared?.pause(seconds).catch(() => undefined);
   }
 
   #forgetIdleChats(now: number): void {

@@ -4,6 +4,7 @@
  */
 import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
 import { BRANDING_FIELDS } from './fields/branding.ts';
+import { BROADCAST_FIELDS } from './fields/broadcasts.ts';
 import { CATALOG_FIELDS } from './fields/catalog.ts';
 import { CONTENT_FIELDS } from './fields/content.ts';
 import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
@@ -36,6 +37,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   STOREFRONT_FIELDS,
   GIFT_FIELDS,
   SUPPORT_FIELDS,
+  BROADCAST_FIELDS,
   CONTENT_FIELDS,
   PAGE_FIELDS,
   BRANDING_FIELDS,

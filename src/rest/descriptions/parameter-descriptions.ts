@@ -30,6 +30,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   campaign_id: 'Id of the campaign.',
   webhook_id: 'Id of the webhook.',
   ticket_id: 'Id of the ticket.',
+  broadcast_id: 'Id of the broadcast.',
+  file_id: 'Id of the file, signed or not.',
   message_id: 'Id of the message.',
   notification_id: 'Id of the notification.',
   poll_id: 'Id of the poll.',

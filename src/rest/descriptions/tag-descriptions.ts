@@ -14,6 +14,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   campaigns: 'Advertising campaigns: a start parameter in links that gives a bonus to new registrations.',
   webhooks:
     'Your endpoints that receive events, and the log of deliveries. The introduction describes headers, signature and retries.',
+  broadcasts: 'Messages to many users at once.',
+  media: 'Files for tickets, broadcasts and pinned messages.',
   support: 'Tickets of all users, for support tools.',
   polls: 'Polls, their audience and their results.',
   partners: 'Referrers, their referrals and rewards, for other back ends.',
@@ -35,6 +37,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Promocode': 'Activating promo codes.',
   'Cabinet Promo': 'Own offers, personal discount and loyalty tiers.',
   'Cabinet Subscription': 'Own subscription: state, trial, purchase, renewal, traffic, devices and tariff.',
+  'Cabinet Media': 'Files of users and administrators.',
   'Cabinet Tickets': 'Own tickets. Not available while support is by contact only.',
   'Cabinet Ticket Notifications': 'Own notifications about tickets.',
   'Cabinet Info':
@@ -52,6 +55,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Admin Traffic': 'Traffic of the users by node, for the administration.',
   'Cabinet Admin Apps': 'Choice of the app configuration that connection guides are made from.',
   'Cabinet Admin Servers': 'Administration of servers on sale.',
+  'Cabinet Admin Broadcasts': 'Messages and mails to many users at once.',
   'Cabinet Admin Tickets': 'Answering tickets, and the settings of support.',
   'Cabinet Admin Ticket Notifications': 'Notifications about tickets, shared by all administrators.',
   'Cabinet Admin Campaigns': 'Administration of advertising campaigns and their statistics.',

@@ -1,8 +1,10 @@
+import type { App } from '../../core/app.ts';
 import { changeTicketPriority, changeTicketStatus } from '../../domain/tickets/change-ticket.ts';
 import { listAllTickets, readTicket, readTicketStats } from '../../domain/tickets/read-tickets.ts';
 import { changeTicketSettings, readTicketSettings } from '../../domain/tickets/ticket-settings.ts';
 import type { TicketDetail } from '../../domain/tickets/types.ts';
 import { answerTicket } from '../../domain/tickets/write-ticket.ts';
+import { withFiles } from '../cabinet/signed-files.ts';
 import { ticketPage, withTitle } from '../cabinet/ticket-response.ts';
 import { CabinetTicketsTicketMessageResponse, TicketPath } from '../cabinet/tickets.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
@@ -22,7 +24,7 @@ import {
 const tags: [string] = ['Cabinet Admin Tickets'];
 const base = '/cabinet/admin/tickets' as const;
 
-const toDetail = (ticket: TicketDetail) => ({ ...withTitle(ticket), user: ticket.owner });
+const toDetail = (app: App, ticket: TicketDetail) => withFiles(app, { ...withTitle(ticket), user: ticket.owner });
 
 export const adminTicketsRouter = router({
   stats: adminProcedure('tickets:read')
@@ -45,20 +47,20 @@ export const adminTicketsRouter = router({
     .meta({ openapi: { method: 'GET', path: base, tags, summary: 'All tickets, last changed first' } })
     .input(fromWire(AdminTicketListQuery))
     .output(toWire(AdminTicketListResponse))
-    .query(async ({ ctx, input }) => ticketPage(await listAllTickets(ctx.app, input, input), input)),
+    .query(async ({ ctx, input }) => withFiles(ctx.app, ticketPage(await listAllTickets(ctx.app, input, input), input))),
 
   get: adminProcedure('tickets:read')
     .meta({ openapi: { method: 'GET', path: `${base}/{ticket_id}`, tags, summary: 'A ticket with its messages and its user' } })
     .input(fromWire(TicketPath))
     .output(toWire(AdminTicketDetailResponse))
-    .query(async ({ ctx, input }) => toDetail(await readTicket(ctx.app, input.ticketId))),
+    .query(async ({ ctx, input }) => toDetail(ctx.app, await readTicket(ctx.app, input.ticketId))),
 
   reply: adminProcedure('tickets:reply')
     .meta({ openapi: { method: 'POST', path: `${base}/{ticket_id}/reply`, tags, summary: 'Answer a ticket' } })
     .input(fromWire(AdminReplyInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))
-    .mutation(({ ctx, input: { ticketId, ...input } }) =>
-      answerTicket(ctx.app, ctx.actor, ticketId, { ...input, text: input.message }),
+    .mutation(async ({ ctx, input: { ticketId, ...input } }) =>
+      withFiles(ctx.app, await answerTicket(ctx.app, ctx.actor, ticketId, { ...input, text: input.message })),
     ),
 
   setStatus: adminProcedure('tickets:close')
@@ -67,7 +69,7 @@ export const adminTicketsRouter = router({
     .output(toWire(AdminTicketDetailResponse))
     .mutation(async ({ ctx, input }) => {
       await changeTicketStatus(ctx.app, ctx.actor, input.ticketId, input.status);
-      return toDetail(await readTicket(ctx.app, input.ticketId));
+      return toDetail(ctx.app, await readTicket(ctx.app, input.ticketId));
     }),
 
   setPriority: adminProcedure('tickets:close')
@@ -76,6 +78,6 @@ export const adminTicketsRouter = router({
     .output(toWire(AdminTicketDetailResponse))
     .mutation(async ({ ctx, input }) => {
       await changeTicketPriority(ctx.app, ctx.actor, input.ticketId, input.priority);
-      return toDetail(await readTicket(ctx.app, input.ticketId));
+      return toDetail(ctx.app, await readTicket(ctx.app, input.ticketId));
     }),
 });

@@ -2,6 +2,7 @@ import { listMyTickets, readMyTicket } from '../../domain/tickets/read-tickets.t
 import { openTicket, postUserMessage } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
+import { withFiles } from './signed-files.ts';
 import { ticketPage, withTitle } from './ticket-response.ts';
 import {
   CabinetTicketsTicketMessageResponse,
@@ -20,19 +21,22 @@ export const ticketsRouter = router({
     .meta({ openapi: { method: 'GET', path: '/cabinet/tickets', tags, summary: 'Own tickets, last changed first' } })
     .input(fromWire(TicketListQuery))
     .output(toWire(TicketListResponse))
-    .query(async ({ ctx, input }) => ticketPage(await listMyTickets(ctx.app, ctx.actor, input), input)),
+    .query(async ({ ctx, input }) => withFiles(ctx.app, ticketPage(await listMyTickets(ctx.app, ctx.actor, input), input))),
 
   create: cabinetProcedure
     .meta({ openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' } })
     .input(fromWire(TicketCreateRequest))
     .output(toWire(TicketDetailResponse))
-    .mutation(async ({ ctx, input }) => withTitle(await openTicket(ctx.app, ctx.actor, { ...input, text: input.message }))),
+    .mutation(async ({ ctx, input }) => {
+      const ticket = await openTicket(ctx.app, ctx.actor, { ...input, text: input.message });
+      return withFiles(ctx.app, withTitle(ticket));
+    }),
 
   get: cabinetProcedure
     .meta({ openapi: { method: 'GET', path: '/cabinet/tickets/{ticket_id}', tags, summary: 'An own ticket with its messages' } })
     .input(fromWire(TicketPath))
     .output(toWire(TicketDetailResponse))
-    .query(async ({ ctx, input }) => withTitle(await readMyTicket(ctx.app, ctx.actor, input.ticketId))),
+    .query(async ({ ctx, input }) => withFiles(ctx.app, withTitle(await readMyTicket(ctx.app, ctx.actor, input.ticketId)))),
 
   addMessage: cabinetProcedure
     .meta({
@@ -40,7 +44,7 @@ export const ticketsRouter = router({
     })
     .input(fromWire(TicketMessageInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))
-    .mutation(({ ctx, input: { ticketId, ...input } }) =>
-      postUserMessage(ctx.app, ctx.actor, ticketId, { ...input, text: input.message }),
+    .mutation(async ({ ctx, input: { ticketId, ...input } }) =>
+      withFiles(ctx.app, await postUserMessage(ctx.app, ctx.actor, ticketId, { ...input, text: input.message })),
     ),
 });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredState } from '../stored-state.ts';
+import { isSentFile, type SentFile } from './form-body.ts';
 import {
   MAX_MESSAGES,
   type MessengerState,
@@ -7,6 +8,7 @@ import {
   type SandboxStarsInvoice,
   type SandboxStarsTransfer,
 } from './messenger-state.ts';
+import type { SentFiles } from './sent-files.ts';
 
 /** A refusal of the Bot API. */
 export class BotApiRefusal extends Error {
@@ -22,6 +24,7 @@ export class BotApiRefusal extends Error {
 
 export interface MethodContext {
   state: StoredState<MessengerState>;
+  files: SentFiles;
   bot: { id: number; username: string; first_name: string };
   now: () => Date;
   baseUrl: () => string;
@@ -34,14 +37,18 @@ export interface MethodContext {
 type Payload = Record<string, unknown>;
 
 const FILE_ID = /^[\w-]{8,255}$/;
+const MAX_FILE_TEXT = 64 * 1024;
+
+type MediaField = 'photo' | 'video' | 'document';
 export type BotApiMethod = (context: MethodContext, payload: Payload) => Promise<unknown>;
 
 /** The methods the service uses, as the real Bot API answers them. */
 export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
   getMe: async ({ bot }) => ({ ...bot, is_bot: true, can_join_groups: true, has_main_web_app: true }),
   sendMessage,
-  sendPhoto,
-  sendDocument,
+  sendPhoto: (context, payload) => sendMedia(context, payload, 'photo'),
+  sendVideo: (context, payload) => sendMedia(context, payload, 'video'),
+  sendDocument: (context, payload) => sendMedia(context, payload, 'document'),
   getFile,
   deleteMessage: async ({ state }, payload) =>
     state.update((current) => {
@@ -79,34 +86,45 @@ async function sendMessage(context: MethodContext, payload: Payload): Promise<un
   return keepMessage(context, payload, { text });
 }
 
-async function sendPhoto(context: MethodContext, payload: Payload): Promise<unknown> {
-  const photo = String(payload.photo ?? '');
-  const text = String(payload.caption ?? '');
-  if (!FILE_ID.test(photo)) throw new BotApiRefusal(400, 'Bad Request: wrong file identifier/HTTP URL specified');
-  if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message caption is too long');
-  return keepMessage(context, payload, { text, photo });
-}
-
-async function sendDocument(context: MethodContext, payload: Payload): Promise<unknown> {
-  const document = payload.document as SandboxMessage['document'];
-  if (!document?.name) throw new BotApiRefusal(400, 'Bad Request: there is no document in the request');
+async function sendMedia(context: MethodContext, payload: Payload, kind: MediaField): Promise<unknown> {
+  const sent = payload[kind];
   const text = String(payload.caption ?? '');
   if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message caption is too long');
-  return keepMessage(context, payload, { text, document });
+  if (isSentFile(sent)) {
+    if (sent.bytes.length === 0) throw new BotApiRefusal(400, 'Bad Request: file must be non-empty');
+    const stored = context.files.keep(sent);
+    return keepMessage(context, payload, { text, [kind]: stored.fileId, ...documentOf(kind, sent) });
+  }
+  const fileId = String(sent ?? '');
+  if (!FILE_ID.test(fileId)) throw new BotApiRefusal(400, 'Bad Request: wrong file identifier/HTTP URL specified');
+  return keepMessage(context, payload, { text, [kind]: fileId });
 }
 
-/** Returns pictures that were sent before. */
-async function getFile({ state }: MethodContext, payload: Payload): Promise<unknown> {
+/** What a text file says, for the list of messages. */
+function documentOf(kind: MediaField, { name, bytes }: SentFile): Pick<SandboxMessage, 'file'> {
+  return kind === 'document' ? { file: { name, text: bytes.toString('utf8').slice(0, MAX_FILE_TEXT) } } : {};
+}
+
+/** Returns files that were sent before. */
+async function getFile({ state, files }: MethodContext, payload: Payload): Promise<unknown> {
   const fileId = String(payload.file_id ?? '');
   const { messages } = await state.read();
-  if (!messages.some(({ photo }) => photo === fileId)) throw new BotApiRefusal(400, 'Bad Request: invalid file_id');
-  return { file_id: fileId, file_unique_id: fileId.slice(-16), file_path: `photos/${fileId.slice(-16)}.jpg` };
+  const isSent = messages.some(({ photo, video, document }) => [photo, video, document].includes(fileId));
+  if (!isSent) throw new BotApiRefusal(400, 'Bad Request: invalid file_id');
+  const uniqueId = fileId.slice(-16);
+  const stored = files.byUniqueId(uniqueId);
+  const size = stored ? { file_size: stored.bytes.length } : {};
+  return { file_id: fileId, file_unique_id: uniqueId, file_path: `files/${uniqueId}.${extensionOf(stored?.name)}`, ...size };
+}
+
+function extensionOf(name: string | undefined): string {
+  return /\.(\w{1,8})$/.exec(name ?? '')?.[1] ?? 'jpg';
 }
 
 async function keepMessage(
   { state, now }: MethodContext,
   payload: Payload,
-  { text, photo, document }: Pick<SandboxMessage, 'text' | 'photo' | 'document'>,
+  { text, ...attached }: Pick<SandboxMessage, 'text' | MediaField | 'file'>,
 ): Promise<unknown> {
   const chatId = Number(payload.chat_id);
   const place = typeof payload.message_thread_id === 'number' ? { threadId: payload.message_thread_id } : {};
@@ -118,8 +136,7 @@ async function keepMessage(
     if (current.blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
     const id = current.nextId++;
     const buttons = markup?.inline_keyboard ?? [];
-    const file = { ...(photo === undefined ? {} : { photo }), ...(document === undefined ? {} : { document }) };
-    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...file, ...place };
+    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...attached, ...place };
     current.messages = [...current.messages, message].slice(-MAX_MESSAGES);
     return id;
   });
@@ -128,7 +145,16 @@ async function keepMessage(
     date: Math.floor(sentAt.getTime() / 1_000),
     chat: { id: chatId, type: chatId < 0 ? 'supergroup' : 'private', first_name: 'Sandbox' },
     text,
+    ...sentMedia(attached),
   };
+}
+
+/** Of a picture the messenger returns several sizes, the largest last. */
+function sentMedia({ photo, video, document }: Partial<Record<MediaField, string>>): Record<string, unknown> {
+  const idsOf = (fileId: string) => ({ file_id: fileId, file_unique_id: fileId.slice(-16) });
+  if (photo !== undefined) return { photo: [{ ...idsOf(photo), file_id: `${photo}-s` }, idsOf(photo)] };
+  if (video !== undefined) return { video: idsOf(video) };
+  return document === undefined ? {} : { document: idsOf(document) };
 }
 
 async function createInvoiceLink({ state, baseUrl }: MethodContext, payload: Payload): Promise<unknown> {

@@ -12,9 +12,10 @@ import {
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage, transferOf } from './bot-api-methods.ts';
+import { formBody } from './form-body.ts';
 import { type SandboxMessengerUser, signInitData } from './init-data.ts';
 import { emptyMessengerState, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
-import { documentForm } from './send-document.ts';
+import { SentFiles } from './sent-files.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 /** The real messenger gives a bot ten seconds for the pre-checkout answer. */
@@ -67,8 +68,10 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
   const state = new StoredState<MessengerState>(options.store, 'messenger', emptyMessengerState);
   const preCheckouts = new Map<string, (ok: boolean) => void>();
   const knobs: MessengerKnobs = { rateLimits: [], losesStarsUpdates: false };
+  const files = new SentFiles();
   const context: MethodContext = {
     state,
+    files,
     bot: { id: 1_000_001, username: options.botUsername, first_name: 'Sandbox bot' },
     now: options.now,
     baseUrl: () => server.url,
@@ -147,7 +150,10 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
       if (retryAfter !== undefined) {
         throw new BotApiRefusal(429, `Too Many Requests: retry after ${retryAfter}`, retryAfter);
       }
-      const payload = jsonObject(request.body) ?? documentForm(request.body) ?? Object.fromEntries(request.query);
+      const payload =
+        formBody(request.headers['content-type'] ?? '', request.rawBody) ??
+        jsonObject(request.body) ??
+        Object.fromEntries(request.query);
       return jsonReply(200, { ok: true, result: await perform(context, payload) });
     } catch (error) {
       if (!(error instanceof BotApiRefusal)) throw error;
@@ -157,6 +163,9 @@ export async function startMessengerSandbox(options: MessengerSandboxOptions): P
   };
 
   const server = await startLoopbackServer(async (request) => {
+    const fileId = /^\/file\/bot[^/]+\/\w+\/([\w-]+)\.\w+$/.exec(request.path)?.[1];
+    const file = fileId === undefined ? null : files.byUniqueId(fileId);
+    if (file) return { status: 200, contentType: 'application/octet-stream', body: file.bytes };
     const match = /^\/bot([^/]+)\/(\w+)$/.exec(request.path);
     if (!match) return jsonReply(404, { ok: false, error_code: 404, description: 'Not Found' });
     if (decodeURIComponent(match[1] ?? '') !== options.botToken) {

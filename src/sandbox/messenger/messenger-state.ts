@@ -6,10 +6,12 @@ export interface SandboxMessage {
   buttons: { text: string; url?: string; callback_data?: string; web_app?: { url: string } }[][];
   /** ISO 8601, UTC. */
   sentAt: string;
-  /** File id of the picture that the text captions. */
+  /** File id of the picture, video or document that the text captions. */
   photo?: string;
-  /** Text file that the text captions; cut at 64 KiB. */
-  document?: { name: string; text: string };
+  video?: string;
+  document?: string;
+  /** Content of a document as text; cut at 64 KiB. */
+  file?: { name: string; text: string };
   /** Topic of a group. */
   threadId?: number;
 }

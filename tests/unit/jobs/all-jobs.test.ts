@@ -51,6 +51,7 @@ describe('the jobs of all modules', () => {
     const scheduled = jobs.filter(({ every }) => every !== null);
     expect(Object.fromEntries(scheduled.map(({ name, every }) => [name, every!(app)]))).toEqual({
       'provisioning.reconcile': 30 * SECOND_MS,
+      'messaging.sweep-sends': 30 * SECOND_MS,
       'provisioning.watch-runs': MINUTE_MS,
       'subscriptions.expire': MINUTE_MS,
       'subscriptions.autopay': 7 * MINUTE_MS,

@@ -75,13 +75,14 @@ const failure = async (call: Promise<unknown>) => {
 describe('messenger port against the Bot API', () => {
   it('sends HTML with buttons and deletes it again', async () => {
     const { port, sandbox } = await setup();
-    const { messageId } = await port.sendMessage(42, '<b>Hi</b>', [[{ text: 'Open', webAppUrl: 'https://app.example' }]]);
-    await port.sendMessage(43, 'two', [
-      [
-        { text: 'Go', url: 'https://x.example' },
-        { text: 'Yes', callbackData: 'yes:1' },
-      ],
-    ]);
+    const { messageId } = await port.sendMessage(42, '<b>Hi</b>', {
+      buttons: [[{ text: 'Open', webAppUrl: 'https://app.example' }]],
+    });
+    const row = [
+      { text: 'Go', url: 'https://x.example' },
+      { text: 'Yes', callbackData: 'yes:1' },
+    ];
+    await port.sendMessage(43, 'two', { buttons: [row] });
     expect(await sandbox.messages()).toMatchObject([
       { chatId: 43, buttons: [[{ url: 'https://x.example' }, { callback_data: 'yes:1' }]] },
       { chatId: 42, text: '<b>Hi</b>', buttons: [[{ web_app: { url: 'https://app.example' } }]] },

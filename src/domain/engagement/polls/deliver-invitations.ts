@@ -82,7 +82,7 @@ async function sendOne(
   if (messengerId === null) return { state: 'skipped', waitMs: 0 };
   const { html, buttons } = invitationOf(poll, responseId, language);
   try {
-    await app.ports.messenger.sendMessage(messengerId, html, buttons);
+    await app.ports.messenger.sendMessage(messengerId, html, { buttons });
     return { state: 'sent', waitMs: 0 };
   } catch (error) {
     const failure = error instanceof MessengerError ? error.failure : null;

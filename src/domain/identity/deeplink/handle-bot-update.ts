@@ -47,12 +47,14 @@ async function answerStart(app: App, message: BotMessage): Promise<void> {
   const pending = await peekSignIn(app, token);
   if (pending?.status !== 'pending') return reply('messages.sign_in_expired');
   await deliver(app, () =>
-    app.ports.messenger.sendMessage(messengerId, promptText(language, pending), [
-      [
-        { text: text(language, 'messages.sign_in_yes'), callbackData: `${CONFIRM}${token}` },
-        { text: text(language, 'messages.sign_in_no'), callbackData: DENY },
+    app.ports.messenger.sendMessage(messengerId, promptText(language, pending), {
+      buttons: [
+        [
+          { text: text(language, 'messages.sign_in_yes'), callbackData: `${CONFIRM}${token}` },
+          { text: text(language, 'messages.sign_in_no'), callbackData: DENY },
+        ],
       ],
-    ]),
+    }),
   );
 }
 

@@ -41,7 +41,8 @@ export async function exportTraffic(app: App, actor: AdminActor, request: Traffi
   });
   const name = `traffic_usage_${view.range.label}_${stamp}.csv`;
   try {
-    await app.ports.messenger.sendDocument(admin.messengerId, { name, type: 'text/csv', text: file }, caption);
+    const document = { name, contentType: 'text/csv', bytes: Buffer.from(file) };
+    await app.ports.messenger.sendFile(admin.messengerId, 'document', document, caption);
   } catch (error) {
     if (!(error instanceof MessengerError)) throw error;
     app.log.warn({ failure: error.failure.kind }, 'traffic: the file could not be sent');

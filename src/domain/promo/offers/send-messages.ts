@@ -93,7 +93,7 @@ async function sendOne(
   if (messengerId === null) return 'failed';
   const { html, buttonsFor } = await render(language);
   try {
-    await app.ports.messenger.sendMessage(messengerId, html, buttonsFor(offerId));
+    await app.ports.messenger.sendMessage(messengerId, html, { buttons: buttonsFor(offerId) });
     return 'sent';
   } catch (error) {
     const failure = error instanceof MessengerError ? error.failure : null;

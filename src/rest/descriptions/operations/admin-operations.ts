@@ -1,5 +1,26 @@
 /** Administration: fortune wheel, tickets, settings, menu, sales pages. */
 export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
+  'GET /cabinet/admin/broadcasts/filters':
+    'Lists the segments of the messenger with the number of users who would get a message. The numbers are up to 30 seconds old.',
+  'GET /cabinet/admin/broadcasts/tariffs': 'Lists active tariffs as segments. The numbers are up to 30 seconds old.',
+  'GET /cabinet/admin/broadcasts/buttons': 'Lists the standard buttons under a message, with their labels.',
+  'POST /cabinet/admin/broadcasts/preview':
+    'Returns how many users would get a message to a segment now, and the first of them. Nothing is sent or stored.',
+  'GET /cabinet/admin/broadcasts': 'Lists broadcasts of all channels with their progress, newest first.',
+  'POST /cabinet/admin/broadcasts':
+    'Sends a message through the messenger to all members of a segment who have not switched off news. Rows of recipients are written and messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message once. Administrators receive `broadcast.progress` on `/cabinet/ws`. With a caption of the file the text is not sent.',
+  'GET /cabinet/admin/broadcasts/email-filters':
+    'Lists the segments of the mail with the number of users who would get one. The numbers are up to 30 seconds old.',
+  'POST /cabinet/admin/broadcasts/email-preview':
+    'Returns how many users would get a mail to a segment now, and the first of them. Nothing is sent or stored.',
+  'POST /cabinet/admin/broadcasts/send':
+    'Sends a message through the messenger, a mail, or both; with both, the mail goes to everyone with a verified address. Mails are sent at the pace of `BROADCAST_MAILS_PER_SECOND`, and `{{user_name}}` and `{{email}}` in subject and content are filled. Files and buttons belong to the message.',
+  'GET /cabinet/admin/broadcasts/{broadcast_id}': 'Returns a broadcast with its progress.',
+  'POST /cabinet/admin/broadcasts/{broadcast_id}/stop':
+    'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing.',
+  'POST /cabinet/admin/broadcasts/{broadcast_id}/pause':
+    'Holds a broadcast on all its channels until it is resumed or stopped. Messages under way are still sent.',
+  'POST /cabinet/admin/broadcasts/{broadcast_id}/resume': 'Continues a paused broadcast.',
   'GET /cabinet/admin/wheel/config': 'Returns the settings of the wheel and all prizes, inactive ones included.',
   'PUT /cabinet/admin/wheel/config':
     'Changes the settings of the wheel; absent or null fields are not changed. An empty body is refused.',

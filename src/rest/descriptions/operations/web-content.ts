@@ -13,6 +13,17 @@ export const WEB_CONTENT: Readonly<Record<string, string>> = {
   'GET /tickets/{ticket_id}/messages/{message_id}/media':
     'Returns the file of a message and an address to load it from. Sends a request to the messenger to find the file.',
 
+  'POST /upload':
+    'Stores a file of up to 50 MB as form data and returns its id for tickets, broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. Where `ADMIN_NOTIFICATIONS_CHAT_ID` or `ADMIN_IDS` names a chat, the file is shown there with the caption, and its id is that of the messenger.',
+  'GET /media/{file_id}':
+    'Returns the content of a file that was uploaded, or that came with a ticket or a broadcast; every other id is unknown. Images and videos are shown in place, everything else is a download. May send requests to the messenger.',
+
+  'GET /broadcasts': 'Lists broadcasts of all channels with their progress, newest first.',
+  'POST /broadcasts':
+    'Sends a message through the messenger to all members of a segment who have not switched off news. The rows of the recipients are written and the messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message once. Where a process ends while messages are under way, these are sent again and counted in `repeated_count`. With a caption of the file the text is not sent. The call is recorded in the audit log.',
+  'POST /broadcasts/{broadcast_id}/stop':
+    'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing. The call is recorded in the audit log.',
+
   'GET /settings/categories': 'Lists the categories of settings, by label.',
   'GET /settings': 'Lists settings, all or those of one category, with current values, defaults and choices. Secrets are masked.',
   'GET /settings/{key}': 'Returns a setting with the current value. Secrets are masked.',

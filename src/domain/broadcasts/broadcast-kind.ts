@@ -1,0 +1,16 @@
+import type { SendKind } from '../mass-sends/types.ts';
+import { announceProgress } from './announce-progress.ts';
+import { mailPart } from './mail-part.ts';
+import { messengerPart } from './messenger-part.ts';
+import { readBroadcast } from './read-broadcasts.ts';
+import { findBroadcast } from './repo.ts';
+
+/** Broadcasts as the engine of mass sends knows them. */
+export const broadcastKind: SendKind = {
+  open: async (app, send) => {
+    const broadcast = await findBroadcast(app.db, send.sourceId);
+    if (!broadcast) return null;
+    return send.channel === 'messenger' ? messengerPart(app, broadcast) : mailPart(app, broadcast);
+  },
+  announce: async (app, send) => announceProgress(app, await readBroadcast(app, send.sourceId)),
+};

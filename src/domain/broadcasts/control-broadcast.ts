@@ -1,0 +1,49 @@
+import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refuse } from '../../core/errors.ts';
+import { isRowId } from '../../core/row-id.ts';
+import { pauseSends, readSends, resumeSends, stopSends } from '../mass-sends/control-sends.ts';
+import type { MassSend } from '../mass-sends/types.ts';
+import { announceProgress } from './announce-progress.ts';
+import { findBroadcast } from './repo.ts';
+import { broadcastNotFound, withProgress } from './rules.ts';
+import type { Broadcast } from './types.ts';
+
+/**
+ * Ends a broadcast, on all its channels: what is under way is still sent, nothing after it (spec 05 section 3.3).
+ * @throws AppError 404; 400 when it has ended
+ */
+export function stopBroadcast(app: App, id: number): Promise<Broadcast> {
+  return control(app, id, stopSends, () => refuse('broadcast_not_running', 400, 'Broadcast is not running'));
+}
+
+/** Holds a broadcast until it is resumed. @throws AppError 404; 400 when it has ended, is to stop or is paused */
+export function pauseBroadcast(app: App, id: number): Promise<Broadcast> {
+  return control(app, id, pauseSends, () => refuse('broadcast_not_running', 400, 'Broadcast is not running'));
+}
+
+/** Continues a paused broadcast. @throws AppError 404; 400 when it is not paused */
+export function resumeBroadcast(app: App, id: number): Promise<Broadcast> {
+  return control(app, id, resumeSends, () => refuse('broadcast_not_paused', 400, 'Broadcast is not paused'));
+}
+
+const recorded = ({ status, sentCount, totalCount }: Broadcast) => ({ status, sent: sentCount, total: totalCount });
+
+function control(
+  app: App,
+  id: number,
+  change: (t: App, kind: 'broadcast', sourceId: number) => Promise<MassSend[] | null>,
+  refusal: () => Error,
+): Promise<Broadcast> {
+  return inTransaction(app, async (t) => {
+    const row = isRowId(id) ? await findBroadcast(t.db, id) : null;
+    if (!row) throw broadcastNotFound();
+    const before = withProgress(row, await readSends(t, 'broadcast', [id]), t.env, t.clock.now());
+    const sends = await change(t, 'broadcast', id);
+    if (!sends) throw refusal();
+    const after = withProgress(row, sends, t.env, t.clock.now());
+    t.audit?.record({ resourceId: id, before: recorded(before), after: recorded(after) });
+    await announceProgress(t, after);
+    return after;
+  });
+}

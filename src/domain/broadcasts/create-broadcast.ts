@@ -1,0 +1,153 @@
+import type { AdminActor, TokenActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { refuse, ValidationError } from '../../core/errors.ts';
+import { namedSegment } from '../audience/segments.ts';
+import { findUserById } from '../identity/find-user.ts';
+import { runOnce } from '../ledger/run-once.ts';
+import { startSend } from '../mass-sends/control-sends.ts';
+import { recordReceived, storedFileId } from '../media/known-files.ts';
+import { text } from '../messaging/texts.ts';
+import { checkTarget, isBroadcastSegment, languageOf } from './audiences.ts';
+import { insertBroadcast } from './repo.ts';
+import { captionOf, isButtonKey, MAX_CAPTION, trimmedDraft, withProgress } from './rules.ts';
+import type { Broadcast, BroadcastDraft } from './types.ts';
+
+/**
+ * An API token sends a message to a segment, through the messenger (spec 05 section 3.3).
+ * @throws AppError 400 an empty text or a caption that is too long; ValidationError 422 an unknown target or button
+ */
+export async function createByToken(
+  app: App,
+  actor: TokenActor,
+  request: Pick<BroadcastDraft, 'target' | 'messageText' | 'media'> & { selectedButtons: readonly string[] },
+  idempotencyKey: string | null,
+): Promise<Broadcast> {
+  const target = checkedSegment(request.target);
+  const selectedButtons = checkedButtons(request.selectedButtons);
+  const mail = { emailSubject: null, emailHtmlContent: null };
+  const draft = trimmedDraft({ ...request, ...mail, channel: 'messenger', target, selectedButtons, customButtons: [] });
+  if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text must not be empty');
+  checkCaption(app.settings.get('DEFAULT_LANGUAGE'), draft);
+  const author = { adminId: null, adminName: actor.name };
+  return store(app, actor, draft, author, { key: idempotencyKey, operation: 'broadcast.create', input: request });
+}
+
+/** @throws ValidationError 422 */
+function checkedSegment(target: string): string {
+  const name = namedSegment(target);
+  // The aliases of offers are not among them.
+  const isAlias = ['all_users', 'active_subscribers', 'trial_users'].includes(target.trim().toLowerCase());
+  if (name === null || isAlias || !isBroadcastSegment(name)) {
+    throw fieldRefused('target', 'Unsupported target value', target);
+  }
+  return name;
+}
+
+function checkedButtons(given: readonly string[]): string[] {
+  const keys = [...new Set(given.map((key) => key.trim()).filter((key) => key !== ''))];
+  const unknown = keys.find((key) => !isButtonKey(key));
+  if (unknown !== undefined) throw fieldRefused('selected_buttons', `Unsupported button '${unknown}'`, given);
+  return keys;
+}
+
+function fieldRefused(field: string, why: string, input: unknown): ValidationError {
+  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg: `Value error, ${why}`, input }]);
+}
+
+/**
+ * An administrator sends a message through the messenger.
+ * @throws AppError 400 in this order: target, buttons, text, caption
+ */
+export async function createMessage(
+  app: App,
+  actor: AdminActor,
+  request: Omit<BroadcastDraft, 'channel' | 'emailSubject' | 'emailHtmlContent'>,
+  idempotencyKey: string | null,
+): Promise<Broadcast> {
+  await checkTarget(app, 'messenger', request.target);
+  checkKeys(request.selectedButtons);
+  const mail = { emailSubject: null, emailHtmlContent: null };
+  const draft = trimmedDraft({ ...request, ...mail, channel: 'messenger' });
+  if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text must not be empty');
+  checkCaption(await languageOf(app, actor), draft);
+  const once = { key: idempotencyKey, operation: 'broadcast.create', input: request };
+  return store(app, actor, draft, await authorOf(app, actor), once);
+}
+
+/**
+ * An administrator sends a message, a mail or both; the mail of both goes to everyone with a verified address.
+ * @throws AppError 400 in this order: of the messenger target, text, buttons, caption; of the mail target, subject, content
+ */
+export async function sendBroadcast(
+  app: App,
+  actor: AdminActor,
+  request: BroadcastDraft,
+  idempotencyKey: string | null,
+): Promise<Broadcast> {
+  const draft = trimmedDraft(request);
+  const { channel, target } = draft;
+  if (channel !== 'email') {
+    await checkTarget(app, 'messenger', target);
+    if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text is required for Messenger broadcast');
+    checkKeys(draft.selectedButtons);
+    checkCaption(await languageOf(app, actor), draft);
+  }
+  if (channel !== 'messenger') {
+    if (channel === 'email') await checkTarget(app, 'email', target);
+    if (draft.emailSubject === null) throw refuse('subject_missing', 400, 'Email subject is required for email broadcast');
+    if (draft.emailHtmlContent === null) {
+      throw refuse('content_missing', 400, 'Email HTML content is required for email broadcast');
+    }
+  }
+  const once = { key: idempotencyKey, operation: 'broadcast.send', input: request };
+  return store(app, actor, draft, await authorOf(app, actor), once);
+}
+
+function checkKeys(keys: readonly string[]): void {
+  if (!keys.every(isButtonKey)) throw refuse('button_unknown', 400, 'Invalid button key');
+}
+
+/** The text of this refusal is in the reader's language (spec 00, Texts). */
+function checkCaption(language: string, { media, messageText }: BroadcastDraft): void {
+  if (!media) return;
+  const { length } = [...captionOf({ mediaCaption: media.caption, messageText })];
+  if (length > MAX_CAPTION) {
+    throw refuse('caption_too_long', 400, text(language, 'broadcasts.caption_too_long', { limit: MAX_CAPTION, length }));
+  }
+}
+
+async function authorOf(app: App, actor: AdminActor): Promise<{ adminId: number; adminName: string }> {
+  const user = await findUserById(app, actor.userId);
+  return { adminId: actor.userId, adminName: user?.username || `Admin #${actor.userId}` };
+}
+
+/** Row, parts and jobs in one transaction; an answer that is repeated by its key shows the broadcast as it was stored. */
+async function store(
+  app: App,
+  actor: AdminActor | TokenActor,
+  draft: BroadcastDraft,
+  author: { adminId: number | null; adminName: string },
+  once: Parameters<typeof runOnce>[2],
+): Promise<Broadcast> {
+  const fileId = draft.media && (await storedFileId(app, draft.media.fileId));
+  return runOnce(app, actor, once, async (t) => {
+    const now = t.clock.now();
+    const { media, channel, target, ...texts } = draft;
+    if (media && fileId !== null) await recordReceived(t, fileId, media.type, 'broadcast');
+    const row = await insertBroadcast(t.db, {
+      ...{ ...texts, ...author, channel, targetType: target, selectedButtons: [...draft.selectedButtons], createdAt: now },
+      ...{ hasMedia: media !== null, mediaType: media?.type ?? null, mediaFileId: fileId, mediaCaption: media?.caption ?? null },
+    });
+    const part = { kind: 'broadcast', sourceId: row.id } as const;
+    const sends = [];
+    if (channel !== 'email') sends.push(await startSend(t, { ...part, channel: 'messenger', audience: target }));
+    const mailAudience = channel === 'both' ? 'all_email' : target;
+    if (channel !== 'messenger') sends.push(await startSend(t, { ...part, channel: 'email', audience: mailAudience }));
+    t.audit?.record({
+      resourceId: row.id,
+      before: null,
+      after: { channel, target, message_text: row.messageText, email_subject: row.emailSubject, media: row.mediaType },
+    });
+    return withProgress(row, sends, t.env, now);
+  });
+}

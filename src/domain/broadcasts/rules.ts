@@ -1,0 +1,94 @@
+import type { Env } from '../../core/env.ts';
+import { refuse } from '../../core/errors.ts';
+import { estimatedEnd, settledOf } from '../mass-sends/estimate.ts';
+import type { MassSend } from '../mass-sends/types.ts';
+import type { Broadcast, BroadcastDraft, BroadcastRow, BroadcastStatus } from './types.ts';
+
+/** Longest caption of a file, with tags (spec 05 section 3.3). */
+export const MAX_CAPTION = 1_024;
+
+/** Keys of the standard buttons in their rows (spec 05 section 3.4). */
+export const BUTTON_ROWS = [['balance', 'referrals'], ['promocode', 'connect'], ['subscription', 'support'], ['home']] as const;
+export type ButtonKey = (typeof BUTTON_ROWS)[number][number];
+
+export const BUTTON_KEYS: readonly ButtonKey[] = BUTTON_ROWS.flat();
+
+export function isButtonKey(key: string): key is ButtonKey {
+  return (BUTTON_KEYS as readonly string[]).includes(key);
+}
+
+/** Segments that broadcasts name, besides tariffs (spec 05 section 3.2). */
+export const BASIC_SEGMENTS = [
+  'all',
+  'active',
+  'trial',
+  'no',
+  'expiring',
+  'expired',
+  'zero',
+  'active_zero',
+  'trial_zero',
+] as const;
+export const CUSTOM_SEGMENTS = [
+  ...(['custom_today', 'custom_week', 'custom_month', 'custom_active_today'] as const),
+  ...(['custom_inactive_week', 'custom_inactive_month', 'custom_referrals', 'custom_direct'] as const),
+] as const;
+export const EMAIL_SEGMENTS = ['all_email', 'email_only', 'messenger_with_email', 'active_email', 'expired_email'] as const;
+
+/** The caption of a file, or the text: what is sent under it. */
+export function captionOf({ mediaCaption, messageText }: Pick<BroadcastRow, 'mediaCaption' | 'messageText'>): string {
+  return mediaCaption?.trim() ? mediaCaption : (messageText ?? '');
+}
+
+/** The draft with texts trimmed; a blank text is none. */
+export function trimmedDraft(draft: BroadcastDraft): BroadcastDraft {
+  const trimmed = (value: string | null) => value?.trim() || null;
+  return {
+    ...draft,
+    messageText: trimmed(draft.messageText),
+    emailSubject: trimmed(draft.emailSubject),
+    emailHtmlContent: trimmed(draft.emailHtmlContent),
+    media: draft.media && { ...draft.media, caption: trimmed(draft.media.caption) },
+  };
+}
+
+/** A broadcast with the state and the numbers of its parts (spec 05 sections 3.1 and 3.3). */
+export function withProgress(row: BroadcastRow, sends: readonly MassSend[], env: Env, now: Date): Broadcast {
+  // The number of recipients is known when all of them have their row.
+  const prepared = sends.filter(({ state }) => state !== 'queued' && state !== 'preparing');
+  const sum = (value: (send: MassSend) => number) => prepared.reduce((total, send) => total + value(send), 0);
+  const totalCount = sum((send) => send.total);
+  const settled = sum(settledOf);
+  const isFinished = sends.length > 0 && sends.every(({ finishedAt }) => finishedAt !== null);
+  const ends = sends.flatMap((send) => (send.finishedAt === null ? [estimatedEnd(env, send, now)] : []));
+  const isEstimated = ends.length > 0 && ends.every((end) => end !== null);
+  return {
+    ...row,
+    status: statusOf(sends),
+    totalCount,
+    sentCount: sum(({ sent }) => sent),
+    failedCount: sum(({ failed }) => failed),
+    blockedCount: sum(({ blocked }) => blocked),
+    repeatedCount: sum(({ repeated }) => repeated),
+    progressPercent: totalCount === 0 ? 0 : Math.round((settled / totalCount) * 1_000) / 10,
+    estimatedEndAt: isEstimated ? latest(ends as Date[]) : null,
+    completedAt: isFinished ? latest(sends.map(({ finishedAt }) => finishedAt!)) : null,
+  };
+}
+
+const latest = (moments: readonly Date[]): Date => new Date(Math.max(...moments.map((moment) => moment.getTime())));
+
+function statusOf(sends: readonly MassSend[]): BroadcastStatus {
+  const open = sends.filter(({ finishedAt }) => finishedAt === null);
+  if (open.length > 0) {
+    if (open.some(({ stopRequestedAt }) => stopRequestedAt !== null)) return 'cancelling';
+    if (open.every(({ pausedAt }) => pausedAt !== null)) return 'paused';
+    return sends.every(({ state }) => state === 'queued') ? 'queued' : 'in_progress';
+  }
+  if (sends.some(({ state }) => state === 'cancelled')) return 'cancelled';
+  if (sends.every(({ state }) => state === 'failed')) return 'failed';
+  const isWhole = sends.every(({ state, failed, blocked }) => state === 'done' && failed + blocked === 0);
+  return isWhole ? 'completed' : 'partial';
+}
+
+export const broadcastNotFound = () => refuse('broadcast_not_found', 404, 'Broadcast not found');

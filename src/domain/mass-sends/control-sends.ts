@@ -1,0 +1,73 @@
+import type { App } from '../../core/app.ts';
+import { failUnderWay } from './recipient-repo.ts';
+import { insertSend, isLeased, listAbandoned, listSends, type NewSend, updateSend } from './send-repo.ts';
+import type { MassSend } from './types.ts';
+
+/** Starts a send in the caller's transaction: a job prepares and sends it after the commit. */
+export async function startSend(t: App, send: NewSend): Promise<MassSend> {
+  const stored = await insertSend(t.db, send, t.clock.now());
+  await queueRun(t, stored.id);
+  return stored;
+}
+
+export function readSends(app: App, kind: MassSend['kind'], sourceIds: readonly number[]): Promise<MassSend[]> {
+  return listSends(app.db, kind, sourceIds);
+}
+
+/**
+ * Asks for the end of what is sent; nothing of it is sent once its shares under way are done. Where no worker has a part, that part ends
+ * here. Asking again changes nothing. In a transaction.
+ * @returns the parts afterwards; null when none was running
+ */
+export async function stopSends(t: App, kind: MassSend['kind'], sourceId: number): Promise<MassSend[] | null> {
+  const sends = await listSends(t.db, kind, [sourceId], true);
+  if (sends.every(({ finishedAt }) => finishedAt !== null)) return null;
+  for (const send of sends) if (send.finishedAt === null) await stopOne(t, send);
+  return listSends(t.db, kind, [sourceId]);
+}
+
+async function stopOne(t: App, { id, stopRequestedAt }: MassSend): Promise<void> {
+  const now = t.clock.now();
+  const asked = { stopRequestedAt: stopRequestedAt ?? now };
+  if (await isLeased(t.db, id)) {
+    await updateSend(t.db, id, asked);
+    return;
+  }
+  await failUnderWay(t.db, id);
+  await updateSend(t.db, id, { ...asked, state: 'cancelled', finishedAt: now });
+}
+
+/** Nothing more is sent until `resumeSends`. In a transaction. @returns null when none was running */
+export async function pauseSends(t: App, kind: MassSend['kind'], sourceId: number): Promise<MassSend[] | null> {
+  return change(t, kind, sourceId, (send) => send.pausedAt === null, { pausedAt: t.clock.now() });
+}
+
+/** In a transaction. @returns null when none was paused */
+export async function resumeSends(t: App, kind: MassSend['kind'], sourceId: number): Promise<MassSend[] | null> {
+  const sends = await change(t, kind, sourceId, (send) => send.pausedAt !== null, { pausedAt: null });
+  for (const send of sends ?? []) if (send.finishedAt === null) await queueRun(t, send.id);
+  return sends;
+}
+
+async function change(
+  t: App,
+  kind: MassSend['kind'],
+  sourceId: number,
+  applies: (send: MassSend) => boolean,
+  changes: Parameters<typeof updateSend>[2],
+): Promise<MassSend[] | null> {
+  const sends = await listSends(t.db, kind, [sourceId], true);
+  const running = sends.filter((send) => send.finishedAt === null && send.stopRequestedAt === null && applies(send));
+  if (running.length === 0) return null;
+  for (const send of running) await updateSend(t.db, send.id, changes);
+  return listSends(t.db, kind, [sourceId]);
+}
+
+/** The scheduled job: sends that no worker has, because a process ended or a job was lost, are continued. */
+export async function continueAbandoned(app: App): Promise<void> {
+  for (const sendId of await listAbandoned(app.db)) await queueRun(app, sendId);
+}
+
+function queueRun(app: App, sendId: number): Promise<void> {
+  return app.jobs.send('messaging.run-send', { sendId }, { singletonKey: String(sendId) });
+}

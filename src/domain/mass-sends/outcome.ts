@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { SECOND_MS } from '../../core/clock.ts';
+import { MailError, MessengerError } from '../messaging/ports.ts';
+import type { SendOutcome } from './types.ts';
+
+/** Pauses before the second and the third attempt of one message (spec 05 section 3.5). */
+const PAUSES_MS = [500, 1_000];
+/** Pause of the whole send while the messenger or the mail server is away. */
+const AWAY_MS = 30 * SECOND_MS;
+
+/**
+ * Sends one message, three times where it certainly did not arrive, and classifies what came of it (spec 05 section 3.5). Without an
+ * answer it is unknown whether it arrived: it is not sent again.
+ */
+export async function attemptSend(send: () => Promise<{ messageId: number | null }>): Promise<SendOutcome> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return { state: 'sent', messageId: (await send()).messageId };
+    } catch (error) {
+      const outcome = outcomeOf(error);
+      const pauseMs = PAUSES_MS[attempt];
+      if (outcome !== 'again') return outcome;
+      if (pauseMs === undefined) return { state: 'unsent', waitMs: AWAY_MS };
+      await delay(pauseMs);
+    }
+  }
+}
+
+/** @throws what is no failure of the messenger or the mail server */
+function outcomeOf(error: unknown): SendOutcome | 'again' {
+  if (error instanceof MailError) {
+    if (error.failure === 'rejected') return { state: 'failed' };
+    return error.failure === 'not_configured' ? { state: 'unsent', waitMs: AWAY_MS } : 'again';
+  }
+  if (!(error instanceof MessengerError)) throw error;
+  const { failure } = error;
+  switch (failure.kind) {
+    case 'blocked':
+    case 'chat_not_found':
+      return { state: 'blocked' };
+    case 'rate_limited':
+      return { state: 'unsent', waitMs: failure.retryAfterSeconds * SECOND_MS };
+    case 'not_configured':
+      return { state: 'unsent', waitMs: AWAY_MS };
+    case 'rejected':
+      return { state: 'failed' };
+    case 'unavailable':
+      return failure.mayHaveArrived ? { state: 'failed' } : 'again';
+  }
+}

@@ -1,0 +1,123 @@
+import type { Db } from '../../core/db/db.ts';
+import { AUDIENCE_TABLES, broadcastCondition } from '../audience/segments.ts';
+import type { SendRun } from './send-repo.ts';
+import type { ClaimedRecipient, MassSend } from './types.ts';
+
+/**
+ * Writes the rows of the recipients among the next users by id, in one statement of limited size: it reads `span` ids, however few of them
+ * belong to the audience.
+ * @returns whether all recipients have their row now; null when another worker has taken the send
+ */
+export async function prepareShare(db: Db, send: MassSend, span: number): Promise<boolean | null> {
+  const [row] = await db.sql<{ isComplete: boolean }>(
+    `WITH s AS (SELECT id, prepared_up_to, least(prepared_up_to + $3::int, audience_end) AS up_to, audience_end FROM mass_sends
+         WHERE id = $1::int AND run = $2::int AND state = 'preparing' AND stop_requested_at IS NULL FOR UPDATE),
+       added AS (INSERT INTO mass_send_recipients (send_id, user_id)
+         SELECT $1::int, u.id FROM ${AUDIENCE_TABLES}
+         WHERE u.id > (SELECT prepared_up_to FROM s) AND u.id <= (SELECT up_to FROM s)
+           AND $4::timestamptz IS NOT NULL AND ${broadcastCondition(send.channel, send.audience, '$4::timestamptz')}
+         ORDER BY u.id ON CONFLICT DO NOTHING RETURNING 1)
+     UPDATE mass_sends m SET prepared_up_to = s.up_to, total = total + (SELECT count(*) FROM added),
+       state = CASE WHEN s.up_to >= s.audience_end THEN 'sending' ELSE m.state END
+     FROM s WHERE m.id = s.id RETURNING m.state = 'sending' AS is_complete`,
+    [send.id, send.run, span, send.createdAt],
+  );
+  return row ? row.isComplete : null;
+}
+
+/**
+ * What ended workers had under way: it may have been delivered or not. It is sent again and marked, unless the send is to stop.
+ * @returns recipients that may receive it twice
+ */
+export async function takeOverAbandoned(db: Db, { id, run }: SendRun): Promise<number> {
+  const [row] = await db.sql<{ repeated: number }>(
+    `WITH s AS (SELECT id, stop_requested_at IS NOT NULL AS is_stopped FROM mass_sends WHERE id = $1::int AND run = $2::int FOR UPDATE),
+       found AS (UPDATE mass_send_recipients r SET state = CASE WHEN s.is_stopped THEN 'failed' ELSE 'queued' END,
+           is_repeated = is_repeated OR NOT s.is_stopped
+         FROM s WHERE r.send_id = s.id AND r.state = 'sending' AND r.run < $2::int RETURNING r.state),
+       counted AS (SELECT count(*) FILTER (WHERE state = 'queued') AS repeated, count(*) FILTER (WHERE state = 'failed') AS failed FROM found)
+     UPDATE mass_sends m SET repeated = m.repeated + c.repeated, failed = m.failed + c.failed
+     FROM s, counted c WHERE m.id = s.id RETURNING c.repeated::int`,
+    [id, run],
+  );
+  return row?.repeated ?? 0;
+}
+
+/** Claims the next recipients by user id. None while the send is paused, to stop, or another worker's. */
+export async function claimRecipients(db: Db, { id, run }: SendRun, limit: number): Promise<ClaimedRecipient[]> {
+  return db.sql<ClaimedRecipient>(
+    `WITH s AS (SELECT id FROM mass_sends WHERE id = $1::int AND run = $2::int AND state = 'sending' AND paused_at IS NULL
+         AND stop_requested_at IS NULL FOR SHARE),
+       next AS (SELECT r.user_id FROM mass_send_recipients r WHERE r.send_id = (SELECT id FROM s) AND r.state = 'queued'
+         ORDER BY r.user_id LIMIT $3::int FOR UPDATE SKIP LOCKED),
+       taken AS (UPDATE mass_send_recipients r SET state = 'sending', run = $2::int FROM next
+         WHERE r.send_id = $1::int AND r.user_id = next.user_id RETURNING r.user_id)
+     SELECT t.user_id, u.status, u.messenger_id, u.username, u.first_name, u.last_name, u.language, u.email, u.email_verified
+     FROM taken t LEFT JOIN users u ON u.id = t.user_id ORDER BY t.user_id`,
+    [id, run, limit],
+  );
+}
+
+export interface SettledRecipient {
+  userId: number;
+  /** `queued`: not delivered, to be claimed again. */
+  state: 'sent' | 'failed' | 'blocked' | 'queued';
+  messageId: number | null;
+}
+
+/** A recipient for whom the messenger or the mail server was away so often has failed: hours of an outage. */
+const MAX_ATTEMPTS = 20;
+
+/**
+ * Stores results of claimed recipients in their rows, in the counters and in the list of who blocks the bot; once each. Renews the lease.
+ * A worker that has lost the send changes nothing.
+ */
+export async function settleRecipients(
+  db: Db,
+  { id, run }: SendRun,
+  settled: readonly SettledRecipient[],
+  step: { leaseMs: number; isMessenger: boolean; now: Date },
+): Promise<void> {
+  await db.sql(
+    `WITH s AS (SELECT id FROM mass_sends WHERE id = $1::int AND run = $2::int FOR NO KEY UPDATE),
+       given AS (SELECT * FROM unnest($3::int[], $4::text[], $5::bigint[]) AS v (user_id, state, message_id)),
+       done AS (UPDATE mass_send_recipients r SET message_id = v.message_id, attempts = r.attempts + (v.state = 'queued')::int,
+           state = CASE WHEN v.state = 'queued' AND r.attempts + 1 >= ${MAX_ATTEMPTS} THEN 'failed' ELSE v.state END
+         FROM s, given v WHERE r.send_id = s.id AND r.user_id = v.user_id AND r.state = 'sending' AND r.run = $2::int
+         RETURNING r.user_id, r.state),
+       blocking AS (INSERT INTO messenger_blocks (user_id, blocked_at)
+         SELECT d.user_id, $7::timestamptz FROM done d JOIN users u ON u.id = d.user_id WHERE $8::boolean AND d.state = 'blocked'
+         ORDER BY d.user_id ON CONFLICT (user_id) DO NOTHING),
+       returned AS (DELETE FROM messenger_blocks WHERE $8::boolean AND user_id IN (SELECT user_id FROM done WHERE state = 'sent'))
+     UPDATE mass_sends m SET sent = sent + (SELECT count(*) FROM done WHERE state = 'sent'),
+       failed = failed + (SELECT count(*) FROM done WHERE state = 'failed'),
+       blocked = blocked + (SELECT count(*) FROM done WHERE state = 'blocked'),
+       leased_until = clock_timestamp() + $6::int * interval '1 millisecond'
+     FROM s WHERE m.id = s.id RETURNING m.id`,
+    [
+      ...[id, run, settled.map(({ userId }) => userId), settled.map(({ state }) => state)],
+      ...[settled.map(({ messageId }) => messageId), step.leaseMs, step.now, step.isMessenger],
+    ],
+  );
+}
+
+/** What was under way when everything stopped counts as failed; called when no worker has the send, whose row is locked. */
+export async function failUnderWay(db: Db, sendId: number): Promise<void> {
+  await db.sql(
+    `WITH found AS (UPDATE mass_send_recipients SET state = 'failed' WHERE send_id = $1::int AND state = 'sending' RETURNING 1)
+     UPDATE mass_sends SET failed = failed + (SELECT count(*) FROM found) WHERE id = $1::int RETURNING id`,
+    [sendId],
+  );
+}
+
+/** Deletes recipients of sends that ended before; a batch a call. @returns rows deleted */
+export async function deleteRecipients(db: Db, finishedBefore: Date, limit: number): Promise<number> {
+  const rows = await db.sql(
+    `DELETE FROM mass_send_recipients WHERE (send_id, user_id) IN (
+       SELECT r.send_id, r.user_id FROM mass_sends m CROSS JOIN LATERAL (
+         SELECT send_id, user_id FROM mass_send_recipients WHERE send_id = m.id ORDER BY user_id LIMIT $2::int) r
+       WHERE m.finished_at < $1::timestamptz LIMIT $2::int) RETURNING 1 AS gone`,
+    [finishedBefore, limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,166 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { App } from '../../core/app.ts';
+import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { leaseSends, paceOf } from './pace.ts';
+import { claimRecipients, prepareShare, takeOverAbandoned } from './recipient-repo.ts';
+import { findSend, finishSend, releaseSend, renewLease, takeSend } from './send-repo.ts';
+import { Settler } from './settler.ts';
+import type { ClaimedRecipient, Deliver, MassSend, SendKinds } from './types.ts';
+
+/** User ids that one statement of the preparation reads. */
+const PREPARE_SPAN = 20_000;
+/** Recipients claimed at a time: also what an ended process can have under way in each lane. */
+const SHARE = 25;
+/** Shares under way at the same time, so that a slow messenger does not slow the pace. */
+const LANES = 3;
+/** A worker that stores nothing for so long has ended. Longer than one message with its attempts and time-outs. */
+const LEASE_MS = 90 * SECOND_MS;
+/** Time limit of one run; the next job continues. */
+const RUN_MS = 5 * MINUTE_MS;
+/** A longer pause is left to a later job. */
+const MAX_PAUSE_MS = 5 * SECOND_MS;
+/** Progress is announced that often at most. */
+const ANNOUNCE_MS = 5 * SECOND_MS;
+
+export interface RunOptions {
+  signal: AbortSignal;
+  leaseMs?: number;
+}
+
+/** What a run returns: finished or another worker's, or to be continued after a pause. */
+export type RunResult = { isOver: true } | { isOver: false; waitMs: number };
+
+/**
+ * Prepares and sends a mass send as far as it gets: one worker at a time, several shares at once, at the pace that all instances share.
+ * May be called any number of times, on any instance: whatever ends a worker, the next one continues, and only what was under way is sent
+ * again and marked (spec 05 section 3.5).
+ * @throws what the database throws; the lease then ends by itself
+ */
+export async function runSend(app: App, kinds: SendKinds, sendId: number, options: RunOptions): Promise<RunResult> {
+  const { leaseMs = LEASE_MS } = options;
+  const send = await takeSend(app.db, sendId, leaseMs, app.clock.now());
+  if (!send) return { isOver: true };
+  const repeated = await takeOverAbandoned(app.db, send);
+  if (repeated > 0)
+    app.log.warn({ sendId, repeated }, 'a worker of a mass send had ended; its messages under way are sent again');
+  const worker = new SendWorker(app, kinds, send, { ...options, leaseMs });
+  const result = await worker.run();
+  if (!result.isOver) await releaseSend(app.db, send);
+  return result;
+}
+
+class SendWorker {
+  readonly #app: App;
+  readonly #kinds: SendKinds;
+  readonly #send: MassSend;
+  readonly #signal: AbortSignal;
+  readonly #leaseMs: number;
+  readonly #untilMs = performance.now() + RUN_MS;
+  /** Set when the messenger or the mail server accepts nothing at present. */
+  #pauseMs = 0;
+  #announcedAt = performance.now();
+
+  constructor(app: App, kinds: SendKinds, send: MassSend, { signal, leaseMs }: Required<RunOptions>) {
+    this.#app = app;
+    this.#kinds = kinds;
+    this.#send = send;
+    this.#signal = signal;
+    this.#leaseMs = leaseMs;
+  }
+
+  async run(): Promise<RunResult> {
+    const kind = this.#kinds[this.#send.kind];
+    const deliver = await kind.open(this.#app, this.#send);
+    if (!deliver) return this.#finish(true);
+    await this.#announce();
+    if (this.#send.state === 'preparing' && !(await this.#prepare())) return this.#finish(false);
+    const settler = new Settler(this.#app, this.#send, this.#leaseMs);
+    const lanes = await Promise.allSettled(Array.from({ length: LANES }, () => this.#lane(deliver, settler)));
+    const broken = lanes.find((lane) => lane.status === 'rejected');
+    if (broken) throw broken.reason;
+    return this.#finish(false);
+  }
+
+  #isOver(): boolean {
+    return this.#signal.aborted || performance.now() >= this.#untilMs || this.#pauseMs > 0;
+  }
+
+  /** @returns false when it was cut short */
+  async #prepare(): Promise<boolean> {
+    while (!this.#isOver()) {
+      const isComplete = await prepareShare(this.#app.db, this.#send, PREPARE_SPAN);
+      if (isComplete !== false) return isComplete === true;
+      await renewLease(this.#app.db, this.#send, this.#leaseMs);
+    }
+    return false;
+  }
+
+  /** Claims a share when its time has come, sends it at once, and so on. */
+  async #lane(deliver: Deliver, settler: Settler): Promise<void> {
+    const { channel } = this.#send;
+    const perSecond = paceOf(this.#app.env, channel);
+    const count = Math.max(1, Math.min(SHARE, Math.floor(perSecond)));
+    while (!this.#isOver()) {
+      const waitMs = await leaseSends(this.#app.db, channel, { count, perSecond, maxWaitMs: MAX_PAUSE_MS });
+      if (waitMs > MAX_PAUSE_MS) {
+        this.#pauseMs = Math.max(this.#pauseMs, waitMs);
+        return;
+      }
+      if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#signal }).catch(() => undefined);
+      if (this.#isOver()) return;
+      const share = await claimRecipients(this.#app.db, this.#send, count);
+      if (share.length === 0) return;
+      // All of them end before the first failure is thrown, so that nothing is under way when the run ends.
+      const sent = await Promise.allSettled(share.map((recipient) => this.#deliverOne(deliver, recipient, settler)));
+      const broken = sent.find((one) => one.status === 'rejected');
+      if (broken) throw broken.reason;
+      await this.#announceProgress();
+    }
+  }
+
+  async #deliverOne(deliver: Deliver, recipient: ClaimedRecipient, settler: Settler): Promise<void> {
+    const { userId } = recipient;
+    // Since the preparation the account may have been blocked or deleted.
+    const outcome = recipient.status === 'active' ? await deliver(recipient) : ({ state: 'failed' } as const);
+    if (outcome.state === 'unsent') this.#pauseMs = Math.max(this.#pauseMs, outcome.waitMs, 1);
+    const state = outcome.state === 'unsent' ? 'queued' : outcome.state;
+    await settler.add({ userId, state, messageId: outcome.state === 'sent' ? outcome.messageId : null });
+  }
+
+  /** The end of the send, if it is one; else what remains is for a later job. A paused one waits for its resumption. */
+  async #finish(isImpossible: boolean): Promise<RunResult> {
+    const finished = await inTransaction(this.#app, async (t) => {
+      const send = await finishSend(t.db, this.#send, t.clock.now(), isImpossible);
+      if (send) await this.#kinds[send.kind].announce(t, send);
+      return send !== null;
+    });
+    if (finished) return { isOver: true };
+    const now = await findSend(this.#app.db, this.#send.id);
+    if (!now || now.run !== this.#send.run || now.finishedAt !== null) return { isOver: true };
+    return { isOver: false, waitMs: this.#pauseMs };
+  }
+
+  async #announceProgress(): Promise<void> {
+    if (performance.now() - this.#announcedAt >= ANNOUNCE_MS) await this.#announce();
+  }
+
+  async #announce(): Promise<void> {
+    this.#announcedAt = performance.now();
+    const send = await findSend(this.#app.db, this.#send.id);
+    if (send) await this.#kinds[send.kind].announce(this.#app, send);
+  }
+}
+
+/** The job: runs a send, and sends the job for the rest. */
+export async function continueSend(app: App, kinds: SendKinds, sendId: number, signal: AbortSignal): Promise<void> {
+  const result = await runSend(app, kinds, sendId, { signal });
+  if (result.isOver) return;
+  const send = await findSend(app.db, sendId);
+  if (send?.pausedAt && !send.stopRequestedAt) return;
+  await app.jobs.send(
+    'messaging.run-send',
+    { sendId },
+    { singletonKey: String(sendId), startAfter: addMs(app.clock.now(), result.waitMs) },
+  );
+}

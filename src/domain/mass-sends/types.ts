@@ -1,0 +1,40 @@
+import type { App } from '../../core/app.ts';
+import type { Rows } from '../../core/db/columns.ts';
+
+export type MassSend = Rows['MassSend'];
+export type SendChannel = MassSend['channel'];
+
+/** A recipient that a worker has claimed. Fields of the user are null where the account is gone. */
+export interface ClaimedRecipient {
+  userId: number;
+  status: string | null;
+  messengerId: number | null;
+  username: string | null;
+  firstName: string | null;
+  lastName: string | null;
+  language: string | null;
+  email: string | null;
+  emailVerified: boolean | null;
+}
+
+/**
+ * `blocked`: the messenger does not deliver to the user. `failed`: refused, or unknown because no answer came. `unsent`: certainly not
+ * delivered and to be sent again, `waitMs` from now at the earliest.
+ */
+export type SendOutcome =
+  | { state: 'sent'; messageId: number | null }
+  | { state: 'failed' | 'blocked' }
+  | { state: 'unsent'; waitMs: number };
+
+/** Sends the message to one recipient. Never throws for a failure of the messenger or the mail server. */
+export type Deliver = (recipient: ClaimedRecipient) => Promise<SendOutcome>;
+
+/** What one kind of mass send does. */
+export interface SendKind {
+  /** Reads what is sent. Null = it cannot be sent at all, because nothing is configured for the channel. */
+  open(app: App, send: MassSend): Promise<Deliver | null>;
+  /** After progress, in a transaction where the send has changed its state. */
+  announce(app: App, send: MassSend): Promise<void>;
+}
+
+export type SendKinds = Readonly<Record<MassSend['kind'], SendKind>>;

@@ -1,0 +1,81 @@
+/**
+ * What a file is, decided by its content alone: neither its name nor its declared type counts (spec 05 section 10, hazards b and d). What
+ * is not in this list is nothing that may be stored: HTML, SVG and other markup, programs, scripts, archives of programs, and everything
+ * unknown.
+ */
+import { gifSize, type ImageSize, jpegSize, pngSize, webpSize } from './image-size.ts';
+import type { ContentType } from './types.ts';
+
+/** An image beyond this is a trap for whoever decodes it: 4 bytes a pixel. */
+const MAX_PIXELS = 50_000_000;
+const MAX_SIDE = 20_000;
+
+/** Null when the content is none of the allowed ones. */
+export function contentTypeOf(content: Buffer): ContentType | null {
+  return imageType(content) ?? videoType(content) ?? documentType(content);
+}
+
+const starts = (content: Buffer, bytes: string, at = 0) =>
+  content.length >= at + bytes.length && content.toString('latin1', at, at + bytes.length) === bytes;
+
+function imageType(content: Buffer): ContentType | null {
+  if (starts(content, '\xff\xd8\xff')) return image('image/jpeg', 'jpg', jpegSize(content));
+  if (starts(content, '\x89PNG\r\n\x1a\n')) return image('image/png', 'png', pngSize(content));
+  if (starts(content, 'GIF87a') || starts(content, 'GIF89a')) return image('image/gif', 'gif', gifSize(content));
+  if (starts(content, 'RIFF') && starts(content, 'WEBP', 8)) return image('image/webp', 'webp', webpSize(content));
+  return null;
+}
+
+function image(mime: string, extension: string, size: ImageSize | null): ContentType | null {
+  if (size === null || size.width < 1 || size.height < 1) return null;
+  if (size.width > MAX_SIDE || size.height > MAX_SIDE || size.width * size.height > MAX_PIXELS) return null;
+  return { mime, extension, family: 'image' };
+}
+
+/** Brands of MP4 files with video; others of the same container are pictures (HEIC, AVIF) or sound. */
+const MP4_BRAND = /^(?:iso[m2-9]|mp4[12]|avc1|M4V |MSNV|dash|3g[p2].)$/;
+
+function videoType(content: Buffer): ContentType | null {
+  if (starts(content, 'ftyp', 4) && content.length >= 16) {
+    const brand = content.toString('latin1', 8, 12);
+    if (brand === 'qt  ') return { mime: 'video/quicktime', extension: 'mov', family: 'video' };
+    return MP4_BRAND.test(brand) ? { mime: 'video/mp4', extension: 'mp4', family: 'video' } : null;
+  }
+  if (starts(content, '\x1a\x45\xdf\xa3') && content.subarray(0, 64).includes('\x42\x82\x84webm', 0, 'latin1')) {
+    return { mime: 'video/webm', extension: 'webm', family: 'video' };
+  }
+  return null;
+}
+
+function documentType(content: Buffer): ContentType | null {
+  const document = (mime: string, extension: string): ContentType => ({ mime, extension, family: 'document' });
+  if (/^%PDF-[12]\.\d/.test(content.toString('latin1', 0, 8))) return document('application/pdf', 'pdf');
+  if (starts(content, 'PK\x03\x04')) return archiveType(content);
+  if (starts(content, '\x1f\x8b\x08')) return document('application/gzip', 'gz');
+  return isPlainText(content) ? document('text/plain', 'txt') : null;
+}
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument.';
+/** Entries by which an archive is a program, or an office file with macros. Names in an archive are not compressed. */
+const ACTIVE_ENTRIES = ['META-INF/MANIFEST.MF', 'AndroidManifest.xml', 'classes.dex', 'vbaProject.bin', '.app/Info.plist'];
+
+function archiveType(content: Buffer): ContentType | null {
+  if (ACTIVE_ENTRIES.some((entry) => content.includes(entry, 0, 'latin1'))) return null;
+  const has = (entry: string) => content.includes(entry, 0, 'latin1');
+  if (has('word/document.xml')) return { mime: `${OFFICE}wordprocessingml.document`, extension: 'docx', family: 'document' };
+  if (has('xl/workbook.xml')) return { mime: `${OFFICE}spreadsheetml.sheet`, extension: 'xlsx', family: 'document' };
+  return { mime: 'application/zip', extension: 'zip', family: 'document' };
+}
+
+/** UTF-8 without control characters that is neither markup nor a script. */
+function isPlainText(content: Buffer): boolean {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    return false;
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text has
+  if (/[\x00-\x08\x0b\x0e-\x1f\x7f]/.test(text)) return false;
+  return !/^\s*(?:<|#!|%!)/.test(text) && !/<(?:script|html|svg|iframe|!doctype)\b/i.test(text);
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { SECOND_MS } from '../../core/clock.ts';
+import { limitOrRefuse } from '../../core/rate-limit.ts';
+import { authorizeAdmin } from '../../domain/access/authorize-admin.ts';
+import { identifyAdmin } from '../../domain/identity/authenticate-admin.ts';
+import { idsForReader } from '../../domain/media/known-files.ts';
+import { type Reader, readFileInCabinet } from '../../domain/media/read-media.ts';
+import { CABINET_MAX_BYTES } from '../../domain/media/rules.ts';
+import { uploadAsUser } from '../../domain/media/upload-media.ts';
+import { publicBase } from '../../domain/tickets/notices.ts';
+import type { Context } from '../context.ts';
+import { downloadReply } from '../media-download.ts';
+import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
+import { MediaPath } from '../web/media.schemas.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { CabinetMediaMediaUploadResponse, CabinetUploadForm } from './media.schemas.ts';
+
+const tags: [string] = ['Cabinet Media'];
+
+/** Uploads of a user in ten minutes (spec 05 section 10, hazard e). */
+const UPLOADS = 20;
+const UPLOADS_SECONDS = 600;
+const PUBLIC_CACHE = 'public, max-age=86400';
+
+export const cabinetMediaRouter = router({
+  upload: cabinetProcedure
+    // Before the form is read.
+    .use(async ({ ctx, next }) => {
+      await limitOrRefuse(ctx.app, `media-upload:${ctx.actor.userId}`, UPLOADS, UPLOADS_SECONDS);
+      return next();
+    })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/media/upload', tags, summary: 'Upload a file' },
+      wire: {
+        multipart: {
+          fileKey: 'file',
+          maxBytes: CABINET_MAX_BYTES,
+          tooLarge: { status: 400, detail: 'File too large. Maximum size: 10MB' },
+        },
+      },
+    })
+    .input(fromWire(CabinetUploadForm))
+    .output(toWire(CabinetMediaMediaUploadResponse))
+    .mutation(async ({ ctx, input }) => {
+      const { file, mediaType } = input;
+      const upload = { kind: mediaType, filename: file.filename, content: file.content, caption: null };
+      const { file: stored, fileUniqueId } = await uploadAsUser(ctx.app, ctx.actor.userId, upload);
+      const fileId = (await idsForReader(ctx.app, [stored.fileId]))(stored.fileId);
+      const mediaUrl = `${ctx.baseUrl ?? publicBase(ctx.app)}/cabinet/media/${encodeURIComponent(fileId)}`;
+      return { mediaType: stored.mediaType, fileId, fileUniqueId, mediaUrl };
+    }),
+
+  download: publicProcedure('cabinet')
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/media/{file_id}', tags, summary: 'Download a file' },
+      wire: { reply: 'file' },
+    })
+    .input(fromWire(MediaPath))
+    .output(z.unknown())
+    .query(async ({ ctx, input }) => {
+      const file = await readFileInCabinet(ctx.app, input.fileId, () => readerOf(ctx));
+      return downloadReply(file, cacheControl(file, ctx.app.clock.now()));
+    }),
+});
+
+/** A private file is kept by the browser alone, and no longer than its link is valid. */
+function cacheControl({ isPrivate, expiresAt }: { isPrivate: boolean; expiresAt: Date | null }, now: Date): string {
+  if (!isPrivate) return PUBLIC_CACHE;
+  const seconds = expiresAt ? Math.floor((expiresAt.getTime() - now.getTime()) / SECOND_MS) : 0;
+  return `private, max-age=${seconds}`;
+}
+
+/** Who sent the request. No credential is needed here, so a bad one counts as none. */
+async function readerOf({ app, credentials, ip }: Context): Promise<Reader> {
+  const nobody = { userId: null, isAdministrator: false };
+  if (credentials.bearer === null) return nobody;
+  const user = await identifyAdmin(app, credentials).catch(() => null);
+  if (!user) return nobody;
+  const isAdministrator = await authorizeAdmin(app, user, 'tickets:read', ip).then(
+    () => true,
+    () => false,
+  );
+  return { userId: user.id, isAdministrator };
+}

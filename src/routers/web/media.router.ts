@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { readFileAsToken } from '../../domain/media/read-media.ts';
+import { WEB_MAX_BYTES } from '../../domain/media/rules.ts';
+import { uploadAsToken } from '../../domain/media/upload-media.ts';
+import { publicBase } from '../../domain/tickets/notices.ts';
+import { downloadReply } from '../media-download.ts';
+import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { MediaPath, MediaUploadResponse, UploadForm } from './media.schemas.ts';
+
+const tags: [string] = ['media'];
+
+export const mediaRouter = router({
+  upload: webProcedure
+    .meta({
+      openapi: { method: 'POST', path: '/upload', tags, summary: 'Upload a file' },
+      wire: {
+        multipart: {
+          fileKey: 'file',
+          maxBytes: WEB_MAX_BYTES,
+          tooLarge: { status: 413, detail: 'File too large. Maximum size: 50MB' },
+        },
+      },
+    })
+    .input(fromWire(UploadForm))
+    .output(toWire(MediaUploadResponse))
+    .mutation(async ({ ctx, input }) => {
+      const { file, mediaType, caption = null } = input;
+      const upload = { kind: mediaType, filename: file.filename, content: file.content, caption };
+      const stored = await uploadAsToken(ctx.app, upload);
+      const { fileId, mediaType: kind } = stored.file;
+      const mediaUrl = `${ctx.baseUrl ?? publicBase(ctx.app)}/media/${encodeURIComponent(fileId)}`;
+      return { mediaType: kind, fileId, fileUniqueId: stored.fileUniqueId, mediaUrl };
+    }),
+
+  download: webProcedure
+    .meta({
+      openapi: { method: 'GET', path: '/media/{file_id}', tags, summary: 'Download a file' },
+      wire: { reply: 'file' },
+    })
+    .input(fromWire(MediaPath))
+    .output(z.unknown())
+    .query(async ({ ctx, input }) => downloadReply(await readFileAsToken(ctx.app, input.fileId), null)),
+});
