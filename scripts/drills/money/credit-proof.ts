@@ -22,7 +22,7 @@ const REPORTED: Readonly<Record<string, Partial<Record<'refund' | 'chargeback', 
   riopay: { refund: 'whole', chargeback: 'whole' },
 };
 
-/** Providers whose state of a payment shows that the whole was given back; a refund that was requested here has read it. */
+/** Providers whose state of a payment shows that the whole was refunded; a refund that was requested here has read it. */
 const SHOWING: ReadonlySet<string> = new Set(['yookassa', 'heleket', 'freekassa', 'platega', 'riopay', 'wata']);
 
 /** The record of an invoice: by our order id; a donation has none, and is known by what it consists of. */
@@ -169,7 +169,8 @@ function compareAmounts(invoice: SandboxInvoice, payment: PaymentRow, known: rea
     const rule = REPORTED[invoice.wire]?.[kind];
     return rule === 'any' || (rule === 'whole' && isWhole);
   });
-  const isRead = isWhole && SHOWING.has(invoice.wire) && known.some(({ requestedBy }) => requestedBy !== null);
+  const isShown = isWhole && SHOWING.has(invoice.wire) && invoice.reversals.every(({ kind }) => kind === 'refund');
+  const isRead = isShown && known.some(({ requestedBy }) => requestedBy !== null);
   if (here > there || ((isReported || isRead) && here < there))
     violations.push(`${invoiceText(invoice)}: ${there} kopeks went back, payment ${payment.id} has reversals of ${here}`);
 }
