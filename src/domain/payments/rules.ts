@@ -17,6 +17,14 @@ export function newOrderId(random: Random): string {
   return hexToken(random, 15);
 }
 
+/**
+ * Whether a record was made by the decision about a case for money without an invoice of its own, e.g. what was paid beyond one
+ * (prisma/sql/payment-cases.sql): the provider knows no payment by its ids.
+ */
+export function isMadeByCase({ externalId, orderId }: Pick<Payment, 'externalId' | 'orderId'>): boolean {
+  return externalId === null && orderId.startsWith('case-');
+}
+
 /** The URL if it is a web address, else null: clients get no other (spec 03 section 4.1). */
 export function webUrl(url: string | null): string | null {
   return url !== null && /^https?:\/\//i.test(url) ? url : null;

@@ -41,6 +41,25 @@ async function aPayment() {
   return { user, paymentId, externalId };
 }
 
+/** A payment of 1 ruble more than its invoice; the ruble was credited by the decision about its case. @returns the record of the ruble */
+async function anOverpayment() {
+  const user = await aUser(app);
+  const request = { amountKopeks: 50_000, method: 'sandbox', option: null };
+  const made = await topupBalance(app, { kind: 'user', userId: user.id }, request, { idempotencyKey: null });
+  const externalId = (await paymentFacts(app, made.paymentId)).externalId!;
+  provider.set(externalId, 'paid', { amountKopeks: 50_100 });
+  await callback(app, externalId);
+  await runCallbackJobs(app, externalId);
+  const [found] = await app.db.sql<{ id: number }>(
+    "SELECT id FROM payment_cases WHERE kind = 'overpaid' AND payment_id = $1::int",
+    [made.paymentId],
+  );
+  const decision = { resolution: 'credit', userId: user.id, kopeks: null, comment: null } as const;
+  const { transactionId } = await resolveCase(app, { kind: 'system', name: 'test' }, found!.id, decision);
+  const [row] = await app.db.sql<{ id: number }>('SELECT id FROM payments WHERE transaction_id = $1::int', [transactionId]);
+  return { user, paymentId: row!.id };
+}
+
 const order = (paymentId: number, amountKopeks: number | null = null) => ({
   ...{ paymentId, amountKopeks, reason: 'asked for it', requestedBy: 'test' },
 });
@@ -149,6 +168,27 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     expect(await balanceOf(user.id)).toBe(50_000);
     // A provider may answer one question in 30 seconds.
     expect(provider.asked - asked).toBe(1);
+  });
+
+  test('of money beyond an invoice, which a case credited, is refused: the provider knows no payment by its ids', async () => {
+    const { user, paymentId } = await anOverpayment();
+    await expect(requestRefund(app, order(paymentId))).rejects.toMatchObject({ status: 400, code: 'refund_unsupported' });
+    expect(await balanceOf(user.id)).toBe(50_100);
+  });
+
+  test('of such money that was requested before ends with the answer of the provider, though the payment cannot be read', async () => {
+    const { user, paymentId } = await anOverpayment();
+    await app.db.sql(`SELECT outcome FROM request_refund($1::int, NULL, 'test', 'test', '{"ru": "x"}', $2::timestamptz)`, [
+      paymentId,
+      app.clock.now(),
+    ]);
+    const [refund] = await app.db.sql<{ id: number }>('SELECT id FROM payment_reversals WHERE payment_id = $1::int', [paymentId]);
+    expect(await balanceOf(user.id)).toBe(50_000);
+    provider.faults = ['unavailable', 'rejected'];
+    await expect(sendRefund(app, { reversalId: refund!.id })).rejects.toThrow('scripted');
+    await sendRefund(app, { reversalId: refund!.id });
+    expect(await balanceOf(user.id)).toBe(50_100);
+    expect(await checkLedger(app)).toEqual([]);
   });
 
   test('that the provider carries out later is asked about, and ends then', async () => {

@@ -6,6 +6,7 @@ import { recordCommand } from '../../access/record-command.ts';
 import { paymentNotFound } from '../errors.ts';
 import { reversalTitles } from '../payment-texts.ts';
 import { findPayment } from '../repo.ts';
+import { isMadeByCase } from '../rules.ts';
 import type { CaseKind, PaymentCase } from '../types.ts';
 import { insertRefund } from './repo.ts';
 
@@ -27,7 +28,7 @@ export interface RequestedRefundFacts {
 /**
  * Requests the refund of a credited payment (03a section 0.5): the balance is debited at once, at most what it has, and a job asks the
  * provider. When the provider refuses, the debit goes back. The row of the audit log is part of the transaction.
- * @throws AppError 404 unknown payment | 400 the provider has no refunds, or only whole ones | 409 not credited, or more than is left, or
+ * @throws AppError 404 unknown payment | 400 the provider has no refunds, or only whole ones, or no payment for this money | 409 not credited, or more than is left, or
  * another refund of it is under way
  */
 export async function requestRefund(app: App, order: RefundOrder): Promise<RequestedRefundFacts> {
@@ -35,6 +36,14 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
   if (!payment) throw paymentNotFound();
   const provider = app.ports.payments.byMethod(payment.method);
   if (!provider?.refund) throw refuse('refund_unsupported', 400, 'The provider of this payment has no refunds by its interface');
+  // A second charge of an invoice has an id of its own.
+  if (isMadeByCase(payment) && payment.chargeId === null) {
+    throw refuse(
+      'refund_unsupported',
+      400,
+      'This money has no payment of its own at the provider: give it back in the cabinet there',
+    );
+  }
   const isPart = order.amountKopeks !== null && order.amountKopeks !== payment.amountKopeks;
   if (isPart && !provider.canRefundPartly) throw refuse('refund_whole_only', 400, 'This provider returns whole payments only');
 

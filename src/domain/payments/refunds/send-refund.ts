@@ -5,6 +5,7 @@ import { applyReversals } from '../apply-reversals.ts';
 import { refundFailedTitles } from '../payment-texts.ts';
 import { type PaymentProvider, ProviderError, type RefundAnswer } from '../ports.ts';
 import { readStarsCharge } from '../purpose-stars.ts';
+import { isMadeByCase } from '../rules.ts';
 import { attachReversalId, completeRefund, failRefund, findOpenReversalId, type RequestedRefund, startAttempt } from './repo.ts';
 
 /** The provider has accepted the refund and has not carried it out: when it is asked again. */
@@ -61,7 +62,8 @@ export async function sendRefund(app: App, { reversalId: id }: { reversalId: num
 
 /** What the provider reports of the payment; this refund is among it when it was carried out. */
 async function adoptReported(app: App, provider: PaymentProvider, { payment }: RequestedRefund): Promise<void> {
-  if (!provider.canFetchStatus) return;
+  // Of money without a payment of its own there is nothing to read: the answer to the refund decides.
+  if (!provider.canFetchStatus || isMadeByCase(payment)) return;
   const state = await provider.fetchStatus({ externalId: payment.externalId, orderId: payment.orderId });
   await applyReversals(app, payment, state.reversals ?? []);
 }
