@@ -42,7 +42,7 @@ const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Pr
 ];
 const KILLS = { minBetweenMs: 200, maxBetweenMs: 4_000 };
 const AIM_LIMIT_MS = 3_000;
-const TAX_UP_MS = 4_000;
+const TAX_UP_MS = 8_000;
 const TAX_DOWN_MS = 1_500;
 
 /** @returns false when PostgreSQL is missing and the drill was left out */

@@ -97,6 +97,8 @@ const FATES: readonly (readonly [weight: number, fate: Fate])[] = [
 ];
 /** Of the invoices: those that are paid only on the next day, after they have expired here. */
 const NEXT_DAY_SHARE = 0.08;
+/** Of the invoices: those that are given back, the half of them in part, on the day after the one on which fate had them paid. */
+const LATE_REFUND_SHARE = 0.15;
 
 type Fate = (
   act: (action: InvoiceAction, refundKopeks?: number) => Promise<boolean>,
@@ -155,6 +157,10 @@ export function payLater(
       amountKopeks,
     );
   };
+  if (random.next() < LATE_REFUND_SHARE) {
+    const kopeks = random.next() < 0.5 ? Math.floor(amountKopeks / 3) : undefined;
+    shop.tomorrow.push(async () => void (await perform(shop, invoiceId, 'refund', kopeks)));
+  }
   if (random.next() >= NEXT_DAY_SHARE) shop.inBackground(run);
   else shop.tomorrow.push(run);
 }
