@@ -197,6 +197,14 @@ describe('buying', () => {
     });
   });
 
+  test.each(['/devices', '/devices/purchase'])('%s: a balance that is too small is 402 with all amounts', async (path) => {
+    const client = await holder({}, { device_price_kopeks: 30_000_000 });
+    const refused = await client.post(`${ROOT}${path}`, { devices: 1 });
+    expect(refused).toMatchObject({ status: 402, body: { detail: { code: 'insufficient_funds', cart_mode: 'add_devices' } } });
+    const { required_kopeks, current_kopeks, missing_kopeks } = refused.body.detail;
+    expect([required_kopeks, current_kopeks, missing_kopeks]).toEqual([10_000_000, 100_000, 9_900_000]);
+  });
+
   test('the fields of a discount and of a maximum are there only with one', async () => {
     const client = await holder(
       {},

@@ -298,6 +298,13 @@ test('a promo code is activated; its refusals have statuses of their own', async
   expect(await activate(other.initData, 'NOSUCH')).toMatchObject({ status: 404, body: { detail: { code: 'not_found' } } });
 });
 
+test('codes cannot be guessed: after five unknown ones further tries are 429', async () => {
+  const { initData } = await caller(0, null);
+  const guess = (code: string) => api.post('/miniapp/promo-codes/activate', { initData, code });
+  for (let n = 1; n <= 5; n++) expect((await guess(`NOSUCH${n}`)).status).toBe(404);
+  expect(await guess('NOSUCH6')).toMatchObject({ status: 429, body: { detail: { code: 'rate_limited' } } });
+});
+
 test('an offer is claimed once; a foreign one is unknown, an ended one gone', async () => {
   const { initData, user } = await caller(0, null);
   const offer = async (userId: number, end: Date) => {
