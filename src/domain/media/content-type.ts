@@ -3,7 +3,7 @@
  * is not in this list is nothing that may be stored: HTML, SVG and other markup, programs, scripts, archives of programs, and everything
  * unknown.
  */
-import { gifSize, type ImageSize, jpegSize, pngSize, webpSize } from './image-size.ts';
+import { readImageHeader } from '../../core/images/image-header.ts';
 import type { ContentType } from './types.ts';
 
 /** An image beyond this is a trap for whoever decodes it: 4 bytes a pixel. */
@@ -19,17 +19,17 @@ const starts = (content: Buffer, bytes: string, at = 0) =>
   content.length >= at + bytes.length && content.toString('latin1', at, at + bytes.length) === bytes;
 
 function imageType(content: Buffer): ContentType | null {
-  if (starts(content, '\xff\xd8\xff')) return image('image/jpeg', 'jpg', jpegSize(content));
-  if (starts(content, '\x89PNG\r\n\x1a\n')) return image('image/png', 'png', pngSize(content));
-  if (starts(content, 'GIF87a') || starts(content, 'GIF89a')) return image('image/gif', 'gif', gifSize(content));
-  if (starts(content, 'RIFF') && starts(content, 'WEBP', 8)) return image('image/webp', 'webp', webpSize(content));
-  return null;
+  const header = readImageHeader(content) ?? readGif(content);
+  if (header === null) return null;
+  const { format, width, height } = header;
+  if (width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS) return null;
+  return { mime: `image/${format}`, extension: format === 'jpeg' ? 'jpg' : format, family: 'image' };
 }
 
-function image(mime: string, extension: string, size: ImageSize | null): ContentType | null {
-  if (size === null || size.width < 1 || size.height < 1) return null;
-  if (size.width > MAX_SIDE || size.height > MAX_SIDE || size.width * size.height > MAX_PIXELS) return null;
-  return { mime, extension, family: 'image' };
+function readGif(content: Buffer): { format: 'gif'; width: number; height: number } | null {
+  if (!/^GIF8[79]a/.test(content.toString('latin1', 0, 6)) || content.length < 13) return null;
+  const [width, height] = [content.readUInt16LE(6), content.readUInt16LE(8)];
+  return width > 0 && height > 0 ? { format: 'gif', width, height } : null;
 }
 
 /** Brands of MP4 files with video; others of the same container are pictures (HEIC, AVIF) or sound. */

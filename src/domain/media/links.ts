@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
-import { urlSafeToken } from '../../core/random.ts';
-import { initState } from '../../core/service-state.ts';
+import { storedSecret } from '../../core/stored-secret.ts';
 
 /** Row of `service_state`. */
 const SECRET = 'media:link-secret';
@@ -24,7 +23,7 @@ export interface FileReference {
  * @returns a function that signs an id
  */
 export async function linkSigner(app: App): Promise<(fileId: string) => string> {
-  const secret = await readSecret(app);
+  const secret = await storedSecret(app, SECRET);
   const step = app.env.mediaLinkMinutes * MINUTE_MS;
   const end = Math.floor(app.clock.now().getTime() / step) * step + 2 * step;
   const expiry = Math.floor(end / MINUTE_MS).toString(36);
@@ -37,19 +36,11 @@ export async function readReference(app: App, text: string): Promise<FileReferen
   if (fileId === undefined || expiry === undefined || given === undefined)
     return { fileId: text, isSigned: false, expiresAt: null };
   const expiresAt = new Date(Number.parseInt(expiry, 36) * MINUTE_MS);
-  const expected = signature(await readSecret(app), fileId, expiry);
+  const expected = signature(await storedSecret(app, SECRET), fileId, expiry);
   const isGenuine = timingSafeEqual(Buffer.from(expected), Buffer.from(given));
   return { fileId, isSigned: isGenuine && expiresAt > app.clock.now(), expiresAt };
 }
 
 function signature(secret: string, fileId: string, expiry: string): string {
   return createHmac('sha256', secret).update(`${fileId}\n${expiry}`).digest('base64url').slice(0, 22);
-}
-
-/** Made once for all instances. */
-function readSecret(app: App): Promise<string> {
-  return app.cache.read(SECRET, MINUTE_MS, async () => {
-    const { secret } = await initState(app.db, SECRET, { secret: urlSafeToken(app.random, 32) });
-    return secret;
-  });
 }

@@ -14,7 +14,7 @@ import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds, insufficientFundsMessage } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
-import { type QuotedSale, signQuote } from './purchase/signed-quote.ts';
+import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
@@ -87,19 +87,20 @@ export async function previewClassic(app: App, actor: UserActor, selection: Clas
  * @throws AppError 403 restricted | 400 mode and what `resolveSelection` refuses | 402 insufficient_funds |
  * those of `requireQuoted`
  */
-export function purchaseClassic(
+export async function purchaseClassic(
   app: App,
   actor: UserActor,
   order: { selection: ClassicSelection; quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<PurchasedClassic> {
-  const { selection, quote = null, idempotencyKey: key } = order;
+  const { selection, quote, idempotencyKey: key } = order;
+  const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key, operation: 'subscription.purchase', input: selection },
       (t, claim) => openSale(t, actor.userId, NEEDS, claim),
-      (t, start) => sellClassic(t, start, selection, quote),
+      (t, start) => sellClassic(t, start, selection, given),
     ),
   );
 }
@@ -119,7 +120,7 @@ async function sellClassic(
   t: App,
   opened: SaleStart | null,
   selection: ClassicSelection,
-  quote: string | null,
+  given: GivenQuote | null,
 ): Promise<PurchasedClassic> {
   refuseTariffsMode(t);
   const start = requireBuyer(opened);
@@ -132,7 +133,7 @@ async function sellClassic(
   const description = text(buyer.language, 'subscriptions.transaction_classic', { period });
   const sale = await completeSale(t, start, {
     quote: order.quote,
-    quoted: { ...quotedOrder(order), given: quote },
+    quoted: { ...quotedOrder(order), given },
     product: 'classic',
     changes: subscription === null ? { ...changes, ...autopayDefaults(t) } : changes,
     dropsPurchases: true,

@@ -13,7 +13,7 @@ import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
-import { type QuotedSale, signQuote } from './purchase/signed-quote.ts';
+import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
@@ -78,20 +78,21 @@ export interface UnavailableDevices {
  * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402 |
  * those of `requireQuoted`
  */
-export function purchaseDevices(
+export async function purchaseDevices(
   app: App,
   actor: UserActor,
   order: DeviceOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
   noneStatus: 400 | 404 = 400,
 ): Promise<PurchasedDevices> {
-  const { quote = null, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = order;
+  const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.devices', input },
       (t, claim) => openSale(t, actor.userId, {}, claim),
-      (t, start) => sellDevices(t, start, input.devices, { noneStatus, quote }),
+      (t, start) => sellDevices(t, start, input.devices, { noneStatus, given }),
     ),
   );
 }
@@ -142,7 +143,7 @@ export async function sellDevices(
   t: App,
   opened: SaleStart | null,
   devices: number,
-  { noneStatus = 400, quote: given = null }: { noneStatus?: 400 | 404; quote?: string | null },
+  { noneStatus = 400, given = null }: { noneStatus?: 400 | 404; given?: GivenQuote | null },
 ): Promise<PurchasedDevices> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;

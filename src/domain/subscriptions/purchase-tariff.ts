@@ -16,6 +16,7 @@ import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireServers } from './purchase/require-servers.ts';
+import { type GivenQuote, readGivenQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tariff-purchase.ts';
@@ -63,27 +64,28 @@ export interface PurchasedTariff {
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
  * traffic_unavailable, no_servers | 404 | 402 insufficient_funds | those of `requireQuoted`
  */
-export function purchaseTariff(
+export async function purchaseTariff(
   app: App,
   actor: UserActor,
   order: TariffOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
   options: { keepsCart: boolean } = { keepsCart: true },
 ): Promise<PurchasedTariff> {
-  const { quote = null, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = order;
+  const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.purchase-tariff', input },
       (t, claim) => openSale(t, actor.userId, needsOf(input), claim),
-      (t, start) => sellTariff(t, start, input, { ...options, quote }),
+      (t, start) => sellTariff(t, start, input, { ...options, given }),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
 export async function purchaseTariffInTransaction(t: App, userId: number, order: TariffOrder): Promise<PurchasedTariff> {
-  return sellTariff(t, (await openSale(t, userId, needsOf(order))).start, order, { keepsCart: true, quote: null });
+  return sellTariff(t, (await openSale(t, userId, needsOf(order))).start, order, { keepsCart: true, given: null });
 }
 
 function needsOf(order: TariffOrder): SaleNeeds {
@@ -94,7 +96,7 @@ async function sellTariff(
   t: App,
   opened: SaleStart | null,
   order: TariffOrder,
-  { keepsCart, quote: given }: { keepsCart: boolean; quote: string | null },
+  { keepsCart, given }: { keepsCart: boolean; given: GivenQuote | null },
 ): Promise<PurchasedTariff> {
   const pricing = pricingSettingsOf(t);
   const now = t.clock.now();

@@ -12,7 +12,7 @@ import { TRAFFIC_PURCHASED } from './events.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { type InsufficientFundsRefusal, insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
-import type { QuotedSale } from './purchase/signed-quote.ts';
+import { type GivenQuote, type QuotedSale, readGivenQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { listPurchases } from './repo.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
@@ -44,34 +44,35 @@ export interface PurchasedTraffic extends AddOnDiscount {
  * @throws AppError 403 restricted | 404 | 400 (see `planTraffic`) | 402 insufficient_funds or the refusal given |
  * those of `requireQuoted`
  */
-export function purchaseTraffic(
+export async function purchaseTraffic(
   app: App,
   actor: UserActor,
   order: TrafficOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
   refusal: InsufficientFundsRefusal | null = null,
 ): Promise<PurchasedTraffic> {
-  const { quote = null, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = order;
+  const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.traffic', input },
       (t, claim) => openSale(t, actor.userId, {}, claim),
-      (t, start) => sellTraffic(t, start, input, { refusal, quote }),
+      (t, start) => sellTraffic(t, start, input, { refusal, given }),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
 export async function purchaseTrafficInTransaction(t: App, userId: number, order: TrafficOrder): Promise<PurchasedTraffic> {
-  return sellTraffic(t, (await openSale(t, userId)).start, order, { refusal: null, quote: null });
+  return sellTraffic(t, (await openSale(t, userId)).start, order, { refusal: null, given: null });
 }
 
 async function sellTraffic(
   t: App,
   opened: SaleStart | null,
   { gb }: TrafficOrder,
-  { refusal, quote: given }: { refusal: InsufficientFundsRefusal | null; quote: string | null },
+  { refusal, given }: { refusal: InsufficientFundsRefusal | null; given: GivenQuote | null },
 ): Promise<PurchasedTraffic> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;

@@ -12,6 +12,7 @@ import { noSubscription } from './errors.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
+import { type GivenQuote, readGivenQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
 import { extendSubscription } from './rules/extend.ts';
@@ -43,19 +44,20 @@ export interface RenewedSubscription {
  * the cart.
  * @throws AppError 403 restricted | 404 | 400 period not on offer | 402 insufficient_funds | those of `requireQuoted`
  */
-export function renewSubscription(
+export async function renewSubscription(
   app: App,
   actor: UserActor,
   order: RenewalOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<RenewedSubscription> {
-  const { quote = null, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = order;
+  const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.renew', input },
       (t, claim) => openSale(t, actor.userId, RENEWAL_NEEDS, claim),
-      (t, start) => sellRenewal(t, start, input, { quote }),
+      (t, start) => sellRenewal(t, start, input, { given }),
     ),
   );
 }
@@ -71,7 +73,7 @@ export async function renewInTransaction(t: App, userId: number, order: RenewalO
 /**
  * The renewal itself in the caller's transaction, also for autopay (spec 02 section 13).
  * @param opened with `RENEWAL_NEEDS`
- * @param options.quote what the client sent back of `listRenewalOptions`; null = nothing
+ * @param options.given what the client sent back of `listRenewalOptions`; null = nothing
  * @param options.isAutopay the panel resets the used traffic whenever the setting says so (section 13, spec 06 section 14); a renewal by hand
  * resets it there only when the old time was over (spec 02 section 3.2)
  */
@@ -79,7 +81,7 @@ export async function sellRenewal(
   t: App,
   opened: SaleStart | null,
   order: RenewalOrder,
-  { isAutopay = false, quote: given = null }: { isAutopay?: boolean; quote?: string | null } = {},
+  { isAutopay = false, given = null }: { isAutopay?: boolean; given?: GivenQuote | null } = {},
 ): Promise<RenewedSubscription> {
   const pricing = pricingSettingsOf(t);
   const settings = subscriptionSettingsOf(t);

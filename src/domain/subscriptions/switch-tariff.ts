@@ -14,7 +14,7 @@ import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { requireServers } from './purchase/require-servers.ts';
-import { type QuotedSale, signQuote } from './purchase/signed-quote.ts';
+import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { durationDays } from './purchase-tariff.ts';
@@ -98,23 +98,24 @@ export async function previewTariffSwitch(app: App, actor: UserActor, order: Swi
  * @throws AppError the refusals of `validateSwitch` | 400 no_servers | 403 restricted | 402 insufficient_funds |
  * those of `requireQuoted`
  */
-export function switchTariff(
+export async function switchTariff(
   app: App,
   actor: UserActor,
   order: SwitchOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<SwitchedTariff> {
-  const { quote = null, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = order;
+  const given = await readGivenQuote(app, quote);
   const { tariffId } = input;
   return runOnceFrom(
     app,
     actor,
     { key: idempotencyKey, operation: 'subscription.switch-tariff', input },
     (t, claim) => openSale(t, actor.userId, { orderedTariffId: tariffId, servers: 'for_open_tariff' }, claim),
-    (t, start) => sellSwitch(t, start, quote),
+    (t, start) => sellSwitch(t, start, given),
   );
 }
 
-async function sellSwitch(t: App, opened: SaleStart | null, given: string | null): Promise<SwitchedTariff> {
+async function sellSwitch(t: App, opened: SaleStart | null, given: GivenQuote | null): Promise<SwitchedTariff> {
   const start = requireBuyer(opened);
   // The current tariff cannot go away meanwhile: that would have to change the locked subscription.
   const { buyer, currentTariff, orderedTariff } = start;

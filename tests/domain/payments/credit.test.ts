@@ -173,7 +173,15 @@ describe('a paid invoice', () => {
       ...{ outcome: 'paid' as const, amountKopeks: 50_700, feeKopeks: 1_750 },
       savedMethod: { providerMethodId: `card-${externalId}`, methodType: 'bank_card', title: null, card },
     };
-    const ending = { ...app, jobs: { ...app.jobs, wake: () => { throw new Error('the process ends here'); } } }; // biome-ignore format: one fact
+    const ending = {
+      ...app,
+      jobs: {
+        ...app.jobs,
+        wake: () => {
+          throw new Error('the process ends here');
+        },
+      },
+    };
     await expect(creditPayment(ending, paymentId, state)).rejects.toThrow('the process ends here');
     expect(await creditPayment(app, paymentId, state)).toBe('already_credited');
     expect(await moneyFacts(app, user.id)).toEqual(creditedOnce(50_000));

@@ -127,6 +127,13 @@ describe('a quote', () => {
     expect(await balance()).toBe(1_000_000);
   });
 
+  test('needs no secret in the environment: the mini-app also sells where there is no cabinet', async () => {
+    const app = { ...t.app, env: { ...t.app.env, isProduction: true, isCabinetEnabled: false, cabinetJwtSecret: null } };
+    const [option] = await listRenewalOptions(app, buyer);
+    const order = { periodDays: 30, quote: option!.quote, idempotencyKey: null };
+    expect(await renewSubscription(app, buyer, order)).toMatchObject({ amountPaidKopeks: 30_000 });
+  });
+
   test('says what has changed before it says that the balance is too small, and reserves nothing', async () => {
     const quote = await quoteOf(30);
     await setPrice(2_000_000);

@@ -4,10 +4,11 @@ import type { App } from '../../../core/app.ts';
 import { addDays, addMs } from '../../../core/clock.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { isRowId } from '../../../core/row-id.ts';
-import { signingSecret } from './signing-secret.ts';
+import { storedSecret } from '../../../core/stored-secret.ts';
 import type { AccessClaims, TokenType } from './types.ts';
 
 const ALGORITHM = 'HS256';
+const MIN_SECRET_BYTES = 32;
 /** Claim: milliseconds since 1970 of the last end of all sessions before this token; absent = there was none. */
 const SESSIONS_ENDED = 'sessions_ended';
 
@@ -109,11 +110,24 @@ async function sign(app: App, userId: number, body: JWTPayload, expiresAt: Date)
 }
 
 async function signingKey(app: App): Promise<KeyObject> {
-  const secret = await signingSecret(app);
+  const secret = configuredSecret(app) ?? (await developmentSecret(app));
   let key = keys.get(secret);
   if (!key) {
     key = createSecretKey(Buffer.from(secret));
     keys.set(secret, key);
   }
   return key;
+}
+
+/** The environment, or an override that is long enough to be a key (spec 01 H26). */
+function configuredSecret(app: App): string | null {
+  const override = app.settings.get('CABINET_JWT_SECRET');
+  if (override && Buffer.byteLength(override) >= MIN_SECRET_BYTES) return override;
+  return app.env.cabinetJwtSecret;
+}
+
+/** In development without a secret one is created once and stored in the database, so that sessions remain valid after a restart. */
+async function developmentSecret(app: App): Promise<string> {
+  if (app.env.isProduction) throw new Error('CABINET_JWT_SECRET is required in production');
+  return storedSecret(app, 'cabinet_jwt_secret');
 }

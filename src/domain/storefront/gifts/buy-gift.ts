@@ -4,6 +4,7 @@ import { refuse } from '../../../core/errors.ts';
 import { limitOrRefuse } from '../../../core/rate-limit.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import { isAnswered } from '../../ledger/run-once.ts';
+import { readGivenQuote } from '../../subscriptions/purchase/signed-quote.ts';
 import { isPersonKnown, prepareRecipient } from '../purchases/recipient.ts';
 import type { Contact } from '../purchases/types.ts';
 import { giftsDisabled, giftToSelf, invalidEmail, invalidUsername, RESTRICTED } from './errors.ts';
@@ -34,7 +35,7 @@ export async function buyGift(
     if (!(await isGiftEnabled(app))) throw giftsDisabled();
     await limitOrRefuse(app, `gift:purchase:user:${actor.userId}`, CALLS_A_MINUTE, 60);
   }
-  const gift = { ...(await checkGift(app, actor, order)), quote };
+  const gift = { ...(await checkGift(app, actor, order)), quote: await readGivenQuote(app, quote) };
   return order.paymentMethod === null
     ? payFromBalance(app, actor, gift, caller.idempotencyKey)
     : payThroughProvider(app, actor, gift, order.paymentMethod, caller);

@@ -35,7 +35,7 @@ export function payFromBalance(
 }
 
 async function sell(t: App, start: SaleStart | null, gift: CheckedGift): Promise<BoughtGift> {
-  const priced = await priceGift(t, start, gift);
+  const priced = priceGift(t, start, gift);
   const { buyer, tariff, price } = priced;
   if (buyer.balanceKopeks < price.kopeks) throw insufficientBalance();
   const recipient = gift.prepared && (await openRecipient(t, gift.prepared, buyer.language));

@@ -50,7 +50,7 @@ export function payThroughProvider(
 
 async function prepare(t: App, gift: CheckedGift, paymentMethod: string, payerIp: string | null): Promise<PreparedGift> {
   const { start } = await openSale(t, gift.buyer.id, giftNeeds(gift.order));
-  const priced = await priceGift(t, start, gift);
+  const priced = priceGift(t, start, gift);
   const { tariff, price } = priced;
   const payment = await chooseGiftPayment(t, gift.buyer.id, paymentMethod, price.kopeks);
   const token = newPurchaseToken(t.random);

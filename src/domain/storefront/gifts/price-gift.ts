@@ -28,14 +28,15 @@ export interface PricedGift {
  * Prices a gift under the locks, so that a price or a discount that changes at the same moment is not missed.
  * @throws AppError 404 | 403 | 400, with the texts of spec 03 section 9; those of `requireQuoted`
  */
-export async function priceGift(t: App, opened: SaleStart | null, { order, quote }: CheckedGift): Promise<PricedGift> {
+export function priceGift(t: App, opened: SaleStart | null, { order, quote }: CheckedGift): PricedGift {
   const { periodDays } = order;
   const { buyer, orderedTariff: tariff, servers } = requireBuyer(opened, RESTRICTED);
   if (!tariff?.isActive || !tariff.showInGift) throw giftTariffNotFound();
   const price = giftPrice(tariff, periodDays, { user: buyer, settings: pricingSettingsOf(t), now: t.clock.now() });
   if (!price) throw priceMissing();
   if (effectiveSquads(tariff, servers).length === 0) throw tariffWithoutServers();
-  await requireQuoted(t, quote, { ...quotedGift(tariff, periodDays), userId: buyer.id, priceKopeks: price.kopeks });
+  const sale = { ...quotedGift(tariff, periodDays), userId: buyer.id, priceKopeks: price.kopeks };
+  requireQuoted(quote, sale, t.clock.now());
   return { tariff, price, buyer };
 }
 

@@ -1,4 +1,5 @@
 import type { UserRecord } from '../../identity/types.ts';
+import type { GivenQuote } from '../../subscriptions/purchase/signed-quote.ts';
 import type { PreparedRecipient } from '../purchases/recipient.ts';
 import type { Contact, ContactType } from '../purchases/types.ts';
 
@@ -22,7 +23,7 @@ export interface CheckedGift {
   prepared: PreparedRecipient | null;
   warning: string | null;
   /** Of `readGiftConfig`, sent back; null = none. */
-  quote: string | null;
+  quote: GivenQuote | null;
 }
 
 export interface BoughtGift {

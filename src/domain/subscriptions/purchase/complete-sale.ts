@@ -9,7 +9,7 @@ import type { SubscriptionDetails } from '../types.ts';
 import { notifyAdminsOfSale } from './notify-admins.ts';
 import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
-import { type QuotedSale, requireQuoted } from './signed-quote.ts';
+import { type GivenQuote, type QuotedSale, requireQuoted } from './signed-quote.ts';
 import type { SaleRecord, SaleStart, SalesProduct } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
@@ -18,7 +18,7 @@ export interface PricedSale
     Partial<Pick<SaleRecord, 'trafficPurchase' | 'endsCarts'>> {
   quote: Pick<QuoteTotals, 'finalKopeks' | 'offerDiscountKopeks'>;
   /** The order as its preview quotes it, and the quote that the client sent back, null = none. Default: it has no quotes. */
-  quoted?: Pick<QuotedSale, 'product' | 'terms'> & { given: string | null };
+  quoted?: Pick<QuotedSale, 'product' | 'terms'> & { given: GivenQuote | null };
   product: SalesProduct;
   /** Nothing to pay leaves no row among the transactions either. Default: a row of 0. */
   skipsFreeRow?: boolean;
@@ -67,7 +67,7 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const { finalKopeks } = sale.quote;
   if (sale.quoted) {
     const { given, ...order } = sale.quoted;
-    await requireQuoted(t, given, { ...order, userId: buyer.id, priceKopeks: finalKopeks });
+    requireQuoted(given, { ...order, userId: buyer.id, priceKopeks: finalKopeks }, t.clock.now());
   }
   if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
   const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { refuse, ValidationError } from '../../../core/errors.ts';
-import { derivedKey } from '../../identity/sessions/signing-secret.ts';
+import { storedSecret } from '../../../core/stored-secret.ts';
 
 /** What can be quoted. `traffic`: a further package; `switch`: another tariff for the rest of the time. */
 export type QuotedProduct = 'classic' | 'tariff' | 'renewal' | 'switch' | 'traffic' | 'devices' | 'gift';
@@ -39,6 +39,9 @@ const Claims = z.strictObject({
 });
 type Claims = z.output<typeof Claims>;
 
+/** Row of `service_state`: also where there is no cabinet, and so no secret in the environment, the mini-app sells. */
+const SECRET = 'quotes:secret';
+
 /** Longer than any quote, so that no long text is decoded. */
 const MAX_LENGTH = 1_000;
 
@@ -47,15 +50,18 @@ const MAX_LENGTH = 1_000;
  * says which price the buyer agreed to.
  */
 export async function quoteSigner(app: App): Promise<(sale: QuotedSale) => string> {
-  const key = await derivedKey(app, 'quote');
-  const expiresAt = new Date(app.clock.now().getTime() + QUOTE_MS).toISOString();
+  return signerOf(await storedSecret(app, SECRET), app.clock.now());
+}
+
+function signerOf(secret: string, now: Date): (sale: QuotedSale) => string {
+  const expiresAt = new Date(now.getTime() + QUOTE_MS).toISOString();
   return ({ product, userId, terms, priceKopeks }) => {
     const claims: Claims = {
       ...{ version: VERSION, product, user_id: userId, terms: hashOf(terms) },
       ...{ price_kopeks: priceKopeks, expires_at: expiresAt },
     };
     const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
-    return `${text}.${signatureOf(key, text).toString('base64url')}`;
+    return `${text}.${signatureOf(secret, text).toString('base64url')}`;
   };
 }
 
@@ -64,24 +70,43 @@ export async function signQuote(app: App, sale: QuotedSale): Promise<string> {
   return (await quoteSigner(app))(sale);
 }
 
+/** A quote that a client sent back with a purchase. */
+export interface GivenQuote {
+  text: string;
+  /** Null = this service has not signed it. */
+  claims: Claims | null;
+  /** Of the quote that answers it. */
+  sign: (sale: QuotedSale) => string;
+}
+
+/**
+ * Reads a quote that was sent back, before the transaction of the sale: the secret must not be made, nor waited for, under its locks.
+ * @param text null or undefined = the client sent none
+ */
+export async function readGivenQuote(app: App, text: string | null | undefined): Promise<GivenQuote | null> {
+  if (text == null) return null;
+  const secret = await storedSecret(app, SECRET);
+  return { text, claims: readQuote(secret, text), sign: signerOf(secret, app.clock.now()) };
+}
+
 /**
  * Refuses a sale that is not the one quoted, before anything is charged. Called with the price of the moment, under the locks of the sale.
- * @param given the quote that the client sent back; null = none, and whatever the price is may be charged
+ * @param given null = none, and whatever the price is may be charged
  * @throws ValidationError 422 for a text that this service has not signed for this user and product |
  *   AppError 409 quote_changed `{code, message, reason, price_kopeks, quote}` with the new quote; reason: `price` | `terms` | `expired`
  */
-export async function requireQuoted(app: App, given: string | null, sale: QuotedSale): Promise<void> {
+export function requireQuoted(given: GivenQuote | null, sale: QuotedSale, now: Date): void {
   if (given === null) return;
-  const claims = readQuote(await derivedKey(app, 'quote'), given);
+  const { text, claims, sign } = given;
   if (claims?.product !== sale.product || claims.user_id !== sale.userId) {
-    const issue = { loc: ['body', 'quote'], type: 'quote_invalid', msg: 'This is no quote for this purchase', input: given };
+    const issue = { loc: ['body', 'quote'], type: 'quote_invalid', msg: 'This is no quote for this purchase', input: text };
     throw new ValidationError([issue]);
   }
-  const reason = changeOf(claims, sale, app.clock.now());
+  const reason = changeOf(claims, sale, now);
   if (reason === null) return;
   throw refuse('quote_changed', 409, {
     ...{ code: 'quote_changed', message: MESSAGES[reason], reason },
-    ...{ price_kopeks: sale.priceKopeks, quote: await signQuote(app, sale) },
+    ...{ price_kopeks: sale.priceKopeks, quote: sign(sale) },
   });
 }
 
@@ -98,18 +123,18 @@ function changeOf(claims: Claims, sale: QuotedSale, now: Date): keyof typeof MES
 }
 
 /** @returns null for anything that this service has not signed */
-function readQuote(key: Buffer, given: string): Claims | null {
+function readQuote(secret: string, given: string): Claims | null {
   const [text, signature, ...rest] = given.length > MAX_LENGTH ? [] : given.split('.');
   if (text === undefined || signature === undefined || rest.length > 0) return null;
-  const expected = signatureOf(key, text);
+  const expected = signatureOf(secret, text);
   const actual = Buffer.from(signature, 'base64url');
   if (actual.length !== expected.length || !timingSafeEqual(actual, expected)) return null;
   const parsed = Claims.safeParse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
   return parsed.success ? parsed.data : null;
 }
 
-function signatureOf(key: Buffer, text: string): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+function signatureOf(secret: string, text: string): Buffer {
+  return createHmac('sha256', secret).update(text).digest();
 }
 
 /** The order of the names does not count; that of a list does. */
