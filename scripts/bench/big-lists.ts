@@ -61,7 +61,29 @@ function lists(lab: Lab, users: number): BigList[] {
     { title: 'GET /cabinet/balance/transactions', paths: ['/cabinet/balance/transactions?page=1&per_page=20'], as: 'user' },
     { title: 'GET /subscriptions, first page', paths: ['/subscriptions?limit=50'] },
     ...adminLists(users, some),
+    ...paymentLists(some),
   ];
+}
+
+/** The administrator's payments: lists, searches and their figures (spec 03 section 4.4). */
+function paymentLists(some: number[]): BigList[] {
+  const titled: [string, string[]][] = [
+    ['pending', ['?page=1', '?page=50', '?method_filter=yookassa']],
+    ['stats', ['/stats']],
+    ['search, first page and page 500', ['/search?period=all', '/search?period=all&page=500']],
+    ['search by status', ['pending', 'paid', 'cancelled'].map((status) => `/search?period=all&status_filter=${status}`)],
+    ['search by method', ['yookassa', 'wata'].map((method) => `/search?period=30d&method_filter=${method}`)],
+    ['search= one invoice', some.map((n) => `/search?period=all&search=bench-${n}`)],
+    ['search= one user', some.map((n) => `/search?period=all&search=${100_000_000_000 + n}`)],
+    ['search= one name of 24', ['anna', 'zoya'].map((name) => `/search?period=all&search=${name}`)],
+    ['search= nothing found', ['/search?period=all&search=nobodyhasthisname']],
+    ['search/stats', ['/search/stats?period=all', '/search/stats?period=30d', '/search/stats?period=all&search=anna']],
+  ];
+  return titled.map(([title, queries]) => ({
+    title: `GET /cabinet/admin/payments ${title}`,
+    paths: queries.map((query) => `/cabinet/admin/payments${query}`),
+    as: 'administrator' as const,
+  }));
 }
 
 /** The administrator's list of users: its orders, filters and searches (spec 01 section 11.1). */

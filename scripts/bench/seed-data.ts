@@ -23,7 +23,8 @@ const FAMILIES = `ARRAY['Ivanov','Smirnov','Kuznetsov','Popov','Vasiliev','Petro
 /** Filling an index row by row takes many times as long as building it on a full table. Unique ones stay: the statements need them. */
 const LIFT_INDEXES = [
   `CREATE TABLE bench_indexes AS SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
-   WHERE i.indrelid IN ('users'::regclass, 'transactions'::regclass, 'subscriptions'::regclass, 'ledger_entries'::regclass) AND NOT i.indisunique`,
+   WHERE i.indrelid IN ('users'::regclass, 'transactions'::regclass, 'subscriptions'::regclass, 'ledger_entries'::regclass,
+     'payments'::regclass) AND NOT i.indisunique`,
   `DO $$ DECLARE name text; BEGIN
      FOR name IN SELECT b.name FROM bench_indexes b LOOP EXECUTE 'DROP INDEX ' || name; END LOOP;
    END $$`,
@@ -52,7 +53,7 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
        'ref' || lpad(to_hex(n), 8, '0'), (SELECT id FROM promo_groups WHERE is_default),
        now() - (${users} - n)::float8 / ${users} * interval '700 days', now(), now() + interval '1 day'
      FROM generate_series(1, ${users}) AS n`,
-    `INSERT INTO admin_roles (name, level, permissions) VALUES ('Benchmark', 900, '["users:read"]')`,
+    `INSERT INTO admin_roles (name, level, permissions) VALUES ('Benchmark', 900, '["users:read", "payments:read"]')`,
     `INSERT INTO user_roles (user_id, role_id) SELECT min(u.id), max(r.id) FROM users u, admin_roles r WHERE u.status = 'active' AND r.name = 'Benchmark'`,
     `INSERT INTO subscriptions (user_id, status, is_trial, start_date, end_date, traffic_limit_gb, device_limit, connected_squads, tariff_id,
        subscription_url, provision_state, provision_version, provision_synced_version, created_at)
@@ -60,6 +61,7 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
        (SELECT max(id) FROM tariffs), 'https://panel.example/sub/' || id, 'synced', 1, 1, created_at
      FROM users WHERE username IS NOT NULL AND id % 2 = 0`,
     ...transactionStatements(users, transactions),
+    ...paymentStatements(users),
     ...(withLedger ? ledgerStatements() : []),
     PUT_INDEXES_BACK,
     `SET session_replication_role = origin`,
@@ -68,6 +70,7 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
     `SELECT recount_user_stats()`,
     `SELECT recount_squads()`,
     `SELECT recount_subscriptions()`,
+    `SELECT recount_payments()`,
     `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total, amount_kopeks)
      SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*), sum(abs(amount_kopeks))
      FROM transactions WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
@@ -93,6 +96,20 @@ function transactionStatements(users: number, transactions: number): string[] {
        CASE WHEN n % 10 < 6 THEN 'ext-' || n END, n % 1000 <> 0, now(), now() - (${transactions} - n)::float8 / ${transactions} * interval '730 days'
      FROM generate_series(1, ${Math.max(0, transactions - users)}) AS n
      JOIN users u ON u.id = (SELECT min(id) FROM users) + (n::bigint * 7919 % ${users})::int`,
+  ];
+}
+
+/** An invoice for every user, spread over two years: two of three paid by the first deposit, some pending, the others expired. */
+function paymentStatements(users: number): string[] {
+  return [
+    `INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, status, outcome, is_paid, paid_at, transaction_id, created_at, updated_at)
+     SELECT (ARRAY['yookassa','cryptobot','platega','wata','freekassa'])[1 + n % 5], u.id, 'order-' || md5(n::text), 'bench-' || n, 10000 + n % 500 * 100,
+       CASE WHEN n % 3 > 0 THEN 'succeeded' WHEN n % 300 = 0 THEN 'pending' ELSE 'canceled' END,
+       CASE WHEN n % 3 > 0 THEN 'paid' WHEN n % 300 = 0 THEN 'pending' ELSE 'expired' END, n % 3 > 0,
+       CASE WHEN n % 3 > 0 THEN now() END, CASE WHEN n % 3 > 0 THEN t.id END,
+       now() - (${users} - n)::float8 / ${users} * interval '730 days', now()
+     FROM generate_series(1, ${users}) AS n JOIN users u ON u.id = (SELECT min(id) FROM users) + (n::bigint * 7919 % ${users})::int
+     JOIN transactions t ON t.user_id = u.id AND t.description = 'First deposit'`,
   ];
 }
 
