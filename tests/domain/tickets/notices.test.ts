@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
+import { writeState } from '../../../src/core/service-state.ts';
 import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
 import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
 import {
@@ -11,7 +12,7 @@ import {
 } from '../../../src/domain/tickets/notifications.ts';
 import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
 import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
-import { changeTicketSettings, readTicketSettings } from '../../../src/domain/tickets/ticket-settings.ts';
+import { changeTicketSettings, readTicketSettings, readTicketToggles } from '../../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
@@ -96,6 +97,34 @@ describe('notices in the messenger', () => {
     const mails = await app.db.sql<{ html: string }>('SELECT html FROM outgoing_mails WHERE recipient = $1', [address]);
     expect(mails).toHaveLength(1);
     expect(mails[0]!.html).toContain('By mail &lt;b&gt;');
+  });
+});
+
+describe('switches of the notices (spec 05 section 1.5 and 1.6)', () => {
+  const switchTo = (value: object) =>
+    writeState(app.db, 'tickets:cabinet-notifications', value);
+
+  it('keep notices from the administrators, and messages and mails from the owner, each alone', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await takeMessages(app, CHAT);
+    await switchTo({ adminChat: false });
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: 'first', ...noFile });
+    expect(await takeMessages(app, CHAT)).toEqual([]);
+    expect(await takeMessages(app, user.messengerId)).toHaveLength(1);
+    await switchTo({ ownerMessages: false });
+    await answerTicket(app, admin, ticket.id, { text: 'second', ...noFile });
+    await postUserMessage(app, user, ticket.id, { text: 'third', ...noFile });
+    expect(await takeMessages(app, CHAT)).toHaveLength(1);
+    expect(await takeMessages(app, user.messengerId)).toEqual([]);
+    expect(await rowsOf(app, ticket.id)).toHaveLength(4);
+  });
+
+  it('are not changed by a change of the toggles in the cabinet', async () => {
+    const admin = await anAdmin(app);
+    await switchTo({ adminChat: false });
+    await changeTicketSettings(app, admin, { cabinetAdminNotificationsEnabled: false });
+    expect(await readTicketToggles(app)).toEqual({ user: true, admin: false, adminChat: false, ownerMessages: true });
   });
 });
 
