@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
 import { writeState } from '../../../src/core/service-state.ts';
+import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
 import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
 import {
@@ -10,7 +11,7 @@ import {
   readNotification,
   readTicketNotifications,
 } from '../../../src/domain/tickets/notifications.ts';
-import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import { readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
 import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
 import { changeTicketSettings, readTicketSettings, readTicketToggles } from '../../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
@@ -74,6 +75,20 @@ describe('notices in the messenger', () => {
     const ticket = await aTicket(app, await aPerson(app), { mediaType: 'photo', mediaFileId: fileId });
     const file = await readTicketFile(app, ticket.id, ticket.messages[0]!.id);
     expect(file.mediaUrl).toMatch(new RegExp(`^https?://.+/media/${fileId}$`));
+  });
+
+  it('that cannot be delivered lose no ticket and no answer (spec 05 section 16, invariant 2)', async () => {
+    const messenger = { ...app.ports.messenger, sendMessage: () => Promise.reject(new MessengerError({ kind: 'unavailable' }, 'away')) };
+    const away = { ...app, ports: { ...app.ports, messenger } };
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await takeMessages(app, CHAT);
+    const ticket = await aTicket(away, user);
+    await answerTicket(away, admin, ticket.id, { text: 'stays', ...noFile });
+    const queued = [...(await takeMessages(app, CHAT)), ...(await takeMessages(app, user.messengerId))];
+    expect(queued).toHaveLength(2);
+    for (const request of queued) await expect(deliverMessage(away, request)).rejects.toThrow();
+    expect((await readTicket(app, ticket.id)).messages.map(({ messageText }) => messageText)).toContain('stays');
+    expect(await rowsOf(app, ticket.id)).toHaveLength(2);
   });
 
   it('of an answer go to the owner in the messenger, or by mail without one', async () => {
