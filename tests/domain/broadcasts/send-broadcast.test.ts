@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewAudience } from '../../../src/domain/broadcasts/audiences.ts';
 import { pauseBroadcast, resumeBroadcast, stopBroadcast } from '../../../src/domain/broadcasts/control-broadcast.ts';
-import { BASIC_SEGMENTS, CUSTOM_SEGMENTS } from '../../../src/domain/broadcasts/rules.ts';
 import { readBroadcast } from '../../../src/domain/broadcasts/read-broadcasts.ts';
+import { BASIC_SEGMENTS, CUSTOM_SEGMENTS } from '../../../src/domain/broadcasts/rules.ts';
 import { continueAbandoned, readSends } from '../../../src/domain/mass-sends/control-sends.ts';
 import { purgeRecipients } from '../../../src/domain/mass-sends/purge-recipients.ts';
 import { claimRecipients, prepareShare } from '../../../src/domain/mass-sends/recipient-repo.ts';
@@ -75,10 +75,23 @@ describe('a broadcast through the messenger', () => {
     const now = t.clock.now().getTime();
     const at = (days: number) => new Date(now + days * DAY);
     const { target: tariff, users } = await aSegment(t.app, 6);
-    const [active, ended, late, referral, blocked, unwanted] = users as [BuiltUser, BuiltUser, BuiltUser, BuiltUser, BuiltUser, BuiltUser];
+    const [active, ended, late, referral, blocked, unwanted] = users as [
+      BuiltUser,
+      BuiltUser,
+      BuiltUser,
+      BuiltUser,
+      BuiltUser,
+      BuiltUser,
+    ];
     const subscription = (userId: number, columns: Record<string, unknown>) => aStoredSubscription(t.app, userId, columns);
-    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE user_id = $1::int RETURNING id', [ended.id, at(-1)]);
-    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE user_id = $1::int RETURNING id', [late.id, at(2)]);
+    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE user_id = $1::int RETURNING id', [
+      ended.id,
+      at(-1),
+    ]);
+    await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE user_id = $1::int RETURNING id', [
+      late.id,
+      at(2),
+    ]);
     await setUser(t.app, active.id, { last_activity: at(0) });
     await setUser(t.app, ended.id, { last_activity: at(-10) });
     await setUser(t.app, late.id, { last_activity: at(-40) });

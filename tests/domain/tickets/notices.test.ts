@@ -78,7 +78,10 @@ describe('notices in the messenger', () => {
   });
 
   it('that cannot be delivered lose no ticket and no answer (spec 05 section 16, invariant 2)', async () => {
-    const messenger = { ...app.ports.messenger, sendMessage: () => Promise.reject(new MessengerError({ kind: 'unavailable' }, 'away')) };
+    const messenger = {
+      ...app.ports.messenger,
+      sendMessage: () => Promise.reject(new MessengerError({ kind: 'unavailable' }, 'away')),
+    };
     const away = { ...app, ports: { ...app.ports, messenger } };
     const [admin, user] = [await anAdmin(app), await aPerson(app)];
     await takeMessages(app, CHAT);
@@ -116,8 +119,7 @@ describe('notices in the messenger', () => {
 });
 
 describe('switches of the notices (spec 05 section 1.5 and 1.6)', () => {
-  const switchTo = (value: object) =>
-    writeState(app.db, 'tickets:cabinet-notifications', value);
+  const switchTo = (value: object) => writeState(app.db, 'tickets:cabinet-notifications', value);
 
   it('keep notices from the administrators, and messages and mails from the owner, each alone', async () => {
     const [admin, user] = [await anAdmin(app), await aPerson(app)];

@@ -231,7 +231,11 @@ describe('deliverWebhook', () => {
 
   it('notifies the administrators once when a webhook is disabled, with its name escaped (spec 06 section 14)', async () => {
     const chat = -1_003_000_000_772;
-    const environment = { ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: String(chat), DEFAULT_LANGUAGE: 'en' };
+    const environment = {
+      ADMIN_NOTIFICATIONS_ENABLED: 'true',
+      ADMIN_NOTIFICATIONS_CHAT_ID: String(chat),
+      DEFAULT_LANGUAGE: 'en',
+    };
     const notifying = withTransport((await testApp({ environment, clock })).app, ['127.0.0.1']);
     const { id } = await aWebhook();
     await app.db.sql("UPDATE webhooks SET name = '<b>CRM' WHERE id = $1::int RETURNING id", [id]);
