@@ -106,14 +106,14 @@ describe('a broadcast through the messenger', () => {
       const broadcast = await aBroadcast(t.app, target);
       const { count } = await previewAudience(t.app, 'messenger', target);
       expect(count, target).toBeGreaterThan(0);
-      const [{ id }] = (await readSends(t.app, 'broadcast', [broadcast.id])) as [{ id: number }];
-      const send = (await takeSend(t.app.db, id, 60_000, t.clock.now()))!;
+      const [queued] = await readSends(t.app, 'broadcast', [broadcast.id]);
+      const send = (await takeSend(t.app.db, queued!.id, 60_000, t.clock.now()))!;
       while ((await prepareShare(t.app.db, send, 1_000)) === false);
       const rows = await recipientsOf(t.app, broadcast);
       expect([target, rows.length]).toEqual([target, count]);
       expect(rows.map(({ userId }) => userId)).not.toContain(blocked.id);
       expect(rows.map(({ userId }) => userId)).not.toContain(unwanted.id);
-      await t.app.db.sql('DELETE FROM mass_sends WHERE id = $1::int RETURNING id', [id]);
+      await t.app.db.sql('DELETE FROM mass_sends WHERE id = $1::int RETURNING id', [send.id]);
     }
   });
 

@@ -70,7 +70,7 @@ describe('spec 02 section 5.16: notices of sales to the administrators', () => {
 
   it('names trials and changes of tariff in their topics, and an automatic day of a daily tariff as a renewal', async () => {
     const { app, sent } = await withChat({ ADMIN_NOTIFICATIONS_TRIALS_TOPIC_ID: '5' });
-    await aServer(app);
+    await aServer(app, { is_trial_eligible: true });
     const trialing = await aBuyer(app);
     await activateTrial(app, trialing, null, insufficientFundsForTrial);
     const switching = await aBuyer(app);
