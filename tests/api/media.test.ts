@@ -203,41 +203,6 @@ describe('media', () => {
   });
 });
 
-describe('a range of a file (RFC 9110 section 14)', () => {
-  test.each([
-    ['bytes=0-3', 206, 0, 3],
-    ['bytes=4-', 206, 4, 19],
-    ['bytes=-5', 206, 15, 19],
-    ['bytes=-500', 206, 0, 19],
-    ['bytes=10-999999', 206, 10, 19],
-    ['bytes=19-19', 206, 19, 19],
-    ['bytes=0-1,4-5', 200, 0, 19],
-    ['bytes=5-2', 200, 0, 19],
-    ['bytes=-', 200, 0, 19],
-    ['items=0-3', 200, 0, 19],
-    ['bytes=x-y', 200, 0, 19],
-    ['bytes=20-', 416, 0, -1],
-    ['bytes=-0', 416, 0, -1],
-  ])('%s', async (range, status, first, last) => {
-    const content = Buffer.concat([anMp4(), Buffer.alloc(20)]).subarray(0, 20);
-    const { body } = await asToken({ content, name: 'v.mp4', type: 'video/mp4', fields: { media_type: 'video' } });
-    const headers = { 'x-api-key': api.token, range };
-    const reply = await get(`/media/${body.file_id}`, headers);
-    expect(reply.status).toBe(status);
-    if (status === 416) {
-      expect(reply.headers['content-range']).toBe('bytes */20');
-      expect(JSON.parse(reply.text)).toEqual({ detail: 'Range Not Satisfiable' });
-      expect(reply.headers).not.toHaveProperty('cache-control');
-      return;
-    }
-    expect(reply.bytes).toEqual(content.subarray(first, last + 1));
-    expect(reply.headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': String(last + 1 - first) });
-    expect(reply.headers['content-range']).toBe(status === 206 ? `bytes ${first}-${last}/20` : undefined);
-    const whole = await get(`/media/${body.file_id}`, { ...headers, 'if-range': '"another"' });
-    expect([whole.status, whole.bytes]).toEqual([200, content]);
-  });
-});
-
 describe('media with a chat of the administrators', () => {
   let chat: TestApp;
   let chatServer: FastifyInstance;
