@@ -3,10 +3,10 @@ import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
 import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import type { Fault } from '../domain/ops/report-fault.ts';
 
-/** Faults of one subject are sent as jobs at most this often by an instance; the job decides whether administrators are notified. */
+/** Faults of one source are sent as jobs at most this often by an instance; the job decides whether administrators are notified. */
 const PAUSE_MS = 60_000;
 /** More than there are queues and operations. */
-const MAX_SUBJECTS = 5_000;
+const MAX_SOURCES = 5_000;
 
 /** Turns failures that this instance sees into jobs `ops.report-fault`. It never fails and never waits in the caller's way. */
 export class FaultReporter {
@@ -19,20 +19,20 @@ export class FaultReporter {
   }
 
   /** @returns when the job is stored, or was not needed; never rejects */
-  async report(kind: Fault['kind'], subject: string, error: unknown, reference = ''): Promise<void> {
+  async report(kind: Fault['kind'], source: string, error: unknown, reference = ''): Promise<void> {
     const app = this.#app;
     // An unavailable database is the reason of every failure then, and stores no job.
     if (app === null || !app.settings.get('ADMIN_NOTIFICATIONS_ENABLED') || isDatabaseUnavailable(error)) return;
-    const fault: Fault = { kind, subject: subject.slice(0, 60), detail: [nameOf(error), reference].filter(Boolean).join(', ') };
-    const key = `${kind}:${fault.subject}`;
+    const fault: Fault = { kind, source: source.slice(0, 60), detail: [nameOf(error), reference].filter(Boolean).join(', ') };
+    const key = `${kind}:${fault.source}`;
     const now = performance.now();
     if (now - (this.#sentAt.get(key) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
-    if (this.#sentAt.size >= MAX_SUBJECTS) this.#sentAt.clear();
+    if (this.#sentAt.size >= MAX_SOURCES) this.#sentAt.clear();
     this.#sentAt.set(key, now);
     try {
       await runOutsideTransaction(() => app.jobs.send('ops.report-fault', { ...fault }, { singletonKey: key }));
     } catch (failure) {
-      app.log.warn({ err: failure, kind, subject }, 'a fault could not be reported to the administrators');
+      app.log.warn({ err: failure, kind, source }, 'a fault could not be reported to the administrators');
     }
   }
 }

@@ -24,7 +24,7 @@ describe.runIf(serverUrl !== null)('notices raced by two instances', () => {
   const atOnce = (work: (app: App) => Promise<unknown>) => settled(PARALLEL, (n) => work(instances[n % 2]!));
 
   it('a fault is notified once (spec 06 section 14)', async () => {
-    await atOnce((app) => reportFault(app, { kind: 'job_failed', subject: 'raced.queue', detail: 'Error' }));
+    await atOnce((app) => reportFault(app, { kind: 'job_failed', source: 'raced.queue', detail: 'Error' }));
     expect(await takeMessages(instances[0], CHAT)).toHaveLength(1);
   });
 

@@ -19,7 +19,9 @@ const checkLedger = defineJob({
   handle: async (app, { signal }) => {
     const { problems } = await runLedgerCheck(app, { signal });
     const kinds = [...new Set(problems.map(({ problem }) => problem))].slice(0, 5).join(', ');
-    if (kinds !== '') await app.jobs.send('ops.report-fault', { kind: 'ledger_problems', subject: 'ledger', detail: kinds });
+    if (kinds === '') return;
+    const fault = { kind: 'ledger_problems', source: 'ledger', detail: kinds } as const;
+    await app.jobs.send('ops.report-fault', fault, { singletonKey: 'ledger_problems' });
   },
 });
 

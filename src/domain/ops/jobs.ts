@@ -12,10 +12,10 @@ const purge = defineJob({
   handle: purgeExpired,
 });
 
-/** Notifies the administrators of a fault of the service; any module sends it. One waits for each subject. */
+/** Notifies the administrators of a fault of the service; any module sends it, with the kind and the source as `singletonKey`: one of each waits. */
 const fault = defineJob({
   name: 'ops.report-fault',
-  payload: z.object({ kind: z.enum(FAULT_KINDS), subject: z.string(), detail: z.string() }),
+  payload: z.object({ kind: z.enum(FAULT_KINDS), source: z.string(), detail: z.string() }),
   queue: { policy: 'short', concurrency: 1 },
   handle: (app, { data }) => reportFault(app, data),
 });

@@ -33,11 +33,11 @@ const faultJobs = async () => {
 };
 
 describe('spec 06 section 14, category errors: a fault', () => {
-  it('is notified once an hour for each subject, in the topic of errors, escaped', async () => {
-    const fault = { kind: 'job_failed', subject: 'mail.send', detail: '<Error>' } as const;
+  it('is notified once an hour for each source, in the topic of errors, escaped', async () => {
+    const fault = { kind: 'job_failed', source: 'mail.send', detail: '<Error>' } as const;
     await reportFault(app, fault);
     await reportFault(app, fault);
-    await reportFault(app, { ...fault, subject: 'webhooks.deliver' });
+    await reportFault(app, { ...fault, source: 'webhooks.deliver' });
     const [first, second, ...more] = (await takeMessages(app, CHAT)).sort((a, b) => (a.html < b.html ? -1 : 1));
     expect(more).toEqual([]);
     expect(first).toMatchObject({ threadId: 31 });
@@ -51,7 +51,7 @@ describe('spec 06 section 14, category errors: a fault', () => {
 
   it('is not recorded while notices are off, so that it is notified as soon as they are on', async () => {
     const off = (await testApp({ environment: { ...ON, ADMIN_NOTIFICATIONS_ENABLED: 'false' }, clock: t.clock })).app;
-    const fault = { kind: 'refund_refused', subject: '990001', detail: 'test' } as const;
+    const fault = { kind: 'refund_refused', source: '990001', detail: 'test' } as const;
     await reportFault(off, fault);
     expect(await takeMessages(app, CHAT)).toEqual([]);
     await reportFault(app, fault);
@@ -79,7 +79,7 @@ describe('spec 06 section 14, category errors: a fault', () => {
         found.push(...(await faultJobs()));
         expect(found).toHaveLength(1);
       });
-      expect(found[0]).toMatchObject({ kind: 'job_failed', subject: 'games.poll-press' });
+      expect(found[0]).toMatchObject({ kind: 'job_failed', source: 'games.poll-press' });
       expect(found[0]!.detail).toMatch(/^RangeError, [0-9a-f-]{36}$/);
       const [{ retries }] = (await app.db.sql<{ retries: number }>(
         "SELECT retry_count AS retries FROM jobs.job WHERE name = 'games.poll-press'",
@@ -116,14 +116,14 @@ describe('spec 06 section 14, category errors: a fault', () => {
     }
   });
 
-  it('is sent by an instance once a minute for each subject, and not at all while the database is unavailable or notices are off', async () => {
+  it('is sent by an instance once a minute for each source, and not at all while the database is unavailable or notices are off', async () => {
     const faults = new FaultReporter();
     await faults.report('request_failed', 'before the start', new Error('x'));
     faults.use(app);
     await faultJobs();
     for (let n = 0; n < 5; n++) await faults.report('request_failed', 'users.list', new TypeError('x'), 'r1');
     await faults.report('request_failed', 'users.get', Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }));
-    expect(await faultJobs()).toEqual([{ kind: 'request_failed', subject: 'users.list', detail: 'TypeError, r1' }]);
+    expect(await faultJobs()).toEqual([{ kind: 'request_failed', source: 'users.list', detail: 'TypeError, r1' }]);
     const failing = { ...app, jobs: { ...app.jobs, send: () => Promise.reject(new Error('no')) } };
     const lonely = new FaultReporter();
     lonely.use(failing);

@@ -129,5 +129,6 @@ async function askLater(app: App, { id, payment, createdAt }: RequestedRefund): 
 
 /** To the administrators, who have to act; the job tells them once a day for each refund. */
 function report(app: App, kind: 'refund_stuck' | 'refund_refused', refundId: number, method = ''): Promise<void> {
-  return app.jobs.send('ops.report-fault', { kind, subject: String(refundId), detail: method });
+  const fault = { kind, source: String(refundId), detail: method };
+  return app.jobs.send('ops.report-fault', fault, { singletonKey: `${kind}:${refundId}` });
 }
