@@ -41,6 +41,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   user_stats: 'users',
   user_counters: 'users',
   user_traffic: 'users',
+  low_balance_notices: 'users',
   account_merges: 'merge',
 
   promo_groups: 'promo-groups',

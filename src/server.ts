@@ -1,6 +1,7 @@
 /** Composition root: environment → service → HTTP and sockets, and the shutdown in order. */
 
-import { startService } from './composition/start-service.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RunningService, startService } from './composition/start-service.ts';
 import { EnvError, loadEnv, readProcessEnv } from './core/env.ts';
 import { createLogger } from './core/log.ts';
 import { createMetrics } from './core/metrics.ts';
@@ -9,6 +10,9 @@ import { createRedactor, secretValuesIn } from './core/redaction.ts';
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 /** `npm start` passes on a signal that a terminal or a supervisor sends to the whole group, so one stop may arrive twice. */
 const SAME_STOP_MS = 1_000;
+/** After a crash: time for the log, and at most for the report to the administrators. */
+const LOG_FLUSH_MS = 200;
+const REPORT_LIMIT_MS = 2_000;
 
 async function main(): Promise<void> {
   const env = loadEnv(readProcessEnv());
@@ -17,19 +21,26 @@ async function main(): Promise<void> {
   const metrics = createMetrics();
 
   // After an error that nobody caught the state of the process is unknown: log it and let the supervisor start a new one.
+  let running: RunningService | null = null;
+  let hasCrashed = false;
   for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(event, (error: unknown) => {
       log.fatal({ err: error }, event);
-      setTimeout(() => process.exit(1), 200);
+      if (hasCrashed) return;
+      hasCrashed = true;
+      // The report is a stored job, which another instance or the next start sends.
+      void Promise.all([running?.reportCrash(error), delay(LOG_FLUSH_MS)]).then(() => process.exit(1));
+      setTimeout(() => process.exit(1), REPORT_LIMIT_MS);
     });
   }
 
-  const running = await startService({ env, log, metrics, redactor });
+  const service = await startService({ env, log, metrics, redactor });
+  running = service;
   let stoppingSince: number | null = null;
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       if (stoppingSince !== null) {
-        if (performance.now() - stoppingSince > SAME_STOP_MS) running.endDrain();
+        if (performance.now() - stoppingSince > SAME_STOP_MS) service.endDrain();
         return;
       }
       stoppingSince = performance.now();
@@ -41,7 +52,7 @@ async function main(): Promise<void> {
         process.exit(1);
       }, drainMs + env.shutdownTimeoutMs);
       timer.unref();
-      running.stop(drainMs).then(
+      service.stop(drainMs).then(
         () => process.exit(0),
         (error: unknown) => {
           log.error({ err: error }, 'the stop failed');

@@ -8,7 +8,7 @@ import type { Metrics } from '../core/metrics.ts';
 import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
-import { logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
+import { type ErrorLog, logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
 import { registerHomePage } from '../rest/home-page.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
@@ -37,6 +37,8 @@ export interface HttpServerOptions {
   extend?: (server: FastifyInstance) => Promise<void>;
   /** True from the order to stop on; false unless given. */
   isStopping?: () => boolean;
+  /** Receives every request that was answered 500, besides the log. */
+  reportFailure?: (operation: string, error: unknown, requestId: string) => void;
   /** For tests: every refused call, over REST and over tRPC. */
   observeRefusal?: RefusalObserver;
 }
@@ -70,7 +72,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
   });
-  const routes = await registerRest(server, { router: appRouter, createContext, log: app.log, observeRefusal });
+  const log = reportingLog(app, options.reportFailure);
+  const routes = await registerRest(server, { router: appRouter, createContext, log, observeRefusal });
   await server.register(fastifyTRPCPlugin, {
     prefix: '/trpc',
     trpcOptions: {
@@ -78,11 +81,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       createContext: ({ req, res }: { req: FastifyRequest; res: FastifyReply }) => createContext(req, res),
       maxBatchSize: MAX_BATCH_SIZE,
       responseMeta: ({ errors }) => ({ headers: headersOf(errors) }),
-      onError: ({ error, path, input }) => {
+      onError: ({ error, path, input, req }) => {
         const { cause } = error;
         if (path) observeRefusal?.(path, httpErrorOf(error, input));
         if (error.code === 'INTERNAL_SERVER_ERROR')
-          app.log.error({ err: cause ?? error, operation: path }, 'an operation failed');
+          log.error({ err: cause ?? error, operation: path, requestId: req.id }, 'an operation failed');
         else if (isAppError(cause) && cause.status > 500) logRefusal(app.log, cause, { operation: path, status: cause.status });
       },
     } satisfies FastifyTRPCPluginOptions<AppRouter>['trpcOptions'],
@@ -113,6 +116,18 @@ function endConnectionsWhen(server: FastifyInstance, isStopping: () => boolean):
     if (isStopping()) reply.header('connection', 'close');
     done();
   });
+}
+
+/** The log of failed requests, which are reported too. */
+function reportingLog(app: App, report: HttpServerOptions['reportFailure']): ErrorLog {
+  return {
+    warn: (details, message) => app.log.warn(details, message),
+    error: (details, message) => {
+      app.log.error(details, message);
+      const { operation, err, requestId } = details as { operation?: string; err?: unknown; requestId?: string };
+      report?.(operation ?? 'unknown', err, requestId ?? '');
+    },
+  };
 }
 
 function listOf(text: string | null): string[] {

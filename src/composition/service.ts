@@ -21,6 +21,7 @@ import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
 import { createSettingsStore } from '../domain/settings/settings-store.ts';
 import { allJobs } from '../jobs/all-jobs.ts';
+import { FaultReporter } from './fault-reporter.ts';
 
 /** Root of the package, where `prisma/` and `locales/` lie; the same from `src/` and from the bundle in `dist/`. */
 export const packageRoot = join(import.meta.dirname, '..', import.meta.dirname.endsWith('composition') ? '..' : '');
@@ -32,6 +33,8 @@ export interface Service {
   readonly bus: EventBus;
   readonly jobs: readonly JobDefinition[];
   readonly runner: JobRunner;
+  /** Receives what fails on this instance. */
+  readonly faults: FaultReporter;
   /** Names of migrations applied by this start. */
   readonly migrated: readonly string[];
   close(): Promise<void>;
@@ -75,7 +78,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   try {
     const migrated = await database.migrate();
     const jobs = allJobs();
-    const runner = new JobRunner(database, log, jobs);
+    const faults = new FaultReporter();
+    const runner = new JobRunner(database, log, jobs, (queue, error, id) => faults.report('job_failed', queue, error, id));
     await runner.install();
     const bus = new EventBus(database.side, log);
     await bus.start();
@@ -94,6 +98,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       cache,
       ports,
     };
+    faults.use(app);
     const unfollow = await followSettings(app, settings, bus);
     const hideSecrets = () => {
       for (const key of secretKeys) {
@@ -113,6 +118,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       bus,
       jobs,
       runner,
+      faults,
       migrated,
       close: async () => {
         await bus.stop();

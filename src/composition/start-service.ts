@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { App } from '../core/app.ts';
 import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
@@ -7,6 +8,7 @@ import type { Redactor } from '../core/redaction.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
+import { notifyStart } from '../domain/ops/notify-start.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
@@ -33,6 +35,8 @@ export interface RunningService {
   stop(drainMs: number): Promise<void>;
   /** Ends the drain of a running stop at once. */
   endDrain(): void;
+  /** Reports an error after which the process ends; never rejects. */
+  reportCrash(error: unknown): Promise<void>;
 }
 
 export interface StartOptions {
@@ -50,7 +54,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const isReady = () => state.isStarted && !drain.isStopping;
   const assembled = await assembleService({ env, log, metrics, redactor, isReady });
   const { service, sandbox: fakes, version } = assembled;
-  const { app, bus, jobs, runner } = service;
+  const { app, bus, jobs, runner, faults } = service;
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
 
@@ -59,6 +63,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     metrics,
     callbackRoute: callbackRoute(app),
     isStopping: () => drain.isStopping,
+    reportFailure: (operation, error, requestId) => void faults.report('request_failed', operation, error, requestId),
     extend: async (server) => {
       await registerCallbackRoutes(server, app);
       if (fakes) registerSandboxPage(server, fakes);
@@ -95,12 +100,14 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
     databaseKind: service.database.kind,
   });
   seedLate(app);
+  await notifyStart(app, hostname()).catch((error: unknown) => log.warn({ err: error }, 'the start could not be notified'));
 
   return {
     app,
     url,
     sandbox: fakes,
     endDrain: () => drain.end(),
+    reportCrash: (error) => faults.report('process_crashed', hostname(), error),
     stop: async (drainMs) => {
       const drained = drain.begin(drainMs);
       if (drainMs > 0) realtime.drain(drainMs);

@@ -1,7 +1,9 @@
 /** Sends what a procedure returned: always 200 with JSON, except downloads, redirects and what the client has already (spec 00, HTTP). */
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
+import { refuse } from '../core/errors.ts';
 import { type FileReply, isFileReply, isRedirectReply } from '../core/http/replies.ts';
+import { type ByteRange, readByteRange } from './byte-range.ts';
 
 /** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';
@@ -41,6 +43,7 @@ export function sendSpecial(reply: FastifyReply, value: unknown): void {
 }
 
 function sendFile(reply: FastifyReply, file: FileReply): void {
+  const range = rangeOf(reply, file);
   if (file.headers) reply.headers(file.headers);
   if (file.etag !== undefined) reply.header('etag', file.etag);
   if (file.etag !== undefined && hasCurrent(reply, file.etag)) {
@@ -50,8 +53,28 @@ function sendFile(reply: FastifyReply, file: FileReply): void {
   reply
     .header('content-type', file.contentType)
     .header('content-disposition', contentDisposition(file.filename, file.inline === true));
+  if (file.acceptsRanges) reply.header('accept-ranges', 'bytes');
+  if (range) {
+    reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${range.body.length}`);
+    reply.send(range.body.subarray(range.first, range.last + 1));
+    return;
+  }
   if (file.contentLength !== undefined) reply.header('content-length', file.contentLength);
   reply.send(file.body);
+}
+
+/**
+ * The part of the file that the client asks for, as players of videos do; null = all of it.
+ * @throws AppError 416 when no byte of the file is in the range
+ */
+function rangeOf(reply: FastifyReply, { acceptsRanges, body, etag }: FileReply): (ByteRange & { body: Buffer }) | null {
+  const { range, 'if-range': version } = reply.request.headers;
+  if (!acceptsRanges || !Buffer.isBuffer(body) || (version !== undefined && version !== etag)) return null;
+  const found = readByteRange(range, body.length);
+  if (found !== 'unsatisfiable') return found && { ...found, body };
+  throw refuse('range_not_satisfiable', 416, 'Range Not Satisfiable', {
+    headers: { 'content-range': `bytes */${body.length}` },
+  });
 }
 
 /** RFC 6266: an ASCII form for old clients, and the exact name for the others. */

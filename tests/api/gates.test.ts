@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
+import { takeMessages } from '../support/ticket-stage.ts';
 
 const LIST_URL = 'https://lists.example.com/black.txt';
 const ME = '/cabinet/auth/me';
@@ -186,6 +187,34 @@ describe('row 8: maintenance', () => {
       [t.owner.user.messengerId],
     );
     expect(messages).toHaveLength(4);
+  });
+
+  it('is notified in the chat of the administrators where there is one; a panel that comes and goes is reported every 5 minutes (spec 06 section 14)', async () => {
+    const chat = -1_003_000_000_773;
+    const t = await service({
+      ADMIN_NOTIFICATIONS_ENABLED: 'true',
+      ADMIN_NOTIFICATIONS_CHAT_ID: String(chat),
+      ADMIN_NOTIFICATIONS_INFRASTRUCTURE_TOPIC_ID: '8',
+      DEFAULT_LANGUAGE: 'en',
+    });
+    let isDown = true;
+    const getSystemStats = async () => {
+      if (isDown) throw new PanelError('unavailable', 'away');
+      return {};
+    };
+    const panel = { configurationError: () => null, getSystemStats } as unknown as App['ports']['panel'];
+    const watching = { ...t.app, ports: { ...t.app.ports, panel } };
+    const flap = async () => {
+      for (isDown of [true, false]) await watchPanel(watching);
+    };
+    for (let times = 0; times < 3; times++) await flap();
+    const notices = await takeMessages(t.app, chat);
+    expect(notices.map(({ threadId }) => threadId)).toEqual([8, 8]);
+    expect(notices.map(({ html }) => html).join()).toContain('does not answer');
+    expect(await takeMessages(t.app, t.owner.user.messengerId)).toEqual([]);
+    t.clock.advance(5 * MINUTE_MS);
+    await flap();
+    expect(await takeMessages(t.app, chat)).toHaveLength(2);
   });
 });
 

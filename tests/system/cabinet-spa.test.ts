@@ -17,6 +17,7 @@ import {
   packClient,
 } from '../../scripts/pack-client.ts';
 import { type Chromium, findChromium, startChromium } from '../support/chromium.ts';
+import { aPng } from '../support/image-samples.ts';
 import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
 /**
@@ -76,6 +77,8 @@ async function startService(cabinetUrl: string): Promise<{ child: ChildProcess; 
     DATA_DIR: dataDir,
     LOG_FORMAT: 'json',
     CABINET_URL: cabinetUrl,
+    // The owner of the shop is its first customer.
+    ADMIN_EMAILS: EMAIL,
     SHUTDOWN_DRAIN_MS: '0',
   };
   const child = spawn(process.execPath, [entry], {
@@ -203,13 +206,25 @@ describe('the tarball of the client', () => {
   });
 });
 
+/** A call over REST. @throws Error with the answer unless it succeeded */
+async function call(method: string, path: string, headers: Record<string, string>, body: object): Promise<unknown> {
+  const isForm = body instanceof FormData;
+  const response = await fetch(`${service.url}${path}`, {
+    method,
+    headers: isForm ? headers : { ...headers, 'content-type': 'application/json' },
+    body: isForm ? body : JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response.json();
+}
+
 interface SandboxState {
   mail: { to: string; text: string }[];
 }
 
 const executable = findChromium();
 
-// One visit, told in two parts: the second goes on where the first ended.
+// One visit, told in three parts: each goes on where the last one ended.
 describe('the example cabinet', { shuffle: false }, () => {
   let page: Page;
   let browser: Chromium | undefined;
@@ -317,6 +332,63 @@ describe('the example cabinet', { shuffle: false }, () => {
     await page.getByLabel('Пароль').fill(PASSWORD);
     await page.locator('button[type=submit]').click();
     await page.getByTestId('balance').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it('shows the branding, the pages in both languages and a broadcast that arrives', async ({ skip }) => {
+    if (executable === null) skip('there is no Chromium on this machine (apt-get install chromium, or CHROMIUM_PATH)');
+    const accessToken = await page.evaluate(`JSON.parse(localStorage.getItem('cabinet.tokens')).accessToken`);
+    const asAdmin = { authorization: `Bearer ${accessToken}` };
+    const asToken = { 'x-api-key': (await readFile(join(folder, 'data', 'api-token'), 'utf8')).trim() };
+    const logo = new FormData();
+    logo.append('file', new Blob([new Uint8Array(aPng(40, 20))], { type: 'image/png' }), 'logo.png');
+    await call('PUT', '/cabinet/branding/name', asAdmin, { name: 'Рога & VPN' });
+    await call('POST', '/cabinet/branding/logo', asAdmin, logo);
+    await call('PATCH', '/cabinet/branding/colors', asAdmin, { accent: '#c2185b' });
+    await call('PATCH', '/cabinet/branding/animation-config', asAdmin, { type: 'wavy', opacity: 0.4, blur: 3 });
+    for (const [language, privacy, rules, question] of [
+      ['ru', 'Мы ничего <b>не</b> храним.', 'Не передавайте ссылку.', 'Как подключиться?'],
+      ['en', 'We <b>store</b> nothing.', 'Keep your link to yourself.', 'How do I connect?'],
+    ]) {
+      await call('PUT', '/pages/privacy-policy', asToken, { language, content: privacy, is_enabled: true });
+      await call('PUT', '/pages/service-rules', asToken, { language, content: rules });
+      await call('POST', '/pages/faq', asToken, { language, title: question, content: `<i>${question}</i> — /help` });
+    }
+
+    await page.reload();
+    await expect.poll(() => textOf('brand')).toBe('Рога & VPN');
+    expect(await page.title()).toBe('Рога & VPN');
+    const image = page.getByTestId('brand').locator('img');
+    await expect.poll(() => image.evaluate((element) => Reflect.get(element, 'naturalWidth'))).toBe(40);
+    const accent = () => page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--accent')");
+    await expect.poll(accent).toBe('#c2185b');
+    const backdrop = page.getByTestId('backdrop');
+    expect(await backdrop.getAttribute('data-animation')).toBe('wavy');
+    expect(await backdrop.getAttribute('style')).toMatch(/opacity: 0\.4.*blur\(3px\)/);
+    await expect.poll(() => textOf('support')).toContain('@support');
+    await shoot('5-branding');
+
+    const shown = async (name: string, text: string) => {
+      await page.getByTestId(`info-${name}`).click();
+      await expect.poll(() => textOf('info-page')).toContain(text);
+    };
+    await shown('privacy', 'Мы ничего не храним.');
+    await shown('faq', 'Как подключиться?');
+    await shown('rules', 'Не передавайте ссылку.');
+    await page.getByRole('button', { name: 'English' }).click();
+    await expect.poll(() => textOf('info-page')).toContain('Keep your link to yourself.');
+    await shown('privacy', 'We store nothing.');
+    await shown('faq', 'How do I connect?');
+    await shoot('6-pages');
+
+    await call('POST', '/users', asToken, { messenger_id: 770_001, first_name: 'Boris' });
+    await call('POST', '/broadcasts', asToken, { target: 'all', message_text: 'Завтра <b>новые</b> серверы' });
+    const sandbox = await browser!.context.newPage();
+    await sandbox.goto(`${service.url}/sandbox`);
+    await sandbox.locator('#messages').getByText('новые').first().waitFor();
+    expect(await sandbox.locator('#messages').textContent()).toContain('Chat 770001');
+    if (shots) await sandbox.screenshot({ path: join(shots, '7-broadcast.png'), fullPage: true });
+    await sandbox.close();
     expect(problems).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react';
+import { Branding } from './branding.tsx';
 import { Dashboard } from './dashboard.tsx';
+import { InfoPages } from './info-pages.tsx';
 import { client, onSignedOut } from './service.ts';
 import { SignIn } from './sign-in.tsx';
 import { type Language, LanguageContext } from './texts.ts';
@@ -35,12 +37,14 @@ export function App() {
 
   return (
     <LanguageContext value={language}>
+      <Branding />
       <button type="button" className="language" onClick={() => setLanguage(language === 'ru' ? 'en' : 'ru')}>
         {language === 'ru' ? 'English' : 'Русский'}
       </button>
       {screen === 'sign-in' && <SignIn onDone={() => show('dashboard')} />}
       {screen === 'verify' && <VerifyEmail onDone={() => show('dashboard')} onFailed={() => show('sign-in')} />}
       {screen === 'dashboard' && <Dashboard onSignOut={() => show('sign-in')} />}
+      <InfoPages />
     </LanguageContext>
   );
 }

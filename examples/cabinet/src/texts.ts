@@ -48,6 +48,12 @@ const EN = {
   noticeActivated: 'Subscription activated:',
   noticeRenewed: 'Subscription extended',
   bought: 'Done! Enjoy your subscription.',
+  rules: 'Rules',
+  faq: 'Questions',
+  privacy: 'Privacy',
+  emptyPage: 'Nothing here yet.',
+  support: 'Support',
+  supportTickets: '(also by tickets in the bot)',
 };
 
 export type Texts = typeof EN;
@@ -98,6 +104,12 @@ const RU: Texts = {
   noticeActivated: 'Подписка активна:',
   noticeRenewed: 'Подписка продлена',
   bought: 'Готово! Приятного пользования.',
+  rules: 'Правила',
+  faq: 'Вопросы',
+  privacy: 'Конфиденциальность',
+  emptyPage: 'Здесь пока ничего нет.',
+  support: 'Поддержка',
+  supportTickets: '(и обращения в боте)',
 };
 
 const TEXTS: Record<Language, Texts> = { ru: RU, en: EN };

@@ -12,6 +12,8 @@ export interface FileReply {
   /** Bytes of a stream, when known before. */
   contentLength?: number;
   inline?: boolean;
+  /** A request for a range of its bytes is answered with 206; only for a body that is a buffer. */
+  acceptsRanges?: boolean;
   /** Version of the body, quoted: a request that has it already is answered with 304 and no body. */
   etag?: string;
   /** Further headers, e.g. `cache-control`; they are sent with a 304 as well. */

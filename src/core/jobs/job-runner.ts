@@ -15,6 +15,8 @@ const NEXT_JOB_MS = 100;
 const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
 
+export type LastFailureObserver = (queue: string, error: unknown, jobId: string) => Promise<void>;
+
 function optionsOf(definition: QueuePolicy) {
   return {
     retryLimit: definition.retryLimit,
@@ -35,10 +37,19 @@ export class JobRunner {
   readonly #workers = new Map<string, string[]>();
   readonly #busy = new Set<string>();
   readonly #wokenAt = new Map<string, number>();
+  readonly #onLastFailure: LastFailureObserver;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
+  #isStopping = false;
 
-  constructor(database: Database, log: Logger, jobs: readonly JobDefinition[]) {
+  /** @param onLastFailure gets each job that is not tried again, unless the process stops; it must not reject */
+  constructor(
+    database: Database,
+    log: Logger,
+    jobs: readonly JobDefinition[],
+    onLastFailure: LastFailureObserver = async () => undefined,
+  ) {
+    this.#onLastFailure = onLastFailure;
     this.#log = log;
     this.#jobs = jobs;
     this.#database = database;
@@ -140,12 +151,14 @@ export class JobRunner {
         { err: error, queue: definition.name, jobId: job.id },
         isLastTry ? 'a job failed for the last time' : 'a job failed and is retried',
       );
+      if (isLastTry && !this.#isStopping) await this.#onLastFailure(definition.name, error, job.id);
       throw error;
     }
   }
 
   /** Stops fetching, waits for running jobs up to `timeoutMs`; unfinished ones run again later. */
   async stop(timeoutMs: number): Promise<void> {
+    this.#isStopping = true;
     await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: false });
   }
 }

@@ -16,7 +16,13 @@ const checkLedger = defineJob({
   name: 'ledger.check',
   queue: { expireSeconds: 600 },
   every: () => 60 * MINUTE_MS,
-  handle: (app, { signal }) => runLedgerCheck(app, { signal }),
+  handle: async (app, { signal }) => {
+    const { problems } = await runLedgerCheck(app, { signal });
+    const kinds = [...new Set(problems.map(({ problem }) => problem))].slice(0, 5).join(', ');
+    if (kinds === '') return;
+    const fault = { kind: 'ledger_problems', source: 'ledger', detail: kinds } as const;
+    await app.jobs.send('ops.report-fault', fault, { singletonKey: 'ledger_problems' });
+  },
 });
 
 export const ledgerJobs = [countTransactions, checkLedger];

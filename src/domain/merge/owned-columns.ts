@@ -49,6 +49,8 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'subscription_conversions', column: 'user_id', on: 'move' },
   { table: 'subscription_events', column: 'user_id', on: 'move' },
   { table: 'sent_notifications', column: 'user_id', on: 'move' },
+  // An entry of the secondary's wallet; the primary's wallet has other entries.
+  { table: 'low_balance_notices', column: 'user_id', on: 'delete' },
 
   {
     table: 'mass_send_recipients',

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
-import { defineJob } from '../../core/jobs/define-job.ts';
+import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { purgeExpired } from './purge.ts';
+import { FAULT_KINDS, reportFault } from './report-fault.ts';
 
 /** Deletes rows past their retention time: idempotency keys, rate windows, short-lived entries, events, deliveries, expired sessions. */
 const purge = defineJob({
@@ -10,4 +12,18 @@ const purge = defineJob({
   handle: purgeExpired,
 });
 
-export const opsJobs = [purge];
+/** Notifies the administrators of a fault of the service; any module sends it, with the kind and the source as `singletonKey`: one of each waits. */
+const fault = defineJob({
+  name: 'ops.report-fault',
+  payload: z.object({ kind: z.enum(FAULT_KINDS), source: z.string(), detail: z.string() }),
+  queue: { policy: 'short', concurrency: 1 },
+  handle: (app, { data }) => reportFault(app, data),
+});
+
+export const opsJobs = [purge, fault];
+
+declare module '../../core/jobs/job-sender.ts' {
+  interface JobTypes {
+    'ops.report-fault': PayloadOf<typeof fault>;
+  }
+}

@@ -1,3 +1,5 @@
+import { MINUTE_MS } from '../../core/clock.ts';
+
 /** State of the maintenance mode and of the checks of the panel, shared by all instances (spec 06 section 14). */
 export interface MaintenanceState {
   isActive: boolean;
@@ -13,6 +15,8 @@ export interface MaintenanceState {
   failures: number;
   /** ISO 8601 of the last check. */
   checkedAt: string | null;
+  /** ISO 8601 of the last notices that the panel is away, and that it is back. */
+  notifiedAt: { panel_down?: string; panel_up?: string };
 }
 
 export const NO_MAINTENANCE: MaintenanceState = {
@@ -23,7 +27,11 @@ export const NO_MAINTENANCE: MaintenanceState = {
   panel: 'unknown',
   failures: 0,
   checkedAt: null,
+  notifiedAt: {},
 };
+
+/** A panel that goes away and comes back all the time is reported at most this often (spec 06 section 14). */
+const NOTICE_PAUSE_MS = 5 * MINUTE_MS;
 
 /** Failed checks in a row that switch maintenance on. */
 const FAILURES_TO_START = 3;
@@ -58,4 +66,21 @@ export function applyCheck(
     ...(starts ? (['maintenance_on'] as const) : []),
   ];
   return { state: starts ? { ...next, isActive: true, isAuto: true, reason: AUTO_REASON, since: checkedAt } : next, changes };
+}
+
+/** Which changes are notified, and the state that records it: those of the mode always, those of the panel once in five minutes each. */
+export function selectNotices(
+  state: MaintenanceState,
+  changes: readonly MaintenanceChange[],
+  now: Date,
+): { state: MaintenanceState; notices: MaintenanceChange[] } {
+  const notifiedAt = { ...state.notifiedAt };
+  const notices = changes.filter((change) => {
+    if (change !== 'panel_down' && change !== 'panel_up') return true;
+    const last = notifiedAt[change];
+    if (last !== undefined && now.getTime() - new Date(last).getTime() < NOTICE_PAUSE_MS) return false;
+    notifiedAt[change] = now.toISOString();
+    return true;
+  });
+  return { state: { ...state, notifiedAt }, notices };
 }

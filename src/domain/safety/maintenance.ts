@@ -6,6 +6,7 @@ import { refuse } from '../../core/errors.ts';
 import { lockState, readState, writeState } from '../../core/service-state.ts';
 import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
+import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, text } from '../messaging/texts.ts';
 import {
@@ -14,6 +15,7 @@ import {
   type MaintenanceState,
   NO_MAINTENANCE,
   type PanelCheck,
+  selectNotices,
 } from './maintenance-rules.ts';
 
 const STATE_KEY = 'maintenance';
@@ -100,18 +102,23 @@ type Transition = (state: MaintenanceState, now: Date) => { state: MaintenanceSt
 async function changeState(app: App, transition: Transition): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = { ...NO_MAINTENANCE, ...(await lockState<MaintenanceState>(t.db, STATE_KEY)) };
-    const { state, changes } = transition(before, t.clock.now());
+    const now = t.clock.now();
+    const { state: changed, changes } = transition(before, now);
+    const { state, notices } = selectNotices(changed, changes, now);
     await writeState(t.db, STATE_KEY, state);
     // Every check changes the time of the last check; other instances need to know only what changes their answers.
     if (before.isActive !== state.isActive || before.isAuto !== state.isAuto || before.reason !== state.reason) {
       await t.cache.forget(t, [STATE_KEY]);
     }
-    for (const change of changes) await notifyAdmins(t, change);
+    for (const change of notices) await notifyAdmins(t, change);
   });
 }
 
+/** To the administrators' chat, topic of infrastructure; without one to each configured administrator. */
 async function notifyAdmins(t: App, change: MaintenanceChange): Promise<void> {
   t.log.warn({ change }, 'maintenance: the state has changed');
   const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.watch_${change}`);
-  for (const messengerId of configAdmins(t).messengerIds) await sendMessage(t, { messengerId, html });
+  const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_INFRASTRUCTURE_TOPIC_ID');
+  const receivers = chat ? [chat] : [...configAdmins(t).messengerIds].map((messengerId) => ({ messengerId }));
+  for (const receiver of receivers) await sendMessage(t, { ...receiver, html });
 }

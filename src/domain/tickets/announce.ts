@@ -8,7 +8,7 @@ import { notifyAdmins, notifyOwner } from './notices.ts';
 import { insertNotification } from './notification-repo.ts';
 import { findOwner } from './repo.ts';
 import { titleOf } from './rules.ts';
-import { readCabinetToggles } from './ticket-settings.ts';
+import { readTicketToggles } from './ticket-settings.ts';
 import type { Ticket, TicketMessage } from './types.ts';
 
 /** Characters of a message in the feed, and in rows and sockets of the cabinet. */
@@ -21,7 +21,8 @@ export async function announceTicket(t: App, ticket: Ticket, message: TicketMess
   const { id, userId, title, status, priority } = ticket;
   const event = { ticket_id: id, user_id: userId, title, status, priority, has_media: message.hasMedia };
   await t.events.emit(TICKET_CREATED, event, { audience: 'feed', userId });
-  if ((await readCabinetToggles(t.db)).admin) {
+  const toggles = await readTicketToggles(t);
+  if (toggles.admin) {
     const rowMessage = text(t.settings.get('DEFAULT_LANGUAGE'), 'messages.ticket_row_new', {
       ticket_id: id,
       title: shorten(titleOf(ticket), TITLE_LENGTH),
@@ -30,14 +31,16 @@ export async function announceTicket(t: App, ticket: Ticket, message: TicketMess
     await insertNotification(t.db, row, t.clock.now());
     await t.events.emit('ticket.new', { ticket_id: id, title, user_id: userId }, { audience: 'staff', userId });
   }
-  await notifyAdmins(t, 'messages.ticket_notice_new', { ticket, message, owner: await findOwner(t.db, userId) });
+  if (toggles.adminChat)
+    await notifyAdmins(t, 'messages.ticket_notice_new', { ticket, message, owner: await findOwner(t.db, userId) });
 }
 
 /** A message of the owner, for the feed and the administrators. @param ticket as it is after the message */
 export async function announceUserReply(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
   const { id, userId } = ticket;
   await announceMessage(t, ticket, message);
-  if ((await readCabinetToggles(t.db)).admin) {
+  const toggles = await readTicketToggles(t);
+  if (toggles.admin) {
     const row = {
       ticketId: id,
       userId,
@@ -49,7 +52,8 @@ export async function announceUserReply(t: App, ticket: Ticket, message: TicketM
     const event = { ticket_id: id, message: firstCharacters(message.messageText, CABINET_LENGTH), user_id: userId };
     await t.events.emit('ticket.user_reply', event, { audience: 'staff', userId });
   }
-  await notifyAdmins(t, 'messages.ticket_notice_reply', { ticket, message, owner: await findOwner(t.db, userId) });
+  if (toggles.adminChat)
+    await notifyAdmins(t, 'messages.ticket_notice_reply', { ticket, message, owner: await findOwner(t.db, userId) });
 }
 
 /** An answer from either area, for the feed and the owner. @param ticket as it is after the answer */
@@ -57,14 +61,15 @@ export async function announceAnswer(t: App, ticket: Ticket, message: TicketMess
   const { id, userId } = ticket;
   const owner = await findOwner(t.db, userId);
   await announceMessage(t, ticket, message);
-  if ((await readCabinetToggles(t.db)).user) {
+  const toggles = await readTicketToggles(t);
+  if (toggles.user) {
     const rowMessage = rowText(t, id, message, owner.language);
     const row = { ticketId: id, userId, notificationType: 'admin_reply', message: rowMessage, isForAdmin: false } as const;
     await insertNotification(t.db, row, t.clock.now());
     const event = { ticket_id: id, message: firstCharacters(message.messageText, CABINET_LENGTH) };
     await t.events.emit('ticket.admin_reply', event, { audience: 'user', userId });
   }
-  await notifyOwner(t, ticket, message, owner);
+  if (toggles.ownerMessages) await notifyOwner(t, ticket, message, owner);
 }
 
 /** Emits nothing when the status has not changed. */

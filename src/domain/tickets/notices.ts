@@ -69,7 +69,7 @@ async function sendWithPhoto(t: App, request: MessageRequest, { mediaType, media
 
 /** Notifies the owner of an answer: in the messenger, or by mail without one (spec 05 section 1.5). */
 export async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage, owner: OwnerContact): Promise<void> {
-  if (!t.settings.get('ENABLE_NOTIFICATIONS') || owner.status !== 'active') return;
+  if (owner.status !== 'active') return;
   const values = { ticket_id: ticket.id, text: shorten(message.messageText, 100) };
   const { language, messengerId, verifiedEmail } = owner;
   if (messengerId !== null) {

@@ -1,7 +1,6 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import type { Changes } from '../../core/changes.ts';
-import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { mergeState, readState } from '../../core/service-state.ts';
@@ -10,19 +9,30 @@ import { refreshSetting } from '../settings/refresh-settings.ts';
 import type { SettingKey } from '../settings/types.ts';
 import type { TicketSettings } from './types.ts';
 
-/** The two toggles that are not among the published settings. */
+/** The toggles that are not among the published settings (spec 05 section 1.6). */
 const TOGGLES_KEY = 'tickets:cabinet-notifications';
 const MODES = ['tickets', 'contact', 'both'];
 
-export interface CabinetToggles {
+export interface TicketToggles {
+  /** Rows and socket messages for the owner of a ticket, `cabinet_user_notifications_enabled`. */
   user: boolean;
+  /** The same for administrators, `cabinet_admin_notifications_enabled`. */
   admin: boolean;
+  /** Notices to the administrators' chat, `admin_ticket_notifications_enabled`; `ADMIN_NOTIFICATIONS_ENABLED` switches them too. */
+  adminChat: boolean;
+  /** Messages and mails to the owner, `user_ticket_notifications_enabled`; unset = `ENABLE_NOTIFICATIONS`. */
+  ownerMessages: boolean;
 }
 
-/** Whether rows and socket messages are written for owners and administrators; read with each of them, so a change has effect at once. */
-export async function readCabinetToggles(db: Db): Promise<CabinetToggles> {
-  const stored = await readState<Partial<CabinetToggles>>(db, TOGGLES_KEY);
-  return { user: stored?.user ?? true, admin: stored?.admin ?? true };
+/** Read with each message, so that a change has effect at once on every instance. */
+export async function readTicketToggles({ db, settings }: Pick<App, 'db' | 'settings'>): Promise<TicketToggles> {
+  const stored = await readState<Partial<TicketToggles>>(db, TOGGLES_KEY);
+  return {
+    user: stored?.user ?? true,
+    admin: stored?.admin ?? true,
+    adminChat: stored?.adminChat ?? true,
+    ownerMessages: stored?.ownerMessages ?? settings.get('ENABLE_NOTIFICATIONS'),
+  };
 }
 
 /** Tickets are on unless the support mode is `contact` (spec 05 section 1.6). */
@@ -31,7 +41,7 @@ export function areTicketsEnabled(app: App): boolean {
 }
 
 export async function readTicketSettings(app: App): Promise<TicketSettings> {
-  const toggles = await readCabinetToggles(app.db);
+  const toggles = await readTicketToggles(app);
   const { settings } = app;
   return {
     slaEnabled: settings.get('SUPPORT_TICKET_SLA_ENABLED'),

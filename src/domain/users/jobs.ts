@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { importPanelUser, pushEmailToPanel } from './import-panel-user.ts';
+import { notifyLowBalances } from './notifications/notify-low-balances.ts';
 import { deleteInactiveUsers } from './removal/delete-inactive.ts';
 
 /**
@@ -30,7 +31,15 @@ const deleteInactive = defineJob({
   handle: (app, { signal }) => deleteInactiveUsers(app, signal),
 });
 
-export const userJobs = [importFromPanel, deleteInactive];
+/** Notifies users whose balance a debit has taken below their threshold. */
+const lowBalances = defineJob({
+  name: 'users.notify-low-balances',
+  queue: { expireSeconds: 600 },
+  every: () => 5 * MINUTE_MS,
+  handle: (app, { signal }) => notifyLowBalances(app, signal),
+});
+
+export const userJobs = [importFromPanel, deleteInactive, lowBalances];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {

@@ -7,10 +7,13 @@ import { readLedgerHealth } from '../../../src/domain/ledger/check/health.ts';
 import { listProblems } from '../../../src/domain/ledger/check/repo.ts';
 import { readCheckState } from '../../../src/domain/ledger/check/state.ts';
 import { checkLedger, runLedgerCheck } from '../../../src/domain/ledger/check-ledger.ts';
+import { ledgerJobs } from '../../../src/domain/ledger/jobs.ts';
 import { unique } from '../../support/builders.ts';
 import { aMovement, settleLedger } from '../../support/ledger-check.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
+
+const RUNNING = { id: 'x', data: {} as never, signal: new AbortController().signal };
 
 let database: TestDatabase;
 let t: TestApp;
@@ -95,6 +98,10 @@ describe('the ledger check', () => {
       expect.objectContaining({ problem: damage.problem, rowId: damage.rowId }),
     );
     expect((await readLedgerHealth(t.app)).isOk).toBe(false);
+    await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'ops.report-fault'");
+    await ledgerJobs.find(({ name }) => name === 'ledger.check')!.handle(t.app, RUNNING);
+    const [reported] = await t.app.db.sql<{ data: object }>("SELECT data FROM jobs.job WHERE name = 'ops.report-fault'");
+    expect(reported!.data).toMatchObject({ kind: 'ledger_problems', detail: expect.stringContaining(damage.problem) });
     await byForce(damage.undo);
     expect((await runLedgerCheck(t.app)).problems).toEqual([]);
     expect((await readLedgerHealth(t.app)).isOk).toBe(true);

@@ -80,6 +80,11 @@ describe('while a requested refund waits for the provider', () => {
     provider.faults = ['rejected'];
     await sendRefund(app, { reversalId: refundId });
     expect(await balanceOf(user.id)).toBe(30_000);
+    // The administrators are notified, spec 06 section 14.
+    const faults = await app.db.sql("SELECT data FROM jobs.job WHERE name = 'ops.report-fault' AND data ->> 'source' = $1", [
+      String(refundId),
+    ]);
+    expect(faults).toMatchObject([{ data: { kind: 'refund_refused' } }]);
     expect(await checkLedger(app)).toEqual([]);
   });
 

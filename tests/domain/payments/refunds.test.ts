@@ -74,6 +74,12 @@ const spend = (userId: number, kopeks: number) =>
     }),
   );
 
+/** What the administrators are notified of, by kind; one waiting job each. */
+async function faultsOf(refundId: number): Promise<string[]> {
+  const sql = "SELECT data ->> 'kind' AS kind FROM jobs.job WHERE name = 'ops.report-fault' AND data ->> 'source' = $1";
+  return (await app.db.sql<{ kind: string }>(sql, [String(refundId)])).map(({ kind }) => kind);
+}
+
 describe('a refund by an administrator (03a section 0.5)', () => {
   test('debits the balance at once, is carried out by the job, and is not debited again when the provider reports it', async () => {
     const { user, paymentId, externalId } = await aPayment();
@@ -230,6 +236,7 @@ describe('a refund by an administrator (03a section 0.5)', () => {
     await runSendRefund(app, { reversalId: refundId }, false);
     expect(await waits()).toEqual([0, 6, 6]);
     expect(alarms).toEqual(['payment_refund_stuck', 'payment_refund_stuck']);
+    expect(await faultsOf(refundId)).toEqual(['refund_stuck']);
   });
 
   test('of more than is left, of an uncredited or unknown payment is refused', async () => {

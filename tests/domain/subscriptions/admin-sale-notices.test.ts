@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
+import { activateTrial } from '../../../src/domain/subscriptions/activate-trial.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { insufficientFundsForTrial } from '../../../src/domain/subscriptions/purchase/insufficient-funds.ts';
 import { purchaseDevices } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { switchTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
 import { unique } from '../../support/builders.ts';
-import { aBuyer, aTariff, topUp } from '../../support/sale-samples.ts';
+import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
 
 /** An app with a chat of its own, so that its messages are told from those of other tests. */
@@ -62,6 +66,30 @@ describe('spec 02 section 5.16: notices of sales to the administrators', () => {
     const [, renewal, addOn] = await sent();
     expect(renewal).toMatchObject({ thread: '3', html: expect.stringContaining('Renewal') });
     expect(addOn).toMatchObject({ thread: '4', html: expect.stringContaining('Devices: 2 → 5') });
+  });
+
+  it('names trials and changes of tariff in their topics, and an automatic day of a daily tariff as a renewal', async () => {
+    const { app, sent } = await withChat({ ADMIN_NOTIFICATIONS_TRIALS_TOPIC_ID: '5' });
+    await aServer(app, { is_trial_eligible: true });
+    const trialing = await aBuyer(app);
+    await activateTrial(app, trialing, null, insufficientFundsForTrial);
+    const switching = await aBuyer(app);
+    await buy(app, switching.userId, await aTariff(app));
+    await topUp(app, switching.userId, 200_000);
+    const dearer = await aTariff(app, { name: 'Dearer', period_prices: { 30: 90_000 } });
+    await switchTariff(app, switching, { tariffId: dearer, periodDays: 30, trafficGb: null, idempotencyKey: null });
+    const daily = await aBuyer(app, 2_500);
+    const now = app.clock.now().getTime();
+    const tariffId = await aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+    const over = { end_date: new Date(now - 1_000), last_daily_charge_at: new Date(now - 86_401_000) };
+    await aStoredSubscription(app, daily.userId, { tariff_id: tariffId, ...over });
+    await runDailyService(app);
+    const [trial, , change, day, ...more] = await sent();
+    expect(trial).toMatchObject({ thread: '5', html: expect.stringContaining('Trial') });
+    expect(change).toMatchObject({ thread: '2', html: expect.stringContaining('Change of plan') });
+    expect(change!.html).toContain('Dearer');
+    expect(day).toMatchObject({ thread: '3', html: expect.stringContaining(`#${daily.userId} (`) });
+    expect(more).toEqual([]);
   });
 
   it('uses the common topic where a kind has none, and is silent while notices are off', async () => {

@@ -1,6 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
+import { writeState } from '../../../src/core/service-state.ts';
+import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
 import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
 import {
@@ -9,9 +11,9 @@ import {
   readNotification,
   readTicketNotifications,
 } from '../../../src/domain/tickets/notifications.ts';
-import { readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import { readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
 import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
-import { changeTicketSettings, readTicketSettings } from '../../../src/domain/tickets/ticket-settings.ts';
+import { changeTicketSettings, readTicketSettings, readTicketToggles } from '../../../src/domain/tickets/ticket-settings.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
@@ -75,6 +77,23 @@ describe('notices in the messenger', () => {
     expect(file.mediaUrl).toMatch(new RegExp(`^https?://.+/media/${fileId}$`));
   });
 
+  it('that cannot be delivered lose no ticket and no answer (spec 05 section 16, invariant 2)', async () => {
+    const messenger = {
+      ...app.ports.messenger,
+      sendMessage: () => Promise.reject(new MessengerError({ kind: 'unavailable' }, 'away')),
+    };
+    const away = { ...app, ports: { ...app.ports, messenger } };
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await takeMessages(app, CHAT);
+    const ticket = await aTicket(away, user);
+    await answerTicket(away, admin, ticket.id, { text: 'stays', ...noFile });
+    const queued = [...(await takeMessages(app, CHAT)), ...(await takeMessages(app, user.messengerId))];
+    expect(queued).toHaveLength(2);
+    for (const request of queued) await expect(deliverMessage(away, request)).rejects.toThrow();
+    expect((await readTicket(app, ticket.id)).messages.map(({ messageText }) => messageText)).toContain('stays');
+    expect(await rowsOf(app, ticket.id)).toHaveLength(2);
+  });
+
   it('of an answer go to the owner in the messenger, or by mail without one', async () => {
     const admin = await anAdmin(app);
     const user = await aPerson(app, { language: 'en' });
@@ -96,6 +115,33 @@ describe('notices in the messenger', () => {
     const mails = await app.db.sql<{ html: string }>('SELECT html FROM outgoing_mails WHERE recipient = $1', [address]);
     expect(mails).toHaveLength(1);
     expect(mails[0]!.html).toContain('By mail &lt;b&gt;');
+  });
+});
+
+describe('switches of the notices (spec 05 section 1.5 and 1.6)', () => {
+  const switchTo = (value: object) => writeState(app.db, 'tickets:cabinet-notifications', value);
+
+  it('keep notices from the administrators, and messages and mails from the owner, each alone', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await takeMessages(app, CHAT);
+    await switchTo({ adminChat: false });
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: 'first', ...noFile });
+    expect(await takeMessages(app, CHAT)).toEqual([]);
+    expect(await takeMessages(app, user.messengerId)).toHaveLength(1);
+    await switchTo({ ownerMessages: false });
+    await answerTicket(app, admin, ticket.id, { text: 'second', ...noFile });
+    await postUserMessage(app, user, ticket.id, { text: 'third', ...noFile });
+    expect(await takeMessages(app, CHAT)).toHaveLength(1);
+    expect(await takeMessages(app, user.messengerId)).toEqual([]);
+    expect(await rowsOf(app, ticket.id)).toHaveLength(4);
+  });
+
+  it('are not changed by a change of the toggles in the cabinet', async () => {
+    const admin = await anAdmin(app);
+    await switchTo({ adminChat: false });
+    await changeTicketSettings(app, admin, { cabinetAdminNotificationsEnabled: false });
+    expect(await readTicketToggles(app)).toEqual({ user: true, admin: false, adminChat: false, ownerMessages: true });
   });
 });
 

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';
 import { type UserChanges, updateUser } from '../../../src/domain/users/account/update-user.ts';
 import { jobsOf } from '../../support/admin-setup.ts';
+import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { aSubscription } from '../../support/provisioning-setup.ts';
 import { testApp } from '../../support/test-app.ts';
@@ -35,5 +37,23 @@ describe('a status set over the Web API', () => {
     await set('blocked');
     expect(await version()).toBe(before + 3);
     expect((await readUser(app, user.id)).status).toBe('blocked');
+  });
+});
+
+describe('spec 05 section 12.2: a block', () => {
+  test('reaches the sockets of the user with its reason, its end too; a deletion is neither', async () => {
+    const { app } = await testApp();
+    const [user, admin] = [await aUser(app), await anAdmin(app)];
+    for (const status of ['blocked', 'blocked', 'active', 'deleted', 'active'] as const) {
+      await changeUserStatus(app, admin, user.id, status, 'abuse');
+    }
+    const events = await app.db.sql(
+      "SELECT type, payload, audience FROM domain_events WHERE user_id = $1::int AND type LIKE 'account.%' ORDER BY id",
+      [user.id],
+    );
+    expect(events).toEqual([
+      { type: 'account.banned', payload: { reason: 'abuse' }, audience: 'user' },
+      { type: 'account.unbanned', payload: {}, audience: 'user' },
+    ]);
   });
 });

@@ -12,6 +12,8 @@ import {
   getWebhookStats,
 } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import { eventually } from '../../support/eventually.ts';
+import { testApp } from '../../support/test-app.ts';
+import { takeMessages } from '../../support/ticket-stage.ts';
 import { reply } from '../../support/webhook-receiver.ts';
 import {
   actor,
@@ -225,6 +227,24 @@ describe('deliverWebhook', () => {
     receiver.answer = (response) => void response.end(Buffer.from([0x61, 0x00, 0xff, 0x62]));
     await deliverWebhook(app, { deliveryId: id });
     expect(await getDelivery(app, id)).toMatchObject({ status: 'success', responseBody: 'a\ufffdb' });
+  });
+
+  it('notifies the administrators once when a webhook is disabled, with its name escaped (spec 06 section 14)', async () => {
+    const chat = -1_003_000_000_772;
+    const environment = {
+      ADMIN_NOTIFICATIONS_ENABLED: 'true',
+      ADMIN_NOTIFICATIONS_CHAT_ID: String(chat),
+      DEFAULT_LANGUAGE: 'en',
+    };
+    const notifying = withTransport((await testApp({ environment, clock })).app, ['127.0.0.1']);
+    const { id } = await aWebhook();
+    await app.db.sql("UPDATE webhooks SET name = '<b>CRM' WHERE id = $1::int RETURNING id", [id]);
+    const [first, second] = [await emit(id), await emit(id)];
+    receiver.answer = reply(410, 'gone');
+    for (const deliveryId of [first, second]) await deliverWebhook(notifying, { deliveryId });
+    const [notice, ...more] = await takeMessages(app, chat);
+    expect(more).toEqual([]);
+    expect(notice!.html).toContain(`#${id} <b>&lt;b&gt;CRM</b>`);
   });
 
   it('disables a webhook after 410 and ends its waiting deliveries', async () => {

@@ -28,6 +28,7 @@ export async function runSendRefund(app: App, payload: { reversalId: number }, i
         { err: error, alarm: 'payment_refund_stuck', refundId: payload.reversalId },
         'a refund could not be requested',
       );
+      await report(app, 'refund_stuck', payload.reversalId);
       return;
     }
     throw error;
@@ -100,6 +101,8 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
     // Refused perhaps because the payer has the money already, e.g. by a refund in the provider's cabinet that nothing reported here. A later
     // attempt has just read that; asked once more, a provider with a limit of questions (03a section 9) would never let it end.
     if (attempts === 1 && (await isFoundReported(app, provider, refund))) return null;
+    // Before the refund ends: a run after a crash in between reports it and ends it.
+    await report(app, 'refund_refused', id, payment.method);
     const titles = refundFailedTitles(app, payment.method);
     await committedStatement(app, () => failRefund(app.db, id, error.message, titles, app.clock.now()));
     app.log.error(
@@ -118,7 +121,14 @@ async function askLater(app: App, { id, payment, createdAt }: RequestedRefund): 
       { alarm: 'payment_refund_stuck', refundId: id, paymentId: payment.id, method: payment.method },
       'the provider has accepted a refund and not carried it out',
     );
+    await report(app, 'refund_stuck', id, payment.method);
   }
   const startAfter = addMs(now, isStuck ? ASK_STUCK_MS : ASK_AGAIN_MS);
   await app.jobs.send('payments.send-refund', { reversalId: id }, { startAfter });
+}
+
+/** To the administrators, who have to act; the job tells them once a day for each refund. */
+function report(app: App, kind: 'refund_stuck' | 'refund_refused', refundId: number, method = ''): Promise<void> {
+  const fault = { kind, source: String(refundId), detail: method };
+  return app.jobs.send('ops.report-fault', fault, { singletonKey: `${kind}:${refundId}` });
 }

@@ -11,6 +11,15 @@ import { requestPanelUserRemoval, requestProvisioning } from '../../provisioning
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { lockUser, updateUserColumns } from './repo.ts';
 
+declare module '../../../core/events/event-recorder.ts' {
+  interface EventTypes {
+    /** The account was blocked (spec 05 section 12.2). `reason`: as the administrator gave it, empty for none. */
+    'account.banned': { reason: string };
+    /** A blocked account is active again. */
+    'account.unbanned': Record<string, never>;
+  }
+}
+
 export interface StatusChange {
   oldStatus: UserStatus;
   newStatus: UserStatus;
@@ -19,7 +28,7 @@ export interface StatusChange {
 /**
  * Sets the status of an account (spec 01 section 11.2). An account that is no longer active loses every session with the commit (H8)
  * and its access at the panel, which returns for the rest of the term when the account is active again (08 P15).
- * @param reason recorded in the audit log
+ * @param reason recorded in the audit log, and sent to the sockets of a user who is blocked
  * @throws AppError 404 'User not found' | 403 (spec 01 H5)
  */
 export async function changeUserStatus(
@@ -33,15 +42,24 @@ export async function changeUserStatus(
   return inTransaction(app, async (t) => {
     const user = await lockUser(t.db, userId);
     if (!user) throw userNotFound();
-    await applyStatus(t, userId, user.status, status);
+    await applyStatus(t, userId, user.status, status, reason);
     t.audit?.record({ before: { status: user.status }, after: { status, reason } });
     return { oldStatus: user.status, newStatus: status };
   });
 }
 
-/** For a locked user, in the caller's transaction. */
-export async function applyStatus(t: App, userId: number, from: UserStatus, to: UserStatus): Promise<void> {
+/** For a locked user, in the caller's transaction. @param reason of a block */
+export async function applyStatus(
+  t: App,
+  userId: number,
+  from: UserStatus,
+  to: UserStatus,
+  reason: string | null = null,
+): Promise<void> {
   if (from === to) return;
+  const user = { audience: 'user', userId } as const;
+  if (to === 'blocked') await t.events.emit('account.banned', { reason: reason ?? '' }, user);
+  else if (from === 'blocked' && to === 'active') await t.events.emit('account.unbanned', {}, user);
   await updateUserColumns(t.db, userId, { status: to }, t.clock.now());
   if (to !== 'active') await closeAllSessions(t, userId);
   await forgetSessionUser(t, userId);

@@ -30,7 +30,7 @@ export async function disableUser(app: App, actor: AdminActor, userId: number, r
     const subscription = (await lockUserSubscription(t, userId)) ?? null;
     const isSpared = subscription === null || isActivePaid(subscription, t.clock.now());
     if (!isSpared) await applyManualChange(t, subscription.id, { changes: { status: 'disabled', ...ENDED_BY_DECISION } });
-    await applyStatus(t, userId, user.status, 'blocked');
+    await applyStatus(t, userId, user.status, 'blocked', reason);
     const before = subscription && auditView(subscription);
     const after = isSpared ? before : { subscription: 'disabled', ...ENDED_BY_DECISION };
     t.audit?.record({

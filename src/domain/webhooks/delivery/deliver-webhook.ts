@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import type { Slot } from '../../../core/jobs/attempt-slots.ts';
+import { notifyDisabled } from '../notify-disabled.ts';
 import { type AttemptOutcome, classifyAnswer, DISABLE_AFTER_MS, deliveryHeaders, retryDelayMs } from '../rules.ts';
 import {
   abandonDelivery,
@@ -120,6 +121,7 @@ async function recordFailure(
       { webhookId: claim.webhookId, isGone: outcome.isGone },
       'a webhook was disabled because its receiver accepts no events',
     );
+    await notifyDisabled(t, claim.webhookId, webhook.name, outcome.isGone);
   }
   if (claim.status === 'success') return countAttemptOnly(t.db, claim.deliveryId, attemptNumber);
   const nextRetryAt = webhook.isActive ? nextAttemptAt(t, claim, outcome, attemptNumber, isReplay) : null;

@@ -107,6 +107,12 @@ export async function countSuccess(db: Db, webhookId: number, addSuccess: boolea
   );
 }
 
+interface FailedWebhook {
+  wasActive: boolean;
+  isActive: boolean;
+  name: string;
+}
+
 interface FailedAttempt {
   webhookId: number;
   addFailure: boolean;
@@ -118,14 +124,14 @@ interface FailedAttempt {
 }
 
 /** Counts a failed attempt and disables the webhook where it is time. @returns whether the webhook was and is active */
-export async function countFailure(db: Db, attempt: FailedAttempt): Promise<{ wasActive: boolean; isActive: boolean }> {
-  const [row] = await db.sql<{ wasActive: boolean; isActive: boolean }>(
+export async function countFailure(db: Db, attempt: FailedAttempt): Promise<FailedWebhook> {
+  const [row] = await db.sql<FailedWebhook>(
     `WITH before AS (SELECT id, is_active FROM webhooks WHERE id = $1::int)
      UPDATE webhooks w SET last_triggered_at = $4::timestamptz, failure_count = w.failure_count + $2::int,
        failing_since = coalesce(w.failing_since, $4::timestamptz),
        is_active = w.is_active AND NOT $3::boolean AND NOT coalesce(w.failing_since <= $5::timestamptz, false)
-     FROM before WHERE w.id = before.id RETURNING before.is_active AS was_active, w.is_active`,
+     FROM before WHERE w.id = before.id RETURNING before.is_active AS was_active, w.is_active, w.name`,
     [attempt.webhookId, attempt.addFailure ? 1 : 0, attempt.isGone, attempt.now, attempt.disableBefore],
   );
-  return row ?? { wasActive: false, isActive: false };
+  return row ?? { wasActive: false, isActive: false, name: '' };
 }
