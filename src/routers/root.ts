@@ -1,5 +1,6 @@
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
+import { adminBanSystemRouter } from './admin/ban-system.router.ts';
 import { brandingEditorRouter } from './admin/branding.router.ts';
 import { adminBroadcastsRouter } from './admin/broadcasts.router.ts';
 import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
@@ -165,6 +166,7 @@ export const appRouter = router({
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
     apps: adminAppsRouter,
+    banSystem: adminBanSystemRouter,
     emailTemplates: adminEmailTemplatesRouter,
     traffic: adminTrafficRouter,
     rbac: adminRbacRouter,
