@@ -28,6 +28,7 @@ import { SendPacer } from '../integrations/messenger/send-pacer.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
+import { createReleasePort } from '../integrations/releases/release-port.ts';
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
@@ -181,6 +182,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     }),
     oauth: oauthProviders(options),
     publicLists: createPublicListPort(deps),
+    releases: createReleasePort(env.releases.apiUrl, deps),
     banSystem: createBanSystemPort(banSystemHttp(deps), () => banSystemConnection(options)),
     audit: new AuditWriter(log),
     invoicePurposes: [guestPurchases],

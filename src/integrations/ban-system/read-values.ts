@@ -66,7 +66,13 @@ export function momentOrNull(value: unknown): Date | null {
   const match = typeof value === 'string' ? MOMENT.exec(value.trim()) : null;
   if (!match) return null;
   const [day, time] = [match[0].slice(0, 10), match[0].slice(11)];
-  const clock = time === '' ? '00:00' : time.replace(match[1] ?? /$^/, '').trim().replace(',', '.');
+  const clock =
+    time === ''
+      ? '00:00'
+      : time
+          .replace(match[1] ?? /$^/, '')
+          .trim()
+          .replace(',', '.');
   const moment = new Date(`${day}T${clock}${zoneOf(match[1])}`);
   return Number.isNaN(moment.getTime()) ? null : moment;
 }

@@ -45,7 +45,9 @@ const tags: [string] = ['Cabinet Admin Ban System'];
 const ROOT = '/cabinet/admin/ban-system';
 const SEARCH_LIMIT = 100;
 
-const get = (path: string, summary: string) => ({ openapi: { method: 'GET' as const, path: `${ROOT}${path}` as const, tags, summary } });
+const get = (path: string, summary: string) => ({
+  openapi: { method: 'GET' as const, path: `${ROOT}${path}` as const, tags, summary },
+});
 const post = (path: string, summary: string) => ({
   openapi: { method: 'POST' as const, path: `${ROOT}${path}` as const, tags, summary },
 });

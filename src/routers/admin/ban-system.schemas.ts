@@ -20,7 +20,11 @@ export const BanHistoryQuery = BanSearchPath.extend({ limit: limitOf(20) });
 export const BanEmailPath = z.object({ email: PathText });
 export const BanUserHistoryQuery = BanEmailPath.extend({ limit: limitOf(20) });
 export const BanPunishmentPath = z.object({ user_id: PathText });
-export const BanAgentsQuery = z.object({ search: z.string().nullish(), health: z.string().nullish(), status: z.string().nullish() });
+export const BanAgentsQuery = z.object({
+  search: z.string().nullish(),
+  health: z.string().nullish(),
+  status: z.string().nullish(),
+});
 export const BanAgentHistoryQuery = z.object({ node_name: PathText, hours });
 export const BanTopQuery = z.object({ limit: limitOf(20) });
 export const BanViolationsQuery = z.object({ limit: limitOf(50) });

@@ -7,7 +7,9 @@ const tags: [string] = ['Cabinet Admin Updates'];
 
 export const adminUpdatesRouter = router({
   releases: adminProcedure('updates:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/updates/releases', tags, summary: 'Releases of service and cabinet' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/updates/releases', tags, summary: 'Releases of service and cabinet' },
+    })
     .output(toWire(ReleasesResponse))
     .query(({ ctx }) => readReleases(ctx.app)),
 });

@@ -101,8 +101,7 @@ function answerAboutUsers(state: BanState, second: string, third: string, query:
   if (second === '') {
     const status = query.get('status');
     const wanted = users.filter(
-      (user) =>
-        !status || (status === 'over_limit' ? user.is_over_limit : (user.limit !== null) === (status === 'with_limit')),
+      (user) => !status || (status === 'over_limit' ? user.is_over_limit : (user.limit !== null) === (status === 'with_limit')),
     );
     const offset = Number(query.get('offset') ?? 0);
     return { users: wanted.slice(offset, offset + Number(query.get('limit') ?? 50)), total: wanted.length };

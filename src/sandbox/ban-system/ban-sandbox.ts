@@ -1,5 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { jsonReply, type LoopbackReply, type LoopbackRequest, type LoopbackServer, startLoopbackServer } from '../loopback-server.ts';
+import {
+  jsonReply,
+  type LoopbackReply,
+  type LoopbackRequest,
+  type LoopbackServer,
+  startLoopbackServer,
+} from '../loopback-server.ts';
 import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { answerTo } from './ban-answers.ts';

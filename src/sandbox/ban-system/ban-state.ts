@@ -31,7 +31,13 @@ export interface BanStatePunishment {
 
 /** Two users, one of them over the limit, and some settings. */
 export function firstState(): BanState {
-  const address = (ip: string, node: string) => ({ ip, node, request_count: 120, country_code: 'NL', country_name: 'Netherlands' });
+  const address = (ip: string, node: string) => ({
+    ip,
+    node,
+    request_count: 120,
+    country_code: 'NL',
+    country_name: 'Netherlands',
+  });
   return {
     users: {
       'quiet@example.com': {

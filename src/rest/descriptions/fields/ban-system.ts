@@ -210,7 +210,7 @@ export const BAN_SYSTEM_FIELDS: Readonly<Record<string, string>> = {
   }),
   ...fields('BanNotificationRequest', {
     notification_type: 'What the message is about.',
-    user_identifier: 'Name or UUID in the panel, e-mail address or messenger id of the user.',
+    user_identifier: 'Name or UUID of the user in the panel, or a verified e-mail address.',
     username: 'Name of the user in the ban system; it is not shown.',
     ip_count: 'Number of addresses; required for `punishment`.',
     limit: 'Limit of addresses; required for `punishment`.',

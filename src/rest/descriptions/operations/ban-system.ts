@@ -15,7 +15,8 @@ export const BAN_SYSTEM_OPERATIONS: Readonly<Record<string, string>> = {
   [`GET ${ROOT}/users/{email}/history`]: 'Lists former and current bans of a user.',
   [`GET ${ROOT}/history/{query}`]: 'Lists former and current bans by e-mail or name.',
   [`GET ${ROOT}/punishments`]: 'Lists the bans that are in force. A ban without a moment is left out.',
-  [`POST ${ROOT}/punishments/{user_id}/unban`]: 'Ends the ban of a user. Is sent to the ban system once and recorded in the audit log.',
+  [`POST ${ROOT}/punishments/{user_id}/unban`]:
+    'Ends the ban of a user. Is sent to the ban system once and recorded in the audit log.',
   [`POST ${ROOT}/ban`]: 'Bans a user for some minutes. Is sent to the ban system once and recorded in the audit log.',
   [`GET ${ROOT}/nodes`]: 'Lists the nodes with the numbers of their agents.',
   [`GET ${ROOT}/agents`]: 'Lists the agents that report connections, by name of the node.',
