@@ -14,10 +14,10 @@ export interface DeletePress {
 export async function receiveBanNoticeUpdate(app: App, update: MessengerUpdate): Promise<void> {
   if (update.kind !== 'callback' || update.data !== DELETE_BUTTON) return;
   const { queryId, chatId, messageId } = update;
-  await app.jobs.send('ban-system.delete-notice', { queryId, chatId, messageId });
+  await app.jobs.send('bans.delete-notice', { queryId, chatId, messageId });
 }
 
-/** Deletes the message (job `ban-system.delete-notice`). That the messenger refuses it, as for an old message, changes nothing. */
+/** Deletes the message (job `bans.delete-notice`). That the messenger refuses it, as for an old message, changes nothing. */
 export async function deleteNotice(app: App, { queryId, chatId, messageId }: DeletePress): Promise<void> {
   const { messenger } = app.ports;
   const quietly = (done: Promise<unknown>) => done.catch((error) => app.log.debug({ err: error }, 'a press was not answered'));

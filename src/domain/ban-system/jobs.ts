@@ -4,7 +4,7 @@ import { deleteNotice } from './delete-notice.ts';
 
 /** Deletes a message about a ban, whose user has pressed the button under it. */
 const press = defineJob({
-  name: 'ban-system.delete-notice',
+  name: 'bans.delete-notice',
   payload: z.object({ queryId: z.string(), chatId: z.int().nullable(), messageId: z.int().nullable() }),
   queue: { retryLimit: 5 },
   handle: (app, { data }) => deleteNotice(app, data),
@@ -14,6 +14,6 @@ export const banSystemJobs = [press];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    'ban-system.delete-notice': PayloadOf<typeof press>;
+    'bans.delete-notice': PayloadOf<typeof press>;
   }
 }

@@ -15,7 +15,7 @@ const MAX_READ = 1_000;
 
 /**
  * Tells the administrators, once a day at `TRAFFIC_DAILY_CHECK_TIME` UTC, who used too much in the last 24 hours (job
- * `traffic-alarms.daily-check`, every minute). The panel counts by days: of a time within a day, the whole days that the 24 hours touch.
+ * `traffic.daily-check`, every minute). The panel counts by days: of a time within a day, the whole days that the 24 hours touch.
  * The reading is that of the administration. One that takes long goes on, and the next minute finds it.
  */
 export async function checkDailyTraffic(app: App): Promise<void> {

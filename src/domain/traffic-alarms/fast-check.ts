@@ -17,7 +17,7 @@ interface Increase {
 
 /**
  * Compares the used traffic of every panel user with the last reading, which is stored, and tells the administrators who used too much
- * since (job `traffic-alarms.fast-check`). Where the panel gives no answer any more, it ends with what it has found; each user's next reading is
+ * since (job `traffic.fast-check`). Where the panel gives no answer any more, it ends with what it has found; each user's next reading is
  * compared with the last one of that user.
  */
 export async function checkUsedTraffic(app: App, signal: AbortSignal): Promise<void> {

@@ -8,13 +8,13 @@ const OFF_MS = 10 * MINUTE_MS;
 
 /** Reads all users of the panel: a million of them take some minutes. */
 const fast = defineJob({
-  name: 'traffic-alarms.fast-check',
+  name: 'traffic.fast-check',
   queue: { expireSeconds: 1_800 },
   every: (app) => fastCheckOf(app.settings)?.intervalMs ?? OFF_MS,
   handle: (app, { signal }) => checkUsedTraffic(app, signal),
 });
 
 /** Looks every minute whether the check of the day is due. */
-const daily = defineJob({ name: 'traffic-alarms.daily-check', every: () => MINUTE_MS, handle: checkDailyTraffic });
+const daily = defineJob({ name: 'traffic.daily-check', every: () => MINUTE_MS, handle: checkDailyTraffic });
 
 export const trafficAlarmJobs = [fast, daily];

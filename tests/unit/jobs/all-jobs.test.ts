@@ -75,8 +75,8 @@ describe('the jobs of all modules', () => {
       'safety.check-channels': MINUTE_MS,
       'safety.watch-panel': 45 * SECOND_MS,
       'updates.check': HOUR_MS,
-      'traffic-alarms.fast-check': 10 * MINUTE_MS,
-      'traffic-alarms.daily-check': MINUTE_MS,
+      'traffic.fast-check': 10 * MINUTE_MS,
+      'traffic.daily-check': MINUTE_MS,
       'users.delete-inactive': HOUR_MS,
       'core.purge': HOUR_MS,
     });
