@@ -101,7 +101,7 @@ describe('06 13: who is told', () => {
     }
   });
 
-  test('hazard 16: an e-mail is looked up, the list of the panel is never read', async () => {
+  test('spec 06 section 17, hazard 16: an e-mail is looked up, the list of the panel is never read', async () => {
     const { user, email } = await aMailUser();
     expect((await send({ notification_type: 'enabled', user_identifier: email.toUpperCase() })).body).toEqual({
       success: true,
@@ -150,32 +150,36 @@ describe('06 13: who is told', () => {
 });
 
 describe('06 13: what is told', () => {
-  const told = async (body: object, language = 'en') => {
+  const notified = async (body: object, language = 'en') => {
     const { name } = await aPanelUser({ language });
     expect((await send({ ...body, user_identifier: name })).body).toMatchObject({ success: true });
     return sent.at(-1)!;
   };
 
-  test('hazard 15: values are escaped; a line without a place follows', async () => {
+  test('spec 06 section 17, hazard 15: values are escaped; a line without a place follows', async () => {
     const values = { node_name: '<b>{limit}</b> & "node"', network_type: 'not shown' };
-    const { html, buttons } = await told({ ...punishment, ...values });
+    const { html, buttons } = await notified({ ...punishment, ...values });
     expect(html).toBe('Banned 5/3 for 30\nNode: &lt;b&gt;{limit}&lt;/b&gt; &amp; &quot;node&quot;');
     expect(buttons).toEqual([[{ text: '🗑 Delete', callbackData: 'ban_notify:delete' }]]);
-    const warning = await told({ notification_type: 'warning', warning_message: ' <i>{limit}</i> ', node_name: 'n' }, 'ru');
+    const warning = await notified({ notification_type: 'warning', warning_message: ' <i>{limit}</i> ', node_name: 'n' }, 'ru');
     expect(warning.html).toBe('<b>Предупреждение</b>\n&lt;i&gt;{limit}&lt;/i&gt;');
     expect(warning.buttons[0]![0]!.text).toBe('🗑 Удалить');
   });
 
   test('networks: one line each, none when not given; zero minutes are a value', async () => {
     const network = { ban_minutes: 0, network_type: 'Café\nfree', node_name: 'n1' };
-    expect((await told({ notification_type: 'network_wifi', ...network })).html).toBe('Wi-Fi 0\nNetwork: Café free\nNode: n1');
-    expect((await told({ notification_type: 'network_mobile', ...network })).html).toBe('Mobile 0\nNetwork: Café free\nNode: n1');
-    expect((await told({ notification_type: 'network_wifi', ban_minutes: 1 })).html).toBe('Wi-Fi 1');
-    expect((await told({ notification_type: 'enabled' })).html).toContain('Доступ восстановлен');
+    expect((await notified({ notification_type: 'network_wifi', ...network })).html).toBe(
+      'Wi-Fi 0\nNetwork: Café free\nNode: n1',
+    );
+    expect((await notified({ notification_type: 'network_mobile', ...network })).html).toBe(
+      'Mobile 0\nNetwork: Café free\nNode: n1',
+    );
+    expect((await notified({ notification_type: 'network_wifi', ban_minutes: 1 })).html).toBe('Wi-Fi 1');
+    expect((await notified({ notification_type: 'enabled' })).html).toContain('Доступ восстановлен');
   });
 
   test('a long warning is cut, so that the messenger takes it', async () => {
-    const { html } = await told({ notification_type: 'warning', warning_message: '<'.repeat(9_000) });
+    const { html } = await notified({ notification_type: 'warning', warning_message: '<'.repeat(9_000) });
     expect(html.replaceAll('&lt;', '<').length).toBeLessThan(4_000);
   });
 

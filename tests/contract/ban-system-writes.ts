@@ -16,7 +16,10 @@ async function aBan({ boss }: Stage): Promise<string> {
 }
 
 export const BAN_SYSTEM_WRITES: Record<string, AdminWrite> = {
-  [`POST ${PATH}/ban`]: { kind: 'summary', request: async () => ({ path: `${PATH}/ban`, body: { username: 'busy@example.com' } }) },
+  [`POST ${PATH}/ban`]: {
+    kind: 'summary',
+    request: async () => ({ path: `${PATH}/ban`, body: { username: 'busy@example.com' } }),
+  },
   [`POST ${PATH}/punishments/{user_id}/unban`]: {
     kind: 'summary',
     request: async (stage) => ({ path: `${PATH}/punishments/${await aBan(stage)}/unban` }),

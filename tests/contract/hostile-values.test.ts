@@ -87,7 +87,8 @@ test.each(named)('%s', async (name, operation) => {
   for (const request of operation.method === 'DELETE' ? [...requests, right] : [right, ...requests]) {
     const reply = await sendUnlimited(client, operation.method, request.path, request.body, { query: request.query });
     if (request === right && reply.status < 300) accepted += 1;
-    if (reply.status >= 500 && !UNKNOWN_THERE.test(reply.text)) faults.push(`${request.what}: ${reply.status} ${reply.text.slice(0, 200)}`);
+    if (reply.status >= 500 && !UNKNOWN_THERE.test(reply.text))
+      faults.push(`${request.what}: ${reply.status} ${reply.text.slice(0, 200)}`);
   }
   expect(faults).toEqual([]);
 });

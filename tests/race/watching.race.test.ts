@@ -37,16 +37,14 @@ beforeAll(async () => {
       configurationError: () => null,
       listNodes: async () => [],
       listUsers: async ({ start, size }: { start: number; size: number }) => ({
-        users: uuids
-          .slice(start, start + size)
-          .map((uuid) => ({
-            uuid,
-            username: uuid,
-            usedTrafficBytes: usedBytes,
-            messengerId: null,
-            email: null,
-            lastConnectedNodeUuid: null,
-          })),
+        users: uuids.slice(start, start + size).map((uuid) => ({
+          uuid,
+          username: uuid,
+          usedTrafficBytes: usedBytes,
+          messengerId: null,
+          email: null,
+          lastConnectedNodeUuid: null,
+        })),
         total: uuids.length,
       }),
     } as unknown as App['ports']['panel'];
@@ -56,7 +54,7 @@ beforeAll(async () => {
   });
 });
 
-const told = async (text: string) => {
+const notified = async (text: string) => {
   const rows = await apps[0]!.db.sql(
     `SELECT id FROM jobs.job WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint AND data ->> 'html' LIKE '%' || $2 || '%'`,
     [chatId, text],
@@ -66,7 +64,7 @@ const told = async (text: string) => {
 
 test('06 14: a new version', async () => {
   for (let round = 0; round < 3; round += 1) await times(INSTANCES, (index) => checkForUpdate(apps[index]!));
-  expect(await told('v99')).toBe(1);
+  expect(await notified('v99')).toBe(1);
 });
 
 test('06 14: a user above the threshold; the instances store the same rows without a deadlock', async () => {
@@ -76,5 +74,5 @@ test('06 14: a user above the threshold; the instances store the same rows witho
     usedBytes = used * GB;
     await times(INSTANCES, (index) => checkUsedTraffic(apps[index]!, signal));
   }
-  for (const uuid of uuids) expect(await told(uuid)).toBe(1);
+  for (const uuid of uuids) expect(await notified(uuid)).toBe(1);
 });

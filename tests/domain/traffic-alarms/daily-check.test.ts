@@ -65,8 +65,8 @@ async function anInstallation(gb: readonly (readonly [number, number])[], enviro
        WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after`,
       [chatId],
     );
-  const told = async () => (await notices()).map(({ html }) => users.findIndex(({ uuid }) => html.includes(uuid)));
-  return { app: installation, panel, ranges, notices, told };
+  const notified = async () => (await notices()).map(({ html }) => users.findIndex(({ uuid }) => html.includes(uuid)));
+  return { app: installation, panel, ranges, notices, notified };
 }
 
 describe('06 14: daily traffic check', () => {
@@ -85,7 +85,7 @@ describe('06 14: daily traffic check', () => {
     }
     expect(t.ranges[0]).toEqual({ from: addDays(DUE, -1), to: addMs(DUE, -1) });
     expect(t.ranges).toHaveLength(2);
-    expect(await t.told()).toEqual([2, 0]);
+    expect(await t.notified()).toEqual([2, 0]);
     const [first] = await t.notices();
     expect(first!.thread).toBe('8');
     expect(first!.html).toMatch(/Node 1.*80 ГБ.*50 ГБ/s);
@@ -107,7 +107,7 @@ describe('06 14: daily traffic check', () => {
       await clean();
       const t = await anInstallation(gb, environment);
       await checkDailyTraffic(t.app);
-      expect((await t.told()).sort()).toEqual(expected);
+      expect((await t.notified()).sort()).toEqual(expected);
     }
   });
 
@@ -122,10 +122,10 @@ describe('06 14: daily traffic check', () => {
     t.panel.listNodeUserBytes = listNodeUserBytes;
     clock.set(addMs(DUE, HOUR_MS));
     await checkDailyTraffic(t.app);
-    expect(await t.told()).toEqual([]);
+    expect(await t.notified()).toEqual([]);
     clock.set(addMs(DUE, 59 * MINUTE_MS));
     await checkDailyTraffic(t.app);
-    expect(await t.told()).toEqual([0]);
+    expect(await t.notified()).toEqual([0]);
   });
 
   test('both checks share the cooldown of a user; off is off', async () => {
@@ -139,7 +139,7 @@ describe('06 14: daily traffic check', () => {
       [91, 0],
     ]);
     await checkDailyTraffic(t.app);
-    expect(await t.told()).toEqual([1]);
+    expect(await t.notified()).toEqual([1]);
     await clean();
     const off = await anInstallation([[90, 0]], { TRAFFIC_DAILY_CHECK_ENABLED: 'false' });
     await checkDailyTraffic(off.app);

@@ -153,8 +153,8 @@ describe('06 14: fast traffic check', () => {
       await t.run();
       for (const user of t.users) user.usedTrafficBytes = 7 * GB;
       await t.run();
-      const told = (await t.notices()).map(({ html }) => /<b>(\w+)<\/b>\nUUID/.exec(html)![1]);
-      expect(told.sort()).toEqual(expected.sort());
+      const names = (await t.notices()).map(({ html }) => /<b>(\w+)<\/b>\nUUID/.exec(html)![1]);
+      expect(names.sort()).toEqual(expected.sort());
     }
   });
 
