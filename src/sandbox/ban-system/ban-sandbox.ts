@@ -14,6 +14,8 @@ import { type BanState, firstState, settingValue } from './ban-state.ts';
 
 const STATE_KEY = 'ban_system';
 const MINUTE_MS = 60_000;
+/** A hundred years, so that every length has an end that is a date. */
+const MAX_MINUTES = 52_560_000;
 
 export interface BanSandboxOptions {
   store: SandboxStore;
@@ -96,7 +98,7 @@ function ban(state: BanState, query: URLSearchParams, now: Date): unknown {
     username,
     reason: query.get('reason'),
     punished_at: now.toISOString(),
-    enable_at: new Date(now.getTime() + Number(query.get('minutes')) * MINUTE_MS).toISOString(),
+    enable_at: new Date(now.getTime() + Math.min(Number(query.get('minutes')), MAX_MINUTES) * MINUTE_MS).toISOString(),
     ip_count: user?.unique_ip_count ?? 0,
     limit: user?.limit ?? 0,
     enabled: false,
