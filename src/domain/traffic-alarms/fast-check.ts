@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { addMs, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
 import { storeSnapshots } from './repo.ts';
 import { alarmFilter, fastCheckOf, gbText } from './rules.ts';
@@ -7,6 +7,9 @@ import { sendAlarms } from './send-alarms.ts';
 
 /** The panel gives at most so many users a page. */
 const MAX_PAGE = 1_000;
+/** The settings have no upper bound. */
+const MAX_AT_ONCE = 50;
+const MAX_VALID_MS = 365 * DAY_MS;
 /** Messages are for the heaviest few; the others are only counted. */
 const MAX_KEPT = 1_000;
 
@@ -55,7 +58,7 @@ async function readIncreases(app: App, thresholdBytes: number, signal: AbortSign
   const { panel } = app.ports;
   const { excludedUsers, countsNode } = alarmFilter(app.settings);
   const size = Math.min(app.settings.get('TRAFFIC_CHECK_BATCH_SIZE'), MAX_PAGE);
-  const validMs = app.settings.get('TRAFFIC_SNAPSHOT_TTL_HOURS') * HOUR_MS;
+  const validMs = Math.min(app.settings.get('TRAFFIC_SNAPSHOT_TTL_HOURS') * HOUR_MS, MAX_VALID_MS);
   let found: Increase[] = [];
 
   const readPage = async (start: number): Promise<number> => {
@@ -94,7 +97,8 @@ async function readIncreases(app: App, thresholdBytes: number, signal: AbortSign
       end = Math.min(end, await pageOrEnd(start));
     }
   };
-  await Promise.all(Array.from({ length: app.settings.get('TRAFFIC_CHECK_CONCURRENCY') }, work));
+  const atOnce = Math.min(app.settings.get('TRAFFIC_CHECK_CONCURRENCY'), MAX_AT_ONCE);
+  await Promise.all(Array.from({ length: atOnce }, work));
   return found;
 }
 

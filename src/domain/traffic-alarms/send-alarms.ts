@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { addMs, MINUTE_MS } from '../../core/clock.ts';
+import { addMs, DAY_MS, MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
@@ -16,6 +16,8 @@ export interface Violation {
 
 const MESSAGES_PER_RUN = 10;
 const PAUSE_MS = 500;
+/** The setting has no upper bound; marks are deleted after 30 days. */
+const MAX_COOLDOWN_MS = 30 * DAY_MS;
 
 /**
  * Tells the administrators' chat of the heaviest users, at most ten a run, and of one user once in `TRAFFIC_NOTIFICATION_COOLDOWN_MINUTES`,
@@ -33,7 +35,7 @@ export async function sendAlarms(
       const chat = adminChat(t, 'SUSPICIOUS_NOTIFICATIONS_TOPIC_ID');
       if (chat === null) return false;
       const now = t.clock.now();
-      const cooldownMs = t.settings.get('TRAFFIC_NOTIFICATION_COOLDOWN_MINUTES') * MINUTE_MS;
+      const cooldownMs = Math.min(t.settings.get('TRAFFIC_NOTIFICATION_COOLDOWN_MINUTES') * MINUTE_MS, MAX_COOLDOWN_MS);
       if (!(await claimAlarm(t.db, panelUuid, now, addMs(now, -cooldownMs)))) return false;
       const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), key, values);
       await sendMessage(t, { ...chat, html }, { startAfter: addMs(now, sent * PAUSE_MS) });
