@@ -36,6 +36,7 @@ const COMPLETE_TAGS = [
   ...['Cabinet Admin Payment Methods', 'Cabinet Admin Payments'],
   ...['Cabinet Info', 'pages', 'main-menu', 'welcome-texts'],
   ...['Admin Email Templates', 'Cabinet Notifications'],
+  ...['Cabinet Admin Ban System', 'ban-notifications', 'Cabinet Admin Updates'],
 ];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));

@@ -155,6 +155,11 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   panel_traffic_users: 'insight',
   panel_user_details: 'insight',
 
+  release_notices: 'updates',
+
+  traffic_alarms: 'traffic-alarms',
+  traffic_snapshots: 'traffic-alarms',
+
   blacklist_entries: 'safety',
   required_channels: 'safety',
   user_channel_subscriptions: 'safety',

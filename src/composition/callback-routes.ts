@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
+import { receiveBanNoticeUpdate } from '../domain/ban-system/delete-notice.ts';
 import { receivePollUpdate } from '../domain/engagement/polls/answer-in-messenger.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
@@ -107,6 +108,7 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
         await receiveGiftUpdate(app, verdict.update);
         await receiveGiftStart(app, verdict.update);
         await receiveChannelUpdate(app, verdict.update);
+        await receiveBanNoticeUpdate(app, verdict.update);
       }
       return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
     });

@@ -14,6 +14,8 @@ import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
 import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
+import { createBanSystemPort } from '../integrations/ban-system/ban-system-port.ts';
+import { type BanSystemConnection, banSystemHttp } from '../integrations/ban-system/ban-transport.ts';
 import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
@@ -26,6 +28,7 @@ import { SendPacer } from '../integrations/messenger/send-pacer.ts';
 import { createOAuthPort, type OAuthConnection } from '../integrations/oauth/oauth-port.ts';
 import { createPublicListPort } from '../integrations/public-lists/public-list-port.ts';
 import { createNalogoPort } from '../integrations/receipts/nalogo/nalogo-port.ts';
+import { createReleasePort } from '../integrations/releases/release-port.ts';
 import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
@@ -179,11 +182,25 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     }),
     oauth: oauthProviders(options),
     publicLists: createPublicListPort(deps),
+    releases: createReleasePort(env.releases.apiUrl, deps),
+    banSystem: createBanSystemPort(banSystemHttp(deps), () => banSystemConnection(options)),
     audit: new AuditWriter(log),
     invoicePurposes: [guestPurchases],
     gates: [assertNotBlacklisted, assertNoMaintenance, assertChannelsJoined],
     instance: options.instance,
     routes: new RouteRegistry(),
+  };
+}
+
+/** The fake has to be asked for, because without an address the real one must answer that it is not configured (spec 06 section 13). */
+function banSystemConnection({ env, settings, sandbox }: OutsideOptions): BanSystemConnection {
+  const baseUrl = settings.get('BAN_SYSTEM_API_URL');
+  const isFake = !baseUrl && env.isBanSystemFake && sandbox?.isFake('vpnpanel');
+  return {
+    isEnabled: settings.get('BAN_SYSTEM_ENABLED'),
+    baseUrl: isFake ? sandbox!.host.addresses().banSystemUrl : baseUrl,
+    token: isFake ? sandbox!.secrets.panelApiKey : settings.get('BAN_SYSTEM_API_TOKEN'),
+    timeoutSeconds: settings.get('BAN_SYSTEM_REQUEST_TIMEOUT'),
   };
 }
 

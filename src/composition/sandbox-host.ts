@@ -5,6 +5,7 @@ import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import { claimStateLease, readState, releaseStateLease } from '../core/service-state.ts';
 import { SANDBOX_INN } from '../integrations/receipts/nalogo/connection.ts';
+import { type BanSandbox, startBanSandbox } from '../sandbox/ban-system/ban-sandbox.ts';
 import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
 import { type ReceiptSandbox, startReceiptSandbox } from '../sandbox/nalogo/receipt-sandbox.ts';
@@ -21,6 +22,7 @@ export interface SandboxAddresses {
   receiptsUrl: string;
   messengerUrl: string;
   mailUrl: string;
+  banSystemUrl: string;
   /** Address of the hosting instance, for its sandbox page. */
   serviceUrl: string;
 }
@@ -31,6 +33,7 @@ export interface SandboxServers {
   receipts: ReceiptSandbox;
   messenger: MessengerSandbox;
   mail: MailSandbox;
+  banSystem: BanSandbox;
 }
 
 export const SANDBOX_BOT_USERNAME = 'sandbox_bot';
@@ -44,6 +47,7 @@ const BETWEEN_HOSTS: SandboxAddresses = {
   receiptsUrl: NOWHERE,
   messengerUrl: NOWHERE,
   mailUrl: NOWHERE,
+  banSystemUrl: NOWHERE,
   serviceUrl: '',
 };
 /** Key of the lease in `service_state`. */
@@ -120,6 +124,7 @@ export class SandboxHost {
       servers.receipts.close(),
       servers.messenger.close(),
       servers.mail.close(),
+      servers.banSystem.close(),
     ]);
     await releaseStateLease(this.#options.database.db, SANDBOX_HOST_KEY, this.#instance);
   }
@@ -151,6 +156,7 @@ export class SandboxHost {
       receiptsUrl: servers.receipts.server.url,
       messengerUrl: servers.messenger.server.url,
       mailUrl: servers.mail.server.url,
+      banSystemUrl: servers.banSystem.server.url,
       serviceUrl: this.#serviceUrl,
     };
   }
@@ -160,7 +166,7 @@ export class SandboxHost {
     const store = databaseSandboxStore(database);
     const now = () => clock.now();
     const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
-    const [panel, payments, receipts, messenger, mail] = await Promise.all([
+    const [panel, payments, receipts, messenger, mail, banSystem] = await Promise.all([
       startSandboxPanel({
         state: store,
         clock,
@@ -188,7 +194,8 @@ export class SandboxHost {
         defaultWebhook: () => ({ url: `${this.#serviceUrl}${messengerWebhookPath}`, secret: secrets.webhookSecret }),
       }),
       startMailSandbox({ store, now }),
+      startBanSandbox({ store, token: secrets.panelApiKey, now }),
     ]);
-    return { panel, payments, receipts, messenger, mail };
+    return { panel, payments, receipts, messenger, mail, banSystem };
   }
 }

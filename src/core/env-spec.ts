@@ -4,6 +4,7 @@
  */
 
 import { CONTENT_VARIABLES } from './env-spec-content.ts';
+import { OUTSIDE_VARIABLES } from './env-spec-outside.ts';
 import { SERVICE_VARIABLES } from './env-spec-service.ts';
 
 export interface EnvVariable {
@@ -247,6 +248,7 @@ export const ENV_SPEC = {
       "Issuer (https origin) of the messenger's OpenID Connect tokens; its keys are read from /.well-known/jwks.json. Unset = the issuer of the messenger.",
   },
   ...SERVICE_VARIABLES,
+  ...OUTSIDE_VARIABLES,
   TRUSTED_PROXIES: {
     group: 'Network',
     type: 'list',

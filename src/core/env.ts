@@ -26,6 +26,8 @@ export interface Env {
   readonly sandbox: 'auto' | 'on' | 'off';
   /** Payment methods whose providers the sandbox stands in for. */
   readonly sandboxProviders: readonly string[];
+  /** Does the sandbox with the panel have the ban system too? */
+  readonly isBanSystemFake: boolean;
   /** May a fake stand in for a kind of system that is not configured? `on`, or `auto` outside production. */
   readonly isSandboxAllowed: boolean;
   /** null = embedded database in `dataDir`. */
@@ -55,6 +57,8 @@ export interface Env {
     supportEmail: string | null;
     website: string | null;
   }>;
+  /** Interface that lists releases, without a slash at the end; `cabinetRepo` is `owner/name`, null = none is set. */
+  readonly releases: Readonly<{ apiUrl: string; cabinetRepo: string | null }>;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
   /** S3-compatible storage of uploaded files; null = a folder in `dataDir`. */
@@ -296,6 +300,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     provisionAnswerWaitMs: reader.integer('PROVISION_ANSWER_WAIT_MS'),
     sandbox,
     sandboxProviders: Object.freeze(reader.list('SANDBOX_PROVIDERS')),
+    isBanSystemFake: reader.boolean('SANDBOX_BAN_SYSTEM'),
     isSandboxAllowed: sandbox === 'on' || (sandbox === 'auto' && !isProduction),
     databaseUrl: reader.databaseUrl(),
     databasePoolSize: reader.integer('DATABASE_POOL_SIZE'),
@@ -317,6 +322,10 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
       description: reader.string('SERVICE_DESCRIPTION'),
       supportEmail: reader.string('SUPPORT_EMAIL'),
       website: reader.string('WEBSITE_URL'),
+    }),
+    releases: Object.freeze({
+      apiUrl: reader.string('RELEASES_API_URL')!.replace(/\/+$/, ''),
+      cabinetRepo: reader.string('CABINET_REPO'),
     }),
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
     mediaS3: readMediaS3(reader),

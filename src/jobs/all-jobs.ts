@@ -1,3 +1,4 @@
+import { banSystemJobs } from '../domain/ban-system/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
@@ -23,6 +24,8 @@ import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
 
 import { subscriptionJobs } from '../domain/subscriptions/jobs.ts';
 import { ticketJobs } from '../domain/tickets/jobs.ts';
+import { trafficAlarmJobs } from '../domain/traffic-alarms/jobs.ts';
+import { updateJobs } from '../domain/updates/jobs.ts';
 import { userJobs } from '../domain/users/jobs.ts';
 import { webhookJobs } from '../domain/webhooks/jobs.ts';
 
@@ -53,6 +56,9 @@ export function allJobs() {
     ...ticketJobs,
     ...webhookJobs(),
     ...safetyJobs,
+    ...banSystemJobs,
+    ...updateJobs,
+    ...trafficAlarmJobs,
     ...opsJobs,
   ];
 }

@@ -1,5 +1,6 @@
 import { adminAppsRouter } from './admin/apps.router.ts';
 import { adminAuditLogRouter } from './admin/audit-log.router.ts';
+import { adminBanSystemRouter } from './admin/ban-system.router.ts';
 import { brandingEditorRouter } from './admin/branding.router.ts';
 import { adminBroadcastsRouter } from './admin/broadcasts.router.ts';
 import { adminButtonStylesRouter } from './admin/button-styles.router.ts';
@@ -23,6 +24,7 @@ import { adminTariffsRouter } from './admin/tariffs.router.ts';
 import { adminTicketNotificationsRouter } from './admin/ticket-notifications.router.ts';
 import { adminTicketsRouter } from './admin/tickets.router.ts';
 import { adminTrafficRouter } from './admin/traffic.router.ts';
+import { adminUpdatesRouter } from './admin/updates.router.ts';
 import { adminUsersRouter } from './admin/users.router.ts';
 import { adminVpnpanelRouter } from './admin/vpnpanel.router.ts';
 import { adminVpnpanelSyncRouter } from './admin/vpnpanel-sync.router.ts';
@@ -60,6 +62,7 @@ import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
+import { banNotificationsRouter } from './web/ban-notifications.router.ts';
 import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
@@ -122,6 +125,7 @@ export const appRouter = router({
     pages: pagesRouter,
     mainMenu: mainMenuRouter,
     welcomeTexts: welcomeTextsRouter,
+    banNotifications: banNotificationsRouter,
     vpnpanel: router({ ...vpnpanelRouter._def.record, ...vpnpanelSyncRouter._def.record }),
   }),
   cabinet: router({
@@ -165,6 +169,8 @@ export const appRouter = router({
     tariffs: adminTariffsRouter,
     servers: adminServersRouter,
     apps: adminAppsRouter,
+    banSystem: adminBanSystemRouter,
+    updates: adminUpdatesRouter,
     emailTemplates: adminEmailTemplatesRouter,
     traffic: adminTrafficRouter,
     rbac: adminRbacRouter,

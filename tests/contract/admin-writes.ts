@@ -15,6 +15,7 @@ import {
   made,
   type Stage,
 } from './admin-write-samples.ts';
+import { BAN_SYSTEM_WITHOUT_STATE, BAN_SYSTEM_WRITES } from './ban-system-writes.ts';
 import { BRANDING_WRITES } from './branding-writes.ts';
 import { BROADCAST_WRITES } from './broadcast-writes.ts';
 import { CAMPAIGN_WRITES } from './campaign-writes.ts';
@@ -28,6 +29,7 @@ import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 /** Operations without a state of ours that could be told, and why. */
 export const STATELESS: Record<string, string> = {
   ...EMAIL_TEMPLATES_WITHOUT_STATE,
+  ...BAN_SYSTEM_WITHOUT_STATE,
   'POST /broadcasts/preview': 'counts users',
   'POST /broadcasts/email-preview': 'counts users',
 };
@@ -318,6 +320,7 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...PAYMENT_WRITES,
   ...CHANNEL_WRITES,
   ...EMAIL_TEMPLATE_WRITES,
+  ...BAN_SYSTEM_WRITES,
   ...PANEL_WRITES,
   ...WITHDRAWAL_WRITES,
 };

@@ -11,6 +11,7 @@ import { testServer } from '../support/api.ts';
 import { testApp } from '../support/test-app.ts';
 import { ADMIN, type Stage } from './admin-write-samples.ts';
 import { ADMIN_WRITES, STATELESS } from './admin-writes.ts';
+import { WITH_BAN_SYSTEM } from './ban-system-writes.ts';
 
 const writes = buildRouteTable(appRouter)
   .filter((route) => route.meta.auth === 'JWT_ADMIN' && route.method !== 'GET')
@@ -21,7 +22,7 @@ let stage: Stage;
 let server: FastifyInstance;
 
 beforeAll(async () => {
-  const { app } = await testApp();
+  const { app } = await testApp({ environment: WITH_BAN_SYSTEM });
   server = await testServer(app);
   stage = { app, boss: await adminClient(app, server, ['*:*'], 900) };
 });

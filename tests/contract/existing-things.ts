@@ -89,17 +89,30 @@ const IN_MAIN_MENU: typeof BY_PARAMETER = {
   message_id: makerAt('/main-menu/messages'),
 };
 
+/** What the fake ban system knows. */
+const IN_BAN_SYSTEM: typeof BY_PARAMETER = {
+  email: () => 'busy@example.com',
+  query: () => 'busy@example.com',
+  node_name: () => 'node-1',
+  key: () => 'max_ips',
+};
+
 /** A customer who can do most things: money on the balance and a subscription. */
 export async function equip({ app, user }: Existing): Promise<void> {
   await topUp(app, user.id, 1_000_000);
   await aStoredSubscription(app, user.id);
 }
 
+function namesAt(path: string): typeof BY_PARAMETER {
+  if (path.startsWith('/main-menu/')) return IN_MAIN_MENU;
+  return path.startsWith('/cabinet/admin/ban-system/') ? IN_BAN_SYSTEM : BY_PARAMETER;
+}
+
 /** The path with things that exist in the place of the parameters known here. */
 export async function existingPath(stage: Existing, path: string): Promise<string> {
   let filled = path;
   for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
-    const make = path.startsWith('/main-menu/') ? IN_MAIN_MENU[name!] : BY_PARAMETER[name!];
+    const make = namesAt(path)[name!];
     if (make) filled = filled.replace(`{${name}}`, String(await make(stage)));
   }
   return filled;

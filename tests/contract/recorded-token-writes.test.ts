@@ -34,6 +34,7 @@ const ELSEWHERE: Record<string, string> = {
   'DELETE /subscriptions/{subscription_id}/squads/{squad_uuid}': CUSTOMER,
   'POST /promo-offers': CUSTOMER,
   'POST /notifications/subscriptions': CUSTOMER,
+  'POST /ban-notifications/send': NOTHING,
   'POST /upload': 'the file has its row, and affects nobody by itself',
 };
 

@@ -10,6 +10,7 @@ import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
+import { startBanSandbox } from '../../src/sandbox/ban-system/ban-sandbox.ts';
 import { startMailSandbox } from '../../src/sandbox/mail/mail-sandbox.ts';
 import { startMessengerSandbox } from '../../src/sandbox/messenger/messenger-sandbox.ts';
 import { startReceiptSandbox } from '../../src/sandbox/nalogo/receipt-sandbox.ts';
@@ -57,7 +58,7 @@ async function startAll(): Promise<TestSandbox> {
   const now = () => clock.current.now();
   const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 5_000 });
   const base = () => callbacks.url ?? 'http://127.0.0.1:9';
-  const [panel, payments, receipts, messenger, mail] = await Promise.all([
+  const [panel, payments, receipts, messenger, mail, banSystem] = await Promise.all([
     startSandboxPanel({ state: store, clock: { now }, apiKey: secrets.panelApiKey }),
     startPaymentSandbox({
       store,
@@ -77,8 +78,9 @@ async function startAll(): Promise<TestSandbox> {
       defaultWebhook: () => ({ url: `${base()}/messenger-webhook`, secret: secrets.webhookSecret }),
     }),
     startMailSandbox({ store, now }),
+    startBanSandbox({ store, token: secrets.panelApiKey, now }),
   ]);
-  return { servers: { panel, payments, receipts, messenger, mail }, secrets, clock, callbacks, settings };
+  return { servers: { panel, payments, receipts, messenger, mail, banSystem }, secrets, clock, callbacks, settings };
 }
 
 /** The domain's ports on the worker's fakes. */
@@ -92,7 +94,7 @@ export async function sandboxPorts(parts: {
   const sandbox = await workerSandbox();
   sandbox.clock.current = parts.clock;
   sandbox.settings.current = parts.settings;
-  const { panel, payments, receipts, messenger, mail } = sandbox.servers;
+  const { panel, payments, receipts, messenger, mail, banSystem } = sandbox.servers;
   const addresses = {
     instance: 'test',
     panelUrl: panel.url,
@@ -100,6 +102,7 @@ export async function sandboxPorts(parts: {
     receiptsUrl: receipts.server.url,
     messengerUrl: messenger.server.url,
     mailUrl: mail.server.url,
+    banSystemUrl: banSystem.server.url,
     serviceUrl: sandbox.callbacks.url ?? '',
   };
   return connectOutsideSystems({

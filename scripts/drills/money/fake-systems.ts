@@ -76,6 +76,8 @@ export async function startFakeSystems({ database, secrets, now, targets, random
     receiptsUrl: receiptProxy.url,
     messengerUrl: messengerProxy.url,
     mailUrl: mail.server.url,
+    // The drill bans nobody.
+    banSystemUrl: '',
     serviceUrl: '',
   });
   return {

@@ -10,6 +10,8 @@ export interface HttpRequest {
   idempotent?: boolean;
   /** Cancels the call, e.g. when the client of the surrounding request disconnected. */
   signal?: AbortSignal;
+  /** Time for one try of this call, where a setting decides it. Default: that of the client. */
+  timeoutMs?: number;
   /** The body is a file: it is answered as `bytes`, and `text` is empty. */
   wantsBytes?: boolean;
 }

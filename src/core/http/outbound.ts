@@ -235,7 +235,7 @@ class OutboundHttpClient implements HttpClient {
     const timer = setTimeout(() => {
       isTimedOut = true;
       controller.abort();
-    }, this.#options.totalTimeoutMs);
+    }, request.timeoutMs ?? this.#options.totalTimeoutMs);
     const abort = (): void => controller.abort();
     request.signal?.addEventListener('abort', abort, { once: true });
     try {

@@ -13,7 +13,8 @@ type TopicKey =
   | 'ADMIN_NOTIFICATIONS_NALOG_TOPIC_ID'
   | 'ADMIN_NOTIFICATIONS_INFRASTRUCTURE_TOPIC_ID'
   | 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID'
-  | 'REFERRAL_WITHDRAWAL_NOTIFICATIONS_TOPIC_ID';
+  | 'REFERRAL_WITHDRAWAL_NOTIFICATIONS_TOPIC_ID'
+  | 'SUSPICIOUS_NOTIFICATIONS_TOPIC_ID';
 
 /**
  * Chat and topic of notices to administrators, as fields of a message; a kind without a topic has the common one (spec 05 section 1.5).

@@ -14,9 +14,10 @@ export interface MessageRequest {
 
 /**
  * Queues a message in the caller's transaction; no outside system is called. Without a configured messenger nothing is queued.
+ * @param options.startAfter not before this moment
  */
-export async function sendMessage(t: App, request: MessageRequest): Promise<void> {
-  if (t.ports.messenger.isConfigured()) await t.jobs.send('messenger.send', request);
+export async function sendMessage(t: App, request: MessageRequest, { startAfter }: { startAfter?: Date } = {}): Promise<void> {
+  if (t.ports.messenger.isConfigured()) await t.jobs.send('messenger.send', request, { ...(startAfter && { startAfter }) });
 }
 
 /**

@@ -27,6 +27,9 @@ const RETENTION_DAYS: readonly { table: string; column: string; days: number }[]
   { table: 'panel_sync_runs', column: 'finished_at', days: 90 },
   // With the users of each; a newer reading deletes the older ones of its days.
   { table: 'panel_traffic_fills', column: 'started_at', days: 1 },
+  // Of users whom the panel no longer has; the rows of others are younger.
+  { table: 'traffic_snapshots', column: 'read_at', days: 30 },
+  { table: 'traffic_alarms', column: 'notified_at', days: 30 },
 ];
 
 /** Deletes expired rows in batches, so that no statement locks many rows. @returns rows deleted by table */

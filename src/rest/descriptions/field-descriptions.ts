@@ -3,6 +3,7 @@
  * `METHOD /path.field` (of a body without a component) or `outer.field`; the narrowest key wins.
  */
 import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
+import { BAN_SYSTEM_FIELDS } from './fields/ban-system.ts';
 import { BRANDING_FIELDS } from './fields/branding.ts';
 import { BROADCAST_FIELDS } from './fields/broadcasts.ts';
 import { CATALOG_FIELDS } from './fields/catalog.ts';
@@ -43,4 +44,5 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   BRANDING_FIELDS,
   PANEL_FIELDS,
   ADMINISTRATION_FIELDS,
+  BAN_SYSTEM_FIELDS,
 ]);

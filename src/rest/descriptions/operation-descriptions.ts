@@ -3,6 +3,7 @@ import { mergeTexts } from './merge-texts.ts';
 import { ADMIN_CATALOG } from './operations/admin-catalog.ts';
 import { ADMIN_OPERATIONS } from './operations/admin-operations.ts';
 import { ADMIN_USERS } from './operations/admin-users.ts';
+import { BAN_SYSTEM_OPERATIONS } from './operations/ban-system.ts';
 import { BRANDING_OPERATIONS } from './operations/branding.ts';
 import { CABINET_IDENTITY } from './operations/cabinet-identity.ts';
 import { CABINET_MONEY } from './operations/cabinet-money.ts';
@@ -30,4 +31,5 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   ADMIN_USERS,
   ADMIN_CATALOG,
   ADMIN_OPERATIONS,
+  BAN_SYSTEM_OPERATIONS,
 ]);

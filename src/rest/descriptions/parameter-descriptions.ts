@@ -164,4 +164,17 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Payments.status_filter': '`paid`, `pending` or `cancelled`; anything else is no filter.',
   'Cabinet Admin Payments.period':
     '`24h`, `7d`, `30d` or `all` (365 days) until now; anything else is `24h`. Ignored when `date_from` is given.',
+
+  // Ban system
+  'Cabinet Admin Ban System.query': 'Part of the name of the user in the ban system.',
+  'Cabinet Admin Ban System.email': 'Name of the user in the ban system, mostly an e-mail address.',
+  'Cabinet Admin Ban System.user_id': 'Id of the user in the ban system, from the list of bans.',
+  'Cabinet Admin Ban System.hours': 'Length of the period in hours.',
+  'Cabinet Admin Ban System.search': 'Part of the name of the node; null = all.',
+  'Cabinet Admin Ban System.health': '`healthy`, `warning` or `critical`; null = all. Passed on unchecked.',
+  'Cabinet Admin Ban System.node_name': 'Name of the node.',
+  'Cabinet Admin Ban System.key': 'Name of a setting of the ban system.',
+  'Cabinet Admin Ban System.value': 'New value as text.',
+  'GET /cabinet/admin/ban-system/users.status': '`over_limit`, `with_limit` or `unlimited`; null = all. Passed on unchecked.',
+  'GET /cabinet/admin/ban-system/agents.status': '`online` or `offline`; null = all. Passed on unchecked.',
 };

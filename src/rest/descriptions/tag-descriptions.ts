@@ -71,6 +71,10 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Texts of the e-mails that the service sends, by type and language. A template of the administrators replaces the built-in text from the next mail on.',
   'Cabinet Notifications': 'What a user wants to be notified of, a test notification, and the history of the account.',
   'Cabinet Admin VpnPanel': 'The VPN panel for administrators: nodes, squads, migration and synchronisation.',
+  'Cabinet Admin Ban System':
+    'The outside system that bans users with too many addresses: users, bans, agents, traffic and settings of it. Nothing of it is stored here.',
+  'ban-notifications': 'Messages to users about bans and warnings, requested by the ban system.',
+  'Cabinet Admin Updates': 'Published releases of the service and of the cabinet pages.',
   'Admin RBAC': 'Roles of administrators and their assignment. Administrators can manage roles below their own level only.',
   'Admin RBAC Policies': 'Policies that deny single actions by time or address.',
   'Admin RBAC Audit Log': 'Every request of an administrator with its outcome.',

@@ -74,6 +74,9 @@ describe('the jobs of all modules', () => {
       'safety.refresh-disposable-domains': 5 * MINUTE_MS,
       'safety.check-channels': MINUTE_MS,
       'safety.watch-panel': 45 * SECOND_MS,
+      'updates.check': HOUR_MS,
+      'traffic.fast-check': 10 * MINUTE_MS,
+      'traffic.daily-check': MINUTE_MS,
       'users.delete-inactive': HOUR_MS,
       'core.purge': HOUR_MS,
     });

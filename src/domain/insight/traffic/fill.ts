@@ -17,6 +17,9 @@ import {
 } from './fill-repo.ts';
 import type { TrafficRange } from './rules.ts';
 
+/** Both days included. */
+type Days = Pick<TrafficRange, 'from' | 'to'>;
+
 const FRESH_MS = 5 * MINUTE_MS;
 /** How long a request waits for a reading; what takes longer goes on without it. */
 const WAIT_MS = 10_000;
@@ -32,7 +35,7 @@ const DEVICES_PAGE = 1_000;
  * @returns null: no panel is configured
  * @throws AppError 502 with the reason, nothing is stored then | 503 while the first reading takes longer
  */
-export async function usageFill(app: App, range: TrafficRange): Promise<Fill | null> {
+export async function usageFill(app: App, range: Days): Promise<Fill | null> {
   if (app.ports.panel.configurationError() !== null) return null;
   const day = (moment: Date) => moment.toISOString().slice(0, 10);
   return currentFill(app, `usage:${day(range.from)}:${day(range.to)}`, (fillId) => readUsage(app, fillId, range));
@@ -86,7 +89,7 @@ async function awaitReading(app: App, key: string, isFresh: (fill: Fill | null) 
 }
 
 /** A node that gives no answer is left out; none that answers is a panel that is away. */
-async function readUsage(app: App, fillId: number, range: TrafficRange): Promise<FillNode[]> {
+async function readUsage(app: App, fillId: number, range: Days): Promise<FillNode[]> {
   const { panel } = app.ports;
   const nodes = await panel.listNodes();
   const waiting = [...nodes];

@@ -1,0 +1,107 @@
+import type { App } from '../../core/app.ts';
+import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
+import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
+import { storeSnapshots } from './repo.ts';
+import { alarmFilter, fastCheckOf, gbText } from './rules.ts';
+import { sendAlarms } from './send-alarms.ts';
+
+/** The panel gives at most so many users a page. */
+const MAX_PAGE = 1_000;
+/** The settings have no upper bound. */
+const MAX_AT_ONCE = 50;
+const MAX_VALID_MS = 365 * DAY_MS;
+/** Messages are for the heaviest few; the others are only counted. */
+const MAX_KEPT = 1_000;
+
+interface Increase {
+  user: PanelUser;
+  bytes: number;
+}
+
+/**
+ * Compares the used traffic of every panel user with the last reading, which is stored, and tells the administrators who used too much
+ * since (job `traffic.fast-check`). Where the panel gives no answer any more, it ends with what it has found; each user's next reading is
+ * compared with the last one of that user.
+ */
+export async function checkUsedTraffic(app: App, signal: AbortSignal): Promise<void> {
+  const check = fastCheckOf(app.settings);
+  if (check === null || app.ports.panel.configurationError() !== null) return;
+  const found = await readIncreases(app, check.thresholdBytes, signal);
+  if (found.length === 0) return;
+  const names = await nodeNames(app);
+  const violations = found.map(({ user, bytes }) => ({
+    panelUuid: user.uuid,
+    bytes,
+    values: {
+      user: nameOf(user),
+      uuid: user.uuid,
+      node: (user.lastConnectedNodeUuid !== null && names.get(user.lastConnectedNodeUuid)) || '—',
+      minutes: check.intervalMs / MINUTE_MS,
+      used: gbText(bytes),
+      threshold: gbText(check.thresholdBytes),
+    },
+  }));
+  await sendAlarms(app, 'operations.traffic_fast', violations);
+}
+
+async function nodeNames(app: App): Promise<ReadonlyMap<string, string>> {
+  try {
+    return new Map((await app.ports.panel.listNodes()).map(({ uuid, name }) => [uuid, name]));
+  } catch (error) {
+    if (!isPanelError(error)) throw error;
+    return new Map();
+  }
+}
+
+/** The heaviest increases of those whom the settings do not leave out. Reads some pages of the panel's users at once. */
+async function readIncreases(app: App, thresholdBytes: number, signal: AbortSignal): Promise<Increase[]> {
+  const { panel } = app.ports;
+  const { excludedUsers, countsNode } = alarmFilter(app.settings);
+  const size = Math.min(app.settings.get('TRAFFIC_CHECK_BATCH_SIZE'), MAX_PAGE);
+  const validMs = Math.min(app.settings.get('TRAFFIC_SNAPSHOT_TTL_HOURS') * HOUR_MS, MAX_VALID_MS);
+  let found: Increase[] = [];
+
+  const readPage = async (start: number): Promise<number> => {
+    const { users, total } = await panel.listUsers({ start, size });
+    const now = app.clock.now();
+    const moments = { now, validFrom: addMs(now, -validMs), refreshBefore: addMs(now, -validMs / 4) };
+    const rows = users.map(({ uuid, usedTrafficBytes }) => ({ panelUuid: uuid, usedBytes: usedTrafficBytes }));
+    const increases = await storeSnapshots(app.db, rows, { ...moments, thresholdBytes });
+    const byUuid = new Map(users.map((user) => [user.uuid.toLowerCase(), user]));
+    const counted = increases.flatMap(({ panelUuid, increaseBytes }) => {
+      const user = byUuid.get(panelUuid);
+      const isCounted = user && !excludedUsers.has(panelUuid) && countsNode(user.lastConnectedNodeUuid);
+      return isCounted ? [{ user, bytes: increaseBytes }] : [];
+    });
+    found = [...found, ...counted].sort((a, b) => b.bytes - a.bytes).slice(0, MAX_KEPT);
+    return total;
+  };
+
+  /** Number of all users; 0 = no further page is to be read. */
+  const pageOrEnd = async (start: number): Promise<number> => {
+    try {
+      return await readPage(start);
+    } catch (error) {
+      if (!isPanelError(error)) throw error;
+      app.log.warn({ err: error, start }, 'traffic check: the panel gave no answer');
+      return 0;
+    }
+  };
+
+  // The first page says how many there are.
+  let next = size;
+  let end = await pageOrEnd(0);
+  const work = async () => {
+    for (let start = next; start < end && !signal.aborted; start = next) {
+      next = start + size;
+      end = Math.min(end, await pageOrEnd(start));
+    }
+  };
+  const atOnce = Math.min(app.settings.get('TRAFFIC_CHECK_CONCURRENCY'), MAX_AT_ONCE);
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return found;
+}
+
+function nameOf({ username, messengerId, email }: PanelUser): string {
+  return [username, messengerId, email].filter((name) => name !== null).join(', ');
+}

@@ -1,0 +1,20 @@
+import { MINUTE_MS } from '../../core/clock.ts';
+import { defineJob } from '../../core/jobs/define-job.ts';
+import { checkDailyTraffic } from './daily-check.ts';
+import { checkUsedTraffic } from './fast-check.ts';
+import { fastCheckOf } from './rules.ts';
+
+const OFF_MS = 10 * MINUTE_MS;
+
+/** Reads all users of the panel: a million of them take some minutes. */
+const fast = defineJob({
+  name: 'traffic.fast-check',
+  queue: { expireSeconds: 1_800 },
+  every: (app) => fastCheckOf(app.settings)?.intervalMs ?? OFF_MS,
+  handle: (app, { signal }) => checkUsedTraffic(app, signal),
+});
+
+/** Looks every minute whether the check of the day is due. */
+const daily = defineJob({ name: 'traffic.daily-check', every: () => MINUTE_MS, handle: checkDailyTraffic });
+
+export const trafficAlarmJobs = [fast, daily];

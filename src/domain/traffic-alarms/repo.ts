@@ -1,0 +1,65 @@
+import type { Db } from '../../core/db/db.ts';
+
+export interface ReadTraffic {
+  panelUuid: string;
+  usedBytes: number;
+}
+
+/**
+ * Stores what users have used and compares it with what is stored. A user who is new, whose row is older than `validFrom`, or whose
+ * counter was reset has no increase. Rows that say the same are not written again until they are old, since a panel has a million users.
+ * @returns the users with an increase of at least `thresholdBytes`
+ */
+export async function storeSnapshots(
+  db: Db,
+  rows: readonly ReadTraffic[],
+  { now, validFrom, refreshBefore, thresholdBytes }: { now: Date; validFrom: Date; refreshBefore: Date; thresholdBytes: number },
+): Promise<{ panelUuid: string; increaseBytes: number }[]> {
+  return db.sql(
+    `WITH given AS (
+         SELECT DISTINCT ON (g."panelUuid") g."panelUuid" AS panel_uuid, g."usedBytes" AS used_bytes
+         FROM jsonb_to_recordset($1::jsonb) AS g("panelUuid" uuid, "usedBytes" bigint) ORDER BY g."panelUuid"),
+       known AS MATERIALIZED (
+         SELECT s.panel_uuid, s.used_bytes, s.read_at FROM traffic_snapshots s JOIN given g ON g.panel_uuid = s.panel_uuid),
+       stored AS (
+         INSERT INTO traffic_snapshots AS s (panel_uuid, used_bytes, read_at)
+         SELECT panel_uuid, used_bytes, $2::timestamptz FROM given ORDER BY panel_uuid
+         ON CONFLICT (panel_uuid) DO UPDATE SET used_bytes = EXCLUDED.used_bytes, read_at = EXCLUDED.read_at
+           WHERE s.used_bytes <> EXCLUDED.used_bytes OR s.read_at < $4::timestamptz RETURNING s.panel_uuid)
+     SELECT g.panel_uuid, g.used_bytes - k.used_bytes AS increase_bytes
+     FROM given g JOIN known k ON k.panel_uuid = g.panel_uuid
+     WHERE k.read_at >= $3::timestamptz AND g.used_bytes > k.used_bytes AND g.used_bytes - k.used_bytes >= $5::bigint`,
+    [JSON.stringify(rows), now, validFrom, refreshBefore, Math.ceil(thresholdBytes)],
+  );
+}
+
+/** @returns whether the administrators may be told of this user now, which counts as done; of two callers at once, one gets true */
+export async function claimAlarm(db: Db, panelUuid: string, now: Date, notifiedBefore: Date): Promise<boolean> {
+  const rows = await db.sql(
+    `INSERT INTO traffic_alarms AS a (panel_uuid, notified_at) VALUES ($1::uuid, $2::timestamptz)
+     ON CONFLICT (panel_uuid) DO UPDATE SET notified_at = EXCLUDED.notified_at WHERE a.notified_at <= $3::timestamptz
+     RETURNING a.panel_uuid`,
+    [panelUuid, now, notifiedBefore],
+  );
+  return rows.length > 0;
+}
+
+export interface UserOfDay {
+  panelUuid: string;
+  totalBytes: number;
+  nodeBytes: Record<string, number>;
+  messengerId: number | null;
+  username: string | null;
+  email: string | null;
+}
+
+/** Users of a reading with at least so much traffic, most first. */
+export function listHeavyUsers(db: Db, fillId: number, thresholdBytes: number, limit: number): Promise<UserOfDay[]> {
+  return db.sql<UserOfDay>(
+    `SELECT u.vpnpanel_uuid AS panel_uuid, r.total_bytes, r.node_bytes, u.messenger_id, u.username, u.email
+     FROM panel_traffic_users r JOIN users u ON u.id = r.user_id
+     WHERE r.fill_id = $1::int AND r.total_bytes >= $2::bigint AND u.vpnpanel_uuid IS NOT NULL
+     ORDER BY r.total_bytes DESC, r.user_id LIMIT $3::int`,
+    [fillId, Math.ceil(thresholdBytes), limit],
+  );
+}

@@ -1,0 +1,84 @@
+import type { App } from '../../core/app.ts';
+import { HOUR_MS } from '../../core/clock.ts';
+import { readState, writeState } from '../../core/service-state.ts';
+import { drop, putIfAbsent } from '../../core/short-lived.ts';
+import { notifyOfUpdate } from './notify-of-update.ts';
+import type { Release } from './ports.ts';
+import { isNewer } from './versions.ts';
+
+/** `bot` is this service, `cabinet` its pages. */
+type Project = 'bot' | 'cabinet';
+
+/** The last list that could be read, shared by all instances. */
+interface StoredList {
+  repo: string;
+  releases: Release[];
+  /** ISO 8601. */
+  fetchedAt: string;
+}
+
+export interface ProjectReleases {
+  /** Empty when unknown. */
+  currentVersion: string;
+  hasUpdates: boolean;
+  /** In the order of the platform, at most 10. */
+  releases: Release[];
+  /** Empty when no repository is set. */
+  repoUrl: string;
+}
+
+const FRESH_MS = HOUR_MS;
+const SHOWN = 10;
+/** Longer than a reading takes, in case that its process dies. */
+const CLAIM_SECONDS = 20;
+
+/** Releases of both projects, read again when they are an hour old; failures leave the last list (spec 06 section 14). Never throws for them. */
+export async function readReleases(app: App): Promise<Record<Project, ProjectReleases>> {
+  const [bot, cabinet] = await Promise.all([listOf(app, 'bot', FRESH_MS), listOf(app, 'cabinet', FRESH_MS)]);
+  const currentVersion = app.ports.instance.version();
+  const hasUpdates = app.settings.get('VERSION_CHECK_ENABLED') && bot.some(({ tagName }) => isNewer(tagName, currentVersion));
+  const newest = cabinet.find(({ prerelease }) => !prerelease);
+  return {
+    bot: { ...shown(app, 'bot', bot), currentVersion, hasUpdates },
+    cabinet: { ...shown(app, 'cabinet', cabinet), currentVersion: newest?.tagName ?? '', hasUpdates: false },
+  };
+}
+
+/** Looks for a new version (job `updates.check`) and tells the administrators, once for each. */
+export async function checkForUpdate(app: App): Promise<void> {
+  if (app.settings.get('VERSION_CHECK_ENABLED')) await listOf(app, 'bot', 0);
+}
+
+function shown(app: App, project: Project, releases: Release[]) {
+  const repo = repoOf(app, project);
+  return { releases: releases.slice(0, SHOWN), repoUrl: repo === null ? '' : app.ports.releases.pageOf(repo) };
+}
+
+/** Null when none is set, or what is set is no repository. */
+function repoOf(app: App, project: Project): string | null {
+  const repo = (project === 'bot' ? app.settings.get('VERSION_CHECK_REPO') : app.env.releases.cabinetRepo)?.trim() ?? '';
+  const names = repo.split('/');
+  return names.length === 2 && names.every((name) => /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(name)) ? repo : null;
+}
+
+/** The stored list if it is younger than `freshMs`, else a new one. One caller at a time reads a new one, the others get the stored one. */
+async function listOf(app: App, project: Project, freshMs: number): Promise<Release[]> {
+  const repo = repoOf(app, project);
+  if (repo === null) return [];
+  const key = `updates:${project}`;
+  const stored = await readState<StoredList>(app.db, key);
+  const known = stored?.repo === repo ? stored : null;
+  const isFresh = known !== null && app.clock.now().getTime() - Date.parse(known.fetchedAt) < freshMs;
+  if (isFresh || !(await putIfAbsent(app, key, {}, CLAIM_SECONDS))) return known?.releases ?? [];
+  try {
+    const releases = await app.ports.releases.listReleases(repo);
+    await writeState(app.db, key, { repo, releases, fetchedAt: app.clock.now().toISOString() } satisfies StoredList);
+    if (project === 'bot') await notifyOfUpdate(app, repo, releases);
+    return releases;
+  } catch (error) {
+    app.log.warn({ err: error, project }, 'updates: the releases could not be read; the last list stays');
+    return known?.releases ?? [];
+  } finally {
+    await drop(app, key);
+  }
+}

@@ -1,0 +1,15 @@
+import { readReleases } from '../../domain/updates/read-releases.ts';
+import { adminProcedure, router } from '../trpc.ts';
+import { toWire } from '../wire.ts';
+import { ReleasesResponse } from './updates.schemas.ts';
+
+const tags: [string] = ['Cabinet Admin Updates'];
+
+export const adminUpdatesRouter = router({
+  releases: adminProcedure('updates:read')
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/updates/releases', tags, summary: 'Releases of service and cabinet' },
+    })
+    .output(toWire(ReleasesResponse))
+    .query(({ ctx }) => readReleases(ctx.app)),
+});

@@ -1,0 +1,17 @@
+import { sendBanNotice } from '../../domain/ban-system/send-ban-notice.ts';
+import { router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import { BanNotificationRequest, BanNotificationResponse } from './ban-notifications.schemas.ts';
+
+const tags: [string] = ['ban-notifications'];
+
+export const banNotificationsRouter = router({
+  send: webProcedure
+    .meta({ openapi: { method: 'POST', path: '/ban-notifications/send', tags, summary: 'Tell a user of a ban' } })
+    .input(fromWire(BanNotificationRequest))
+    .output(toWire(BanNotificationResponse))
+    .mutation(async ({ ctx, input }) => {
+      const { isSent, message, messengerId } = await sendBanNotice(ctx.app, input);
+      return { success: isSent, message, messengerId, sent: isSent };
+    }),
+});

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays, addMs, HOUR_MS, MINUTE_MS, startOfDay } from '../../../src/core/clock.ts';
+import { PanelError } from '../../../src/domain/provisioning/ports.ts';
+import { checkDailyTraffic } from '../../../src/domain/traffic-alarms/daily-check.ts';
+import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { TestClock, testApp } from '../../support/test-app.ts';
+
+const GB = 1024 ** 3;
+const NODES = ['0de00000-0000-4000-8000-00000000000a', '0de00000-0000-4000-8000-00000000000b'] as const;
+const clock = new TestClock();
+/** 03:30 UTC, a day that no other test uses. */
+const DUE = addMs(startOfDay(addDays(new Date(), 3)), 3 * HOUR_MS + 30 * MINUTE_MS);
+
+let users: { user: BuiltUser; uuid: string }[];
+let app: App;
+
+beforeAll(async () => {
+  ({ app } = await testApp({ clock }));
+  users = [];
+  for (let n = 0; n < 3; n += 1) {
+    const [user, uuid] = [await aUser(app), crypto.randomUUID()];
+    await app.db.sql('UPDATE users SET vpnpanel_uuid = $2::uuid WHERE id = $1::int RETURNING id', [user.id, uuid]);
+    users.push({ user, uuid });
+  }
+});
+afterAll(() => clean());
+beforeEach(() => clean());
+
+async function clean(): Promise<void> {
+  await app.db.sql("DELETE FROM service_state WHERE key = 'traffic-alarms:daily' RETURNING key");
+  await app.db.sql('DELETE FROM panel_traffic_fills RETURNING id');
+  await app.db.sql('DELETE FROM traffic_alarms RETURNING panel_uuid');
+}
+
+/** Traffic in GB of each user through each node, and what the administrators are told. */
+async function anInstallation(gb: readonly (readonly [number, number])[], environment: Record<string, string> = {}) {
+  const chatId = -4_000_000 - unique();
+  const made = await testApp({
+    clock,
+    environment: {
+      TRAFFIC_DAILY_CHECK_ENABLED: 'true',
+      TRAFFIC_DAILY_CHECK_TIME: '03:30',
+      ADMIN_NOTIFICATIONS_ENABLED: 'true',
+      ADMIN_NOTIFICATIONS_CHAT_ID: String(chatId),
+      ADMIN_NOTIFICATIONS_TOPIC_ID: '8',
+      ...environment,
+    },
+  });
+  const ranges: { from: Date; to: Date }[] = [];
+  const panel = {
+    ...made.ports.panel,
+    configurationError: () => null,
+    listNodes: async () => NODES.map((uuid, index) => ({ uuid, name: `Node ${index}`, countryCode: 'NL' })),
+    listNodeUserBytes: async (node: string, range: { from: Date; to: Date }) => {
+      ranges.push(range);
+      const at = NODES.indexOf(node as (typeof NODES)[number]);
+      return gb.map((traffic, index) => ({ userUuid: users[index]!.uuid, totalBytes: traffic[at]! * GB }));
+    },
+  };
+  const installation = { ...made.app, ports: { ...made.ports, panel: panel as unknown as App['ports']['panel'] } };
+  const notices = () =>
+    app.db.sql<{ html: string; thread: string }>(
+      `SELECT data ->> 'html' AS html, data ->> 'threadId' AS thread FROM jobs.job
+       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after`,
+      [chatId],
+    );
+  const notified = async () => (await notices()).map(({ html }) => users.findIndex(({ uuid }) => html.includes(uuid)));
+  return { app: installation, panel, ranges, notices, notified };
+}
+
+describe('06 14: daily traffic check', () => {
+  test('once a day at its time: users with the threshold or more in the day before', async () => {
+    const t = await anInstallation([
+      [30, 20],
+      [49, 0],
+      [0, 80],
+    ]);
+    clock.set(addMs(DUE, -MINUTE_MS));
+    await checkDailyTraffic(t.app);
+    expect(t.ranges).toEqual([]);
+    for (const minutes of [0, 1, 2, 30]) {
+      clock.set(addMs(DUE, minutes * MINUTE_MS));
+      await checkDailyTraffic(t.app);
+    }
+    expect(t.ranges[0]).toEqual({ from: addDays(DUE, -1), to: addMs(DUE, -1) });
+    expect(t.ranges).toHaveLength(2);
+    expect(await t.notified()).toEqual([2, 0]);
+    const [first] = await t.notices();
+    expect(first!.thread).toBe('8');
+    expect(first!.html).toMatch(/Node 1.*80 ГБ.*50 ГБ/s);
+  });
+
+  test('only traffic through nodes that count; excluded users are left out here too', async () => {
+    clock.set(DUE);
+    const gb = [
+      [60, 10],
+      [10, 60],
+      [60, 60],
+    ] as const;
+    const cases: [Record<string, string>, number[]][] = [
+      [{ TRAFFIC_MONITORED_NODES: NODES[0] }, [0, 2]],
+      [{ TRAFFIC_IGNORED_NODES: `${NODES[0]} # first` }, [1, 2]],
+      [{ TRAFFIC_EXCLUDED_USER_UUIDS: users[2]!.uuid }, [0, 1]],
+    ];
+    for (const [environment, expected] of cases) {
+      await clean();
+      const t = await anInstallation(gb, environment);
+      await checkDailyTraffic(t.app);
+      expect((await t.notified()).sort()).toEqual(expected);
+    }
+  });
+
+  test('a panel that is away is asked again; after an hour the day is left out', async () => {
+    const t = await anInstallation([[90, 0]]);
+    const { listNodeUserBytes } = t.panel;
+    t.panel.listNodeUserBytes = async () => {
+      throw new PanelError('unavailable', 'VPN panel did not answer');
+    };
+    clock.set(DUE);
+    await checkDailyTraffic(t.app);
+    t.panel.listNodeUserBytes = listNodeUserBytes;
+    clock.set(addMs(DUE, HOUR_MS));
+    await checkDailyTraffic(t.app);
+    expect(await t.notified()).toEqual([]);
+    clock.set(addMs(DUE, 59 * MINUTE_MS));
+    await checkDailyTraffic(t.app);
+    expect(await t.notified()).toEqual([0]);
+  });
+
+  test('both checks share the cooldown of a user; off is off', async () => {
+    clock.set(DUE);
+    await app.db.sql(
+      'INSERT INTO traffic_alarms (panel_uuid, notified_at) VALUES ($1::uuid, $2::timestamptz) RETURNING panel_uuid',
+      [users[0]!.uuid, addMs(DUE, -59 * MINUTE_MS)],
+    );
+    const t = await anInstallation([
+      [90, 0],
+      [91, 0],
+    ]);
+    await checkDailyTraffic(t.app);
+    expect(await t.notified()).toEqual([1]);
+    await clean();
+    const off = await anInstallation([[90, 0]], { TRAFFIC_DAILY_CHECK_ENABLED: 'false' });
+    await checkDailyTraffic(off.app);
+    expect(off.ranges).toEqual([]);
+  });
+});
