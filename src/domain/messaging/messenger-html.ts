@@ -99,12 +99,18 @@ export function unescapeTags(text: string, markup: MessengerMarkup): string {
  * The one attribute that a tag may have, with its value escaped; empty without it.
  * @param tag name in lower case
  * @param text what follows the name
+ * @param read what reads the entities of its value; nothing where the text was unescaped as a whole
  */
-export function attributeOf(tag: string, text: string, markup: MessengerMarkup): string {
+export function attributeOf(
+  tag: string,
+  text: string,
+  markup: MessengerMarkup,
+  read: (value: string) => string = (value) => value,
+): string {
   const name = tag === 'a' ? 'href' : tag === 'span' ? 'class' : tag === markup.emojiTag ? markup.emojiIdAttribute : null;
   if (name === null) return '';
   for (const [, given, double, single] of text.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-    const value = unescaped(double ?? single ?? '');
+    const value = read(double ?? single ?? '');
     if (given?.toLowerCase() !== name) continue;
     return tag === 'a' && !isLink(value, markup) ? '' : ` ${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`;
   }
@@ -130,8 +136,8 @@ export function visibleText(text: string, markup: MessengerMarkup): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
-/** The messenger knows these four names and numbers. */
-function unescaped(text: string): string {
+/** Reads entities. The messenger knows these four names and numbers. */
+export function unescaped(text: string): string {
   return text.replace(/&(?:(lt|gt|amp|quot)|#(\d{1,7})|#x([\da-fA-F]{1,6}));/g, (entity: string, name, decimal, hex) => {
     if (name !== undefined) return ENTITIES[name as string]!;
     const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);

@@ -1,4 +1,4 @@
-import { attributeOf, isKnown, OPENS_NOTHING, tagsOf, unescapeTags } from './messenger-html.ts';
+import { attributeOf, isKnown, OPENS_NOTHING, tagsOf, unescaped, unescapeTags } from './messenger-html.ts';
 import type { MessengerMarkup } from './ports.ts';
 
 /**
@@ -22,7 +22,7 @@ export function sendableHtml(text: string, markup: MessengerMarkup): string {
     } else if (isClosing) {
       if (open.pop()) result += `</${name}>`;
     } else if (!isEmpty) {
-      const attribute = attributeOf(name, attributes, markup);
+      const attribute = attributeOf(name, attributes, markup, unescaped);
       const isWritten = isComplete(name, attribute, markup);
       open.push(isWritten);
       if (isWritten) result += `<${name}${attribute}>`;
