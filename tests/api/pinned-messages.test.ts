@@ -40,14 +40,14 @@ const AREAS = [
     base: WEB,
     client: () => api as ApiClient,
     create: (body: object, broadcast = false) => api.post(WEB, { content: 'Hello', ...body }, { query: { broadcast } }),
-    language: { 'accept-language': 'en' },
+    language: { 'accept-language': 'en' } as Record<string, string>,
   },
   {
     area: 'administration',
     base: ADMIN,
     client: () => boss as ApiClient,
     create: (body: object, broadcast = false) => boss.post(ADMIN, { content: 'Hello', broadcast, ...body }),
-    language: {},
+    language: {} as Record<string, string>,
   },
 ];
 
