@@ -86,7 +86,10 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect(list).toMatchObject({ total: 2, limit: 20, offset: 0 });
     // What only loses its place keeps its date.
     expect(list.items).toEqual([second, { ...first.body.message, is_active: false }]);
-    expect((await client().get(base, { query: { active_only: true } })).body).toMatchObject({ items: [{ id: second.id }], total: 1 });
+    expect((await client().get(base, { query: { active_only: true } })).body).toMatchObject({
+      items: [{ id: second.id }],
+      total: 1,
+    });
     expect((await client().get(base, { query: { limit: 1, offset: 1 } })).body).toMatchObject({
       ...{ items: [{ id: first.body.message.id }], total: 2, limit: 1, offset: 1 },
     });
@@ -113,15 +116,16 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
   test('neither text nor file, and what the messenger would refuse, is 400 and changes nothing', async () => {
     const { id } = await made({ content: 'stays' });
     const asked = async (content: string) => {
-      const reply = await client()
-        .with(language)
-        .post(base, { content });
+      const reply = await client().with(language).post(base, { content });
       return refusalOf(reply);
     };
     expect(await asked('   ')).toEqual([400, EMPTY]);
     // It would show nothing.
     expect(await asked('<b></b><hr>')).toEqual([400, EMPTY]);
-    expect(await asked('<script>x</script>')).toEqual([400, 'The tag <script> is not supported. Remove it or use a supported one.']);
+    expect(await asked('<script>x</script>')).toEqual([
+      400,
+      'The tag <script> is not supported. Remove it or use a supported one.',
+    ]);
     expect(await asked('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag.']);
     expect(await asked('<b><i>x</b></i>')).toEqual([400, 'Tags are closed in the wrong order: expected </i>, found </b>.']);
     expect(await asked('<b>x')).toEqual([400, 'The tag <b> is not closed.']);
@@ -172,7 +176,11 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
       ...[422, ['body', 'media', 'type'], 'string_pattern_mismatch'],
     ]);
     const { id } = await made({ media: photo('x'.repeat(255)) });
-    expect(issueOf(await client().patch(`${base}/${id}`, { media: photo('x'.repeat(256)) }))).toEqual([422, file, 'string_too_long']);
+    expect(issueOf(await client().patch(`${base}/${id}`, { media: photo('x'.repeat(256)) }))).toEqual([
+      422,
+      file,
+      'string_too_long',
+    ]);
     expect(issueOf(await client().get(base, { query: { limit: 101 } }))).toEqual([422, ['query', 'limit'], 'less_than_equal']);
   });
 
@@ -256,7 +264,9 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     const { id } = await made();
     await client().post(`${base}/active/deactivate`);
     expect((await client().post(`${base}/active/unpin`)).body).toEqual({ unpinned_count: 0, failed_count: 0, was_active: false });
-    const [row] = await t.app.db.sql("SELECT count(*)::int AS n FROM mass_sends WHERE kind = 'unpin' AND source_id = $1::int", [id]);
+    const [row] = await t.app.db.sql("SELECT count(*)::int AS n FROM mass_sends WHERE kind = 'unpin' AND source_id = $1::int", [
+      id,
+    ]);
     expect(row).toEqual({ n: 0 });
   });
 

@@ -70,9 +70,7 @@ describe('spec 05 section 4: pinned messages raced, on two instances', () => {
 
   test('a refused call does not use up the minute of another one', async () => {
     const { id } = await aMessage();
-    const results = await Promise.allSettled(
-      times(20).map((n) => broadcastMessage(app(n), n === 10 ? id : 2_147_000_000)),
-    );
+    const results = await Promise.allSettled(times(20).map((n) => broadcastMessage(app(n), n === 10 ? id : 2_147_000_000)));
     expect(results[10]!.status).toBe('fulfilled');
     for (const [n, one] of results.entries()) {
       if (n !== 10 && one.status === 'rejected') expect([404, 429]).toContain(one.reason.status);

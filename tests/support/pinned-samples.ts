@@ -1,6 +1,6 @@
 import type { App } from '../../src/core/app.ts';
-import { findSend } from '../../src/domain/mass-sends/send-repo.ts';
 import { type RunResult, runSend } from '../../src/domain/mass-sends/run-send.ts';
+import { findSend } from '../../src/domain/mass-sends/send-repo.ts';
 import type { MassSend } from '../../src/domain/mass-sends/types.ts';
 import { MessengerError, type MessengerFile, type SendOptions } from '../../src/domain/messaging/ports.ts';
 import type { PinnedDraft } from '../../src/domain/pinned-messages/types.ts';
@@ -70,7 +70,9 @@ export function chats(app: App, fail: (step: Step, chatId: number) => void | Pro
 
 /** The newest send of pinned messages. */
 export async function lastPinSend(app: App): Promise<MassSend> {
-  const [row] = await app.db.sql<{ id: number }>("SELECT id FROM mass_sends WHERE kind IN ('pinned', 'unpin') ORDER BY id DESC LIMIT 1");
+  const [row] = await app.db.sql<{ id: number }>(
+    "SELECT id FROM mass_sends WHERE kind IN ('pinned', 'unpin') ORDER BY id DESC LIMIT 1",
+  );
   return (await findSend(app.db, row!.id))!;
 }
 
@@ -94,7 +96,8 @@ export async function pinSendDone(app: App): Promise<MassSend> {
 export async function withoutPinnedMessages(app: App): Promise<void> {
   await app.db.sql("DELETE FROM service_state WHERE key = 'pinned-messages:cooldown' RETURNING key");
   await app.db.sql("UPDATE mass_sends SET state = 'cancelled', finished_at = now() WHERE finished_at IS NULL RETURNING id");
-  for (const table of ['pinned_deliveries', 'pinned_messages']) await app.db.sql(`DELETE FROM ${table} WHERE true RETURNING 1 AS gone`);
+  for (const table of ['pinned_deliveries', 'pinned_messages'])
+    await app.db.sql(`DELETE FROM ${table} WHERE true RETURNING 1 AS gone`);
   // Users of other tests in this database.
   await app.db.sql("UPDATE users SET status = 'blocked' WHERE status = 'active' RETURNING id");
   await app.db.sql('DELETE FROM send_paces WHERE true RETURNING channel');

@@ -75,7 +75,10 @@ describe.skipIf(!serverUrl)('600 recipients and 4 kills (left out without a serv
   test('everyone has it pinned once; a second message got only who was under way, and is marked', async () => {
     await t.app.db.sql("UPDATE users SET status = 'blocked' RETURNING id");
     const ids = await aCrowd(t.app, RECIPIENTS);
-    await t.app.db.sql('UPDATE users SET messenger_id = $2::bigint + id WHERE id = ANY($1::int[]) RETURNING id', [ids, FIRST_CHAT]);
+    await t.app.db.sql('UPDATE users SET messenger_id = $2::bigint + id WHERE id = ANY($1::int[]) RETURNING id', [
+      ids,
+      FIRST_CHAT,
+    ]);
     await t.app.db.sql("UPDATE users SET status = 'blocked' WHERE NOT (id = ANY($1::int[])) RETURNING id", [ids]);
     await createPinnedMessage(t.app, TOKEN, PINNED, { broadcast: true, language: null });
     const { id } = await lastPinSend(t.app);
@@ -83,7 +86,9 @@ describe.skipIf(!serverUrl)('600 recipients and 4 kills (left out without a serv
     let killed = 0;
     const work = async (): Promise<void> => {
       const script = join(import.meta.dirname, '..', 'support', 'send-worker.ts');
-      const worker = spawn(process.execPath, [script, database.url!, url, String(id)], { stdio: ['ignore', 'ignore', 'inherit'] });
+      const worker = spawn(process.execPath, [script, database.url!, url, String(id)], {
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
       workers.add(worker);
       const [code, signal] = (await once(worker, 'exit')) as [number | null, string | null];
       workers.delete(worker);
@@ -109,6 +114,8 @@ describe.skipIf(!serverUrl)('600 recipients and 4 kills (left out without a serv
     expect(messages - RECIPIENTS).toBeLessThanOrEqual(send.repeated);
     // The message that is pinned is the one that the row knows, so that it can be unpinned.
     expect(rows.filter(({ isPinned }) => !isPinned)).toEqual([]);
-    expect(rows.filter(({ chatId, messageId }) => !pinsOf.get(chatId)?.has(messageId) || pinsOf.get(chatId)!.size !== 1)).toEqual([]);
+    expect(rows.filter(({ chatId, messageId }) => !pinsOf.get(chatId)?.has(messageId) || pinsOf.get(chatId)!.size !== 1)).toEqual(
+      [],
+    );
   });
 });

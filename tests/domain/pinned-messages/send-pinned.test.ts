@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { insertFile } from '../../../src/domain/media/repo.ts';
 import { continueAbandoned } from '../../../src/domain/mass-sends/control-sends.ts';
 import { claimRecipients, prepareShare } from '../../../src/domain/mass-sends/recipient-repo.ts';
 import { findSend, takeSend } from '../../../src/domain/mass-sends/send-repo.ts';
+import { insertFile } from '../../../src/domain/media/repo.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { deletePinnedMessage } from '../../../src/domain/pinned-messages/manage-messages.ts';
 import {
@@ -16,7 +16,15 @@ import { FAST, KINDS } from '../../support/broadcast-samples.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aPng } from '../../support/media-samples.ts';
 import { setUser } from '../../support/merge-samples.ts';
-import { chats, lastPinSend, PINNED, pinSendDone, runPinSend, TOKEN, withoutPinnedMessages } from '../../support/pinned-samples.ts';
+import {
+  chats,
+  lastPinSend,
+  PINNED,
+  pinSendDone,
+  runPinSend,
+  TOKEN,
+  withoutPinnedMessages,
+} from '../../support/pinned-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -113,6 +121,20 @@ describe('a broadcast of a pinned message (spec 05 section 4)', () => {
     await aMessage({}, true);
     expect(await pinSendDone(app)).toMatchObject({ sent: 1, failed: 1 });
     expect([of(ann!.messengerId).length, pins]).toEqual([1, 2]);
+  });
+
+  test('a pin that is never answered is put off, and the chat keeps its one message', async () => {
+    const [ann] = await someUsers(1);
+    let tries = 0;
+    const { app, of } = chats(t.app, (step) => {
+      if (step !== 'pin') return;
+      tries += 1;
+      throw new MessengerError({ kind: 'unavailable', mayHaveArrived: true }, 'no answer');
+    });
+    await aMessage({}, true);
+    expect(await runPinSend(app, await lastPinSend(app))).toEqual({ isOver: false, waitMs: 30_000 });
+    // Each of them may take a whole time-out: more would take longer than the lease of the worker.
+    expect([tries, of(ann!.messengerId).length]).toEqual([2, 1]);
   });
 
   test('who blocked the bot is recorded and counts as failed; a refused message and a refused pin too', async () => {

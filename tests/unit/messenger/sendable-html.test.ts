@@ -14,8 +14,16 @@ test.each([
   ['a link', '<a href="https://x.example/?a=1&amp;b=2" onclick="x()">a</a>', '<a href="https://x.example/?a=1&amp;b=2">a</a>'],
   ['an address with an unknown scheme', '<a href="javascript:x()">a</a>', 'a'],
   ['attributes of other tags', '<b class="x" onclick="y">a</b><pre lang="js">b</pre>', '<b>a</b><pre>b</pre>'],
-  ['a span that is no spoiler', '<span class="tg-spoiler">a</span><span class="x">b</span>', '<span class="tg-spoiler">a</span>b'],
-  ['an emoji with and without its id', '<tg-emoji emoji-id="5">a</tg-emoji><tg-emoji>b</tg-emoji>', '<tg-emoji emoji-id="5">a</tg-emoji>b'],
+  [
+    'a span that is no spoiler',
+    '<span class="tg-spoiler">a</span><span class="x">b</span>',
+    '<span class="tg-spoiler">a</span>b',
+  ],
+  [
+    'an emoji with and without its id',
+    '<tg-emoji emoji-id="5">a</tg-emoji><tg-emoji>b</tg-emoji>',
+    '<tg-emoji emoji-id="5">a</tg-emoji>b',
+  ],
   ['a dropped tag around another', '<span><b>a</b></span>', '<b>a</b>'],
   ['text that looks like tags', 'a < b > c & d &amp; &nbsp;', 'a &lt; b &gt; c &amp; d &amp; &amp;nbsp;'],
   ['a quotation mark within an address', "<a href='https://x.example/\"y'>a</a>", '<a href="https://x.example/&quot;y">a</a>'],
