@@ -14,7 +14,7 @@ const MODULE_ORDER = [
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
-  ...['media', 'mass-sends', 'tickets', 'content', 'broadcasts'],
+  ...['media', 'mass-sends', 'tickets', 'content', 'broadcasts', 'pinned-messages'],
   ...['webhooks', 'safety', 'ban-system', 'updates', 'insight', 'traffic-alarms', 'ops', 'sandbox'],
 ];
 

@@ -129,6 +129,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   messenger_blocks: 'mass-sends',
   send_paces: 'mass-sends',
   broadcast_history: 'broadcasts',
+  pinned_messages: 'pinned-messages',
+  pinned_deliveries: 'pinned-messages',
 
   support_audit_logs: 'tickets',
   ticket_messages: 'tickets',

@@ -11,6 +11,7 @@ import { isMethodConfigured } from '../domain/payments/method-settings.ts';
 import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
 import { receiveProviderCallback } from '../domain/payments/receive-callback.ts';
 import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
+import { receiveChatStart } from '../domain/pinned-messages/chat-start.ts';
 import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.ts';
 import { receiveChannelUpdate } from '../domain/safety/channel-rule.ts';
 import { barePath } from '../domain/settings/callback-paths.ts';
@@ -100,13 +101,14 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
         return reply.code(415).send({ status: 'error', reason: 'unsupported_content_type' });
       }
       if (verdict.accepted) {
-        // Each module ignores updates that are not for it; an update is of one kind, so at most one of them acts.
+        // Each module ignores updates that are not for it. At most one of them acts, except that a followed link of a gift is a chat start too.
         await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars, giftStars]);
         await receiveBotUpdate(app, verdict.update);
         await receivePollUpdate(app, verdict.update);
         await receiveOfferUpdate(app, verdict.update);
         await receiveGiftUpdate(app, verdict.update);
         await receiveGiftStart(app, verdict.update);
+        await receiveChatStart(app, verdict.update);
         await receiveChannelUpdate(app, verdict.update);
         await receiveBanNoticeUpdate(app, verdict.update);
       }

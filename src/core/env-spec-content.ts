@@ -81,4 +81,13 @@ export const CONTENT_VARIABLES = {
     max: 1_000,
     effect: 'Mails a second of broadcasts, of all instances together. Other mails are not limited.',
   },
+  PINNED_ANSWER_WAIT_MS: {
+    group: 'Broadcasts',
+    type: 'integer',
+    default: '3000',
+    min: 0,
+    max: 30_000,
+    effect:
+      'Milliseconds that the answer of an operation that sends or unpins a pinned message waits for the end, so that its counts are those of everyone. Then it answers with the counts reached; 0 never waits.',
+  },
 } as const satisfies Record<string, EnvVariable>;

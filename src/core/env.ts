@@ -71,6 +71,7 @@ export interface Env {
   /** Pace of all instances together. */
   readonly messengerSendsPerSecond: number;
   readonly broadcastMailsPerSecond: number;
+  readonly pinnedAnswerWaitMs: number;
   /** Calls to the panel that one run may have under way at the same time. */
   readonly vpnpanelConcurrency: number;
   /** Addresses and CIDR ranges whose forwarding headers are trusted. */
@@ -334,6 +335,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     mediaMegabytesPerUser: reader.integer('MEDIA_MEGABYTES_PER_USER'),
     messengerSendsPerSecond: reader.integer('MESSENGER_SENDS_PER_SECOND'),
     broadcastMailsPerSecond: reader.integer('BROADCAST_MAILS_PER_SECOND'),
+    pinnedAnswerWaitMs: reader.integer('PINNED_ANSWER_WAIT_MS'),
     vpnpanelConcurrency: reader.integer('VPNPANEL_CONCURRENCY'),
     cardChargeDays: Object.freeze(reader.days('CARD_CHARGE_DAYS')),
     cardChargeFailureNotices: reader.choice('CARD_CHARGE_FAILURE_NOTICES', ENV_SPEC.CARD_CHARGE_FAILURE_NOTICES.choices),

@@ -11,6 +11,8 @@ import { messagingJobs } from '../domain/messaging/jobs.ts';
 import { opsJobs } from '../domain/ops/jobs.ts';
 import { panelEventJobs } from '../domain/panel-events/jobs.ts';
 import { paymentJobs } from '../domain/payments/jobs.ts';
+import { pinnedMessageJobs } from '../domain/pinned-messages/jobs.ts';
+import { pinnedKind, unpinKind } from '../domain/pinned-messages/pinned-kinds.ts';
 import { promoJobs } from '../domain/promo/jobs.ts';
 import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
@@ -52,7 +54,8 @@ export function allJobs() {
     ...referralJobs,
     ...engagementJobs,
     ...mergeJobs,
-    ...massSendJobs({ broadcast: broadcastKind }),
+    ...massSendJobs({ broadcast: broadcastKind, pinned: pinnedKind, unpin: unpinKind }),
+    ...pinnedMessageJobs,
     ...ticketJobs,
     ...webhookJobs(),
     ...safetyJobs,

@@ -13,6 +13,7 @@ import { adminMenuLayoutRouter } from './admin/menu-layout.router.ts';
 import { adminPartnersRouter } from './admin/partners.router.ts';
 import { adminPaymentMethodsRouter } from './admin/payment-methods.router.ts';
 import { adminPaymentsRouter } from './admin/payments.router.ts';
+import { adminPinnedMessagesRouter } from './admin/pinned-messages.router.ts';
 import { adminPoliciesRouter } from './admin/policies.router.ts';
 import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
 import { adminPromoOffersRouter } from './admin/promo-offers.router.ts';
@@ -74,6 +75,7 @@ import { menuLayoutStatsRouter } from './web/menu-layout-stats.router.ts';
 import { notificationsRouter } from './web/notifications.router.ts';
 import { pagesRouter } from './web/pages.router.ts';
 import { partnersRouter } from './web/partners.router.ts';
+import { pinnedMessagesRouter } from './web/pinned-messages.router.ts';
 import { pollsRouter } from './web/polls.router.ts';
 import { promoGroupsRouter } from './web/promo-groups.router.ts';
 import { promoOffersRouter } from './web/promo-offers.router.ts';
@@ -113,6 +115,7 @@ export const appRouter = router({
     support: supportRouter,
     media: mediaRouter,
     broadcasts: broadcastsRouter,
+    pinnedMessages: pinnedMessagesRouter,
     polls: pollsRouter,
     partners: partnersRouter,
     settings: settingsRouter,
@@ -192,6 +195,7 @@ export const appRouter = router({
     landings: adminLandingsRouter,
     channels: adminChannelsRouter,
     broadcasts: adminBroadcastsRouter,
+    pinnedMessages: adminPinnedMessagesRouter,
     paymentMethods: adminPaymentMethodsRouter,
     payments: adminPaymentsRouter,
   }),

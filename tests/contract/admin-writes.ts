@@ -24,6 +24,7 @@ import { EMAIL_TEMPLATE_WRITES, EMAIL_TEMPLATES_WITHOUT_STATE } from './email-te
 import { LANDING_WRITES } from './landing-writes.ts';
 import { PANEL_WRITES } from './panel-writes.ts';
 import { PAYMENT_WRITES } from './payment-writes.ts';
+import { PINNED_WRITES } from './pinned-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
 /** Operations without a state of ours that could be told, and why. */
@@ -322,5 +323,6 @@ export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...EMAIL_TEMPLATE_WRITES,
   ...BAN_SYSTEM_WRITES,
   ...PANEL_WRITES,
+  ...PINNED_WRITES,
   ...WITHDRAWAL_WRITES,
 };

@@ -33,6 +33,7 @@ export const NEW_BODIES: Record<string, () => object> = {
   '/main-menu/buttons': () => ({ text: 'News', action_type: 'url', action_value: 'https://example.com' }),
   '/main-menu/messages': () => ({ message_text: 'Hello' }),
   '/welcome-texts': () => ({ text: 'Hello' }),
+  '/pinned-messages': () => ({ content: 'Hello' }),
   '/broadcasts': () => ({ target: 'all', message_text: 'Maintenance tonight' }),
   '/polls': () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }),
 };
@@ -83,6 +84,12 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
   },
 };
 
+const aPinnedMessage = async ({ api }: Existing): Promise<number> => {
+  const reply = await api.post('/pinned-messages', NEW_BODIES['/pinned-messages']!());
+  if (reply.status >= 300) throw new Error(`/pinned-messages: ${reply.text}`);
+  return reply.body.message.id;
+};
+
 /** Under `/main-menu` two names mean other things than elsewhere. */
 const IN_MAIN_MENU: typeof BY_PARAMETER = {
   button_id: makerAt('/main-menu/buttons'),
@@ -103,16 +110,17 @@ export async function equip({ app, user }: Existing): Promise<void> {
   await aStoredSubscription(app, user.id);
 }
 
-function namesAt(path: string): typeof BY_PARAMETER {
-  if (path.startsWith('/main-menu/')) return IN_MAIN_MENU;
-  return path.startsWith('/cabinet/admin/ban-system/') ? IN_BAN_SYSTEM : BY_PARAMETER;
+function makerOf(path: string, name: string) {
+  if (path.startsWith('/main-menu/')) return IN_MAIN_MENU[name];
+  if (path.startsWith('/cabinet/admin/ban-system/')) return IN_BAN_SYSTEM[name];
+  return path.includes('/pinned-messages/') && name === 'message_id' ? aPinnedMessage : BY_PARAMETER[name];
 }
 
 /** The path with things that exist in the place of the parameters known here. */
 export async function existingPath(stage: Existing, path: string): Promise<string> {
   let filled = path;
   for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
-    const make = namesAt(path)[name!];
+    const make = makerOf(path, name!);
     if (make) filled = filled.replace(`{${name}}`, String(await make(stage)));
   }
   return filled;

@@ -7,12 +7,13 @@ import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
 import { type RunResult, runSend } from '../../src/domain/mass-sends/run-send.ts';
 import type { SendKinds } from '../../src/domain/mass-sends/types.ts';
 import type { MessengerFile, SendOptions } from '../../src/domain/messaging/ports.ts';
+import { pinnedKind, unpinKind } from '../../src/domain/pinned-messages/pinned-kinds.ts';
 import { aUser } from './builders.ts';
 
 /** Nothing waits: the pace is tested where it is the subject. */
 export const FAST = { MESSENGER_SENDS_PER_SECOND: '1000', BROADCAST_MAILS_PER_SECOND: '1000' };
 
-export const KINDS: SendKinds = { broadcast: broadcastKind };
+export const KINDS: SendKinds = { broadcast: broadcastKind, pinned: pinnedKind, unpin: unpinKind };
 
 export const DRAFT: Omit<BroadcastDraft, 'channel' | 'target'> = {
   messageText: 'Maintenance tonight',

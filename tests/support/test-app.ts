@@ -50,6 +50,7 @@ const TEST_ENVIRONMENT = {
   CABINET_URL: 'https://cabinet.example.com',
   // No worker runs the pushes that an answer would wait for.
   PROVISION_ANSWER_WAIT_MS: '0',
+  PINNED_ANSWER_WAIT_MS: '0',
 };
 
 export interface TestAppOptions {

@@ -1,3 +1,4 @@
+import { broadcastCondition } from '../audience/segments.ts';
 import type { SendKind } from '../mass-sends/types.ts';
 import { announceProgress } from './announce-progress.ts';
 import { mailPart } from './mail-part.ts';
@@ -7,6 +8,7 @@ import { findBroadcast } from './repo.ts';
 
 /** Broadcasts as the engine of mass sends knows them. */
 export const broadcastKind: SendKind = {
+  recipients: ({ channel, audience }, now) => broadcastCondition(channel, audience, now),
   open: async (app, send) => {
     const broadcast = await findBroadcast(app.db, send.sourceId);
     if (!broadcast) return null;

@@ -1,7 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { attemptSend } from '../mass-sends/outcome.ts';
+import { SharedFile } from '../mass-sends/shared-file.ts';
 import type { ClaimedRecipient, Deliver, SendOutcome } from '../mass-sends/types.ts';
-import type { MediaKind, MessengerButton, MessengerFile } from '../messaging/ports.ts';
+import type { MediaKind, MessengerButton } from '../messaging/ports.ts';
 import { knownLanguage } from '../messaging/texts.ts';
 import { keyboardOf } from './keyboard.ts';
 import { captionOf } from './rules.ts';
@@ -33,43 +34,4 @@ export function messengerPart(app: App, broadcast: BroadcastRow): Deliver | null
       }),
     );
   };
-}
-
-/**
- * The file of a broadcast. Its content is uploaded with one message; the others wait for the messenger's id of it. When that message
- * fails, the next one uploads it.
- */
-class SharedFile {
-  readonly #app: App;
-  readonly #fileId: string;
-  #known: { fileId: string } | null = null;
-  #upload: Promise<unknown> | null = null;
-
-  constructor(app: App, fileId: string) {
-    this.#app = app;
-    this.#fileId = fileId;
-  }
-
-  async use<T extends { fileId: string | null }>(send: (content: MessengerFile) => Promise<T>): Promise<T> {
-    while (this.#upload) await this.#upload.catch(() => undefined);
-    if (this.#known) return send(this.#known);
-    const first = this.#sendFirst(send);
-    this.#upload = first;
-    try {
-      return await first;
-    } finally {
-      this.#upload = null;
-    }
-  }
-
-  async #sendFirst<T extends { fileId: string | null }>(send: (content: MessengerFile) => Promise<T>): Promise<T> {
-    const content = await this.#app.ports.messengerFiles.resolve(this.#app, this.#fileId);
-    const sent = await send(content);
-    if ('fileId' in content) this.#known = content;
-    else if (sent.fileId !== null) {
-      this.#known = { fileId: sent.fileId };
-      await this.#app.ports.messengerFiles.remember(this.#app, this.#fileId, sent.fileId);
-    }
-    return sent;
-  }
 }

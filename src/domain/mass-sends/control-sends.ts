@@ -1,6 +1,15 @@
 import type { App } from '../../core/app.ts';
 import { failUnderWay } from './recipient-repo.ts';
-import { insertSend, isLeased, listAbandoned, listSends, type NewSend, updateSend } from './send-repo.ts';
+import {
+  insertSend,
+  isLeased,
+  isUnfinishedBefore,
+  listAbandoned,
+  listSends,
+  listUnfinished,
+  type NewSend,
+  updateSend,
+} from './send-repo.ts';
 import type { MassSend } from './types.ts';
 
 /** Starts a send in the caller's transaction: a job prepares and sends it after the commit. */
@@ -24,6 +33,16 @@ export async function stopSends(t: App, kind: MassSend['kind'], sourceId: number
   if (sends.every(({ finishedAt }) => finishedAt !== null)) return null;
   for (const send of sends) if (send.finishedAt === null) await stopOne(t, send);
   return listSends(t.db, kind, [sourceId]);
+}
+
+/** Asks for the end of every send of these kinds that has not ended, as `stopSends` does. In a transaction. */
+export async function stopKinds(t: App, kinds: readonly MassSend['kind'][]): Promise<void> {
+  for (const send of await listUnfinished(t.db, kinds)) await stopOne(t, send);
+}
+
+/** Whether a send of these kinds that was started before this one has not ended. */
+export function isAfterUnfinished(app: App, kinds: readonly MassSend['kind'][], send: MassSend): Promise<boolean> {
+  return isUnfinishedBefore(app.db, kinds, send.id);
 }
 
 async function stopOne(t: App, { id, stopRequestedAt }: MassSend): Promise<void> {

@@ -11,15 +11,21 @@ const AWAY_MS = 30 * SECOND_MS;
 /**
  * Sends one message, three times where it certainly did not arrive, and classifies what came of it (spec 05 section 3.5). Without an
  * answer it is unknown whether it arrived: it is not sent again.
+ * @param isRepeatable what is done twice has the effect of once: without an answer it is tried once more, and later again. Each
+ *   try may take a whole time-out, and a worker that stores nothing for `LEASE_MS` has lost its send
  */
-export async function attemptSend(send: () => Promise<{ messageId: number | null }>): Promise<SendOutcome> {
+export async function attemptSend(
+  send: () => Promise<{ messageId: number | null }>,
+  { isRepeatable = false }: { isRepeatable?: boolean } = {},
+): Promise<SendOutcome> {
   for (let attempt = 0; ; attempt++) {
     try {
       return { state: 'sent', messageId: (await send()).messageId };
     } catch (error) {
       const outcome = outcomeOf(error);
-      const pauseMs = PAUSES_MS[attempt];
-      if (outcome !== 'again') return outcome;
+      if (outcome === 'unanswered' && !isRepeatable) return { state: 'failed' };
+      if (outcome !== 'again' && outcome !== 'unanswered') return outcome;
+      const pauseMs = outcome === 'unanswered' && attempt > 0 ? undefined : PAUSES_MS[attempt];
       if (pauseMs === undefined) return { state: 'unsent', waitMs: AWAY_MS };
       await delay(pauseMs);
     }
@@ -27,7 +33,7 @@ export async function attemptSend(send: () => Promise<{ messageId: number | null
 }
 
 /** @throws what is no failure of the messenger or the mail server */
-function outcomeOf(error: unknown): SendOutcome | 'again' {
+function outcomeOf(error: unknown): SendOutcome | 'again' | 'unanswered' {
   if (error instanceof MailError) {
     if (error.failure === 'rejected') return { state: 'failed' };
     return error.failure === 'not_configured' ? { state: 'unsent', waitMs: AWAY_MS } : 'again';
@@ -45,6 +51,6 @@ function outcomeOf(error: unknown): SendOutcome | 'again' {
     case 'rejected':
       return { state: 'failed' };
     case 'unavailable':
-      return failure.mayHaveArrived ? { state: 'failed' } : 'again';
+      return failure.mayHaveArrived ? 'unanswered' : 'again';
   }
 }

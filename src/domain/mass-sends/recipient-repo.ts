@@ -1,21 +1,26 @@
 import type { Db } from '../../core/db/db.ts';
-import { AUDIENCE_TABLES, broadcastCondition } from '../audience/segments.ts';
+import { AUDIENCE_TABLES } from '../audience/segments.ts';
 import type { SendRun } from './send-repo.ts';
-import type { ClaimedRecipient, MassSend } from './types.ts';
+import type { ClaimedRecipient, MassSend, SendKind } from './types.ts';
 
 /**
  * Writes the rows of the recipients among the next users by id, in one statement of limited size: it reads `span` ids, however few of them
  * belong to the audience.
  * @returns whether all recipients have their row now; null when another worker has taken the send
  */
-export async function prepareShare(db: Db, send: MassSend, span: number): Promise<boolean | null> {
+export async function prepareShare(
+  db: Db,
+  kind: Pick<SendKind, 'recipients'>,
+  send: MassSend,
+  span: number,
+): Promise<boolean | null> {
   const [row] = await db.sql<{ isComplete: boolean }>(
     `WITH s AS (SELECT id, prepared_up_to, least(prepared_up_to + $3::int, audience_end) AS up_to, audience_end FROM mass_sends
          WHERE id = $1::int AND run = $2::int AND state = 'preparing' AND stop_requested_at IS NULL FOR UPDATE),
        added AS (INSERT INTO mass_send_recipients (send_id, user_id)
          SELECT $1::int, u.id FROM ${AUDIENCE_TABLES}
          WHERE u.id > (SELECT prepared_up_to FROM s) AND u.id <= (SELECT up_to FROM s)
-           AND $4::timestamptz IS NOT NULL AND ${broadcastCondition(send.channel, send.audience, '$4::timestamptz')}
+           AND $4::timestamptz IS NOT NULL AND (${kind.recipients(send, '$4::timestamptz')})
          ORDER BY u.id ON CONFLICT DO NOTHING RETURNING 1)
      UPDATE mass_sends m SET prepared_up_to = s.up_to, total = total + (SELECT count(*) FROM added),
        state = CASE WHEN s.up_to >= s.audience_end THEN 'sending' ELSE m.state END

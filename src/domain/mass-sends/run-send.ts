@@ -20,6 +20,8 @@ const LEASE_MS = 90 * SECOND_MS;
 const RUN_MS = 5 * MINUTE_MS;
 /** A longer pause is left to a later job. */
 const MAX_PAUSE_MS = 5 * SECOND_MS;
+/** Pause of a send that begins after another one, until it asks again whether that has ended. */
+const LATER_MS = SECOND_MS;
 /** Progress is announced that often at most. */
 const ANNOUNCE_MS = 5 * SECOND_MS;
 
@@ -73,6 +75,10 @@ class SendWorker {
     const kind = this.#kinds[this.#send.kind];
     const deliver = await kind.open(this.#app, this.#send);
     if (!deliver) return this.#finish(true);
+    if (deliver === 'later') {
+      this.#pauseMs = LATER_MS;
+      return this.#finish(false);
+    }
     await this.#announce();
     if (this.#send.state === 'preparing' && !(await this.#prepare())) return this.#finish(false);
     const settler = new Settler(this.#app, this.#send, this.#leaseMs);
@@ -89,7 +95,7 @@ class SendWorker {
   /** @returns false when it was cut short */
   async #prepare(): Promise<boolean> {
     while (!this.#isOver()) {
-      const isComplete = await prepareShare(this.#app.db, this.#send, PREPARE_SPAN);
+      const isComplete = await prepareShare(this.#app.db, this.#kinds[this.#send.kind], this.#send, PREPARE_SPAN);
       if (isComplete !== false) return isComplete === true;
       await renewLease(this.#app.db, this.#send, this.#leaseMs);
     }

@@ -23,6 +23,22 @@ export async function listSends(db: Db, kind: string, sourceIds: readonly number
   );
 }
 
+/** Sends of these kinds that have not ended, in the order of their ids, locked. */
+export async function listUnfinished(db: Db, kinds: readonly string[]): Promise<MassSend[]> {
+  return db.sql<MassSend>(
+    `SELECT ${SEND.of()} FROM mass_sends WHERE finished_at IS NULL AND kind = ANY($1::text[]) ORDER BY id FOR UPDATE`,
+    [kinds],
+  );
+}
+
+export async function isUnfinishedBefore(db: Db, kinds: readonly string[], id: number): Promise<boolean> {
+  const rows = await db.sql(
+    'SELECT id FROM mass_sends WHERE finished_at IS NULL AND kind = ANY($1::text[]) AND id < $2::int LIMIT 1',
+    [kinds, id],
+  );
+  return rows.length > 0;
+}
+
 /** Ids of sends that no worker has, though something remains to be done. */
 export async function listAbandoned(db: Db): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(

@@ -1,12 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
-import { SECOND_MS } from '../../core/clock.ts';
-import { isDatabaseUnavailable, isRetryable } from '../../core/db/db-errors.ts';
 import { type SettledRecipient, settleRecipients } from './recipient-repo.ts';
+import { storeResult } from './store-result.ts';
 import type { MassSend } from './types.ts';
-
-/** Storing is repeated while the database is away: a lost result would become a second message. */
-const TRIES = 10;
 
 /**
  * Stores results as they come, all that came during one statement with the next. So a process that is killed has lost the results of one
@@ -45,17 +40,11 @@ export class Settler {
     await this.#running;
   }
 
-  async #store(batch: readonly SettledRecipient[]): Promise<void> {
+  #store(batch: readonly SettledRecipient[]): Promise<void> {
     const isMessenger = this.#send.channel === 'messenger';
-    for (let tries = 1; ; tries++) {
-      try {
-        const step = { leaseMs: this.#leaseMs, isMessenger, now: this.#app.clock.now() };
-        await settleRecipients(this.#app.db, this.#send, batch, step);
-        return;
-      } catch (error) {
-        if (tries >= TRIES || !(isRetryable(error) || isDatabaseUnavailable(error))) throw error;
-        await delay(Math.min(tries, 5) * SECOND_MS);
-      }
-    }
+    return storeResult(() => {
+      const step = { leaseMs: this.#leaseMs, isMessenger, now: this.#app.clock.now() };
+      return settleRecipients(this.#app.db, this.#send, batch, step);
+    });
   }
 }

@@ -31,8 +31,16 @@ export type Deliver = (recipient: ClaimedRecipient) => Promise<SendOutcome>;
 
 /** What one kind of mass send does. */
 export interface SendKind {
-  /** Reads what is sent. Null = it cannot be sent at all, because nothing is configured for the channel. */
-  open(app: App, send: MassSend): Promise<Deliver | null>;
+  /**
+   * Who gets it: an SQL condition over `AUDIENCE_TABLES`.
+   * @param now SQL of the moment at which it was requested
+   */
+  recipients(send: MassSend, now: string): string;
+  /**
+   * Reads what is sent. Null = it cannot be sent at all, because nothing is configured for the channel or it was deleted; `later` = not
+   * before another send has ended.
+   */
+  open(app: App, send: MassSend): Promise<Deliver | 'later' | null>;
   /** After progress, in a transaction where the send has changed its state. */
   announce(app: App, send: MassSend): Promise<void>;
 }

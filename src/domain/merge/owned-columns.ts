@@ -61,6 +61,9 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   // The account that remains may be another one for the messenger.
   { table: 'messenger_blocks', column: 'user_id', on: 'delete' },
   { table: 'broadcast_history', column: 'admin_id', on: 'clear' },
+  { table: 'pinned_messages', column: 'created_by', on: 'clear' },
+  // It is of a chat: where the account that remains has another one, nothing of it is used.
+  { table: 'pinned_deliveries', column: 'user_id', on: 'move_distinct', key: [], isOnePerUser: true },
 
   // Hints about the panel user that the account had; what it missed the next synchronisation finds.
   { table: 'panel_events', column: 'user_id', on: 'delete' },

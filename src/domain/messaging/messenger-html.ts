@@ -3,10 +3,12 @@ import type { MessengerMarkup } from './ports.ts';
 
 /** Characters of a message as the messenger counts them: without tags, an emoji is two. */
 export const MAX_MESSAGE_LENGTH = 4096;
+/** The same of the text under a file. */
+export const MAX_CAPTION_LENGTH = 1024;
 
 const TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'span']);
 /** Accepted without a closing tag although the messenger has none of them. */
-const OPENS_NOTHING = new Set(['br', 'hr', 'img']);
+export const OPENS_NOTHING: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:'];
 
 export type HtmlProblem =
@@ -16,6 +18,8 @@ export type HtmlProblem =
 interface Tag {
   /** Lower case. */
   name: string;
+  /** As it is written behind the name, without the bracket. */
+  attributes: string;
   isClosing: boolean;
   /** Written as `<x/>`. */
   isEmpty: boolean;
@@ -27,7 +31,7 @@ interface Tag {
 const TAG_START = /<(\/?)([a-zA-Z][\w-]*)/y;
 
 /** Tags in their order. A `<` without a letter, or a slash and a letter, after it is text. The whole is read once, whatever it contains. */
-function* tagsOf(html: string): Generator<Tag> {
+export function* tagsOf(html: string): Generator<Tag> {
   for (let start = html.indexOf('<'); start !== -1; ) {
     TAG_START.lastIndex = start;
     const head = TAG_START.exec(html);
@@ -36,7 +40,8 @@ function* tagsOf(html: string): Generator<Tag> {
       continue;
     }
     const close = closingBracket(html, TAG_START.lastIndex);
-    const tag = { name: head[2]!.toLowerCase(), isClosing: head[1] === '/', start };
+    const attributes = html.slice(TAG_START.lastIndex, close ?? html.length);
+    const tag = { name: head[2]!.toLowerCase(), attributes, isClosing: head[1] === '/', start };
     yield { ...tag, isEmpty: close !== null && html[close - 1] === '/', end: close === null ? null : close + 1 };
     start = close === null ? -1 : html.indexOf('<', close + 1);
   }
@@ -72,7 +77,8 @@ export function htmlProblem(text: string, markup: MessengerMarkup): HtmlProblem 
   return tag === undefined ? null : { kind: 'not_closed', tag };
 }
 
-function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup): boolean {
+/** Whether messages may have the tag. */
+export function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup): boolean {
   return TAGS.has(name) || OPENS_NOTHING.has(name) || name === spoilerTag || name === emojiTag;
 }
 
@@ -89,12 +95,22 @@ export function unescapeTags(text: string, markup: MessengerMarkup): string {
   });
 }
 
-/** The one attribute that a tag may have, with its value escaped. */
-function attributeOf(tag: string, text: string, markup: MessengerMarkup): string {
+/**
+ * The one attribute that a tag may have, with its value escaped; empty without it.
+ * @param tag name in lower case
+ * @param text what follows the name
+ * @param read what reads the entities of its value; nothing where the text was unescaped as a whole
+ */
+export function attributeOf(
+  tag: string,
+  text: string,
+  markup: MessengerMarkup,
+  read: (value: string) => string = (value) => value,
+): string {
   const name = tag === 'a' ? 'href' : tag === 'span' ? 'class' : tag === markup.emojiTag ? markup.emojiIdAttribute : null;
   if (name === null) return '';
   for (const [, given, double, single] of text.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
-    const value = double ?? single ?? '';
+    const value = read(double ?? single ?? '');
     if (given?.toLowerCase() !== name) continue;
     return tag === 'a' && !isLink(value, markup) ? '' : ` ${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`;
   }
@@ -120,8 +136,8 @@ export function visibleText(text: string, markup: MessengerMarkup): string {
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
-/** The messenger knows these four names and numbers. */
-function unescaped(text: string): string {
+/** Reads entities. The messenger knows these four names and numbers. */
+export function unescaped(text: string): string {
   return text.replace(/&(?:(lt|gt|amp|quot)|#(\d{1,7})|#x([\da-fA-F]{1,6}));/g, (entity: string, name, decimal, hex) => {
     if (name !== undefined) return ENTITIES[name as string]!;
     const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);

@@ -39,6 +39,8 @@ export interface SendOptions {
   threadId?: number;
   /** The caller has leased the time of this message: it does not wait for the shared pace again. */
   isPaced?: boolean;
+  /** The recipient hears no sound. */
+  isSilent?: boolean;
 }
 
 export interface StarsInvoice {
@@ -149,6 +151,10 @@ export interface MessengerPort {
   /** Content of a file and the last part of its path at the messenger; null for an unknown file and one of more than 20 MB. */
   downloadFile(fileId: string): Promise<{ name: string; bytes: Buffer } | null>;
   deleteMessage(chatId: number, messageId: number): Promise<void>;
+  /** Pins a message above the chat, without a sound. Pinning it again changes nothing. */
+  pinMessage(chatId: number, messageId: number): Promise<void>;
+  /** Unpins this message; others stay pinned. Refused where the chat has no such message. */
+  unpinMessage(chatId: number, messageId: number): Promise<void>;
   /** Link that opens a Stars invoice (currency `XTR`). */
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
   /** Gives the Stars of a charge back to its payer. A charge that was given back before counts as done. */

@@ -94,6 +94,12 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
     deleteMessage: async (chatId, messageId) => {
       await client.call('deleteMessage', { chat_id: chatId, message_id: messageId });
     },
+    pinMessage: async (chatId, messageId) => {
+      await client.call('pinChatMessage', { chat_id: chatId, message_id: messageId, disable_notification: true });
+    },
+    unpinMessage: async (chatId, messageId) => {
+      await client.call('unpinChatMessage', { chat_id: chatId, message_id: messageId });
+    },
     createStarsInvoiceLink: async ({ title, description, payload, stars }) =>
       client.call('createInvoiceLink', {
         title: title.slice(0, MAX_TITLE),
@@ -179,9 +185,10 @@ interface FileIds {
   file_unique_id?: string;
 }
 
-/** Buttons of a message, and its topic. */
-function placed({ buttons = [], threadId }: SendOptions) {
+/** Buttons of a message, its topic, and whether it is heard. */
+function placed({ buttons = [], threadId, isSilent = false }: SendOptions) {
   return {
+    ...(isSilent ? { disable_notification: true } : {}),
     ...(buttons.length > 0 ? { reply_markup: { inline_keyboard: buttons.map((row) => row.map(wireButton)) } } : {}),
     ...(threadId === undefined ? {} : { message_thread_id: threadId }),
   };

@@ -16,6 +16,7 @@ import { MINIAPP_FIELDS } from './fields/miniapp.ts';
 import { MONEY_FIELDS } from './fields/money.ts';
 import { PAGE_FIELDS } from './fields/pages.ts';
 import { PANEL_FIELDS } from './fields/panel.ts';
+import { PINNED_MESSAGE_FIELDS } from './fields/pinned-messages.ts';
 import { PROMO_FIELDS } from './fields/promo.ts';
 import { REFERRAL_FIELDS } from './fields/referrals.ts';
 import { STATISTICS_FIELDS } from './fields/statistics.ts';
@@ -39,6 +40,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   GIFT_FIELDS,
   SUPPORT_FIELDS,
   BROADCAST_FIELDS,
+  PINNED_MESSAGE_FIELDS,
   CONTENT_FIELDS,
   PAGE_FIELDS,
   BRANDING_FIELDS,

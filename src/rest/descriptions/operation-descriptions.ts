@@ -12,6 +12,7 @@ import { CABINET_SUBSCRIPTION } from './operations/cabinet-subscription.ts';
 import { MINIAPP } from './operations/miniapp.ts';
 import { PAGES } from './operations/pages.ts';
 import { PANEL } from './operations/panel.ts';
+import { PINNED_MESSAGE_OPERATIONS } from './operations/pinned-messages.ts';
 import { WEB_CONTENT } from './operations/web-content.ts';
 import { WEB_CORE } from './operations/web-core.ts';
 import { WEB_GROWTH } from './operations/web-growth.ts';
@@ -21,6 +22,7 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   WEB_GROWTH,
   WEB_CONTENT,
   PAGES,
+  PINNED_MESSAGE_OPERATIONS,
   PANEL,
   CABINET_IDENTITY,
   CABINET_MONEY,

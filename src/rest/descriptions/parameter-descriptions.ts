@@ -114,6 +114,9 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   source: 'Only entries with this source.',
   include_inactive: 'Whether inactive records are listed too.',
   'pages.language': 'Language: the part before a hyphen counts, in lower case; any word of up to 10 characters is a language.',
+  'GET /pinned-messages.active_only': 'Whether only the active message is listed and counted.',
+  'GET /cabinet/admin/pinned-messages.active_only': 'Whether only the active message is listed and counted.',
+  broadcast: 'Whether the message is also sent to everyone now.',
   'Cabinet Info.language':
     'Language: the part before a hyphen counts, in lower case. Where it has no text, `DEFAULT_LANGUAGE` is used.',
   'GET /pages/faq.include_inactive': 'Whether inactive questions are listed too, and questions that are switched off.',

@@ -15,6 +15,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   webhooks:
     'Your endpoints that receive events, and the log of deliveries. The introduction describes headers, signature and retries.',
   broadcasts: 'Messages to many users at once.',
+  'pinned-messages': 'Messages that are pinned in the chats of users. At most one is active: it is delivered when a chat starts.',
   media: 'Files for tickets, broadcasts and pinned messages.',
   support: 'Tickets of all users, for support tools.',
   polls: 'Polls, their audience and their results.',
@@ -56,6 +57,8 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Apps': 'Choice of the app configuration that connection guides are made from.',
   'Cabinet Admin Servers': 'Administration of servers on sale.',
   'Cabinet Admin Broadcasts': 'Messages and mails to many users at once.',
+  'Cabinet Admin Pinned Messages':
+    'Messages that are pinned in the chats of users. At most one is active: it is delivered when a chat starts.',
   'Cabinet Admin Tickets': 'Answering tickets, and the settings of support.',
   'Cabinet Admin Ticket Notifications': 'Notifications about tickets, shared by all administrators.',
   'Cabinet Admin Campaigns': 'Administration of advertising campaigns and their statistics.',

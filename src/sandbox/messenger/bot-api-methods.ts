@@ -57,6 +57,8 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
       if (current.messages.length === before) throw new BotApiRefusal(400, 'Bad Request: message to delete not found');
       return true;
     }),
+  pinChatMessage: (context, payload) => setPinned(context, payload, true),
+  unpinChatMessage: (context, payload) => setPinned(context, payload, false),
   createInvoiceLink,
   refundStarPayment,
   getStarTransactions,
@@ -82,14 +84,14 @@ export const BOT_API_METHODS: Readonly<Record<string, BotApiMethod>> = {
 async function sendMessage(context: MethodContext, payload: Payload): Promise<unknown> {
   const text = String(payload.text ?? '');
   if (text === '') throw new BotApiRefusal(400, 'Bad Request: message text is empty');
-  if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message is too long');
+  if (parsedLength(payload, text) > 4_096) throw new BotApiRefusal(400, 'Bad Request: message is too long');
   return keepMessage(context, payload, { text });
 }
 
 async function sendMedia(context: MethodContext, payload: Payload, kind: MediaField): Promise<unknown> {
   const sent = payload[kind];
   const text = String(payload.caption ?? '');
-  if (text.length > 4_096) throw new BotApiRefusal(400, 'Bad Request: message caption is too long');
+  if (parsedLength(payload, text) > 1_024) throw new BotApiRefusal(400, 'Bad Request: message caption is too long');
   if (isSentFile(sent)) {
     if (sent.bytes.length === 0) throw new BotApiRefusal(400, 'Bad Request: file must be non-empty');
     const stored = context.files.keep(sent);
@@ -98,6 +100,30 @@ async function sendMedia(context: MethodContext, payload: Payload, kind: MediaFi
   const fileId = String(sent ?? '');
   if (!FILE_ID.test(fileId)) throw new BotApiRefusal(400, 'Bad Request: wrong file identifier/HTTP URL specified');
   return keepMessage(context, payload, { text, [kind]: fileId });
+}
+
+/** The messenger counts a text without its tags, and an entity as one character. */
+function parsedLength({ parse_mode: mode }: Payload, text: string): number {
+  const parsed = mode === 'HTML' ? text.replace(/<[^>]*>/g, '').replace(/&(?:lt|gt|amp|quot|#\d+|#x[\da-f]+);/gi, 'x') : text;
+  return parsed.length;
+}
+
+/** One message of the chat; others stay as they are, and what the user does in the chat is not known here. */
+async function setPinned({ state }: MethodContext, payload: Payload, isPinned: boolean): Promise<boolean> {
+  const chatId = Number(payload.chat_id);
+  await state.update((current) => {
+    refuseUnreachable(current, chatId);
+    const message = current.messages.find((one) => one.chatId === chatId && one.messageId === payload.message_id);
+    if (!message) throw new BotApiRefusal(400, `Bad Request: message to ${isPinned ? 'pin' : 'unpin'} not found`);
+    if (isPinned) message.isPinned = true;
+    else delete message.isPinned;
+  });
+  return true;
+}
+
+function refuseUnreachable({ unknown, blocked }: MessengerState, chatId: number): void {
+  if (!Number.isSafeInteger(chatId) || unknown.includes(chatId)) throw new BotApiRefusal(400, 'Bad Request: chat not found');
+  if (blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
 }
 
 /** What a text file says, for the list of messages. */
@@ -128,15 +154,14 @@ async function keepMessage(
 ): Promise<unknown> {
   const chatId = Number(payload.chat_id);
   const place = typeof payload.message_thread_id === 'number' ? { threadId: payload.message_thread_id } : {};
+  const sound = payload.disable_notification === true ? { isSilent: true as const } : {};
   const markup = payload.reply_markup as { inline_keyboard?: SandboxMessage['buttons'] } | undefined;
   const sentAt = now();
   const messageId = await state.update((current) => {
-    if (!Number.isSafeInteger(chatId) || current.unknown.includes(chatId))
-      throw new BotApiRefusal(400, 'Bad Request: chat not found');
-    if (current.blocked.includes(chatId)) throw new BotApiRefusal(403, 'Forbidden: bot was blocked by the user');
+    refuseUnreachable(current, chatId);
     const id = current.nextId++;
     const buttons = markup?.inline_keyboard ?? [];
-    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...attached, ...place };
+    const message = { messageId: id, chatId, text, buttons, sentAt: sentAt.toISOString(), ...attached, ...place, ...sound };
     current.messages = [...current.messages, message].slice(-MAX_MESSAGES);
     return id;
   });

@@ -14,6 +14,10 @@ export interface SandboxMessage {
   file?: { name: string; text: string };
   /** Topic of a group. */
   threadId?: number;
+  /** Sent without a sound. */
+  isSilent?: true;
+  /** Pinned in its chat now. */
+  isPinned?: true;
 }
 
 export interface SandboxStarsInvoice {

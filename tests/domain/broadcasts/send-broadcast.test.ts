@@ -340,7 +340,7 @@ describe('a worker that ends', () => {
     const [part] = await readSends(app, 'broadcast', [broadcast.id]);
     // What a process does before it is killed.
     const taken = await takeSend(app.db, part!.id, 60_000, t.clock.now());
-    while ((await prepareShare(app.db, taken!, 1_000_000)) === false);
+    while ((await prepareShare(app.db, KINDS.broadcast, taken!, 1_000_000)) === false);
     const underWay = await claimRecipients(app.db, taken!, 10);
     expect(underWay).toHaveLength(10);
     // While its lease lasts nobody else begins.
@@ -366,7 +366,7 @@ describe('a worker that ends', () => {
     const broadcast = await aBroadcast(app, target);
     const [part] = await readSends(app, 'broadcast', [broadcast.id]);
     const taken = await takeSend(app.db, part!.id, 1, t.clock.now());
-    while ((await prepareShare(app.db, taken!, 1_000_000)) === false);
+    while ((await prepareShare(app.db, KINDS.broadcast, taken!, 1_000_000)) === false);
     await claimRecipients(app.db, taken!, 2);
     await app.db.sql(
       "UPDATE mass_sends SET leased_until = clock_timestamp() - interval '1 second' WHERE id = $1::int RETURNING id",

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { type AppError, refuse, ValidationError } from '../../../core/errors.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
-import { htmlProblem, MAX_MESSAGE_LENGTH, visibleText } from '../../messaging/messenger-html.ts';
+import { htmlProblem, MAX_CAPTION_LENGTH, MAX_MESSAGE_LENGTH, visibleText } from '../../messaging/messenger-html.ts';
 import { type Language, text } from '../../messaging/texts.ts';
 
 const PROBLEM_TEXTS = {
@@ -21,14 +21,15 @@ export function requireText(field: string, raw: string, problem: string): string
 /**
  * Refuses what the messenger would refuse when the text is sent: the operator learns it here, and not the users by a missing message.
  * @param language of the refusal; null = Russian
- * @param longest the longest text that can be made of this one, where names are filled in
- * @throws AppError 400 `messenger_html` | `message_too_long`
+ * @param options.longest the longest text that can be made of this one, where names are filled in
+ * @param options.isCaption the text is sent under a file
+ * @throws AppError 400 `messenger_html` | `message_too_long` | `caption_too_long`
  */
 export function checkMessengerText(
   app: App,
   html: string,
   language: Language | null,
-  longest: (text: string) => string = (visible) => visible,
+  { longest = (visible) => visible, isCaption = false }: { longest?: (text: string) => string; isCaption?: boolean } = {},
 ): void {
   const { markup } = app.ports.messenger;
   const problem = htmlProblem(html, markup);
@@ -37,9 +38,11 @@ export function checkMessengerText(
     throw refuse('messenger_html', 400, text(language, PROBLEM_TEXTS[kind], params));
   }
   const { length } = longest(visibleText(html, markup));
-  if (length > MAX_MESSAGE_LENGTH) throw tooLong(length, language);
+  if (length > (isCaption ? MAX_CAPTION_LENGTH : MAX_MESSAGE_LENGTH)) throw tooLong(length, isCaption, language);
 }
 
-function tooLong(length: number, language: Language | null): AppError {
-  return refuse('message_too_long', 400, text(language, 'pages.message_too_long', { limit: MAX_MESSAGE_LENGTH, length }));
+function tooLong(length: number, isCaption: boolean, language: Language | null): AppError {
+  return isCaption
+    ? refuse('caption_too_long', 400, text(language, 'broadcasts.caption_too_long', { limit: MAX_CAPTION_LENGTH, length }))
+    : refuse('message_too_long', 400, text(language, 'pages.message_too_long', { limit: MAX_MESSAGE_LENGTH, length }));
 }

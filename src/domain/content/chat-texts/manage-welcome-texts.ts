@@ -40,7 +40,7 @@ export async function readWelcomeText(app: App, id: number): Promise<WelcomeText
  */
 export async function createWelcomeText(app: App, draft: WelcomeValues, language: Language | null): Promise<WelcomeText> {
   const text = requireWelcomeText(draft.text);
-  checkMessengerText(app, text, language, longestFilled);
+  checkMessengerText(app, text, language, { longest: longestFilled });
   const { isActive, isEnabled } = draft;
   return inTransaction(app, async (t) => {
     if (isActive) {
@@ -71,7 +71,7 @@ export function updateWelcomeText(
     if (given.isActive) await lockActivation(t.db);
     const before = await lockText(t.db, id);
     if (!before) throw textNotFound();
-    if (given.text !== undefined) checkMessengerText(app, given.text, language, longestFilled);
+    if (given.text !== undefined) checkMessengerText(app, given.text, language, { longest: longestFilled });
     if (Object.keys(given).length === 0) return before;
     if (given.isActive) await deactivateOthers(t.db, id);
     const after = { ...before, ...given, updatedAt: t.clock.now() };

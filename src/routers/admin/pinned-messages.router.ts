@@ -1,0 +1,57 @@
+import type { AdminActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { languageOf } from '../../domain/broadcasts/audiences.ts';
+import { knownLanguage } from '../../domain/messaging/texts.ts';
+import { createPinnedMessage } from '../../domain/pinned-messages/publish-messages.ts';
+import { withFiles } from '../cabinet/signed-files.ts';
+import { pinnedMedia, pinnedMessageProcedures } from '../pinned-message-procedures.ts';
+import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  CabinetPinnedMessagesPinnedMessageBroadcastResponse,
+  CabinetPinnedMessagesPinnedMessageCreateRequest,
+  CabinetPinnedMessagesPinnedMessageListResponse,
+  CabinetPinnedMessagesPinnedMessageResponse,
+  CabinetPinnedMessagesPinnedMessageSettingsRequest,
+  CabinetPinnedMessagesPinnedMessageUnpinResponse,
+  CabinetPinnedMessagesPinnedMessageUpdateRequest,
+} from './pinned-messages.schemas.ts';
+
+const base = '/cabinet/admin/pinned-messages';
+const tag = 'Cabinet Admin Pinned Messages';
+
+const readerLanguage = async (app: App, actor: AdminActor) => knownLanguage(await languageOf(app, actor));
+
+export const adminPinnedMessagesRouter = router({
+  ...pinnedMessageProcedures({
+    ...{ base, tag, mayDeleteActive: false },
+    reading: procedureFor(adminProcedure('pinned_messages:read')),
+    editing: procedureFor(adminProcedure('pinned_messages:edit')),
+    deleting: procedureFor(adminProcedure('pinned_messages:delete')),
+    languageOf: async ({ app, actor }) => (actor.kind === 'admin' ? readerLanguage(app, actor) : null),
+    shown: withFiles,
+    schemas: {
+      message: CabinetPinnedMessagesPinnedMessageResponse,
+      list: CabinetPinnedMessagesPinnedMessageListResponse,
+      broadcast: CabinetPinnedMessagesPinnedMessageBroadcastResponse,
+      unpin: CabinetPinnedMessagesPinnedMessageUnpinResponse,
+      update: CabinetPinnedMessagesPinnedMessageUpdateRequest,
+      settings: CabinetPinnedMessagesPinnedMessageSettingsRequest,
+    },
+  }),
+
+  create: adminProcedure('pinned_messages:create')
+    .meta({ openapi: { method: 'POST', path: base, tags: [tag], summary: 'Add a pinned message and make it the active one' } })
+    .input(fromWire(CabinetPinnedMessagesPinnedMessageCreateRequest))
+    .output(toWire(CabinetPinnedMessagesPinnedMessageBroadcastResponse))
+    .mutation(async ({ ctx, input: { broadcast, media, ...draft } }) => {
+      const language = await readerLanguage(ctx.app, ctx.actor);
+      const made = await createPinnedMessage(
+        ctx.app,
+        ctx.actor,
+        { ...draft, media: pinnedMedia(media) },
+        { broadcast, language },
+      );
+      return { ...made, message: await withFiles(ctx.app, made.message) };
+    }),
+});
