@@ -10,7 +10,7 @@ const MAX_LINES = 400;
 
 /** Later modules may use earlier ones, never the reverse; an earlier module gets information as an event or an argument. */
 const MODULE_ORDER = [
-  ...['settings', 'messaging', 'ledger', 'access', 'identity'],
+  ...['settings', 'messaging', 'monitoring', 'ledger', 'access', 'identity'],
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],

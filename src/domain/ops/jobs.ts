@@ -1,5 +1,7 @@
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
+import { monitoringIntervalMs } from '../subscriptions/settings.ts';
+import { recordCycle } from './monitoring-cycle.ts';
 import { purgeExpired } from './purge.ts';
 
 /** Deletes rows past their retention time: idempotency keys, rate windows, short-lived entries, events, deliveries, expired sessions. */
@@ -10,4 +12,7 @@ const purge = defineJob({
   handle: purgeExpired,
 });
 
-export const opsJobs = [purge];
+/** The row that shows each interval that schedules and jobs of this installation run, and once an hour that the panel answers. */
+const monitoringCycle = defineJob({ name: 'ops.monitoring-cycle', every: monitoringIntervalMs, handle: recordCycle });
+
+export const opsJobs = [purge, monitoringCycle];
