@@ -1,6 +1,7 @@
 import type { App } from '../core/app.ts';
 import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
+import type { LogFiles } from '../core/log-files/log-files.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import type { Redactor } from '../core/redaction.ts';
@@ -8,6 +9,8 @@ import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
+import { followLogSettings } from '../domain/ops/system-log/log-paths.ts';
+import { startLogRotation } from '../domain/ops/system-log/rotation-timer.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
 import { readCabinetAccess } from '../realtime/cabinet-access.ts';
@@ -38,12 +41,13 @@ export interface RunningService {
 export interface StartOptions {
   env: Env;
   log: Logger;
+  logFiles: LogFiles;
   metrics: Metrics;
   redactor: Redactor;
 }
 
 /** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
-export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
+export async function startService({ env, log, logFiles, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
   const state = { isStarted: false };
   const drain = new Drain();
@@ -51,6 +55,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const assembled = await assembleService({ env, log, metrics, redactor, isReady });
   const { service, sandbox: fakes, version } = assembled;
   const { app, bus, jobs, runner } = service;
+  const unfollowLogSettings = followLogSettings(app, logFiles);
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
 
@@ -83,6 +88,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   await fakes?.host.start(url);
   await runner.work(app);
   const stopSchedules = startSchedules(app, jobs);
+  const stopRotation = startLogRotation(app);
   state.isStarted = true;
   await announce({
     app,
@@ -106,7 +112,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       if (drainMs > 0) realtime.drain(drainMs);
       await drained;
       unfollowToken();
-      const schedulesStopped = stopSchedules();
+      const schedulesStopped = Promise.all([stopSchedules(), stopRotation()]);
       await realtime.close();
       // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.
       await fastify.close();
@@ -116,6 +122,8 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       await schedulesStopped;
       await service.close();
       metrics.close();
+      unfollowLogSettings();
+      await logFiles.close();
     },
   };
 }
