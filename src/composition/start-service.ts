@@ -5,6 +5,7 @@ import type { LogFiles } from '../core/log-files/log-files.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { startTelemetry } from '../core/telemetry/start-telemetry.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
@@ -23,6 +24,7 @@ import { createHttpServer } from './http-server.ts';
 import type { Sandbox } from './sandbox.ts';
 import { registerSandboxPage } from './sandbox-page.ts';
 import { seedInstallation, seedLate } from './seed-installation.ts';
+import { readVersion } from './service.ts';
 
 export interface RunningService {
   readonly app: App;
@@ -52,7 +54,9 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const state = { isStarted: false };
   const drain = new Drain();
   const isReady = () => state.isStarted && !drain.isStopping;
-  const assembled = await assembleService({ env, log, metrics, redactor, isReady });
+  const telemetry = { env: env.telemetry, version: await readVersion(), environment: env.nodeEnv, metrics, log };
+  const tracing = await startTelemetry(telemetry);
+  const assembled = await assembleService({ env, log, metrics, redactor, tracing, isReady });
   const { service, sandbox: fakes, version } = assembled;
   const { app, bus, jobs, runner } = service;
   const unfollowLogSettings = followLogSettings(app, logFiles);
@@ -62,6 +66,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const { fastify } = await createHttpServer({
     app,
     metrics,
+    tracing,
     callbackRoute: callbackRoute(app),
     isStopping: () => drain.isStopping,
     extend: async (server) => {
@@ -120,6 +125,8 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
       await fakes?.close();
       await closePasswordHasher();
       await schedulesStopped;
+      // Collects the metrics a last time, for which the database is still open.
+      await tracing.close();
       await service.close();
       metrics.close();
       unfollowLogSettings();

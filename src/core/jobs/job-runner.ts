@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { runOutsideTransaction } from '../db/root-guard.ts';
 import type { Logger } from '../log.ts';
+import { NO_TRACING, splitTrace, type Tracing } from '../telemetry/tracing.ts';
 import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from './define-job.ts';
 
 /** Schema of the job tables in the database. */
@@ -31,6 +32,7 @@ export class JobRunner {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #jobs: readonly JobDefinition[];
+  readonly #tracing: Tracing;
   /** Ids of the workers of each queue; those that run a job. */
   readonly #workers = new Map<string, string[]>();
   readonly #busy = new Set<string>();
@@ -38,7 +40,8 @@ export class JobRunner {
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
 
-  constructor(database: Database, log: Logger, jobs: readonly JobDefinition[]) {
+  constructor(database: Database, log: Logger, jobs: readonly JobDefinition[], tracing: Tracing = NO_TRACING) {
+    this.#tracing = tracing;
     this.#log = log;
     this.#jobs = jobs;
     this.#database = database;
@@ -133,7 +136,13 @@ export class JobRunner {
   async #run(app: App, definition: JobDefinition, job: JobWithMetadata<unknown>): Promise<void> {
     const isLastTry = job.retryCount >= job.retryLimit;
     try {
-      await runOutsideTransaction(() => runJob(app, definition, { id: job.id, data: job.data, signal: job.signal, isLastTry }));
+      const { payload, traceparent } = splitTrace(job.data);
+      const attributes = { 'messaging.destination.name': definition.name, 'messaging.delivery_attempt': job.retryCount + 1 };
+      await runOutsideTransaction(() =>
+        this.#tracing.inJob(`job ${definition.name}`, attributes, traceparent, () =>
+          runJob(app, definition, { id: job.id, data: payload, signal: job.signal, isLastTry }),
+        ),
+      );
     } catch (error) {
       const level = error instanceof JobPayloadError ? 'error' : 'warn';
       this.#log[level](

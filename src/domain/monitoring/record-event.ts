@@ -15,7 +15,7 @@ export async function recordMonitoring<E extends MonitoringEvent>(app: App, even
   await insertEntry(app.db, {
     eventType: event,
     message: text(app.settings.get('DEFAULT_LANGUAGE'), `monitoring.${event}` satisfies TextKey, Object.fromEntries(values)),
-    data,
+    data: { ...data },
     isSuccess: !isFailure(event),
     createdAt: app.clock.now(),
   });

@@ -16,9 +16,6 @@ const GRACE_MS = 3 * SECOND_MS;
 /** Largest file that the messenger takes, with room for the request around it. */
 const MAX_SENT_BYTES = 49 * 1024 * 1024;
 
-/** This process, as the holder of a lease. */
-const instance = randomUUID();
-
 /**
  * Rotates the log files of this process's folder when `LOG_ROTATION_TIME` has passed since the last time (spec 06 section 14). Instances
  * with a folder of their own rotate it themselves; of those that share a folder one does, by a lease in the database under the id that the
@@ -33,6 +30,8 @@ export async function rotateWhenDue(app: App, graceMs = GRACE_MS): Promise<strin
   const folder = await folderId(archive);
   const [stateKey, leaseKey] = [`log_rotation:${folder}`, `log_rotation_lease:${folder}`];
   if (!(await isDue(app, stateKey, day))) return null;
+  // The holder of the lease: this call.
+  const instance = randomUUID();
   const keepLease = async () => {
     if (!(await claimStateLease(app.db, leaseKey, { instance }, LEASE_MS))) throw new Error('another process rotates these logs');
   };
