@@ -49,6 +49,11 @@ const PACKAGE_HOMES: { pattern: RegExp; allowed: RegExp; why: string }[] = [
     allowed: /^src\/(?:core\/db|generated|cli)\//,
     why: 'drivers live in core/db',
   },
+  {
+    pattern: /^@opentelemetry\//,
+    allowed: /^src\/core\/telemetry\/(?:otlp|metric-producer)\.ts$/,
+    why: 'the SDK is loaded by core/telemetry/otlp, and only with a collector',
+  },
   { pattern: /^@silvia-odwyer\//, allowed: /^src\/core\/images\//, why: 'images are decoded in core/images' },
   {
     pattern: /^@remnawave\//,
