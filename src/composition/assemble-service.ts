@@ -46,7 +46,10 @@ export async function assembleService(options: AssemblyOptions): Promise<Assembl
         poolCounters: () => database.poolCounters(),
         isReady,
       };
-      return { clock, ports: connectOutsideSystems({ env, db: database.db, settings, clock, log, metrics, tracing, sandbox, instance }) };
+      return {
+        clock,
+        ports: connectOutsideSystems({ env, db: database.db, settings, clock, log, metrics, tracing, sandbox, instance }),
+      };
     },
   });
   return { service, sandbox, version };

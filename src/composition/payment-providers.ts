@@ -71,7 +71,10 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
   });
   const remote = (Object.keys(PROVIDERS) as RemoteMethod[]).map((method) =>
     PROVIDERS[method]({
-      http: createHttpClient({ system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) }, { log, metrics, tracing }),
+      http: createHttpClient(
+        { system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) },
+        { log, metrics, tracing },
+      ),
       settings,
       isOn: () => fakeAccess(options, method) !== null || settings.get(switchOf(method)),
       fake: () => fakeAccess(options, method),

@@ -23,7 +23,8 @@ export const TELEMETRY_VARIABLES = {
     type: 'string',
     default: null,
     isSecret: true,
-    effect: 'Headers of these requests, for example authorization=Bearer%20TOKEN: name=value pairs separated by commas, values URL-encoded.',
+    effect:
+      'Headers of these requests, for example authorization=Bearer%20TOKEN: name=value pairs separated by commas, values URL-encoded.',
   },
   OTEL_SERVICE_NAME: {
     group,
@@ -35,7 +36,8 @@ export const TELEMETRY_VARIABLES = {
     group,
     type: 'string',
     default: '0.1',
-    effect: 'Share of the traces that are recorded and sent, from 0 to 1. A trace is recorded as a whole: with its jobs and calls.',
+    effect:
+      'Share of the traces that are recorded and sent, from 0 to 1. A trace is recorded as a whole: with its jobs and calls.',
   },
   OTEL_METRIC_EXPORT_INTERVAL: {
     group,

@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { SECOND_MS } from './clock.ts';
 import type { LogLevel } from './env.ts';
-import { openLogOutput } from './log-output.ts';
 import type { LogFiles } from './log-files/log-files.ts';
+import { openLogOutput } from './log-output.ts';
 import { createRedactor, type Redactor } from './redaction.ts';
 
 export type { Logger };

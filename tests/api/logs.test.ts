@@ -7,10 +7,9 @@ import type { App } from '../../src/core/app.ts';
 import { recordMonitoring } from '../../src/domain/monitoring/record-event.ts';
 import { refreshSettings } from '../../src/domain/settings/refresh-settings.ts';
 import { adminClient } from '../support/actors.ts';
-import { type ApiClient, tokenClient } from '../support/api.ts';
-import { testServer } from '../support/api.ts';
-import { aPerson, aTicket } from '../support/ticket-stage.ts';
+import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
+import { aPerson, aTicket } from '../support/ticket-stage.ts';
 
 /** Spec 06 section 8. */
 let app: App;
@@ -116,13 +115,19 @@ describe('the system log', () => {
     expect((await api.get('/logs/system')).body).toMatchObject({ path: 'logs/current/bot.log', preview: 'current\n' });
   });
 
-  test.each(['/etc/passwd', '../outside.log', 'logs/../../outside.log', '.env', 'package.json', 'a/.hidden.log', '/tmp/x.log', 'C:\\x.log'])(
-    'hazard 3: LOG_FILE cannot be set to %s',
-    async (value) => {
-      expect((await api.put('/settings/LOG_FILE', { value })).status).toBe(400);
-      expect((await api.get('/logs/system')).body.path).toBe('logs/bot.log');
-    },
-  );
+  test.each([
+    '/etc/passwd',
+    '../outside.log',
+    'logs/../../outside.log',
+    '.env',
+    'package.json',
+    'a/.hidden.log',
+    '/tmp/x.log',
+    'C:\\x.log',
+  ])('hazard 3: LOG_FILE cannot be set to %s', async (value) => {
+    expect((await api.put('/settings/LOG_FILE', { value })).status).toBe(400);
+    expect((await api.get('/logs/system')).body.path).toBe('logs/bot.log');
+  });
 
   test.each(['LOG_FILE', 'LOG_DIR', 'LOG_INFO_FILE', 'LOG_ERROR_FILE'])('%s is not for every editor of settings', async (key) => {
     const editor = await adminClient(app, server, ['settings:*'], 100);
@@ -144,13 +149,19 @@ describe('the monitoring log', () => {
       await recordMonitoring(app, 'expired_subscriptions_processed', { count: n });
     }
     await recordMonitoring(app, 'vpnpanel_sync_error', { error: 'no answer' });
-    const { body } = await api.get('/logs/monitoring', { query: { limit: 2, offset: 1, event_type: 'expired_subscriptions_processed' } });
+    const { body } = await api.get('/logs/monitoring', {
+      query: { limit: 2, offset: 1, event_type: 'expired_subscriptions_processed' },
+    });
     expect(body).toMatchObject({ total: 5, limit: 2, offset: 1 });
     expect(body.items.map((item: { data: object }) => item.data)).toEqual([{ count: 4 }, { count: 3 }]);
     expect(body.items[0]).toMatchObject({ message: 'Закончившихся подписок обработано: 4', is_success: true });
     const all = await api.get('/logs/monitoring', { query: { event_type: '' } });
     expect(all.body).toMatchObject({ total: 6, limit: 50, offset: 0 });
-    expect(all.body.items[0]).toMatchObject({ event_type: 'vpnpanel_sync_error', is_success: false, data: { error: 'no answer' } });
+    expect(all.body.items[0]).toMatchObject({
+      event_type: 'vpnpanel_sync_error',
+      is_success: false,
+      data: { error: 'no answer' },
+    });
     expect((await api.get('/logs/monitoring', { query: { event_type: 'expired' } })).body.total).toBe(0);
     expect((await api.get('/logs/monitoring/event-types')).body).toEqual({
       items: ['expired_subscriptions_processed', 'vpnpanel_sync_error'],
@@ -177,7 +188,10 @@ describe('the log of support', () => {
     expect(body.items.map((item: { action: string }) => item.action)).toEqual([
       ...['unblock_user', 'block_user_perm', 'block_user_timed', 'close_ticket'],
     ]);
-    const user = { target_messenger_id: person.messengerId, target_username: expect.toSatisfy((name) => name === null || typeof name === 'string') };
+    const user = {
+      target_messenger_id: person.messengerId,
+      target_username: expect.toSatisfy((name) => name === null || typeof name === 'string'),
+    };
     expect(body.items[3]).toMatchObject({
       ...{ actor_user_id: null, actor_messenger_id: null, is_moderator: false, ticket_id: id, target_user_id: person.userId },
       details: { ...user, token_id: api.tokenId },

@@ -1,7 +1,7 @@
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { NO_TRACING, type Tracing } from '../telemetry/tracing.ts';
 import type { BeginTransaction, Db, SqlRunner, TransactionWork } from './db.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
-import { NO_TRACING, type Tracing } from '../telemetry/tracing.ts';
 import { traceAdapter, tracedBegin } from './traced-statements.ts';
 import { trackTransactionConnections } from './transaction-connection.ts';
 
@@ -26,7 +26,12 @@ export const WAIT_LIMITS: WaitLimits = { connectMs: 5_000, beginMs: 10_000, tran
  */
 export function openPrisma<Connection>(
   adapter: NonNullable<Prisma.PrismaClientOptions['adapter']>,
-  options: { sqlOn: (connection: Connection) => SqlRunner; checksBeforeCommit?: boolean; limits?: WaitLimits; tracing?: Tracing | undefined },
+  options: {
+    sqlOn: (connection: Connection) => SqlRunner;
+    checksBeforeCommit?: boolean;
+    limits?: WaitLimits;
+    tracing?: Tracing | undefined;
+  },
 ): Pick<Db, 'prisma' | 'begin'> & { disconnect(): Promise<void> } {
   const { beginMs, transactionMs } = options.limits ?? WAIT_LIMITS;
   const { tracing = NO_TRACING } = options;

@@ -28,7 +28,8 @@ const PAYMENT_FIELDS = ['paymentId', 'refundId', 'reversalId', 'chargeId', 'rece
 /** @param line one JSON object, as the logger writes it @param timeOf writes the time of a record for people */
 export function fileRecord(line: string, timeOf: (time: Date) => string): FileRecord {
   const record = parsed(line);
-  if (record === null) return { level: 'INFO', text: `${timeOf(new Date())} [INFO] [service] ${oneLine(line.trim())}\n`, isPayment: false };
+  if (record === null)
+    return { level: 'INFO', text: `${timeOf(new Date())} [INFO] [service] ${oneLine(line.trim())}\n`, isPayment: false };
   const { level: label, time, msg = '', err, service: _service, logger = 'service', ...fields } = record;
   const level = LEVELS[String(label)] ?? 'INFO';
   const words = Object.entries(fields).map(([key, value]) => `${key}=${valueText(value)}`);
@@ -78,7 +79,14 @@ function errorTexts(error: unknown): { summary: string | null; stack: string } {
 
 /** Writes times as `YYYY-MM-DD HH:MM:SS` in a zone. Most records are of the second of the one before. */
 export function zoneTime(timeZone: string): (time: Date) => string {
-  const parts = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+  const parts = {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  } as const;
   // Swedish has this form.
   const format = new Intl.DateTimeFormat('sv-SE', { ...parts, timeZone, hourCycle: 'h23' });
   let second = Number.NaN;

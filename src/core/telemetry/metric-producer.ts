@@ -10,7 +10,7 @@ import {
   type MetricData,
   type MetricProducer,
 } from '@opentelemetry/sdk-metrics';
-import type { MetricValues, Metrics } from '../metrics.ts';
+import type { Metrics, MetricValues } from '../metrics.ts';
 
 type Sample = MetricValues['values'][number];
 
@@ -21,7 +21,10 @@ export function promMetricProducer(metrics: Pick<Metrics, 'collect'>, resource: 
       const found = await metrics.collect();
       const endTime = hrTime(Date.now());
       const data = found.flatMap((metric) => metricData(metric, startTime, endTime) ?? []);
-      return { resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'subscription-service' }, metrics: data }] }, errors: [] };
+      return {
+        resourceMetrics: { resource, scopeMetrics: [{ scope: { name: 'subscription-service' }, metrics: data }] },
+        errors: [],
+      };
     },
   };
 }

@@ -16,9 +16,9 @@ import { promMetricProducer } from './metric-producer.ts';
 import type { TelemetryOptions } from './start-telemetry.ts';
 import {
   errorKind,
+  type SpanKind as Kind,
   type OpenSpan,
   readTraceparent,
-  type SpanKind as Kind,
   type TraceContext,
   type Tracing,
   writeTraceparent,
@@ -71,7 +71,11 @@ export function startOtlp({ env, version, environment, metrics, log }: Telemetry
     'service.instance.id': randomUUID(),
     'deployment.environment.name': environment,
   });
-  const target = (path: string) => ({ url: `${env.endpoint}${path}`, headers: { ...env.headers }, timeoutMillis: EXPORT_TIMEOUT_MS });
+  const target = (path: string) => ({
+    url: `${env.endpoint}${path}`,
+    headers: { ...env.headers },
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
   const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(target('/v1/traces')) });
   // Which traces are recorded is decided before a span is made, so that all others cost nothing.
   const traces = new TracerProvider({
@@ -95,7 +99,13 @@ export function startOtlp({ env, version, environment, metrics, log }: Telemetry
   const current = new AsyncLocalStorage<RecordedSpan>();
   const isChosen = () => Math.random() < env.sampledShare;
 
-  function start(kind: Kind, name: string, attributes: Readonly<Record<string, string | number | boolean>>, parent: Span | null, link?: TraceContext) {
+  function start(
+    kind: Kind,
+    name: string,
+    attributes: Readonly<Record<string, string | number | boolean>>,
+    parent: Span | null,
+    link?: TraceContext,
+  ) {
     const context = parent === null ? ROOT_CONTEXT : trace.setSpan(ROOT_CONTEXT, parent);
     const links = link ? [{ context: remote(link) }] : [];
     return new RecordedSpan(tracer.startSpan(name, { kind: KINDS[kind], attributes, links }, context));

@@ -14,7 +14,11 @@ export async function insertEntry(db: Db, entry: Omit<MonitoringEntry, 'id'>): P
 }
 
 /** Newest first. @param eventType null = every type */
-export function listEntries(db: Db, eventType: string | null, page: { limit: number; offset: number }): Promise<MonitoringEntry[]> {
+export function listEntries(
+  db: Db,
+  eventType: string | null,
+  page: { limit: number; offset: number },
+): Promise<MonitoringEntry[]> {
   return db.sql<MonitoringEntry>(
     `SELECT ${ENTRY.of('l')} FROM monitoring_logs l ${eventType === null ? '' : 'WHERE l.event_type = $3'}
      ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::bigint`,

@@ -67,7 +67,10 @@ const FORMATS: Readonly<Record<SettingFormat, FormatRule>> = {
   // Opened by the user's device: links to apps are allowed, schemes that run code are not.
   link: { expected: 'a link', accepts: (text) => hasScheme(text, ['http:', 'https:', 'tg:', 'market:', 'itms-apps:']) },
   // Relative, without hidden and parent folders, and with an ending of its own: such a setting reaches no file that is not a log.
-  'log-file': { expected: 'a relative path to a file that ends in .log', accepts: (text) => isPlainPath(text) && isLogName(text) },
+  'log-file': {
+    expected: 'a relative path to a file that ends in .log',
+    accepts: (text) => isPlainPath(text) && isLogName(text),
+  },
   'log-folder': { expected: 'a relative path to a folder', accepts: isPlainPath },
   'log-name': {
     expected: 'the name of a file that ends in .log',

@@ -19,7 +19,13 @@ export function changeTicketStatus(app: App, actor: Staff, ticketId: number, req
     const before = await lockOrRefuse(t, ticketId);
     const after = await applyStatus(t, before, status);
     const name = status === 'closed' ? 'close_ticket' : 'change_status';
-    await recordSupportAction(t, actor, before, name, status === 'closed' ? {} : { old_status: before.status, new_status: status });
+    await recordSupportAction(
+      t,
+      actor,
+      before,
+      name,
+      status === 'closed' ? {} : { old_status: before.status, new_status: status },
+    );
     t.audit?.record({ resourceId: ticketId, before: { status: before.status }, after: { status } });
     return after;
   });

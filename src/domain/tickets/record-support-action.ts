@@ -31,7 +31,13 @@ export async function recordSupportAction(
   const actorUserId = actor.kind === 'admin' ? actor.userId : null;
   const token = actor.kind === 'token' ? { token_id: actor.tokenId } : {};
   const named = NAMING_USER.has(action) ? await findNames(t.db, ticket.userId) : {};
-  const row = { actorUserId, action, ticketId: ticket.id, targetUserId: ticket.userId, details: { ...details, ...named, ...token } };
+  const row = {
+    actorUserId,
+    action,
+    ticketId: ticket.id,
+    targetUserId: ticket.userId,
+    details: { ...details, ...named, ...token },
+  };
   await insertSupportAction(t.db, row, t.clock.now());
 }
 

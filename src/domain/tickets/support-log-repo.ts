@@ -27,7 +27,11 @@ const ENTRY = columns('SupportAuditLog', [
 export type SupportEntry = RowOf<typeof ENTRY>;
 
 /** Newest first. @param action null = every action */
-export function listSupportEntries(db: Db, action: string | null, page: { limit: number; offset: number }): Promise<SupportEntry[]> {
+export function listSupportEntries(
+  db: Db,
+  action: string | null,
+  page: { limit: number; offset: number },
+): Promise<SupportEntry[]> {
   return db.sql<SupportEntry>(
     `SELECT ${ENTRY.of('l')} FROM support_audit_logs l ${action === null ? '' : 'WHERE l.action = $3'}
      ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::bigint`,

@@ -53,7 +53,9 @@ export const logsRouter = router({
     })),
 
   monitoringEventTypes: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/logs/monitoring/event-types', tags, summary: 'Types of events in the monitoring log' } })
+    .meta({
+      openapi: { method: 'GET', path: '/logs/monitoring/event-types', tags, summary: 'Types of events in the monitoring log' },
+    })
     .output(toWire(MonitoringLogTypeListResponse))
     .query(async ({ ctx }) => ({ items: await listMonitoringEventTypes(ctx.app) })),
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -59,7 +59,15 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'telemetry-'));
   if (serverUrl) database = await emptyDatabaseOnServer();
   const env = loadEnv({
-    ...{ NODE_ENV: 'test', DATA_DIR: folder, LOG_ROOT: folder, HOST: '127.0.0.1', PORT: '0', SANDBOX: 'on', WEB_API_REQUEST_LOGGING: 'true' },
+    ...{
+      NODE_ENV: 'test',
+      DATA_DIR: folder,
+      LOG_ROOT: folder,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      SANDBOX: 'on',
+      WEB_API_REQUEST_LOGGING: 'true',
+    },
     ...(database ? { DATABASE_URL: database.url } : {}),
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/`,
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
@@ -68,9 +76,13 @@ beforeAll(async () => {
   });
   const redactor = createRedactor();
   const logFiles = new LogFiles();
-  const log = createLogger({ level: 'info', format: 'json', redactor, stream: { write: () => undefined }, files: logFiles });
+  const log = createLogger({ level: 'debug', format: 'json', redactor, stream: { write: () => undefined }, files: logFiles });
   service = await startService({ env, log, logFiles, metrics: createMetrics(), redactor });
-  const made = await createApiToken(service.app, { kind: 'system', name: 'test' }, { name: 'trace', description: null, expiresAt: null });
+  const made = await createApiToken(
+    service.app,
+    { kind: 'system', name: 'test' },
+    { name: 'trace', description: null, expiresAt: null },
+  );
   token = made.token;
 }, 300_000);
 
@@ -96,7 +108,8 @@ async function traceOf(name: string, isComplete: (trace: ReceivedSpan[]) => bool
     () => {
       const root = spans.findLast((span) => span.name === name);
       const trace = spans.filter((span) => span.traceId === root?.traceId);
-      if (!root || !isComplete(trace)) throw new Error(`no complete trace of ${name}: ${trace.map((span) => span.name).join(', ')}`);
+      if (!root || !isComplete(trace))
+        throw new Error(`no complete trace of ${name}: ${trace.map((span) => span.name).join(', ')}`);
       return trace;
     },
     { timeout: 90_000, interval: 200 },
@@ -152,24 +165,55 @@ describe('with a collector', { shuffle: false }, () => {
   });
 
   test('the metrics are those of GET /metrics', async () => {
-    await vi.waitFor(() => expect([...metricNames]).toEqual(expect.arrayContaining(['http_request_duration_seconds', 'db_pool_size'])), {
-      timeout: 60_000,
-    });
+    await vi.waitFor(
+      () => expect([...metricNames]).toEqual(expect.arrayContaining(['http_request_duration_seconds', 'db_pool_size'])),
+      {
+        timeout: 60_000,
+      },
+    );
     expect(new Set(headers)).toEqual(new Set(['Bearer of-the-collector']));
+  });
+
+  test('spec 06 hazard 18: the query string of a socket is neither logged nor exported', async () => {
+    const socket = new WebSocket(`${service.url.replace('http', 'ws')}/ws?token=${token}`);
+    await new Promise((resolve) => socket.addEventListener('message', resolve, { once: true }));
+    socket.close();
+    const log = await vi.waitFor(
+      async () => {
+        const text = await readFile(join(folder, 'logs', 'bot.log'), 'utf8');
+        expect(text).toContain('a socket was opened');
+        return text;
+      },
+      { timeout: 20_000 },
+    );
+    expect(log).not.toContain(token);
+    expect(log).not.toContain('token=');
+    expect(received).not.toContain(token);
   });
 
   test('neither secrets nor data of users, queries or parameters are exported', async () => {
     expect(received).toContain('vpnpanel');
-    for (const text of [token, String(person.messenger_id), person.username, person.first_name, 'hidden-in-the-query', 'secret-input', 'made-up-by-a-client'])
+    for (const text of [
+      token,
+      String(person.messenger_id),
+      person.username,
+      person.first_name,
+      'hidden-in-the-query',
+      'secret-input',
+      'made-up-by-a-client',
+    ])
       expect(received).not.toContain(text);
   });
 
   test('the stored payload of a job is what its schema says; the system log is written', async () => {
     const rows = await service.app.db.sql<{ data: object }>("SELECT data FROM jobs.job WHERE data ? '_traceparent'");
     expect(rows.length).toBeGreaterThan(0);
-    await vi.waitFor(async () => expect(await readFile(join(folder, 'logs', 'bot.log'), 'utf8')).toContain('[INFO] [service] request '), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(
+      async () => expect(await readFile(join(folder, 'logs', 'bot.log'), 'utf8')).toContain('[INFO] [service] request '),
+      {
+        timeout: 10_000,
+      },
+    );
   });
 });
 

@@ -52,7 +52,8 @@ describe('rotateWhenDue', () => {
   test('without compression a plain tar; old archives are deleted, other files are not', async () => {
     const { app, clock } = await rotating({ LOG_ROTATION_COMPRESS: 'false', LOG_ROTATION_KEEP_DAYS: '2' });
     await rotateWhenDue(app, 0);
-    for (const name of ['logs_2025-01-29.tar.gz', 'logs_2025-01-30.tar', 'notes.txt', 'logs_old.tar.gz']) await writeFile(archive(name), 'x');
+    for (const name of ['logs_2025-01-29.tar.gz', 'logs_2025-01-30.tar', 'notes.txt', 'logs_old.tar.gz'])
+      await writeFile(archive(name), 'x');
     await writeFile(archive('logs_2025-01-28_2.tar'), 'x');
     await writeFile(current('bot.log'), 'x\n');
     clock.set(atMidnight);
@@ -108,7 +109,11 @@ describe('rotateWhenDue', () => {
   });
 
   test('an archive is sent to the chat; a failure of the messenger is only logged', async () => {
-    const { app, clock } = await rotating({ LOG_ROTATION_SEND_TO_MESSENGER: 'true', LOG_ROTATION_CHAT_ID: '-100500', LOG_ROTATION_TOPIC_ID: '7' });
+    const { app, clock } = await rotating({
+      LOG_ROTATION_SEND_TO_MESSENGER: 'true',
+      LOG_ROTATION_CHAT_ID: '-100500',
+      LOG_ROTATION_TOPIC_ID: '7',
+    });
     const sent: unknown[] = [];
     const messenger = {
       ...app.ports.messenger,

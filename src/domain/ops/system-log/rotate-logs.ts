@@ -75,16 +75,21 @@ async function folderId(archive: string): Promise<string> {
 async function sendArchive(app: App, path: string): Promise<void> {
   const { settings, ports } = app;
   const chat = (settings.get('LOG_ROTATION_CHAT_ID') || settings.get('BACKUP_SEND_CHAT_ID') || '').trim();
-  if (!settings.get('LOG_ROTATION_SEND_TO_MESSENGER') || !ports.messenger.isConfigured() || !/^-?[1-9]\d{0,15}$/.test(chat)) return;
+  if (!settings.get('LOG_ROTATION_SEND_TO_MESSENGER') || !ports.messenger.isConfigured() || !/^-?[1-9]\d{0,15}$/.test(chat))
+    return;
   const threadId = settings.get('LOG_ROTATION_TOPIC_ID');
   const options = threadId ? { threadId } : {};
   const name = basename(path);
   try {
     const { size } = await stat(path);
-    const html = htmlText(settings.get('DEFAULT_LANGUAGE'), size > MAX_SENT_BYTES ? 'messages.log_archive_too_large' : 'messages.log_archive', {
-      name,
-      megabytes: Math.ceil(size / 1024 / 1024),
-    });
+    const html = htmlText(
+      settings.get('DEFAULT_LANGUAGE'),
+      size > MAX_SENT_BYTES ? 'messages.log_archive_too_large' : 'messages.log_archive',
+      {
+        name,
+        megabytes: Math.ceil(size / 1024 / 1024),
+      },
+    );
     if (size > MAX_SENT_BYTES) await ports.messenger.sendMessage(Number(chat), html, options);
     else {
       const contentType = name.endsWith('.gz') ? 'application/gzip' : 'application/x-tar';

@@ -11,7 +11,9 @@ export function lastDueDay(now: Date, timeZone: string, time: string): string {
 }
 
 export function dayBefore(day: string, days = 1): string {
-  return addDays(new Date(`${day}T00:00:00Z`), -days).toISOString().slice(0, 10);
+  return addDays(new Date(`${day}T00:00:00Z`), -days)
+    .toISOString()
+    .slice(0, 10);
 }
 
 const ARCHIVE_NAME = /^logs_(\d{4}-\d{2}-\d{2})(?:_\d+)?\.tar(?:\.gz)?$/;
