@@ -99,7 +99,7 @@ const post = async (path: string, body: object, more: Record<string, string> = {
     headers: { 'x-api-key': token, 'content-type': 'application/json', ...more },
     body: JSON.stringify(body),
   });
-  return { status: reply.status, body: await reply.json() };
+  return { status: reply.status, body: (await reply.json()) as { id: number } };
 };
 
 /** The spans of the trace with this request, once `isComplete` is true for them; the exporter sends every five seconds. */
