@@ -90,7 +90,7 @@ describe('the system log', () => {
     expect(headers['content-length']).toBe(String(bytes.length));
   });
 
-  test('hazard 16: above 10 MiB only as a download, above 20 MiB without a count of characters', async () => {
+  test('spec 06 hazard 16: above 10 MiB only as a download, above 20 MiB without a count of characters', async () => {
     await writeFile(file, 'ж');
     await truncate(file, 10 * 1024 * 1024 + 1);
     expect(await api.get('/logs/system/full')).toMatchObject({
@@ -124,7 +124,7 @@ describe('the system log', () => {
     'a/.hidden.log',
     '/tmp/x.log',
     'C:\\x.log',
-  ])('hazard 3: LOG_FILE cannot be set to %s', async (value) => {
+  ])('spec 06 hazard 3: LOG_FILE cannot be set to %s', async (value) => {
     expect((await api.put('/settings/LOG_FILE', { value })).status).toBe(400);
     expect((await api.get('/logs/system')).body.path).toBe('logs/bot.log');
   });

@@ -137,7 +137,7 @@ export class JobRunner {
     const isLastTry = job.retryCount >= job.retryLimit;
     try {
       const { payload, traceparent } = splitTrace(job.data);
-      const attributes = { 'messaging.destination.name': definition.name, 'messaging.delivery_attempt': job.retryCount + 1 };
+      const attributes = { 'messaging.destination.name': definition.name };
       await runOutsideTransaction(() =>
         this.#tracing.inJob(`job ${definition.name}`, attributes, traceparent, () =>
           runJob(app, definition, { id: job.id, data: payload, signal: job.signal, isLastTry }),

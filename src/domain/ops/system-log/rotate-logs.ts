@@ -63,11 +63,11 @@ async function folderId(archive: string): Promise<string> {
   await mkdir(archive, { recursive: true });
   const known = await readFile(path, 'utf8').catch(() => null);
   if (known !== null) return known;
-  const own = `${path}-${randomUUID()}`;
-  await writeFile(own, randomUUID(), { mode: 0o640 });
+  const draft = `${path}-${randomUUID()}`;
+  await writeFile(draft, randomUUID(), { mode: 0o640 });
   // Fails where another process was first; a reader never meets an empty file.
-  await link(own, path).catch(() => undefined);
-  await rm(own, { force: true });
+  await link(draft, path).catch(() => undefined);
+  await rm(draft, { force: true });
   return readFile(path, 'utf8');
 }
 

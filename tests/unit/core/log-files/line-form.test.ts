@@ -46,7 +46,7 @@ describe('spec 06 section 8: the form of a record in the file', () => {
     expect(fileRecord(line({ msg: 'x', queue: 'mail.send' }), utc).isPayment).toBe(false);
   });
 
-  test('hazard 1: the file gets the masked line', () => {
+  test('spec 06 hazard 1: the file gets the masked line', () => {
     const lines: string[] = [];
     const secret = 'panelkey-58f1c0';
     const files = { write: (each: string) => void lines.push(fileRecord(each, utc).text) };
