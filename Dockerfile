@@ -24,7 +24,8 @@ FROM node:24-slim
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
-    DATA_DIR=/data
+    DATA_DIR=/data \
+    LOG_ROOT=/data
 WORKDIR /app
 # Owned by root and not writable for the service; only /data is its own.
 COPY --from=dependencies /app/node_modules node_modules

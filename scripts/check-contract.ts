@@ -23,7 +23,7 @@ const COMPLETE_TAGS = [
   ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
-  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats'],
+  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats', 'logs'],
   ...['Branding', 'Admin Button Styles'],
   ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
   ...['Cabinet Withdrawal', 'Cabinet Admin Withdrawals'],

@@ -10,7 +10,7 @@ const MAX_LINES = 400;
 
 /** Later modules may use earlier ones, never the reverse; an earlier module gets information as an event or an argument. */
 const MODULE_ORDER = [
-  ...['settings', 'messaging', 'ledger', 'access', 'identity'],
+  ...['settings', 'messaging', 'monitoring', 'ledger', 'access', 'identity'],
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
@@ -48,6 +48,11 @@ const PACKAGE_HOMES: { pattern: RegExp; allowed: RegExp; why: string }[] = [
     pattern: /^@prisma\/|^pglite-prisma-adapter$|^pg$|^@electric-sql\//,
     allowed: /^src\/(?:core\/db|generated|cli)\//,
     why: 'drivers live in core/db',
+  },
+  {
+    pattern: /^@opentelemetry\//,
+    allowed: /^src\/core\/telemetry\/(?:otlp|metric-producer)\.ts$/,
+    why: 'the SDK is loaded by core/telemetry/otlp, and only with a collector',
   },
   { pattern: /^@silvia-odwyer\//, allowed: /^src\/core\/images\//, why: 'images are decoded in core/images' },
   {

@@ -15,6 +15,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   subscription_events: 'activity',
 
+  monitoring_logs: 'monitoring',
+
   email_templates: 'messaging',
   outgoing_mails: 'messaging',
 

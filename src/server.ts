@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningService, startService } from './composition/start-service.ts';
 import { EnvError, loadEnv, readProcessEnv } from './core/env.ts';
 import { createLogger } from './core/log.ts';
+import { LogFiles } from './core/log-files/log-files.ts';
 import { createMetrics } from './core/metrics.ts';
 import { createRedactor, secretValuesIn } from './core/redaction.ts';
 
@@ -17,7 +18,9 @@ const REPORT_LIMIT_MS = 2_000;
 async function main(): Promise<void> {
   const env = loadEnv(readProcessEnv());
   const redactor = createRedactor(secretValuesIn(env.raw));
-  const log = createLogger({ level: env.logLevel, format: env.logFormat, redactor });
+  const logFiles = new LogFiles();
+  process.on('exit', () => logFiles.flushSync());
+  const log = createLogger({ level: env.logLevel, format: env.logFormat, redactor, files: logFiles });
   const metrics = createMetrics();
 
   // After an error that nobody caught the state of the process is unknown: log it and let the supervisor start a new one.
@@ -34,7 +37,7 @@ async function main(): Promise<void> {
     });
   }
 
-  const service = await startService({ env, log, metrics, redactor });
+  const service = await startService({ env, log, logFiles, metrics, redactor });
   running = service;
   let stoppingSince: number | null = null;
   for (const signal of SIGNALS) {

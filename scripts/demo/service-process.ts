@@ -45,6 +45,7 @@ export async function startServiceProcess(options: ServiceOptions = {}): Promise
       HOST: '127.0.0.1',
       PORT: '0',
       DATA_DIR: dataDir,
+      LOG_ROOT: dataDir,
       LOG_FORMAT: 'json',
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
       // No balancer waits here.

@@ -3,6 +3,7 @@ import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
 import { connectOutsideSystems } from './outside-systems.ts';
 import { clockOf, createSandbox, type Sandbox } from './sandbox.ts';
 import { createService, readVersion, type Service } from './service.ts';
@@ -12,6 +13,7 @@ export interface AssemblyOptions {
   log: Logger;
   metrics: Metrics;
   redactor: Redactor;
+  tracing?: Tracing;
   /** Whether the service reports itself as ready. */
   isReady: () => boolean;
 }
@@ -24,7 +26,8 @@ export interface AssembledService {
 }
 
 /** The service with its outside systems, real or fake, for the server and for the command line alike. It serves no requests and runs no jobs. */
-export async function assembleService({ env, log, metrics, redactor, isReady }: AssemblyOptions): Promise<AssembledService> {
+export async function assembleService(options: AssemblyOptions): Promise<AssembledService> {
+  const { env, log, metrics, redactor, isReady, tracing = NO_TRACING } = options;
   const version = await readVersion();
   let sandbox: Sandbox | null = null;
   const service = await createService({
@@ -32,6 +35,7 @@ export async function assembleService({ env, log, metrics, redactor, isReady }: 
     log,
     metrics,
     redactor,
+    tracing,
     ports: async ({ database, settings, bus }) => {
       sandbox = await createSandbox({ env, settings, database, bus, log });
       if (sandbox) redactor.register(Object.values(sandbox.secrets));
@@ -42,7 +46,10 @@ export async function assembleService({ env, log, metrics, redactor, isReady }: 
         poolCounters: () => database.poolCounters(),
         isReady,
       };
-      return { clock, ports: connectOutsideSystems({ env, db: database.db, settings, clock, log, metrics, sandbox, instance }) };
+      return {
+        clock,
+        ports: connectOutsideSystems({ env, db: database.db, settings, clock, log, metrics, tracing, sandbox, instance }),
+      };
     },
   });
   return { service, sandbox, version };

@@ -5,6 +5,7 @@ import ipaddr from 'ipaddr.js';
 import type { App } from '../core/app.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
 import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
@@ -17,6 +18,7 @@ import { restServerOptions } from '../rest/server-options.ts';
 import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
+import { traceRequests } from './trace-requests.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle times of usual load balancers (60 s), so that it is the balancer who closes an unused connection. */
@@ -31,6 +33,7 @@ export interface HttpServer {
 export interface HttpServerOptions {
   app: App;
   metrics: Metrics;
+  tracing?: Tracing;
   /** Finds the internal URL of a provider's callback by the path that the provider calls; null for every other path. */
   callbackRoute: (path: string) => string | null;
   /** Further routes: callbacks, sandbox page. */
@@ -65,6 +68,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     if (method !== 'OPTIONS' && config?.callbackOf !== null) app.ports.routes.add(url, config?.callbackOf);
   });
   const createContext = contextFactory(app);
+  traceRequests(server, options.tracing ?? NO_TRACING, (name) => name in appRouter._def.procedures);
   logAndMeasure(server, app, metrics);
   if (options.isStopping) endConnectionsWhen(server, options.isStopping);
   registerSecurityHeaders(server);

@@ -6,6 +6,7 @@ import type { Env } from '../core/env.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import type { Tracing } from '../core/telemetry/tracing.ts';
 import { AuditWriter } from '../domain/access/audit-writer.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import { sharedMessengerPace } from '../domain/mass-sends/pace.ts';
@@ -47,6 +48,7 @@ export interface OutsideOptions {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
+  tracing?: Tracing | undefined;
   /** Null while no fake may run. */
   sandbox: { host: Pick<SandboxHost, 'addresses'>; secrets: SandboxSecrets; isFake: (kind: SandboxKind) => boolean } | null;
   instance: Ports['instance'];
@@ -54,8 +56,8 @@ export interface OutsideOptions {
 
 /** Connects the domain's ports to their adapters. Connections are read on every call, because settings change at run time. */
 export function connectOutsideSystems(options: OutsideOptions): Ports {
-  const { env, settings, log, metrics, sandbox } = options;
-  const deps = { log, metrics };
+  const { env, settings, log, metrics, tracing, sandbox } = options;
+  const deps = { log, metrics, tracing };
   const fakeAddresses = (kind: SandboxKind) => (sandbox?.isFake(kind) ? sandbox.host.addresses() : null);
 
   const panel = createVpnPanelAdapter({
@@ -205,9 +207,9 @@ function banSystemConnection({ env, settings, sandbox }: OutsideOptions): BanSys
 }
 
 /** One HTTP client a provider, so that one being down does not open the circuit of the others. */
-function oauthProviders({ settings, log, metrics }: OutsideOptions) {
+function oauthProviders({ settings, log, metrics, tracing }: OutsideOptions) {
   const clientOf = (provider: OAuthProvider) =>
-    createHttpClient({ system: `oauth_${provider}`, totalTimeoutMs: 30_000, retries: 1 }, { log, metrics });
+    createHttpClient({ system: `oauth_${provider}`, totalTimeoutMs: 30_000, retries: 1 }, { log, metrics, tracing });
   const clients = { google: clientOf('google'), yandex: clientOf('yandex'), discord: clientOf('discord'), vk: clientOf('vk') };
   return createOAuthPort({
     http: (provider) => clients[provider],

@@ -64,14 +64,17 @@ export function callbackPathOf(settings: SettingsReader, method: string): string
 
 /** The providers of payments, in the order of their methods. */
 export function paymentProviders(options: OutsideOptions, messenger: MessengerPort): PaymentProvider[] {
-  const { settings, clock, log, metrics } = options;
+  const { settings, clock, log, metrics, tracing } = options;
   const stars = createStarsProvider({
     messenger,
     connection: () => ({ enabled: settings.get('MESSENGER_STARS_ENABLED'), title: settings.get('PAYMENT_SERVICE_NAME') }),
   });
   const remote = (Object.keys(PROVIDERS) as RemoteMethod[]).map((method) =>
     PROVIDERS[method]({
-      http: createHttpClient({ system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) }, { log, metrics }),
+      http: createHttpClient(
+        { system: method, ...CLIENTS[method], totalTimeoutMs: providerTimeoutMs(method) },
+        { log, metrics, tracing },
+      ),
       settings,
       isOn: () => fakeAccess(options, method) !== null || settings.get(switchOf(method)),
       fake: () => fakeAccess(options, method),
@@ -86,9 +89,9 @@ export function paymentProviders(options: OutsideOptions, messenger: MessengerPo
 }
 
 /** The sandbox's own provider, which needs no settings. */
-function sandboxProvider({ log, metrics, sandbox }: OutsideOptions): PaymentProvider {
+function sandboxProvider({ log, metrics, tracing, sandbox }: OutsideOptions): PaymentProvider {
   return createSandboxProvider({
-    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: TIMEOUT_MS }, { log, metrics }),
+    http: createHttpClient({ system: 'sandbox_payments', totalTimeoutMs: TIMEOUT_MS }, { log, metrics, tracing }),
     connection: () => {
       const addresses = sandbox?.isFake('payments') ? sandbox.host.addresses() : null;
       return (

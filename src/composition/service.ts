@@ -16,6 +16,7 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { systemRandom } from '../core/random.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
 import { readLedgerHealth } from '../domain/ledger/check/health.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
@@ -45,6 +46,7 @@ export interface ServiceOptions {
   log: Logger;
   metrics: Metrics;
   redactor: Redactor;
+  tracing?: Tracing | undefined;
   /** Creates the outside systems; called once, before the `App` exists. */
   ports: (parts: {
     database: Database;
@@ -56,30 +58,32 @@ export interface ServiceOptions {
 }
 
 /** Opens the database `DATABASE_URL` names, else the embedded one in `DATA_DIR`. */
-export function openDatabase(env: Env, log: Logger): Promise<Database> {
+export function openDatabase(env: Env, log: Logger, tracing: Tracing = NO_TRACING): Promise<Database> {
   const migrationsFolder = join(packageRoot, 'prisma', 'migrations');
   return env.databaseUrl === null
-    ? openEmbedded({ dataDir: env.dataDir, migrationsFolder })
+    ? openEmbedded({ dataDir: env.dataDir, migrationsFolder, tracing })
     : openPostgres({
         url: env.databaseUrl,
         poolSize: env.databasePoolSize,
         statementTimeoutMs: env.databaseStatementTimeoutMs,
         migrationsFolder,
         log,
+        tracing,
       });
 }
 
 /** Opens, migrates and assembles. @throws EnvError when settings given by the environment cannot be used */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { env, log, redactor, metrics } = options;
+  const { env, log, redactor, metrics, tracing = NO_TRACING } = options;
   const settings = createSettingsStore({ environment: env.raw, log });
   if (settings.problems.length > 0) throw new EnvError(settings.problems);
-  const database = await openDatabase(env, log);
+  const database = await openDatabase(env, log, tracing);
   try {
     const migrated = await database.migrate();
     const jobs = allJobs();
     const faults = new FaultReporter();
-    const runner = new JobRunner(database, log, jobs, (queue, error, id) => faults.report('job_failed', queue, error, id));
+    const onLastFailure = (queue: string, error: unknown, id: string) => faults.report('job_failed', queue, error, id);
+    const runner = new JobRunner(database, log, jobs, { tracing, onLastFailure });
     await runner.install();
     const bus = new EventBus(database.side, log);
     await bus.start();
@@ -92,7 +96,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       random: systemRandom,
       log,
       db: database.db,
-      jobs: sqlJobSender(database.db.sql, clock, (queue) => runner.wake(queue)),
+      jobs: sqlJobSender(database.db.sql, clock, (queue) => runner.wake(queue), tracing),
       events: sqlEventRecorder(database.db.sql, clock, () => bus.announce()),
       settings,
       cache,

@@ -2,13 +2,17 @@ import { hostname } from 'node:os';
 import type { App } from '../core/app.ts';
 import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
+import type { LogFiles } from '../core/log-files/log-files.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { startTelemetry } from '../core/telemetry/start-telemetry.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { followDefaultToken } from '../domain/access/follow-default-token.ts';
 import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { notifyStart } from '../domain/ops/notify-start.ts';
+import { followLogSettings } from '../domain/ops/system-log/log-paths.ts';
+import { startLogRotation } from '../domain/ops/system-log/rotation-timer.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
@@ -22,6 +26,7 @@ import { createHttpServer } from './http-server.ts';
 import type { Sandbox } from './sandbox.ts';
 import { registerSandboxPage } from './sandbox-page.ts';
 import { seedInstallation, seedLate } from './seed-installation.ts';
+import { readVersion } from './service.ts';
 
 export interface RunningService {
   readonly app: App;
@@ -42,25 +47,30 @@ export interface RunningService {
 export interface StartOptions {
   env: Env;
   log: Logger;
+  logFiles: LogFiles;
   metrics: Metrics;
   redactor: Redactor;
 }
 
 /** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
-export async function startService({ env, log, metrics, redactor }: StartOptions): Promise<RunningService> {
+export async function startService({ env, log, logFiles, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
   const state = { isStarted: false };
   const drain = new Drain();
   const isReady = () => state.isStarted && !drain.isStopping;
-  const assembled = await assembleService({ env, log, metrics, redactor, isReady });
+  const telemetry = { env: env.telemetry, version: await readVersion(), environment: env.nodeEnv, metrics, log };
+  const tracing = await startTelemetry(telemetry);
+  const assembled = await assembleService({ env, log, metrics, redactor, tracing, isReady });
   const { service, sandbox: fakes, version } = assembled;
   const { app, bus, jobs, runner, faults } = service;
+  const unfollowLogSettings = followLogSettings(app, logFiles);
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
 
   const { fastify } = await createHttpServer({
     app,
     metrics,
+    tracing,
     callbackRoute: callbackRoute(app),
     isStopping: () => drain.isStopping,
     reportFailure: (operation, error, requestId) => void faults.report('request_failed', operation, error, requestId),
@@ -88,6 +98,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   await fakes?.host.start(url);
   await runner.work(app);
   const stopSchedules = startSchedules(app, jobs);
+  const stopRotation = startLogRotation(app);
   state.isStarted = true;
   await announce({
     app,
@@ -113,7 +124,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       if (drainMs > 0) realtime.drain(drainMs);
       await drained;
       unfollowToken();
-      const schedulesStopped = stopSchedules();
+      const schedulesStopped = Promise.all([stopSchedules(), stopRotation()]);
       await realtime.close();
       // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.
       await fastify.close();
@@ -121,8 +132,12 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       await fakes?.close();
       await closePasswordHasher();
       await schedulesStopped;
+      // Collects the metrics a last time, for which the database is still open.
+      await tracing.close();
       await service.close();
       metrics.close();
+      unfollowLogSettings();
+      await logFiles.close();
     },
   };
 }

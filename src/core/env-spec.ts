@@ -6,6 +6,7 @@
 import { CONTENT_VARIABLES } from './env-spec-content.ts';
 import { OUTSIDE_VARIABLES } from './env-spec-outside.ts';
 import { SERVICE_VARIABLES } from './env-spec-service.ts';
+import { TELEMETRY_VARIABLES } from './env-spec-telemetry.ts';
 
 export interface EnvVariable {
   readonly group: string;
@@ -139,6 +140,7 @@ export const ENV_SPEC = {
     choices: ['auto', 'json', 'pretty'],
     effect: 'auto = pretty in development, otherwise one JSON object per line.',
   },
+  ...TELEMETRY_VARIABLES,
   METRICS_TOKEN: {
     group: 'Logs and metrics',
     type: 'string',

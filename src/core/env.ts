@@ -4,6 +4,7 @@ import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { type MediaS3, readMediaS3 } from './env-media.ts';
 import { ENV_SPEC, type EnvName, type EnvVariable, PLAIN_FILE_NAMES } from './env-spec.ts';
+import { readTelemetry, type TelemetryEnv } from './env-telemetry.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
@@ -37,6 +38,10 @@ export interface Env {
   readonly isEmbeddedAllowedInProduction: boolean;
   readonly logLevel: LogLevel;
   readonly logFormat: 'json' | 'pretty';
+  /** Absolute or relative to the working folder. */
+  readonly logRoot: string;
+  /** Null = no traces and metrics are sent anywhere. */
+  readonly telemetry: TelemetryEnv | null;
   readonly metricsToken: string | null;
   readonly isCabinetEnabled: boolean;
   readonly isDocsEnabled: boolean;
@@ -309,6 +314,8 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     isEmbeddedAllowedInProduction: reader.boolean('ALLOW_EMBEDDED_IN_PRODUCTION'),
     logLevel: reader.choice('LOG_LEVEL', ENV_SPEC.LOG_LEVEL.choices, { warning: 'warn', critical: 'fatal' }),
     logFormat: logFormat === 'auto' ? (nodeEnv === 'development' ? 'pretty' : 'json') : logFormat,
+    logRoot: reader.string('LOG_ROOT')!,
+    telemetry: readTelemetry(reader),
     metricsToken: reader.string('METRICS_TOKEN'),
     isCabinetEnabled: reader.boolean('CABINET_ENABLED'),
     isDocsEnabled: reader.boolean('IS_DOCS_ENABLED', !isProduction),

@@ -2,6 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import { SECOND_MS } from './clock.ts';
 import type { LogLevel } from './env.ts';
+import type { LogFiles } from './log-files/log-files.ts';
 import { openLogOutput } from './log-output.ts';
 import { createRedactor, type Redactor } from './redaction.ts';
 
@@ -15,6 +16,8 @@ export interface LoggerOptions {
   redactor?: Redactor;
   /** Where lines go; standard output unless given. */
   stream?: DestinationStream;
+  /** Gets every line as well, masked. */
+  files?: Pick<LogFiles, 'write'>;
 }
 
 const STANDARD_OUTPUT = 1;
@@ -62,7 +65,13 @@ export function createLogger(options: LoggerOptions): Logger {
       formatters: { level: (label) => ({ level: label }), log: scrubbed },
       // Errors are plain objects by the time serializers run; pino's own would rename them.
       serializers: { err: (error: unknown) => error },
-      hooks: { streamWrite: (line) => redactor.text(line) },
+      hooks: {
+        streamWrite: (line) => {
+          const masked = redactor.text(line);
+          options.files?.write(masked);
+          return masked;
+        },
+      },
     },
     stream,
   );

@@ -45,6 +45,14 @@ export interface LedgerValues {
 export type ValuesByName = Readonly<Record<string, number>>;
 export type Source<T> = () => T | Promise<T>;
 
+/** The values of one metric, as prom-client collects them. */
+export interface MetricValues {
+  name: string;
+  help: string;
+  type: string;
+  values: { labels: Record<string, string | number>; value: number; metricName?: string }[];
+}
+
 /** Prometheus metrics of one process. Sources are read at each scrape; a gauge without a source is left out. */
 export interface Metrics extends OutboundMetrics {
   /** Counts one webhook of the panel. */
@@ -63,6 +71,8 @@ export interface Metrics extends OutboundMetrics {
   readonly contentType: string;
   /** The Prometheus text. A source that fails leaves its gauge out and never fails the scrape. */
   render(): Promise<string>;
+  /** The same values, for another form. */
+  collect(): Promise<MetricValues[]>;
   /** Stops the event loop monitor. */
   close(): void;
 }
@@ -224,6 +234,10 @@ export function createMetrics(): Metrics {
     render() {
       ledger = ask(ledgerSource);
       return registry.metrics();
+    },
+    async collect() {
+      ledger = ask(ledgerSource);
+      return (await registry.getMetricsAsJSON()) as unknown as MetricValues[];
     },
     close() {
       eventLoop.disable();

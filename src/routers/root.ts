@@ -67,6 +67,7 @@ import { banNotificationsRouter } from './web/ban-notifications.router.ts';
 import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
 import { healthRouter } from './web/health.router.ts';
+import { logsRouter } from './web/logs.router.ts';
 import { mainMenuRouter } from './web/main-menu.router.ts';
 import { mediaRouter } from './web/media.router.ts';
 import { menuLayoutRouter } from './web/menu-layout.router.ts';
@@ -120,6 +121,7 @@ export const appRouter = router({
     partners: partnersRouter,
     settings: settingsRouter,
     stats: statsRouter,
+    logs: logsRouter,
     menuLayout: router({
       ...menuLayoutRouter._def.record,
       ...menuLayoutPartsRouter._def.record,

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { PGlite, type PGliteOptions, types } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Database, JobDatabase } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, type WaitLimits } from './open-prisma.ts';
 import { readSchemaFiles } from './schema-files.ts';
-import { EMBEDDED_PARSERS, embeddedSql } from './sql-runner.ts';
+import { EMBEDDED_PARSERS, embeddedSql, traced } from './sql-runner.ts';
 
 export interface EmbeddedOptions {
   /** Folder of the data; null = in memory (tests). */
@@ -14,6 +15,7 @@ export interface EmbeddedOptions {
   migrationsFolder: string;
   /** A dumped data folder to start from (tests). */
   loadDataDir?: PGliteOptions['loadDataDir'];
+  tracing?: Tracing | undefined;
   /** `WAIT_LIMITS` unless given. */
   limits?: WaitLimits;
 }
@@ -33,7 +35,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     await unlock();
     throw error;
   }
-  return embeddedDatabase(database, options.migrationsFolder, unlock, options.limits);
+  return embeddedDatabase(database, options.migrationsFolder, unlock, options);
 }
 
 /** A `Date` as PostgreSQL reads it: JavaScript writes years above 9999 with a sign, and a sum of days can exceed that year. */
@@ -47,13 +49,14 @@ export function embeddedDatabase(
   database: PGlite,
   migrationsFolder: string,
   unlock: () => Promise<void>,
-  limits?: WaitLimits,
+  { limits, tracing }: Pick<EmbeddedOptions, 'limits' | 'tracing'> = {},
 ): Database {
-  const sql = embeddedSql(database);
+  const sql = traced(embeddedSql(database), tracing);
   const { disconnect, ...prisma } = openPrisma(new PrismaPGlite(database), {
     sqlOn: sql.on,
     checksBeforeCommit: true,
     ...(limits ? { limits } : {}),
+    tracing,
   });
   return {
     kind: 'embedded',

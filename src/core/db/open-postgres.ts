@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto';
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { Database } from './database.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
 import { PostgresSideConnection } from './postgres-side-connection.ts';
 import { readSchemaFiles } from './schema-files.ts';
-import { serverSql } from './sql-runner.ts';
+import { serverSql, traced } from './sql-runner.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -15,6 +16,7 @@ export interface PostgresOptions {
   statementTimeoutMs: number;
   migrationsFolder: string;
   log: Logger;
+  tracing?: Tracing | undefined;
   /** `WAIT_LIMITS` unless given. */
   limits?: WaitLimits;
 }
@@ -50,8 +52,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
   const nameOf = statementNamer();
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
-  const sql = serverSql(pool, nameOf);
-  const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits });
+  const sql = traced(serverSql(pool, nameOf), options.tracing);
+  const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits, tracing: options.tracing });
   const side = new PostgresSideConnection({ url: options.url, connectMs: limits.connectMs, log: options.log });
 
   return {

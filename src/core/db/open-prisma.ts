@@ -1,6 +1,8 @@
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
-import type { Db, SqlRunner, TransactionWork } from './db.ts';
+import { NO_TRACING, type Tracing } from '../telemetry/tracing.ts';
+import type { BeginTransaction, Db, SqlRunner, TransactionWork } from './db.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
+import { traceAdapter, tracedBegin } from './traced-statements.ts';
 import { trackTransactionConnections } from './transaction-connection.ts';
 
 export interface WaitLimits {
@@ -24,9 +26,16 @@ export const WAIT_LIMITS: WaitLimits = { connectMs: 5_000, beginMs: 10_000, tran
  */
 export function openPrisma<Connection>(
   adapter: NonNullable<Prisma.PrismaClientOptions['adapter']>,
-  options: { sqlOn: (connection: Connection) => SqlRunner; checksBeforeCommit?: boolean; limits?: WaitLimits },
+  options: {
+    sqlOn: (connection: Connection) => SqlRunner;
+    checksBeforeCommit?: boolean;
+    limits?: WaitLimits;
+    tracing?: Tracing | undefined;
+  },
 ): Pick<Db, 'prisma' | 'begin'> & { disconnect(): Promise<void> } {
   const { beginMs, transactionMs } = options.limits ?? WAIT_LIMITS;
+  const { tracing = NO_TRACING } = options;
+  if (tracing.isOn) traceAdapter(adapter, tracing);
   const connections = trackTransactionConnections(adapter, options.sqlOn);
   const client = new PrismaClient({ adapter, errorFormat: 'minimal' });
   const guarded = client.$extends({
@@ -37,15 +46,16 @@ export function openPrisma<Connection>(
       },
     },
   });
+  const begin: BeginTransaction = (fn) => {
+    const work = options.checksBeforeCommit ? withChecks(fn) : fn;
+    return connections.run(({ sql, close }) =>
+      client.$transaction((tx) => work(tx, sql()).finally(close), { maxWait: beginMs, timeout: transactionMs }),
+    );
+  };
   return {
     // The extension changes no types: one `Db` serves root and transaction.
     prisma: guarded as unknown as PrismaClient,
-    begin: (fn) => {
-      const work = options.checksBeforeCommit ? withChecks(fn) : fn;
-      return connections.run(({ sql, close }) =>
-        client.$transaction((tx) => work(tx, sql()).finally(close), { maxWait: beginMs, timeout: transactionMs }),
-      );
-    },
+    begin: tracing.isOn ? tracedBegin(begin, tracing) : begin,
     disconnect: () => client.$disconnect(),
   };
 }

@@ -1,11 +1,13 @@
 import type { PGliteInterface, Transaction } from '@electric-sql/pglite';
 import type { ClientBase, Pool } from 'pg';
 import pg from 'pg';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { SqlRunner } from './db.ts';
 import { momentOf } from './moments.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
 import { toObjects } from './row-objects.ts';
 import { RowQuery } from './row-query.ts';
+import { tracedSql } from './traced-statements.ts';
 
 const INT8 = 20;
 const NUMERIC = 1700;
@@ -18,6 +20,12 @@ function parserOf(type: number): (text: string) => unknown {
   if (type === NUMERIC) return textOf;
   if (type === TIMESTAMPTZ) return momentOf;
   return pg.types.getTypeParser(type, 'text');
+}
+
+/** The same SQL with its statements as spans; as it is while nothing is traced. */
+export function traced<Connection>(sql: SqlOnBoth<Connection>, tracing: Tracing | undefined): SqlOnBoth<Connection> {
+  if (!tracing?.isOn) return sql;
+  return { root: tracedSql(sql.root, tracing), on: (connection) => tracedSql(sql.on(connection), tracing) };
 }
 
 export interface SqlOnBoth<Connection> {

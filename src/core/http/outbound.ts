@@ -12,6 +12,7 @@ import {
 import fetch, { type Response } from 'node-fetch';
 import type { Logger } from '../log.ts';
 import type { OutboundMetrics, OutboundOutcome } from '../metrics.ts';
+import { NO_TRACING, type OpenSpan, type Tracing } from '../telemetry/tracing.ts';
 import { assertAllowedUrl, BlockedAddressError, createGuardedLookup, parseHttpUrl, type Resolve } from './address-guard.ts';
 import {
   type HttpClient,
@@ -27,6 +28,7 @@ import { proxiedAgents } from './proxy-agent.ts';
 export interface HttpClientDeps {
   metrics?: OutboundMetrics;
   log?: Logger;
+  tracing?: Tracing | undefined;
   /** Waits between attempts; tests pass one that only records. */
   sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Resolver of the address guard; default: that of the system. */
@@ -152,6 +154,19 @@ class OutboundHttpClient implements HttpClient {
 
   async request(request: HttpRequest): Promise<HttpResponse> {
     const url = this.#checkedUrl(request.url);
+    const { tracing = NO_TRACING } = this.#deps;
+    if (!tracing.isOn) return this.#attempts(request, url);
+    const { system } = this.#options;
+    const template = pathTemplate(url);
+    const attributes = { 'http.request.method': request.method, 'url.template': template, 'peer.service': system };
+    return tracing.inSpan('client', `${request.method} ${system}`, attributes, async (span) => {
+      const traceparent = tracing.isSentTo(system) ? tracing.traceparent() : null;
+      const traced = traceparent === null ? request : { ...request, headers: { ...request.headers, traceparent } };
+      return this.#attempts(traced, url, span);
+    });
+  }
+
+  async #attempts(request: HttpRequest, url: URL, span: OpenSpan | null = null): Promise<HttpResponse> {
     const isIdempotent = request.idempotent ?? ['GET', 'PUT', 'DELETE'].includes(request.method);
     let backoff = new ExponentialBackoff({ initialDelay: FIRST_BACKOFF_MS, maxDelay: MAX_BACKOFF_MS }).next();
     let last: HttpResponse | OutboundError | null = null;
@@ -174,7 +189,11 @@ class OutboundHttpClient implements HttpClient {
         break;
       }
     }
-    if (last instanceof OutboundError) throw last;
+    if (last instanceof OutboundError) {
+      span?.fail(last.failure);
+      throw last;
+    }
+    span?.set({ 'http.response.status_code': last.status });
     return last;
   }
 

@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { runOutsideTransaction } from '../db/root-guard.ts';
 import type { Logger } from '../log.ts';
+import { NO_TRACING, splitTrace, type Tracing } from '../telemetry/tracing.ts';
 import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from './define-job.ts';
 
 /** Schema of the job tables in the database. */
@@ -16,6 +17,13 @@ const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
 
 export type LastFailureObserver = (queue: string, error: unknown, jobId: string) => Promise<void>;
+
+export interface JobRunnerOptions {
+  /** Default: none. */
+  tracing?: Tracing;
+  /** Gets each job that is not tried again, unless the process stops; it must not reject. */
+  onLastFailure?: LastFailureObserver;
+}
 
 function optionsOf(definition: QueuePolicy) {
   return {
@@ -33,6 +41,7 @@ export class JobRunner {
   readonly #database: Database;
   readonly #log: Logger;
   readonly #jobs: readonly JobDefinition[];
+  readonly #tracing: Tracing;
   /** Ids of the workers of each queue; those that run a job. */
   readonly #workers = new Map<string, string[]>();
   readonly #busy = new Set<string>();
@@ -42,14 +51,9 @@ export class JobRunner {
   #unreported = 0;
   #isStopping = false;
 
-  /** @param onLastFailure gets each job that is not tried again, unless the process stops; it must not reject */
-  constructor(
-    database: Database,
-    log: Logger,
-    jobs: readonly JobDefinition[],
-    onLastFailure: LastFailureObserver = async () => undefined,
-  ) {
-    this.#onLastFailure = onLastFailure;
+  constructor(database: Database, log: Logger, jobs: readonly JobDefinition[], options: JobRunnerOptions = {}) {
+    this.#tracing = options.tracing ?? NO_TRACING;
+    this.#onLastFailure = options.onLastFailure ?? (async () => undefined);
     this.#log = log;
     this.#jobs = jobs;
     this.#database = database;
@@ -144,7 +148,13 @@ export class JobRunner {
   async #run(app: App, definition: JobDefinition, job: JobWithMetadata<unknown>): Promise<void> {
     const isLastTry = job.retryCount >= job.retryLimit;
     try {
-      await runOutsideTransaction(() => runJob(app, definition, { id: job.id, data: job.data, signal: job.signal, isLastTry }));
+      const { payload, traceparent } = splitTrace(job.data);
+      const attributes = { 'messaging.destination.name': definition.name };
+      await runOutsideTransaction(() =>
+        this.#tracing.inJob(`job ${definition.name}`, attributes, traceparent, () =>
+          runJob(app, definition, { id: job.id, data: payload, signal: job.signal, isLastTry }),
+        ),
+      );
     } catch (error) {
       const level = error instanceof JobPayloadError ? 'error' : 'warn';
       this.#log[level](

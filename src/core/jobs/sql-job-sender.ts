@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { SqlRunner } from '../db/db.ts';
+import { NO_TRACING, TRACE_KEY, type Tracing } from '../telemetry/tracing.ts';
 import { delayOf, type JobSender } from './job-sender.ts';
 
 /**
@@ -8,15 +9,21 @@ import { delayOf, type JobSender } from './job-sender.ts';
  * Throws when the queue is not installed.
  * @param wake informs the workers of this instance, if it has any
  */
-export function sqlJobSender(sql: SqlRunner, clock: Clock, wake: (queue: string) => void = () => undefined): JobSender {
+export function sqlJobSender(
+  sql: SqlRunner,
+  clock: Clock,
+  wake: (queue: string) => void = () => undefined,
+  tracing: Tracing = NO_TRACING,
+): JobSender {
   return {
     wake: (queues) => {
       for (const queue of queues) wake(queue);
     },
     send: async (queue, data, options = {}) => {
+      const traceparent = tracing.traceparent();
       await sql("SELECT send_job($1, $2::jsonb, $3, $4::bigint * interval '1 millisecond') AS sent", [
         queue,
-        JSON.stringify(data),
+        JSON.stringify(traceparent === null ? data : { ...data, [TRACE_KEY]: traceparent }),
         options.singletonKey ?? null,
         delayOf(options, clock),
       ]);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { App } from '../../core/app.ts';
-import { addMs, MINUTE_MS } from '../../core/clock.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { countGrowingLog } from '../../core/db/growing-log.ts';
 import {
   type AuditFilter,
   type AuditPosition,
@@ -14,9 +15,6 @@ import {
 /** Rows of an export that one statement reads; no transaction is open between two. */
 const EXPORT_STEP = 1_000;
 const MAX_AGENT = 200;
-/** Rows older than this have been written by every instance, so their count is cached for `TOTAL_TRUST_MS`. */
-const OLD_MS = MINUTE_MS;
-const TOTAL_TRUST_MS = 10 * MINUTE_MS;
 const ACTIONS_TRUST_MS = MINUTE_MS;
 
 /** A page of the audit log, newest first, and how many rows there are (spec 01 section 14). */
@@ -66,14 +64,11 @@ async function actionsLike(app: App, part: string | null | undefined): Promise<s
   return (await listAuditActions(app.db)).filter((action) => action.toLowerCase().includes(wanted));
 }
 
-/** The log only grows: the count of rows older than a minute is cached, the rest is counted each time. */
-async function countLog(app: App, filter: AuditFilter, actions: readonly string[] | null): Promise<number> {
-  const key = `audit-total:${JSON.stringify([filter, actions])}`;
-  const old = await app.cache.read(key, TOTAL_TRUST_MS, async () => {
-    const upTo = await findAuditIdBefore(app.db, addMs(app.clock.now(), -OLD_MS));
-    return { upTo, rows: upTo === 0 ? 0 : await countAuditRows(app.db, filter, actions, { upTo }) };
+function countLog(app: App, filter: AuditFilter, actions: readonly string[] | null): Promise<number> {
+  return countGrowingLog(app, `audit-total:${JSON.stringify([filter, actions])}`, {
+    idBefore: (moment) => findAuditIdBefore(app.db, moment),
+    count: (range) => countAuditRows(app.db, filter, actions, range),
   });
-  return old.rows + (await countAuditRows(app.db, filter, actions, { above: old.upTo }));
 }
 
 const COLUMNS = [

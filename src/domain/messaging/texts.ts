@@ -5,6 +5,7 @@ import enGames from '../../../locales/en/games.json' with { type: 'json' };
 import enGifts from '../../../locales/en/gifts.json' with { type: 'json' };
 import enMail from '../../../locales/en/mail.json' with { type: 'json' };
 import enMessages from '../../../locales/en/messages.json' with { type: 'json' };
+import enMonitoring from '../../../locales/en/monitoring.json' with { type: 'json' };
 import enOperations from '../../../locales/en/operations.json' with { type: 'json' };
 import enPages from '../../../locales/en/pages.json' with { type: 'json' };
 import enPanel from '../../../locales/en/panel.json' with { type: 'json' };
@@ -21,6 +22,7 @@ import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
 import ruGifts from '../../../locales/ru/gifts.json' with { type: 'json' };
 import ruMail from '../../../locales/ru/mail.json' with { type: 'json' };
 import ruMessages from '../../../locales/ru/messages.json' with { type: 'json' };
+import ruMonitoring from '../../../locales/ru/monitoring.json' with { type: 'json' };
 import ruOperations from '../../../locales/ru/operations.json' with { type: 'json' };
 import ruPages from '../../../locales/ru/pages.json' with { type: 'json' };
 import ruPanel from '../../../locales/ru/panel.json' with { type: 'json' };
@@ -42,6 +44,7 @@ const TEXTS = {
     gifts: ruGifts,
     mail: ruMail,
     messages: ruMessages,
+    monitoring: ruMonitoring,
     operations: ruOperations,
     pages: ruPages,
     panel: ruPanel,
@@ -60,6 +63,7 @@ const TEXTS = {
     gifts: enGifts,
     mail: enMail,
     messages: enMessages,
+    monitoring: enMonitoring,
     operations: enOperations,
     pages: enPages,
     panel: enPanel,

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { monitoringIntervalMs } from '../subscriptions/settings.ts';
+import { recordCycle } from './monitoring-cycle.ts';
 import { purgeExpired } from './purge.ts';
 import { FAULT_KINDS, reportFault } from './report-fault.ts';
 
@@ -20,7 +22,10 @@ const fault = defineJob({
   handle: (app, { data }) => reportFault(app, data),
 });
 
-export const opsJobs = [purge, fault];
+/** The row that shows each interval that schedules and jobs of this installation run, and once an hour that the panel answers. */
+const monitoringCycle = defineJob({ name: 'ops.monitoring-cycle', every: monitoringIntervalMs, handle: recordCycle });
+
+export const opsJobs = [purge, fault, monitoringCycle];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {

@@ -3,6 +3,7 @@ import { addDays } from '../../core/clock.ts';
 import { EVENT_RETENTION_DAYS } from '../../core/events/event-recorder.ts';
 import { purgeAuditLog } from '../access/purge-audit-log.ts';
 import { purgeRecipients } from '../mass-sends/purge-recipients.ts';
+import { purgeMonitoringLog } from '../monitoring/purge-log.ts';
 import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 
 const BATCH = 5_000;
@@ -55,6 +56,7 @@ export async function purgeExpired(app: App): Promise<void> {
     ...(await purgeOldRows(app)),
     webhook_deliveries: await purgeDeliveries(app),
     admin_audit_log: await purgeAuditLog(app),
+    monitoring_logs: await purgeMonitoringLog(app),
     mass_send_recipients: await purgeRecipients(app),
   }).filter(([, rows]) => rows > 0);
   if (deleted.length > 0) app.log.info({ deleted: deleted.map(([table, rows]) => `${table} ${rows}`) }, 'old rows purged');

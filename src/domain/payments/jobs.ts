@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { monitoringStep } from '../monitoring/record-event.ts';
 import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
 import { chargeCards } from './cards/charge-card.ts';
@@ -104,7 +105,7 @@ const cardCharges = defineJob({
   name: 'payments.charge-cards',
   queue: { expireSeconds: 1_800 },
   every: (app) => Math.max(1, app.settings.get('MONITORING_INTERVAL')) * MINUTE_MS,
-  handle: startCharges,
+  handle: monitoringStep('saved cards', startCharges),
 });
 
 export const paymentJobs = (purposes: PaymentPurposes) => [

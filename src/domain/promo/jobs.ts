@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { monitoringStep } from '../monitoring/record-event.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
 import { handleOfferPress } from './offers/answer-in-messenger.ts';
 import { expirePromo } from './offers/run-expiry.ts';
@@ -37,7 +38,7 @@ const expire = defineJob({
   name: 'promo.expire',
   queue: { expireSeconds: 600 },
   every: () => MINUTE_MS,
-  handle: expirePromo,
+  handle: monitoringStep('offers', expirePromo),
 });
 
 /** Offers a discount to users whose paid subscription ended some days ago (spec 04 section 15). */
@@ -45,7 +46,7 @@ const winBack = defineJob({
   name: 'promo.win-back',
   queue: { expireSeconds: 600 },
   every: monitoringIntervalMs,
-  handle: offerWinBacks,
+  handle: monitoringStep('follow-ups', offerWinBacks),
 });
 
 export const promoJobs = [offerBroadcast, offerPress, expire, winBack];

@@ -7,6 +7,7 @@ import { adminChat } from '../messaging/admin-chat.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
+import { recordMonitoring } from '../monitoring/record-event.ts';
 import { type ChannelCandidate, disableForChannel, listChannelCandidates } from '../subscriptions/channel-rule/apply-rule.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
 import { listRequiredChannels, lockMemberships, type RequiredChannel } from './channel-repo.ts';
@@ -68,7 +69,9 @@ export async function checkChannelMembers(app: App, signal?: AbortSignal): Promi
     return;
   }
   const { checked, disabled, restored } = round;
-  if (round.afterId === null && checked > 0) app.log.info({ checked, disabled, restored }, 'trial_channel_subscription_check');
+  if (round.afterId !== null || checked === 0) return;
+  app.log.info({ checked, disabled, restored }, 'trial_channel_subscription_check');
+  await recordMonitoring(app, 'trial_channel_subscription_check', { checked, disabled, restored });
 }
 
 /** The round under way, or a new one when it is due. */

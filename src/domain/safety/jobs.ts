@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { monitoringStep } from '../monitoring/record-event.ts';
 import { refreshBlacklist } from './blacklist.ts';
 import { checkMember, handleChannelsPress } from './channel-rule.ts';
 import { checkChannelMembers } from './check-channel-members.ts';
@@ -39,7 +40,7 @@ const channels = defineJob({
   name: 'safety.check-channels',
   queue: { expireSeconds: 240 },
   every: () => MINUTE_MS,
-  handle: (app, { signal }) => checkChannelMembers(app, signal),
+  handle: monitoringStep('channels', (app, { signal }) => checkChannelMembers(app, signal)),
 });
 
 /** Enables the subscription of a user who has joined a channel, when it was the last one missing; sent after a reported leaving as well. */

@@ -49,6 +49,13 @@ function isPeriodDiscount(item: string): boolean {
   return rest.length === 0 && /^[1-9]\d{0,4}$/.test(days) && WHOLE_NUMBER.test(percent) && Number(percent) <= 100;
 }
 
+/** A relative path of folders and files whose names do not begin with a dot. */
+function isPlainPath(text: string): boolean {
+  return text.length <= 200 && text.split('/').every((name) => /^\w[\w.-]{0,89}$/.test(name));
+}
+
+const isLogName = (text: string): boolean => text.endsWith('.log');
+
 const FORMATS: Readonly<Record<SettingFormat, FormatRule>> = {
   email: { expected: 'an e-mail address', accepts: (text) => /^[^\s@<>,]+@[^\s@<>,]+\.[^\s@<>,]+$/.test(text) },
   'hash-algorithm': { expected: 'sha256, sha384 or sha512', accepts: (text) => /^sha(256|384|512)$/.test(text) },
@@ -59,6 +66,16 @@ const FORMATS: Readonly<Record<SettingFormat, FormatRule>> = {
   },
   // Opened by the user's device: links to apps are allowed, schemes that run code are not.
   link: { expected: 'a link', accepts: (text) => hasScheme(text, ['http:', 'https:', 'tg:', 'market:', 'itms-apps:']) },
+  // Relative, without hidden and parent folders, and with an ending of its own: such a setting reaches no file that is not a log.
+  'log-file': {
+    expected: 'a relative path to a file that ends in .log',
+    accepts: (text) => isPlainPath(text) && isLogName(text),
+  },
+  'log-folder': { expected: 'a relative path to a folder', accepts: isPlainPath },
+  'log-name': {
+    expected: 'the name of a file that ends in .log',
+    accepts: (text) => isPlainPath(text) && isLogName(text) && !text.includes('/'),
+  },
   'network-list': {
     expected: 'addresses or CIDR ranges separated by commas',
     accepts: (text) => itemsOf(text, /[\s,]+/).every((item) => ipaddr.isValid(item) || ipaddr.isValidCIDR(item)),

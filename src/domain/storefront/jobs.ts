@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { monitoringStep } from '../monitoring/record-event.ts';
 import { handleGiftStart } from './gifts/start-in-bot.ts';
 import { fulfilPurchase } from './purchases/fulfil-purchase.ts';
 import { handleGiftPress } from './purchases/press-activate.ts';
@@ -21,7 +22,7 @@ const watch = defineJob({
   name: 'gifts.watch',
   queue: { expireSeconds: 600 },
   every: () => 5 * MINUTE_MS,
-  handle: watchPurchases,
+  handle: monitoringStep('guest purchases', watchPurchases),
 });
 
 /** Handles a pressed "activate" button under a gift, as it was received. */

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { recordMonitoring } from '../monitoring/record-event.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_EXPIRED } from './events.ts';
 import { notifyOwner } from './notify-owner.ts';
@@ -18,8 +19,10 @@ export async function expireSubscriptions(app: App): Promise<number> {
   for (;;) {
     const expired = await inTransaction(app, expireSome);
     total += expired;
-    if (expired < BATCH) return total;
+    if (expired < BATCH) break;
   }
+  await recordMonitoring(app, 'expired_subscriptions_processed', { count: total });
+  return total;
 }
 
 async function expireSome(t: App): Promise<number> {

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
+import { monitoringStep } from '../monitoring/record-event.ts';
 import { renewDue } from './autopay/renew-due.ts';
 import { dailyServiceMs } from './daily/charge-days.ts';
 import { runDailyService } from './daily/run-daily-service.ts';
@@ -10,14 +11,18 @@ import { monitoringIntervalMs } from './settings.ts';
 // All of spec 02 section 13.
 
 /** Marks past subscriptions as expired. */
-const expire = defineJob({ name: 'subscriptions.expire', every: () => MINUTE_MS, handle: expireSubscriptions });
+const expire = defineJob({
+  name: 'subscriptions.expire',
+  every: () => MINUTE_MS,
+  handle: monitoringStep('expire', expireSubscriptions),
+});
 
 /** Renews from the balance the subscriptions that end soon and have autopay on. */
 const autopay = defineJob({
   name: 'subscriptions.autopay',
   queue: { expireSeconds: 1800 },
   every: monitoringIntervalMs,
-  handle: renewDue,
+  handle: monitoringStep('autopay', renewDue),
 });
 
 /** Notifies owners whose subscription is about to end, and a day after it has ended. */
@@ -25,7 +30,7 @@ const remind = defineJob({
   name: 'subscriptions.remind',
   queue: { expireSeconds: 600 },
   every: monitoringIntervalMs,
-  handle: remindOwners,
+  handle: monitoringStep('reminders', remindOwners),
 });
 
 /** Charges and resumes daily subscriptions, and removes purchased traffic that has expired. */

@@ -1,5 +1,6 @@
 import type { AdminActor, TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { announceStatus } from './announce.ts';
@@ -18,7 +19,13 @@ export function changeTicketStatus(app: App, actor: Staff, ticketId: number, req
     const before = await lockOrRefuse(t, ticketId);
     const after = await applyStatus(t, before, status);
     const name = status === 'closed' ? 'close_ticket' : 'change_status';
-    await recordSupportAction(t, actor, before, name, { old_status: before.status, new_status: status });
+    await recordSupportAction(
+      t,
+      actor,
+      before,
+      name,
+      status === 'closed' ? {} : { old_status: before.status, new_status: status },
+    );
     t.audit?.record({ resourceId: ticketId, before: { status: before.status }, after: { status } });
     return after;
   });
@@ -62,7 +69,8 @@ export function changeReplyBlock(
     const before = await lockOrRefuse(t, ticketId);
     const after = await setReplyBlock(t.db, ticketId, block, t.clock.now());
     const name = block.permanent ? 'block_user_perm' : block.until ? 'block_user_timed' : 'unblock_user';
-    await recordSupportAction(t, actor, before, name, { until: block.until?.toISOString() ?? null });
+    const minutes = block.until && Math.ceil((block.until.getTime() - t.clock.now().getTime()) / MINUTE_MS);
+    await recordSupportAction(t, actor, before, name, name === 'block_user_timed' ? { minutes } : {});
     return after;
   });
 }

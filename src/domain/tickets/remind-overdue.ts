@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { recordMonitoring } from '../monitoring/record-event.ts';
 import { hasAdminChat, remindAdmins } from './notices.ts';
 import { claimOverdue } from './repo.ts';
 
@@ -30,5 +31,6 @@ export async function remindOverdueTickets(app: App): Promise<number> {
     if (claimed < BATCH) break;
   }
   if (reminded > 0) app.log.info({ count: reminded }, 'ticket_sla_reminders_sent');
+  await recordMonitoring(app, 'ticket_sla_reminders_sent', { count: reminded });
   return reminded;
 }

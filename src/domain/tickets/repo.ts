@@ -203,24 +203,6 @@ export async function findOwner(db: Db, id: number): Promise<OwnerContact> {
   return { ...owner, verifiedEmail: emailVerified ? owner.email : null };
 }
 
-export interface SupportAction {
-  /** Null for API tokens. */
-  actorUserId: number | null;
-  action: string;
-  ticketId: number;
-  targetUserId: number;
-  details: Record<string, unknown>;
-}
-
-export async function insertSupportAction(db: Db, action: SupportAction, now: Date): Promise<void> {
-  await db.sql(
-    `INSERT INTO support_audit_logs (actor_user_id, actor_messenger_id, action, ticket_id, target_user_id, details, created_at)
-     VALUES ($1::bigint, (SELECT messenger_id FROM users WHERE id = $1::bigint), $2, $3::bigint, $4::bigint, $5::jsonb, $6::timestamptz)
-     RETURNING id`,
-    [action.actorUserId, action.action, action.ticketId, action.targetUserId, JSON.stringify(action.details), now],
-  );
-}
-
 export interface OverdueTicket {
   id: number;
   title: string;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
+import { monitoringStep } from '../monitoring/record-event.ts';
 import { importPanelUser, pushEmailToPanel } from './import-panel-user.ts';
 import { notifyLowBalances } from './notifications/notify-low-balances.ts';
 import { deleteInactiveUsers } from './removal/delete-inactive.ts';
@@ -28,7 +29,7 @@ const deleteInactive = defineJob({
   name: 'users.delete-inactive',
   queue: { expireSeconds: 3600 },
   every: () => 60 * MINUTE_MS,
-  handle: (app, { signal }) => deleteInactiveUsers(app, signal),
+  handle: monitoringStep('inactive users', (app, { signal }) => deleteInactiveUsers(app, signal)),
 });
 
 /** Notifies users whose balance a debit has taken below their threshold. */

@@ -12,6 +12,7 @@ import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
 import { GENERAL_FIELDS } from './fields/general.ts';
 import { GIFT_FIELDS } from './fields/gifts.ts';
 import { IDENTITY_FIELDS } from './fields/identity.ts';
+import { LOG_FIELDS } from './fields/logs.ts';
 import { MINIAPP_FIELDS } from './fields/miniapp.ts';
 import { MONEY_FIELDS } from './fields/money.ts';
 import { PAGE_FIELDS } from './fields/pages.ts';
@@ -27,6 +28,7 @@ import { mergeTexts } from './merge-texts.ts';
 
 export const FIELD_DESCRIPTIONS = mergeTexts([
   GENERAL_FIELDS,
+  LOG_FIELDS,
   IDENTITY_FIELDS,
   MONEY_FIELDS,
   SUBSCRIPTION_FIELDS,

@@ -16,11 +16,13 @@ import { PINNED_MESSAGE_OPERATIONS } from './operations/pinned-messages.ts';
 import { WEB_CONTENT } from './operations/web-content.ts';
 import { WEB_CORE } from './operations/web-core.ts';
 import { WEB_GROWTH } from './operations/web-growth.ts';
+import { WEB_LOGS } from './operations/web-logs.ts';
 
 export const OPERATION_DESCRIPTIONS = mergeTexts([
   WEB_CORE,
   WEB_GROWTH,
   WEB_CONTENT,
+  WEB_LOGS,
   PAGES,
   PINNED_MESSAGE_OPERATIONS,
   PANEL,

@@ -11,6 +11,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'GET /users.page': 'Number of the page, from 1; another way to give `offset`.',
   'GET /users.per_page': 'Number of records per page; another way to give `limit`.',
 
+  preview_limit: 'Greatest number of characters in `preview`.',
+
   // Keys in paths
   user_id: 'Internal id of the user.',
   'users.user_id': 'Messenger id of the user, else the internal id: the messenger id is looked up first.',

@@ -21,6 +21,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   polls: 'Polls, their audience and their results.',
   partners: 'Referrers, their referrals and rewards, for other back ends.',
   settings: 'All settings of the service. The environment takes precedence over a stored value. Secrets are masked.',
+  logs: 'The log file of an instance, the log of scheduled jobs and the log of support.',
   'menu-layout':
     'The menu of the chat: rows, buttons, conditions, history of edits and click statistics. Used while `MENU_LAYOUT_ENABLED` is on.',
   pages:

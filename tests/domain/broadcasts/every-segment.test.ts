@@ -5,7 +5,7 @@ import { readSends } from '../../../src/domain/mass-sends/control-sends.ts';
 import { prepareShare } from '../../../src/domain/mass-sends/recipient-repo.ts';
 import { takeSend } from '../../../src/domain/mass-sends/send-repo.ts';
 import { aSegment } from '../../support/audience-samples.ts';
-import { aBroadcast, recipientsOf } from '../../support/broadcast-samples.ts';
+import { aBroadcast, KINDS, recipientsOf } from '../../support/broadcast-samples.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { setUser } from '../../support/merge-samples.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
@@ -51,7 +51,7 @@ test('spec 05 section 16, invariant 4: for every segment the preview counts thos
     expect(count, target).toBeGreaterThan(0);
     const [queued] = await readSends(t.app, 'broadcast', [broadcast.id]);
     const send = (await takeSend(t.app.db, queued!.id, 60_000, t.clock.now()))!;
-    while ((await prepareShare(t.app.db, send, 1_000)) === false);
+    while ((await prepareShare(t.app.db, KINDS.broadcast, send, 1_000)) === false);
     const rows = await recipientsOf(t.app, broadcast);
     expect([target, rows.length]).toEqual([target, count]);
     expect(rows.map(({ userId }) => userId)).not.toContain(blocked.id);

@@ -68,7 +68,9 @@ describe('spec 06 section 14, category errors: a fault', () => {
         throw new RangeError('a secret');
       },
     });
-    const runner = new JobRunner(t.database, app.log, [job], (queue, error, id) => faults.report('job_failed', queue, error, id));
+    const runner = new JobRunner(t.database, app.log, [job], {
+      onLastFailure: (queue, error, id) => faults.report('job_failed', queue, error, id),
+    });
     await runner.install();
     await app.db.sql("DELETE FROM jobs.job WHERE name IN ('games.poll-press', 'ops.report-fault')");
     await app.jobs.send('games.poll-press' as 'mail.send', {} as never);

@@ -63,6 +63,7 @@ describe('the jobs of all modules', () => {
       'payments.reconcile-stars': 10 * MINUTE_MS,
       'payments.read-limits': 15 * MINUTE_MS,
       'payments.notify-unconfirmed': HOUR_MS,
+      'ops.monitoring-cycle': 7 * MINUTE_MS,
       'payments.charge-cards': 7 * MINUTE_MS,
       'tickets.remind-overdue': 10 * SECOND_MS,
       'gifts.watch': 5 * MINUTE_MS,

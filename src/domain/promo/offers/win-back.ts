@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
+import { recordMonitoring } from '../../monitoring/record-event.ts';
 import { type ReminderTuning, readReminderTuning } from '../../subscriptions/reminders/reminder-tuning.ts';
 import { renderMessage } from './offer-message.ts';
 import { makeWinBackOffers, type WinBackWave } from './win-back-repo.ts';
@@ -18,18 +19,20 @@ const BATCH = 100;
 export async function offerWinBacks(app: App): Promise<number> {
   if (!app.settings.get('ENABLE_NOTIFICATIONS') || !app.ports.messenger.isConfigured()) return 0;
   const tuning = await readReminderTuning(app);
-  let total = 0;
+  const made = { wave2: 0, wave3: 0 };
   for (const wave of wavesOf(tuning)) {
     for (;;) {
-      const made = await inTransaction(app, (t) => offerSome(t, wave));
-      total += made;
-      if (made < BATCH) break;
+      const offers = await inTransaction(app, (t) => offerSome(t, wave));
+      made[wave.name] += offers;
+      if (offers < BATCH) break;
     }
   }
-  return total;
+  await recordMonitoring(app, 'expired_followups_sent', { day1: 0, ...made });
+  return made.wave2 + made.wave3;
 }
 
 interface Wave {
+  name: 'wave2' | 'wave3';
   notificationType: string;
   discountPercent: number;
   validHours: number;
@@ -41,12 +44,12 @@ interface Wave {
 function wavesOf({ secondWave, thirdWave }: ReminderTuning): Wave[] {
   const { triggerDays } = thirdWave;
   return [
-    ...(secondWave.enabled ? [{ ...secondWave, notificationType: 'expired_discount_wave2', fromDays: 2, untilDays: 4 }] : []),
-    ...(thirdWave.enabled
-      ? [{ ...thirdWave, notificationType: 'expired_discount_wave3', fromDays: triggerDays, untilDays: triggerDays + 1 }]
-      : []),
+    ...(secondWave.enabled ? [{ ...secondWave, ...waveNamed('wave2'), fromDays: 2, untilDays: 4 }] : []),
+    ...(thirdWave.enabled ? [{ ...thirdWave, ...waveNamed('wave3'), fromDays: triggerDays, untilDays: triggerDays + 1 }] : []),
   ];
 }
+
+const waveNamed = (name: Wave['name']) => ({ name, notificationType: `expired_discount_${name}` });
 
 async function offerSome(t: App, { notificationType, discountPercent, validHours, fromDays, untilDays }: Wave): Promise<number> {
   const now = t.clock.now();

@@ -1,4 +1,5 @@
 import type { App } from '../../../core/app.ts';
+import { recordMonitoring } from '../../monitoring/record-event.ts';
 import { type DriveLimits, driveRun, type LongRun, type RunLease, type StepResult } from '../long-runs/drive-run.ts';
 import { isPanelError, type PanelError } from '../ports.ts';
 import { applyPanel } from './apply-panel.ts';
@@ -91,6 +92,7 @@ async function afterPhase(app: App, lease: RunLease, run: SyncRun, result: Phase
     const current = (await findRun(t.db, run.id))!;
     if (next === undefined) {
       await finishRun(t.db, current, null, t.clock.now());
+      await recordMonitoring(t, 'vpnpanel_sync', { stats: { kind: current.kind, ...current.counts } });
       return 'done';
     }
     await saveRun(
@@ -124,6 +126,7 @@ async function fail(app: App, lease: RunLease, text: string): Promise<void> {
     const run = (await findRun(t.db, lease.id))!;
     const counts = { ...run.counts, errors: run.counts.errors + 1 };
     await finishRun(t.db, { ...run, counts }, text, t.clock.now());
+    await recordMonitoring(t, 'vpnpanel_sync_error', { error: text });
   });
 }
 

@@ -3,6 +3,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { recipientOf } from '../../messaging/notify-user.ts';
+import { recordMonitoring } from '../../monitoring/record-event.ts';
 import { AUTOPAY_SUCCESS } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
@@ -20,21 +21,33 @@ import { type AutopayCandidate, listDue } from './repo.ts';
  * Each is renewed in its own transaction and checked again under the lock, so that several instances renew it once and a failure affects
  * no other subscription.
  */
-export function renewDue(app: App): Promise<void> {
-  return forEachPage<AutopayCandidate>(app, {
+export async function renewDue(app: App): Promise<void> {
+  let [processed, failed] = [0, 0];
+  await forEachPage<AutopayCandidate>(app, {
     list: (after, limit) => listDue(app.db, app.clock.now(), after, limit),
-    each: ({ userId }) => renewOne(app, userId),
-    failure: ({ id }) => ['a subscription could not be renewed by autopay', { subscriptionId: id }],
+    each: async ({ userId }) => {
+      const result = await renewOne(app, userId);
+      if (result === 'renewed') processed++;
+      if (result === 'not_renewed') failed++;
+    },
+    failure: ({ id }) => {
+      failed++;
+      return ['a subscription could not be renewed by autopay', { subscriptionId: id }];
+    },
   });
+  await recordMonitoring(app, 'autopayments_processed', { processed, failed });
 }
+
+/** `not_renewed`: due, but without a period to sell or without enough money. */
+type RenewalResult = 'renewed' | 'not_renewed' | 'nothing_due';
 
 /**
  * After a top-up, in the caller's transaction: renews a subscription that ended at most 30 days ago and has autopay on, when the balance
  * covers it (spec 02 section 6, H12).
  * @param start with `RENEWAL_NEEDS`
  */
-export function renewEndedFrom(t: App, start: SaleStart): Promise<void> {
-  return renewFrom(t, start, 'expired');
+export async function renewEndedFrom(t: App, start: SaleStart): Promise<void> {
+  await renewFrom(t, start, 'expired');
 }
 
 /**
@@ -49,30 +62,31 @@ export async function renewEnded(app: App, userId: number, claim: (t: App) => Pr
   });
 }
 
-function renewOne(app: App, userId: number): Promise<void> {
+function renewOne(app: App, userId: number): Promise<RenewalResult> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId, RENEWAL_NEEDS);
-    if (start) await renewFrom(t, start, 'due');
+    return start ? renewFrom(t, start, 'due') : 'nothing_due';
   });
 }
 
-async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise<void> {
+async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise<RenewalResult> {
   const { buyer, subscription, currentTariff: tariff, servers } = start;
   const now = t.clock.now();
-  if (!subscription || !isAutopayDue(start, now, scope)) return;
+  if (!subscription || !isAutopayDue(start, now, scope)) return 'nothing_due';
   const plan = planAutopay({ subscription, tariff, servers, user: buyer, settings: pricingSettingsOf(t), now });
-  if (plan.kind === 'nothing') return;
+  if (plan.kind === 'nothing') return 'nothing_due';
   if (plan.kind === 'no_period') {
     if (scope === 'due') await notifyNoPeriod(t, buyer, subscription.id);
-    return;
+    return 'not_renewed';
   }
   const { periodDays, priceKopeks } = plan;
   if (buyer.balanceKopeks < priceKopeks) {
     if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, priceKopeks);
-    return;
+    return 'not_renewed';
   }
   const { newEndDate } = await sellRenewal(t, start, { periodDays }, { isAutopay: true });
   await notifySuccess(t, buyer, priceKopeks, newEndDate);
+  return 'renewed';
 }
 
 async function notifySuccess(t: App, buyer: Buyer, amountKopeks: number, endDate: Date): Promise<void> {

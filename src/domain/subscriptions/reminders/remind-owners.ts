@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { DAY_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { recordMonitoring } from '../../monitoring/record-event.ts';
 import { SUBSCRIPTION_EXPIRING } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
 import { dayOf } from '../purchase/notify-sale.ts';
@@ -23,43 +24,58 @@ export async function remindOwners(app: App): Promise<number> {
   if (!app.settings.get('ENABLE_NOTIFICATIONS')) return 0;
   const now = app.clock.now();
   const warnings = warningsBeforeEnd(app.settings.get('AUTOPAY_WARNING_DAYS'), now);
-  let total = warnings ? await remindAll(app, warnings, notifyEnding) : 0;
-  total += await remindAll(app, trialWarning(now), notifyTrialEnding);
+  const warned = warnings ? await remindAll(app, warnings, notifyEnding) : [];
+  for (const [days, count] of countByDays(warned)) await recordMonitoring(app, 'expiring_notifications_sent', { days, count });
+  const trials = await remindAll(app, trialWarning(now), notifyTrialEnding);
+  await recordMonitoring(app, 'trial_expiring_notifications_sent', { count: trials.length });
+  let day1 = 0;
   if ((await readReminderTuning(app)).dayAfterEnd.enabled) {
-    total += await remindAll(app, dayAfterEnd(now), (t, owner) => notifyOwner(t, owner, 'subscription_ended', {}));
+    const ended = await remindAll(app, dayAfterEnd(now), (t, owner) => notifyOwner(t, owner, 'subscription_ended', {}));
+    day1 = ended.length;
+    await recordMonitoring(app, 'expired_followups_sent', { day1, wave2: 0, wave3: 0 });
   }
-  return total;
+  return warned.length + trials.length + day1;
 }
 
-/** Each page starts after the last one, whatever the result: a round reads no subscription twice. */
-async function remindAll(app: App, terms: ReminderTerms, notify: Notify): Promise<number> {
-  let total = 0;
+/** How many got the reminder of each number of days before the end, ascending. */
+function countByDays(discriminators: readonly string[]): [number, number][] {
+  const counts = new Map<number, number>();
+  for (const text of discriminators) counts.set(Number(text), (counts.get(Number(text)) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => a - b);
+}
+
+/**
+ * Each page starts after the last one, whatever the result: a round reads no subscription twice.
+ * @returns the discriminator of each reminder
+ */
+async function remindAll(app: App, terms: ReminderTerms, notify: Notify): Promise<string[]> {
+  const reminded: string[] = [];
   for (let after: DueReminder | null = null; ; ) {
     const page: DueReminder[] = await listDue(app.db, terms, after, BATCH);
     const ids = page.map(({ id }) => id);
-    if (ids.length > 0) total += await remindPage(app, terms, ids, notify);
-    if (page.length < BATCH) return total;
+    if (ids.length > 0) reminded.push(...(await remindPage(app, terms, ids, notify)));
+    if (page.length < BATCH) return reminded;
     after = page.at(-1)!;
   }
 }
 
 /** All in one transaction; when that fails, each in its own, so that only the one that fails waits for the next round. */
-async function remindPage(app: App, terms: ReminderTerms, ids: readonly number[], notify: Notify): Promise<number> {
+async function remindPage(app: App, terms: ReminderTerms, ids: readonly number[], notify: Notify): Promise<string[]> {
   try {
     return await inTransaction(app, async (t) => {
       const reminded = await recordReminders(t.db, terms, ids, t.clock.now());
       for (const owner of reminded) await notify(t, owner);
-      return reminded.length;
+      return reminded.map(({ discriminator }) => discriminator);
     });
   } catch (error) {
     const { notificationType } = terms;
     if (ids.length === 1) {
       app.log.warn({ err: error, subscriptionId: ids[0], notificationType }, 'an owner could not be reminded');
-      return 0;
+      return [];
     }
-    let total = 0;
-    for (const id of ids) total += await remindPage(app, terms, [id], notify);
-    return total;
+    const reminded: string[] = [];
+    for (const id of ids) reminded.push(...(await remindPage(app, terms, [id], notify)));
+    return reminded;
   }
 }
 

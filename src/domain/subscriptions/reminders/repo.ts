@@ -11,6 +11,8 @@ export type DueReminder = RowOf<typeof DUE>;
 /** An owner who has been reminded, and the end of the subscription. */
 export interface Reminded extends Recipient {
   endDate: Date;
+  /** The number of days before the end at which this reminder is sent; empty where there is one for the whole span. */
+  discriminator: string;
 }
 
 /** Which subscriptions a reminder is for: their end is after `endsAfter` and not after `endsUntil`. */
@@ -77,7 +79,7 @@ export function recordReminders(db: Db, terms: ReminderTerms, ids: readonly numb
          SELECT user_id, subscription_id, $3, discriminator, $6::timestamptz FROM due
          ON CONFLICT (subscription_id, notification_type, discriminator) DO NOTHING RETURNING subscription_id)
      SELECT u.id AS user_id, u.status, u.messenger_id, CASE WHEN u.email_verified THEN u.email END AS verified_email,
-       u.language, due.end_date
+       u.language, due.end_date, due.discriminator
      FROM recorded JOIN due USING (subscription_id) JOIN users u ON u.id = due.user_id ORDER BY u.id`,
     [...valuesOf(terms), [...ids], now],
   );

@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { isConfigAdmin } from '../../access/read-effective-access.ts';
+import { recordMonitoring } from '../../monitoring/record-event.ts';
 import { applyStatus } from '../account/change-status.ts';
 import { type InactivePosition, listInactiveUsers, lockRemovable } from './inactive-repo.ts';
 
@@ -32,6 +33,7 @@ export async function deleteInactiveUsers(app: App, signal?: AbortSignal): Promi
     after = page.at(-1)!;
   }
   if (deleted > 0) app.log.info({ users: deleted, months }, 'inactive users were marked deleted');
+  await recordMonitoring(app, 'inactive_users_cleanup', { deleted_count: deleted });
   return deleted;
 }
 

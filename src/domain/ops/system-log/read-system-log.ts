@@ -1,0 +1,133 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import type { App } from '../../../core/app.ts';
+import { type AppError, refuse } from '../../../core/errors.ts';
+import { countCharactersOf, countCodePoints, readStart, readTail, textOf } from '../../../core/log-files/read-text.ts';
+import { text } from '../../messaging/texts.ts';
+import { systemLogPath } from './log-paths.ts';
+
+const MIB = 1024 * 1024;
+/** Of a larger file the characters are not counted: `sizeChars` is the number of bytes then. */
+const MAX_COUNTED_BYTES = 20 * MIB;
+/** Largest file that is answered as JSON. */
+const MAX_FULL_BYTES = 10 * MIB;
+
+export interface SystemLogFacts {
+  /** Relative to `LOG_ROOT`. */
+  path: string;
+  exists: boolean;
+  updatedAt: Date | null;
+  sizeBytes: number;
+  sizeChars: number;
+}
+
+export interface SystemLogPreview extends SystemLogFacts {
+  preview: string;
+  previewChars: number;
+  previewTruncated: boolean;
+}
+
+/** The log file as it was when it was opened; what is appended later is not read. */
+interface OpenLog {
+  name: string;
+  file: FileHandle;
+  size: number;
+  updatedAt: Date;
+}
+
+/**
+ * The last characters of the system log; one that does not exist yet is empty (spec 06 section 8).
+ * @param limit characters @throws AppError 500 when the file cannot be read
+ */
+export async function previewSystemLog(app: App, language: string | null, limit: number): Promise<SystemLogPreview> {
+  const found = await withLog(app, language, async ({ name, file, size, updatedAt }) => {
+    const preview = await readTail(file, size, limit);
+    const previewChars = countCodePoints(preview);
+    const sizeChars = size > MAX_COUNTED_BYTES ? size : await countCharactersOf(file, size);
+    const facts = { path: name, exists: true, updatedAt, sizeBytes: size, sizeChars };
+    return { ...facts, preview, previewChars, previewTruncated: sizeChars > previewChars };
+  });
+  if (found !== null) return found;
+  const facts = { path: systemLogPath(app).name, exists: false, updatedAt: null, sizeBytes: 0, sizeChars: 0 };
+  return { ...facts, preview: '', previewChars: 0, previewTruncated: false };
+}
+
+/** So that callers at the same time need the memory of one file. */
+let lastFull: Promise<unknown> = Promise.resolve();
+
+/** The whole system log. @throws AppError 404, 413 above 10 MiB, 500 when it cannot be read */
+export function readSystemLog(app: App, language: string | null): Promise<SystemLogFacts & { content: string }> {
+  const read = async () => {
+    const found = await withLog(app, language, async ({ name, file, size, updatedAt }) => {
+      if (size > MAX_FULL_BYTES) {
+        throw refuse('log_too_large', 413, 'Log file is too large, use /logs/system/download');
+      }
+      const content = textOf(await readStart(file, size));
+      return { path: name, exists: true, updatedAt, sizeBytes: size, sizeChars: countCodePoints(content), content };
+    });
+    if (found === null) throw missing(app, language);
+    return found;
+  };
+  const result = lastFull.then(read);
+  lastFull = result.catch(() => undefined);
+  return result;
+}
+
+export interface SystemLogDownload {
+  filename: string;
+  contentLength: number;
+  body: Readable;
+}
+
+/** The system log as a stream of exactly its present length. @throws AppError 404, 500 when it cannot be opened */
+export async function downloadSystemLog(app: App, language: string | null): Promise<SystemLogDownload> {
+  const log = await openLog(app, language);
+  if (log === null) throw missing(app, language);
+  const { name, file, size } = log;
+  if (size === 0) await file.close();
+  const body = size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1 });
+  return { filename: basename(name), contentLength: size, body };
+}
+
+/** @returns null when there is no file */
+async function withLog<T>(app: App, language: string | null, work: (log: OpenLog) => Promise<T>): Promise<T | null> {
+  const log = await openLog(app, language);
+  if (log === null) return null;
+  try {
+    return await work(log);
+  } catch (error) {
+    throw isSystemError(error) ? unreadable(app, language, error) : error;
+  } finally {
+    await log.file.close();
+  }
+}
+
+async function openLog(app: App, language: string | null): Promise<OpenLog | null> {
+  const { name, absolute } = systemLogPath(app);
+  let file: FileHandle | null = null;
+  try {
+    file = await open(absolute, 'r');
+    const found = await file.stat();
+    if (!found.isFile()) throw new Error('the log is no regular file');
+    return { name, file, size: found.size, updatedAt: found.mtime };
+  } catch (error) {
+    await file?.close();
+    if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return null;
+    throw unreadable(app, language, error);
+  }
+}
+
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && 'syscall' in error;
+}
+
+const languageOf = (app: App, language: string | null) => language ?? app.settings.get('DEFAULT_LANGUAGE');
+
+function missing(app: App, language: string | null): AppError {
+  return refuse('log_not_found', 404, text(languageOf(app, language), 'errors.log_not_found'));
+}
+
+function unreadable(app: App, language: string | null, cause: unknown): AppError {
+  return refuse('log_unreadable', 500, text(languageOf(app, language), 'errors.log_unreadable'), { cause });
+}
