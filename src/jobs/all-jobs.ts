@@ -1,4 +1,5 @@
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
+import { contestRoundKind } from '../domain/engagement/daily-contests/announce-round.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
@@ -49,7 +50,7 @@ export function allJobs() {
     ...referralJobs,
     ...engagementJobs,
     ...mergeJobs,
-    ...massSendJobs({ broadcast: broadcastKind }),
+    ...massSendJobs({ broadcast: broadcastKind, contest_round: contestRoundKind }),
     ...ticketJobs,
     ...webhookJobs(),
     ...safetyJobs,
