@@ -43,6 +43,7 @@ const watch = setInterval(() => {
 // It stops at the first message.
 const stop = new AbortController();
 const kinds = {
+  ...KINDS,
   broadcast: {
     ...KINDS.broadcast,
     announce: async () => undefined,

@@ -31,6 +31,7 @@ import { adminWithdrawalsRouter } from './admin/withdrawals.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
 import { brandingRouter } from './cabinet/branding.router.ts';
+import { cabinetContestsRouter } from './cabinet/contests.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
@@ -62,6 +63,7 @@ import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
 import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
+import { contestsRouter } from './web/contests.router.ts';
 import { healthRouter } from './web/health.router.ts';
 import { mainMenuRouter } from './web/main-menu.router.ts';
 import { mediaRouter } from './web/media.router.ts';
@@ -75,6 +77,7 @@ import { pollsRouter } from './web/polls.router.ts';
 import { promoGroupsRouter } from './web/promo-groups.router.ts';
 import { promoOffersRouter } from './web/promo-offers.router.ts';
 import { promocodesRouter } from './web/promocodes.router.ts';
+import { referralContestsRouter } from './web/referral-contests.router.ts';
 import { serversRouter } from './web/servers.router.ts';
 import { settingsRouter } from './web/settings.router.ts';
 import { statsRouter } from './web/stats.router.ts';
@@ -111,6 +114,7 @@ export const appRouter = router({
     media: mediaRouter,
     broadcasts: broadcastsRouter,
     polls: pollsRouter,
+    contests: router({ ...contestsRouter._def.record, ...referralContestsRouter._def.record }),
     partners: partnersRouter,
     settings: settingsRouter,
     stats: statsRouter,
@@ -143,6 +147,7 @@ export const appRouter = router({
     notifications: cabinetNotificationsRouter,
     media: cabinetMediaRouter,
     polls: cabinetPollsRouter,
+    contests: cabinetContestsRouter,
     fortuneWheel: wheelRouter,
     referral: referralRouter,
     partner: partnerRouter,
