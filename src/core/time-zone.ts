@@ -20,7 +20,11 @@ export function isTimeZone(text: string): boolean {
 
 /** What the clocks of the zone show at a moment. */
 export function wallTime(moment: Date, timeZone: string): number {
-  const parts = new Map(formatOf(timeZone).formatToParts(moment).map(({ type, value }) => [type, value]));
+  const parts = new Map(
+    formatOf(timeZone)
+      .formatToParts(moment)
+      .map(({ type, value }) => [type, value]),
+  );
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
   const wall = new Date(0);
   // A year before 100 would be read as one of the twentieth century by Date.UTC.

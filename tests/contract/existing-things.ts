@@ -4,6 +4,7 @@ import type { App } from '../../src/core/app.ts';
 import { uploadAsToken } from '../../src/domain/media/upload-media.ts';
 import type { ApiClient } from '../support/api.ts';
 import { type BuiltUser, unique } from '../support/builders.ts';
+import { aRound, templateOf } from '../support/contest-samples.ts';
 import { aPng } from '../support/media-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
 import { NETHERLANDS } from '../support/provisioning-setup.ts';
@@ -34,6 +35,12 @@ export const NEW_BODIES: Record<string, () => object> = {
   '/main-menu/messages': () => ({ message_text: 'Hello' }),
   '/welcome-texts': () => ({ text: 'Hello' }),
   '/broadcasts': () => ({ target: 'all', message_text: 'Maintenance tonight' }),
+  '/contests/referral': () => ({
+    title: 'Bring your friends',
+    start_at: '2020-01-01T00:00:00',
+    end_at: '2020-02-01T00:00:00',
+    is_active: false,
+  }),
   '/polls': () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }),
 };
 
@@ -64,7 +71,9 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
   group_id: makerAt('/promo-groups'),
   promocode_id: async ({ app }) => (await aPromocode(app)).id,
   campaign_id: makerAt('/campaigns'),
+  contest_id: makerAt('/contests/referral'),
   poll_id: makerAt('/polls'),
+  round_id: async ({ app }) => (await aRound(app)).id,
   broadcast_id: makerAt('/broadcasts'),
   file_id: async ({ app }) => (await uploadAsToken(app, aPicture)).file.fileId,
   server_id: async ({ app }) => (await aServer(app)).id,
@@ -83,6 +92,9 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
   },
 };
 
+/** Templates are of games here, elsewhere of offers. */
+const IN_CONTESTS: typeof BY_PARAMETER = { ...BY_PARAMETER, template_id: ({ app }) => templateOf(app, 'anagram') };
+
 /** Under `/main-menu` two names mean other things than elsewhere. */
 const IN_MAIN_MENU: typeof BY_PARAMETER = {
   button_id: makerAt('/main-menu/buttons'),
@@ -99,7 +111,8 @@ export async function equip({ app, user }: Existing): Promise<void> {
 export async function existingPath(stage: Existing, path: string): Promise<string> {
   let filled = path;
   for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
-    const make = path.startsWith('/main-menu/') ? IN_MAIN_MENU[name!] : BY_PARAMETER[name!];
+    const names = path.startsWith('/main-menu/') ? IN_MAIN_MENU : path.startsWith('/contests/') ? IN_CONTESTS : BY_PARAMETER;
+    const make = names[name!];
     if (make) filled = filled.replace(`{${name}}`, String(await make(stage)));
   }
   return filled;

@@ -62,5 +62,7 @@ declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'games.deliver-poll': PayloadOf<typeof deliverPollInvitations>;
     'games.poll-press': PayloadOf<typeof pollPress>;
+    'engagement.score-payment': PayloadOf<typeof scorePayment>;
+    'engagement.score-registration': PayloadOf<typeof scoreRegistration>;
   }
 }

@@ -39,7 +39,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   round_id: 'Id of the round.',
   'contests.template_id': 'Id of the game.',
   'GET /contests/daily/rounds.template_id': 'Only rounds of this game; 0 for all.',
-  'GET /contests/daily/rounds.status_filter': '`active` lists rounds that are played now, `finished` those that are closed, `any` all.',
+  'GET /contests/daily/rounds.status_filter':
+    '`active` lists rounds that are played now, `finished` those that are closed, `any` all.',
   'GET /contests/daily/templates.enabled_only': 'Whether to leave out games that are not enabled.',
   'GET /contests/daily/rounds/{round_id}/attempts.winners_only': 'Whether to list only attempts that have won.',
   'GET /contests/referral.contest_type': 'Only contests of exactly this type; empty for all.',

@@ -14,7 +14,9 @@ const tags: [string] = ['Cabinet Contests'];
 
 export const cabinetContestsRouter = router({
   count: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/contests/count', tags, summary: 'Count contests that are not played yet' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/contests/count', tags, summary: 'Count contests that are not played yet' },
+    })
     .output(toWire(ContestsCountResponse))
     .query(async ({ ctx }) => ({ count: await countOpenContests(ctx.app, ctx.actor) })),
 

@@ -87,7 +87,12 @@ export const contestsRouter = router({
 
   listAttempts: webProcedure
     .meta({
-      openapi: { method: 'GET', path: '/contests/daily/rounds/{round_id}/attempts', tags, summary: 'List the attempts of a round' },
+      openapi: {
+        method: 'GET',
+        path: '/contests/daily/rounds/{round_id}/attempts',
+        tags,
+        summary: 'List the attempts of a round',
+      },
     })
     .input(fromWire(RoundPath.extend(AttemptListQuery.shape)))
     .output(toWire(ContestAttemptListResponse))

@@ -76,7 +76,9 @@ export const referralContestsRouter = router({
     }),
 
   updateReferral: auditedWebProcedure('contests:edit')
-    .meta({ openapi: { method: 'PATCH', path: '/contests/referral/{contest_id}', tags, summary: 'Change a contest of referrers' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/contests/referral/{contest_id}', tags, summary: 'Change a contest of referrers' },
+    })
     .input(fromWire(ContestPath.extend(ReferralContestUpdateRequest.shape)))
     .output(toWire(ReferralContestResponse))
     .mutation(async ({ ctx, input: { contestId, ...changes } }) =>
@@ -107,7 +109,9 @@ export const referralContestsRouter = router({
     }),
 
   listReferralEvents: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/contests/referral/{contest_id}/events', tags, summary: 'List events of a contest' } })
+    .meta({
+      openapi: { method: 'GET', path: '/contests/referral/{contest_id}/events', tags, summary: 'List events of a contest' },
+    })
     .input(fromWire(ContestPath.extend(EventListQuery.shape)))
     .output(toWire(ReferralContestEventListResponse))
     .query(async ({ ctx, input: { contestId, ...page } }) => {

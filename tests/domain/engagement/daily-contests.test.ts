@@ -3,7 +3,12 @@ import { addDays, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { contestRoundKind } from '../../../src/domain/engagement/daily-contests/announce-round.ts';
 import { finishRound, readRound, startRound } from '../../../src/domain/engagement/daily-contests/manage-rounds.ts';
 import { changeContestTemplate, listContestTemplates } from '../../../src/domain/engagement/daily-contests/manage-templates.ts';
-import { countOpenContests, listContests, playContest, readGame } from '../../../src/domain/engagement/daily-contests/play-contest.ts';
+import {
+  countOpenContests,
+  listContests,
+  playContest,
+  readGame,
+} from '../../../src/domain/engagement/daily-contests/play-contest.ts';
 import { rotateRounds } from '../../../src/domain/engagement/daily-contests/rotate-rounds.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { readSends } from '../../../src/domain/mass-sends/control-sends.ts';
@@ -40,8 +45,11 @@ const roundsOf = (templateId: number) =>
 describe('templates (04 10.2 and 10.3)', () => {
   it('every installation has the seven games, disabled', async () => {
     const templates = await listContestTemplates(t.app, false);
-    expect(templates.map(({ slug, maxWinners, prizeType, prizeValue, scheduleTimes }) =>
-      [slug, maxWinners, prizeType, prizeValue, scheduleTimes].join(' '))).toEqual([
+    expect(
+      templates.map(({ slug, maxWinners, prizeType, prizeValue, scheduleTimes }) =>
+        [slug, maxWinners, prizeType, prizeValue, scheduleTimes].join(' '),
+      ),
+    ).toEqual([
       'quest_buttons 3 days 1 10:00,18:00',
       'lock_hack 1 days 5 09:00,19:00',
       'server_lottery 1 days 7 15:00',
@@ -100,7 +108,13 @@ describe('rounds by administrators (04 10.4)', () => {
   it('starting enables the template, draws the game and copies the numbers', async () => {
     const id = await templateOf(t.app, 'lock_hack');
     const round = await startRound(t.app, id, { force: false });
-    expect(round).toMatchObject({ templateSlug: 'lock_hack', status: 'active', winnersCount: 0, maxWinners: 1, isScheduled: false });
+    expect(round).toMatchObject({
+      templateSlug: 'lock_hack',
+      status: 'active',
+      winnersCount: 0,
+      maxWinners: 1,
+      isScheduled: false,
+    });
     expect(round.payload).toEqual({ total: 20, secret_idx: expect.any(Number) });
     expect(round.endsAt.getTime() - round.startsAt.getTime()).toBe(24 * HOUR_MS);
     expect((await listContestTemplates(t.app, true)).map(({ slug }) => slug)).toEqual(['lock_hack']);
@@ -152,7 +166,13 @@ describe('the schedule (04 10.3)', () => {
   const day = (text: string) => t.clock.set(new Date(text));
   const scheduled = async (slug: string, changes = {}) => {
     const id = await templateOf(t.app, slug);
-    await changeContestTemplate(t.app, id, { scheduleTimes: '10:00,18:00', timesPerDay: 2, cooldownHours: 4, isEnabled: true, ...changes });
+    await changeContestTemplate(t.app, id, {
+      scheduleTimes: '10:00,18:00',
+      timesPerDay: 2,
+      cooldownHours: 4,
+      isEnabled: true,
+      ...changes,
+    });
     return id;
   };
 
@@ -200,7 +220,10 @@ describe('the schedule (04 10.3)', () => {
       day(now);
       await rotateRounds(t.app);
     }
-    expect((await roundsOf(id)).map(({ startsAt }) => startsAt.toISOString())).toEqual(['2031-03-30T08:00:00.000Z', '2031-10-26T09:00:00.000Z']);
+    expect((await roundsOf(id)).map(({ startsAt }) => startsAt.toISOString())).toEqual([
+      '2031-03-30T08:00:00.000Z',
+      '2031-10-26T09:00:00.000Z',
+    ]);
   });
 
   it('one template whose payload cannot be played does not hold up the others', async () => {
@@ -221,7 +244,10 @@ describe('the schedule (04 10.3)', () => {
     day('2031-07-06T17:00:00Z');
     await rotateRounds(off.app);
     expect((await roundsOf(id)).map(({ status }) => status)).toEqual(['finished']);
-    const legacy = await testApp({ clock: t.clock, environment: { REFERRAL_CONTESTS_ENABLED: 'true', TIMEZONE: 'Europe/Berlin' } });
+    const legacy = await testApp({
+      clock: t.clock,
+      environment: { REFERRAL_CONTESTS_ENABLED: 'true', TIMEZONE: 'Europe/Berlin' },
+    });
     await rotateRounds(legacy.app);
     expect(await roundsOf(id)).toHaveLength(2);
   });
@@ -240,7 +266,9 @@ describe('playing (04 10.5 and 10.6)', () => {
       prizeValue: '5000',
     });
     expect(await roundFacts(t.app, round.id)).toEqual({ winners: 1, attempts: 1, won: 1, paid: 5_000 });
-    expect(await rowOf(t.app, 'SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [player.userId])).toEqual({ balance: 5_000 });
+    expect(await rowOf(t.app, 'SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [player.userId])).toEqual({
+      balance: 5_000,
+    });
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
@@ -266,12 +294,19 @@ describe('playing (04 10.5 and 10.6)', () => {
   it('days extend from the end or from now, whichever is later, and the panel is updated (hazard 3)', async () => {
     const now = t.app.clock.now();
     const round = await aRound(t.app, { prizeType: 'days', prizeValue: '3', maxWinners: 5 });
-    const players = { later: await aPlayer({ end_date: addDays(now, 10) }), past: await aPlayer({ status: 'limited', end_date: addDays(now, -5) }) };
+    const players = {
+      later: await aPlayer({ end_date: addDays(now, 10) }),
+      past: await aPlayer({ status: 'limited', end_date: addDays(now, -5) }),
+    };
     const won = await playContest(t.app, players.later, { roundId: round.id, answer: '4' });
     expect(won.message).toBe('🎉 Congratulations! You won! Subscription extended by 3 days');
     await playContest(t.app, players.past, { roundId: round.id, answer: '4' });
     const of = ({ userId }: { userId: number }) =>
-      rowOf<{ endDate: Date; provisionState: string }>(t.app, 'SELECT end_date, provision_state FROM subscriptions WHERE user_id = $1::int', [userId]);
+      rowOf<{ endDate: Date; provisionState: string }>(
+        t.app,
+        'SELECT end_date, provision_state FROM subscriptions WHERE user_id = $1::int',
+        [userId],
+      );
     expect(await of(players.later)).toEqual({ endDate: addDays(now, 13), provisionState: 'pending' });
     expect((await of(players.past)).endDate).toEqual(addDays(now, 3));
     expect(await roundFacts(t.app, round.id)).toMatchObject({ winners: 2, paid: 0 });
@@ -358,7 +393,9 @@ describe('playing (04 10.5 and 10.6)', () => {
     };
     await t.app.db.sql(`UPDATE contest_rounds SET payload = '{}' WHERE id = $1::int`, [round.id]);
     await both({ status: 400, detail: 'Unknown contest type' });
-    await t.app.db.sql(`UPDATE contest_rounds SET payload = '{"rows": 3, "cols": 3, "secret_idx": 4}' WHERE id = $1::int`, [round.id]);
+    await t.app.db.sql(`UPDATE contest_rounds SET payload = '{"rows": 3, "cols": 3, "secret_idx": 4}' WHERE id = $1::int`, [
+      round.id,
+    ]);
     await playContest(t.app, player, { roundId: round.id, answer: '0' });
     await both({ status: 400, detail: 'You have already played this round' });
     await changeContestTemplate(t.app, round.templateId, { isEnabled: false });
@@ -393,7 +430,9 @@ describe('announcements (04 10.3)', () => {
   beforeAll(() => t.clock.set(new Date()));
 
   it('after the commit, to holders of a running subscription in their language and to the first required channel', async () => {
-    await t.app.db.sql("INSERT INTO required_channels (channel_id, sort_order) VALUES ('-1001234567890', 1), ('-1009999999999', 2)");
+    await t.app.db.sql(
+      "INSERT INTO required_channels (channel_id, sort_order) VALUES ('-1001234567890', 1), ('-1009999999999', 2)",
+    );
     await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'messenger.send'");
     await t.app.db.sql('UPDATE users SET messenger_id = NULL');
     const now = t.app.clock.now();

@@ -25,7 +25,11 @@ import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
 beforeAll(async () => {
-  const admins = { ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: '-1005', ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID: '77' };
+  const admins = {
+    ADMIN_NOTIFICATIONS_ENABLED: 'true',
+    ADMIN_NOTIFICATIONS_CHAT_ID: '-1005',
+    ADMIN_NOTIFICATIONS_PROMO_TOPIC_ID: '77',
+  };
   t = await testApp({ environment: { CONTESTS_ENABLED: 'true', ...admins } });
 });
 beforeEach(async () => {
@@ -59,7 +63,11 @@ describe('scoring of payments (04 11.2)', () => {
     const contest = await aContest(t.app);
     const { referrer, referral } = await anInvited();
     const tariffId = await aTariff(t.app, { period_prices: { 30: 30_000 } });
-    await purchaseTariff(t.app, { kind: 'user', userId: referral.id }, { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null });
+    await purchaseTariff(
+      t.app,
+      { kind: 'user', userId: referral.id },
+      { tariffId, periodDays: 30, trafficGb: null, idempotencyKey: null },
+    );
     expect(await work()).toBe(1);
     expect(await eventsOf(t.app, contest.id)).toEqual([
       {
@@ -190,7 +198,9 @@ describe('results (04 11.4)', () => {
     await event(c.referrer.id, b.referrer.id, 5, addDays(now, 30));
     const detail = await readContestDetail(t.app, contest.id, 5);
     expect(detail.totalEvents).toBe(5);
-    expect(detail.leaderboard.map(({ id, referralsCount, totalAmountKopeks }) => [id, referralsCount, totalAmountKopeks])).toEqual([
+    expect(
+      detail.leaderboard.map(({ id, referralsCount, totalAmountKopeks }) => [id, referralsCount, totalAmountKopeks]),
+    ).toEqual([
       [a.referrer.id, 2, 100],
       [b.referrer.id, 1, 900],
       [c.referrer.id, 1, 900],
@@ -224,14 +234,27 @@ describe('administration (04 11.4)', () => {
     const changed = await changeReferralContest(t.app, contest.id, { endAt: '2030-05-01T00:00:00' });
     expect(changed.endAt.toISOString()).toBe('2030-04-30T22:00:00.000Z');
     const moved = await changeReferralContest(t.app, contest.id, { endAt: '2030-05-01T00:00:00', timezone: 'UTC' });
-    expect([moved.endAt.toISOString(), moved.closesAt.toISOString()]).toEqual(['2030-05-01T00:00:00.000Z', '2030-05-01T23:59:59.999Z']);
+    expect([moved.endAt.toISOString(), moved.closesAt.toISOString()]).toEqual([
+      '2030-05-01T00:00:00.000Z',
+      '2030-05-01T23:59:59.999Z',
+    ]);
   });
 
   it('the first of the times of summaries is the one time', async () => {
-    const contest = await createReferralContest(t.app, { ...fields, ...period, dailySummaryTime: '09:00', dailySummaryTimes: '18:30, 8:15' });
+    const contest = await createReferralContest(t.app, {
+      ...fields,
+      ...period,
+      dailySummaryTime: '09:00',
+      dailySummaryTimes: '18:30, 8:15',
+    });
     expect(contest).toMatchObject({ dailySummaryTime: '18:30:00', dailySummaryTimes: '18:30,08:15' });
-    expect(await changeReferralContest(t.app, contest.id, { dailySummaryTime: '07:05:09' })).toMatchObject({ dailySummaryTime: '07:05:09' });
-    expect(await createReferralContest(t.app, { ...fields, ...period })).toMatchObject({ dailySummaryTime: '12:00:00', dailySummaryTimes: null });
+    expect(await changeReferralContest(t.app, contest.id, { dailySummaryTime: '07:05:09' })).toMatchObject({
+      dailySummaryTime: '07:05:09',
+    });
+    expect(await createReferralContest(t.app, { ...fields, ...period })).toMatchObject({
+      dailySummaryTime: '12:00:00',
+      dailySummaryTimes: null,
+    });
   });
 
   it.each([
@@ -264,7 +287,8 @@ describe('administration (04 11.4)', () => {
     const now = t.app.clock.now();
     const early = await aContest(t.app, { startAt: addDays(now, -5).toISOString() });
     const late = await aContest(t.app, { contestType: 'referral_registered' });
-    const ids = async (type: string | null) => (await listReferralContests(t.app, type, { limit: 10, offset: 0 })).items.map(({ id }) => id);
+    const ids = async (type: string | null) =>
+      (await listReferralContests(t.app, type, { limit: 10, offset: 0 })).items.map(({ id }) => id);
     expect(await ids(null)).toEqual([late.id, early.id]);
     expect(await ids('')).toEqual([late.id, early.id]);
     expect(await ids('referral_registered')).toEqual([late.id]);
@@ -316,7 +340,9 @@ describe('summaries (04 11.3)', () => {
     const contest = await aContest(app, { endAt: addMs(noon(0), HOUR_MS).toISOString(), dailySummaryTimes: '11:00' });
     t.clock.set(addMs(noon(0), 2 * HOUR_MS));
     await sendContestSummaries(app);
-    expect(await rowOf(t.app, 'SELECT is_active, final_summary_sent FROM referral_contests WHERE id = $1::int', [contest.id])).toEqual({
+    expect(
+      await rowOf(t.app, 'SELECT is_active, final_summary_sent FROM referral_contests WHERE id = $1::int', [contest.id]),
+    ).toEqual({
       isActive: false,
       finalSummarySent: true,
     });
@@ -362,7 +388,9 @@ describe('merged accounts (01 section 8)', () => {
     await invited(pair.primaryId, pair.secondaryId);
     await invited(pair.secondaryId, third.referral.id);
     await merge(t.app, pair);
-    expect(await eventsOf(t.app, contest.id)).toMatchObject([{ referrerId: referrer.id, referralId: pair.primaryId, amountKopeks: 1_200 }]);
+    expect(await eventsOf(t.app, contest.id)).toMatchObject([
+      { referrerId: referrer.id, referralId: pair.primaryId, amountKopeks: 1_200 },
+    ]);
     expect(await eventsOf(t.app, other.id)).toMatchObject([{ referrerId: pair.primaryId, referralId: third.referral.id }]);
   });
 });

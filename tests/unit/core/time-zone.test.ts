@@ -22,7 +22,9 @@ describe('wall clocks', () => {
     expect(at('2026-03-29T01:59:00', 'Europe/Berlin')).toBe('2026-03-29T00:59:00.000Z');
     expect(at('2026-03-29T02:30:00', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z');
     expect(at('2026-03-29T03:00:00', 'Europe/Berlin')).toBe('2026-03-29T01:00:00.000Z');
-    const [from, to] = ['2026-03-29T00:00:00', '2026-03-30T00:00:00'].map((text) => momentAt(wall(text), 'Europe/Berlin').getTime());
+    const [from, to] = ['2026-03-29T00:00:00', '2026-03-30T00:00:00'].map((text) =>
+      momentAt(wall(text), 'Europe/Berlin').getTime(),
+    );
     expect((to! - from!) / 3_600_000).toBe(23);
   });
 
@@ -30,7 +32,9 @@ describe('wall clocks', () => {
     // Berlin, 25 October 2026: 03:00 becomes 02:00.
     expect(at('2026-10-25T02:30:00', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
     expect(at('2026-10-25T03:00:00', 'Europe/Berlin')).toBe('2026-10-25T02:00:00.000Z');
-    const [from, to] = ['2026-10-25T00:00:00', '2026-10-26T00:00:00'].map((text) => momentAt(wall(text), 'Europe/Berlin').getTime());
+    const [from, to] = ['2026-10-25T00:00:00', '2026-10-26T00:00:00'].map((text) =>
+      momentAt(wall(text), 'Europe/Berlin').getTime(),
+    );
     expect((to! - from!) / 3_600_000).toBe(25);
   });
 

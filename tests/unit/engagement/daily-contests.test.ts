@@ -24,8 +24,10 @@ describe('games (04 10.2)', () => {
 
   it('quest and locks: only the place decides, in every spelling of clients', () => {
     const game = opened('quest_buttons', { rows: 3, cols: 3, secret_idx: 4 });
-    for (const answer of ['4', ' 4 ', 'quest_4', '4_17', '4_undefined', 'quest_4_x']) expect(game.isCorrect(answer), answer).toBe(true);
-    for (const answer of ['5', '', 'x', '-4', '4.0', '5_4', '17_4', 'quest_', '44', '0x4']) expect(game.isCorrect(answer), answer).toBe(false);
+    for (const answer of ['4', ' 4 ', 'quest_4', '4_17', '4_undefined', 'quest_4_x'])
+      expect(game.isCorrect(answer), answer).toBe(true);
+    for (const answer of ['5', '', 'x', '-4', '4.0', '5_4', '17_4', 'quest_', '44', '0x4'])
+      expect(game.isCorrect(answer), answer).toBe(false);
     expect(opened('lock_hack', { total: 20, secret_idx: 0 }).isCorrect('locks_0')).toBe(true);
     expect(pickedPlace('1'.repeat(200))).toBeNull();
   });
@@ -127,10 +129,16 @@ describe('live rounds (04 10.1)', () => {
 });
 
 describe('slots of a schedule (04 10.3)', () => {
-  const slots = (now: string, scheduleTimes: string | null, more: { timesPerDay?: number; cooldownHours?: number; zone?: string } = {}) =>
-    openSlots({ scheduleTimes, timesPerDay: more.timesPerDay ?? 5, cooldownHours: more.cooldownHours ?? 24 }, new Date(now), more.zone ?? 'UTC').map(
-      ({ startsAt, endsAt }) => `${startsAt.toISOString().slice(0, 16)} ${endsAt.toISOString().slice(0, 16)}`,
-    );
+  const slots = (
+    now: string,
+    scheduleTimes: string | null,
+    more: { timesPerDay?: number; cooldownHours?: number; zone?: string } = {},
+  ) =>
+    openSlots(
+      { scheduleTimes, timesPerDay: more.timesPerDay ?? 5, cooldownHours: more.cooldownHours ?? 24 },
+      new Date(now),
+      more.zone ?? 'UTC',
+    ).map(({ startsAt, endsAt }) => `${startsAt.toISOString().slice(0, 16)} ${endsAt.toISOString().slice(0, 16)}`);
 
   it("today's time, or yesterday's while today's is ahead", () => {
     expect(slots('2026-05-02T12:00:00Z', '10:00,18:00')).toEqual([

@@ -84,7 +84,11 @@ describe('due summaries (04 11.3)', () => {
 
 describe('standings of a summary', () => {
   it('invented participants are among the others, by referrals and then by the amount', () => {
-    const standing = (name: string, referralsCount: number, totalAmountKopeks: number) => ({ name, referralsCount, totalAmountKopeks });
+    const standing = (name: string, referralsCount: number, totalAmountKopeks: number) => ({
+      name,
+      referralsCount,
+      totalAmountKopeks,
+    });
     const all = [standing('a', 3, 100), standing('b', 1, 500), standing('v', 3, 200), standing('w', 0, 0)];
     expect(mergedStandings(all, 3).map(({ name }) => name)).toEqual(['v', 'a', 'b']);
   });

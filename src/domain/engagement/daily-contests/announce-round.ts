@@ -25,7 +25,8 @@ export async function announceRound(t: App, roundId: number): Promise<void> {
   await startSend(t, { kind: KIND, sourceId: roundId, channel: 'messenger', audience: 'subscribed' });
   const channel = await firstChannel(t.db);
   // A channel is no chat with the bot: its members come by the link of the bot.
-  if (channel !== null) await sendMessage(t, { messengerId: channel, html: announcementOf(round, null), buttons: channelButtons(t) });
+  if (channel !== null)
+    await sendMessage(t, { messengerId: channel, html: announcementOf(round, null), buttons: channelButtons(t) });
 }
 
 /** Announcements of rounds as the engine of mass sends knows them. */

@@ -5,11 +5,7 @@ import { refuse } from '../../../core/errors.ts';
 export const templateNotFound = () => refuse('template_not_found', 404, 'Template not found');
 export const roundNotFound = () => refuse('round_not_found', 404, 'Round not found');
 export const roundIsActive = () =>
-  refuse(
-    'round_active',
-    409,
-    'Active round already exists for this template. Set force=true to start a new one.',
-  );
+  refuse('round_active', 409, 'Active round already exists for this template. Set force=true to start a new one.');
 export const periodEmpty = () => refuse('round_period', 400, 'ends_at must be after starts_at');
 
 export const notEligible = () =>

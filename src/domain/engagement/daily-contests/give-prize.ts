@@ -33,7 +33,10 @@ export async function givePrize(t: App, winner: Winner, round: PlayedRound): Pro
       return { sentence: null, transactionId: null };
     default:
       // Written before values were checked, by another system: people have to decide.
-      t.log.error({ roundId: round.id, userId: winner.userId }, 'the prize of a contest cannot be given: its value is not readable');
+      t.log.error(
+        { roundId: round.id, userId: winner.userId },
+        'the prize of a contest cannot be given: its value is not readable',
+      );
       return { sentence: null, transactionId: null };
   }
 }

@@ -59,7 +59,10 @@ function readChanges(before: ContestTemplate, request: TemplateRequest): Partial
 }
 
 /** The prize is checked as it will be, once one of its fields is given. */
-function prizeIssues(before: ContestTemplate, { prizeType, prizeValue }: { prizeType?: string; prizeValue?: string }): ValidationIssue[] {
+function prizeIssues(
+  before: ContestTemplate,
+  { prizeType, prizeValue }: { prizeType?: string; prizeValue?: string },
+): ValidationIssue[] {
   if (prizeType === undefined && prizeValue === undefined) return [];
   const type = prizeType ?? before.prizeType;
   if (!isPrizeType(type)) {

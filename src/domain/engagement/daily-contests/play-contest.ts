@@ -84,7 +84,11 @@ export async function playContest(
   );
 }
 
-async function play(t: App, start: SaleStart | null, { roundId, answer }: { roundId: number; answer: string }): Promise<PlayResult> {
+async function play(
+  t: App,
+  start: SaleStart | null,
+  { roundId, answer }: { roundId: number; answer: string },
+): Promise<PlayResult> {
   if (!start || !isEligible(start.subscription)) throw notEligible();
   const winner: Winner = { userId: start.buyer.id, language: start.buyer.language, subscription: start.subscription };
   const { round, game } = await openRound(t, roundId, winner.userId);

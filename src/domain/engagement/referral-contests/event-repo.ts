@@ -14,7 +14,9 @@ export async function countEvents(db: Db, contestId: number): Promise<number> {
 
 /** Referrers by their referrals, then by what those paid, then by id (spec 04 section 11.4). @param limit null = all of them */
 export async function listLeaders(db: Db, contestId: number, limit: number | null): Promise<LeaderboardEntry[]> {
-  const rows = await db.sql<ListedUserRow & Pick<LeaderboardEntry, 'referralsCount' | 'paidCount' | 'totalAmountKopeks'> & { id: number }>(
+  const rows = await db.sql<
+    ListedUserRow & Pick<LeaderboardEntry, 'referralsCount' | 'paidCount' | 'totalAmountKopeks'> & { id: number }
+  >(
     `SELECT f.*, ${LISTED_USER.of('u')} FROM (
        SELECT e.referrer_id AS id, count(*)::int AS referrals_count, (count(*) FILTER (WHERE e.amount_kopeks > 0))::int AS paid_count,
          sum(abs(e.amount_kopeks))::bigint AS total_amount_kopeks
@@ -62,7 +64,9 @@ const EVENT = columns('ReferralContestEvent', ['id', 'contestId', 'eventType', '
 /** The users of an event under their own names. */
 const named = (alias: string, prefix: string) =>
   ['id', ...LISTED_USER.of().split(', ')].map((column) => `${alias}.${column} AS ${prefix}_${column}`).join(', ');
-type Prefixed<P extends string> = { [F in keyof (ListedUserRow & { id: number }) as `${P}${Capitalize<F>}`]: (ListedUserRow & { id: number })[F] };
+type Prefixed<P extends string> = {
+  [F in keyof (ListedUserRow & { id: number }) as `${P}${Capitalize<F>}`]: (ListedUserRow & { id: number })[F];
+};
 
 /** Latest first, without those of deleted accounts. */
 export async function listEvents(
@@ -79,7 +83,13 @@ export async function listEvents(
   );
   const [count] = await db.sql<{ n: number }>(`SELECT count(*)::int AS n ${from}`, [contestId]);
   const items = rows.map((row) => ({
-    ...{ id: row.id, contestId: row.contestId, eventType: row.eventType, amountKopeks: row.amountKopeks, occurredAt: row.occurredAt },
+    ...{
+      id: row.id,
+      contestId: row.contestId,
+      eventType: row.eventType,
+      amountKopeks: row.amountKopeks,
+      occurredAt: row.occurredAt,
+    },
     referrer: listedUser({
       ...{ id: row.referrerId, messengerId: row.referrerMessengerId, username: row.referrerUsername },
       ...{ firstName: row.referrerFirstName, lastName: row.referrerLastName, email: row.referrerEmail },

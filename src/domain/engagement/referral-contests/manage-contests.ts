@@ -147,7 +147,8 @@ function readTime(text: string): string {
 
 function readTimes(text: string): ContestChanges {
   const times = normaliseSummaryTimes(text);
-  if (times === undefined) throw invalid('daily_summary_times', text, 'daily_summary_times must be times HH:MM separated by commas');
+  if (times === undefined)
+    throw invalid('daily_summary_times', text, 'daily_summary_times must be times HH:MM separated by commas');
   if (times !== null && times.length > 255) throw invalid('daily_summary_times', text, 'daily_summary_times has too many times');
   const [first] = times?.split(',') ?? [];
   return { dailySummaryTimes: times, ...(first === undefined ? {} : { dailySummaryTime: `${first}:00` }) };

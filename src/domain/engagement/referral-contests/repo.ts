@@ -30,10 +30,9 @@ export async function findContest(db: Db, id: number): Promise<ReferralContest |
 }
 
 export async function lockContest(db: Db, id: number): Promise<ReferralContest | null> {
-  const [row] = await db.sql<ReferralContest>(
-    `SELECT ${CONTEST.of()} FROM referral_contests WHERE id = $1::bigint FOR UPDATE`,
-    [id],
-  );
+  const [row] = await db.sql<ReferralContest>(`SELECT ${CONTEST.of()} FROM referral_contests WHERE id = $1::bigint FOR UPDATE`, [
+    id,
+  ]);
   return row ?? null;
 }
 
@@ -60,7 +59,9 @@ export async function lockCreator(db: Db, userId: number): Promise<boolean> {
 
 /** Contests whose summaries are to be sent. */
 export function listActive(db: Db): Promise<ReferralContest[]> {
-  return db.sql<ReferralContest>(`SELECT ${CONTEST.of()} FROM referral_contests WHERE is_active AND NOT final_summary_sent ORDER BY id`);
+  return db.sql<ReferralContest>(
+    `SELECT ${CONTEST.of()} FROM referral_contests WHERE is_active AND NOT final_summary_sent ORDER BY id`,
+  );
 }
 
 /** @returns false when this summary has been sent: the key decides between two at once */

@@ -1,4 +1,5 @@
 import type { App } from '../../../core/app.ts';
+import type { Db } from '../../../core/db/db.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { lockReferralPair } from '../../referrals/register-referral.ts';
 import type { ReferralPair } from '../../referrals/types.ts';
@@ -10,23 +11,39 @@ import { deleteMutualEvents, findPayer, findReferral, renewAmounts, scorePayment
  * any number of runs come to the same.
  */
 export async function scoreSubscriptionPayment(app: App, { transactionId }: { transactionId: number }): Promise<void> {
-  if (!areContestsEnabled(app)) return;
-  const pair = await findPayer(app.db, transactionId);
-  if (pair) await underLock(app, pair, (t) => scorePayment(t.db, transactionId));
+  await underLock(
+    app,
+    (db) => findPayer(db, transactionId),
+    (db) => scorePayment(db, transactionId),
+  );
 }
 
 /** Scores the registration of a referral likewise. */
 export async function scoreReferralRegistration(app: App, { referralId, at }: { referralId: number; at: Date }): Promise<void> {
-  if (!areContestsEnabled(app)) return;
-  const pair = await findReferral(app.db, referralId);
-  if (pair) await underLock(app, pair, (t) => scoreRegistration(t.db, referralId, at));
+  await underLock(
+    app,
+    (db) => findReferral(db, referralId),
+    (db) => scoreRegistration(db, referralId, at),
+  );
 }
 
 /** Of two payments of one referral the later run sees what the earlier one has summed. */
-async function underLock(app: App, pair: ReferralPair, score: (t: App) => Promise<number>): Promise<void> {
+async function underLock(
+  app: App,
+  find: (db: Db) => Promise<ReferralPair | null>,
+  score: (db: Db) => Promise<number>,
+): Promise<void> {
+  if (!areContestsEnabled(app)) return;
+  const pair = await find(app.db);
+  if (!pair) return;
   await inTransaction(app, async (t) => {
     await lockReferralPair(t, pair);
-    await score(t);
+    const locked = await find(t.db);
+    // Changed since it was read (a merge): the locks are on the wrong users, so the job has to start again.
+    if (locked?.referralId !== pair.referralId || locked.referrerId !== pair.referrerId) {
+      throw new Error(`the referrer of user ${pair.referralId} has changed`);
+    }
+    await score(t.db);
   });
 }
 

@@ -78,4 +78,3 @@ function placesOf(standings: readonly Standing[]): string {
     })
     .join('\n');
 }
-

@@ -18,7 +18,8 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   schedule_times: SCHEDULE,
   cooldown_hours: HOURS,
   'ContestTemplateListResponse.items': 'The games by id.',
-  'ContestTemplateResponse.slug': 'The game: `quest_buttons`, `lock_hack`, `server_lottery`, `blitz_reaction`, `letter_cipher`, `emoji_guess` or `anagram`.',
+  'ContestTemplateResponse.slug':
+    'The game: `quest_buttons`, `lock_hack`, `server_lottery`, `blitz_reaction`, `letter_cipher`, `emoji_guess` or `anagram`.',
   'ContestTemplateResponse.prize_type': PRIZE_TYPE,
   'ContestTemplateResponse.prize_value': PRIZE_VALUE,
   'ContestTemplateResponse.payload': TEMPLATE_PAYLOAD,
@@ -48,7 +49,8 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   'ContestRoundResponse.template_name': 'Display name of the game.',
   'ContestRoundResponse.starts_at': 'When the round begins (UTC).',
   'ContestRoundResponse.ends_at': 'When the round ends (UTC).',
-  'ContestRoundResponse.status': '`active` or `finished`; a round that is over or has all its winners is finished within a minute.',
+  'ContestRoundResponse.status':
+    '`active` or `finished`; a round that is over or has all its winners is finished within a minute.',
   'ContestRoundResponse.payload': ROUND_PAYLOAD,
   winners_count: 'How many users have won.',
   'ContestAttemptListResponse.items': 'The attempts of the page.',
@@ -57,7 +59,8 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   'ContestAttemptResponse.answer': 'The answer as it was sent; null when none is stored.',
   is_winner: 'Whether the attempt has won.',
   'ContestAttemptUser.id': 'Internal id of the user.',
-  'ContestAttemptUser.full_name': 'First and last name, else username, else `ID` and the messenger id, else the name of the e-mail address.',
+  'ContestAttemptUser.full_name':
+    'First and last name, else username, else `ID` and the messenger id, else the name of the e-mail address.',
 
   // Playing
   'ContestsCountResponse.count': 'Number of running contests that the user has not played; 0 for users who may not play.',
@@ -80,11 +83,13 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   // Contests of referrers
   'ReferralContestListResponse.items': 'The contests of the page.',
   prize_text: 'What the winners get, as a text; null when nothing is said. Prizes are not paid automatically.',
-  contest_type: '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing.',
+  contest_type:
+    '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing.',
   start_at: 'When the contest begins. In a request without a zone: in `timezone`.',
   end_at: 'When the contest ends. In a request without a zone: in `timezone`. 00:00:00 UTC means the end of that day.',
   daily_summary_time: 'Time of day of the summary, in `timezone`.',
-  daily_summary_times: 'Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. Null for one.',
+  daily_summary_times:
+    'Times `HH:MM` of several summaries, separated by commas; the first replaces `daily_summary_time`. Null for one.',
   timezone: 'Name of a time zone, for example `Europe/Moscow`.',
   last_daily_summary_date: 'Day of the last summary in `timezone`; null when none was sent.',
   last_daily_summary_at: 'When the last summary was sent (UTC); null when none was.',
@@ -100,7 +105,8 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   'ReferralContestEventResponse.referrer': 'Who invited.',
   'ReferralContestEventResponse.referral': 'Who was invited.',
   'ReferralContestEventResponse.event_type': '`subscription_purchase` or `referral_registration`.',
-  'ReferralContestEventResponse.amount_kopeks': 'What the referral paid for subscriptions within the period, kopeks; 0 for a registration.',
+  'ReferralContestEventResponse.amount_kopeks':
+    'What the referral paid for subscriptions within the period, kopeks; 0 for a registration.',
   'ReferralContestEventResponse.amount_rubles': 'The same in rubles: kopeks / 100.',
   'ReferralContestEventResponse.occurred_at': 'When the first payment was made, or the referral registered (UTC).',
   'ReferralContestEventUser.id': 'Internal id of the user.',

@@ -23,7 +23,9 @@ const side = z.int().min(1).max(MAX_SIDE);
 const hasPlaces = ({ rows, cols }: { rows: number; cols: number }) => rows * cols >= 2;
 
 export const questButtons = game({
-  template: z.object({ rows: side.default(3), cols: side.default(3) }).refine(hasPlaces, 'The grid must have two places at least'),
+  template: z
+    .object({ rows: side.default(3), cols: side.default(3) })
+    .refine(hasPlaces, 'The grid must have two places at least'),
   round: z
     .object({ rows: side, cols: side, secret_idx: z.int().min(0) })
     .refine(hasPlaces, 'The grid must have two places at least')
@@ -80,4 +82,3 @@ export const blitzReaction = game({
   instructions: 'Click the button as fast as you can!',
   losses: ['Incorrect', 'Try again next round'],
 });
-
