@@ -3,7 +3,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { adminChat } from '../../messaging/admin-chat.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
-import { htmlText } from '../../messaging/texts.ts';
+import { escapeHtml, htmlText } from '../../messaging/texts.ts';
 import { areContestsEnabled } from '../contests-enabled.ts';
 import { firstChannel } from '../first-channel.ts';
 import { listLeaders, listVirtual, standingOf, sumEvents } from './event-repo.ts';
@@ -71,10 +71,8 @@ async function summaryOf(t: App, contest: ReferralContest, { kind }: DueSummary)
 
 function placesOf(standings: readonly Standing[]): string {
   if (standings.length === 0) return htmlText(null, 'contests.summary_nobody');
-  return standings
-    .map(({ name, referralsCount, totalAmountKopeks }, index) => {
-      const amount = formatPrice(totalAmountKopeks, false);
-      return htmlText(null, 'contests.summary_place', { place: index + 1, name, referrals: referralsCount, amount });
-    })
-    .join('\n');
+  const lines = standings.map(({ name, referralsCount, totalAmountKopeks }, index) => {
+    return `${index + 1}. ${escapeHtml(name)}: ${referralsCount} (${formatPrice(totalAmountKopeks, false)})`;
+  });
+  return lines.join('\n');
 }
