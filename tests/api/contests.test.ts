@@ -173,7 +173,7 @@ describe('playing (cabinet, 04 10.5 and 10.6)', () => {
     expect(await player.get(`/cabinet/contests/${round.id}`)).toMatchObject(played);
   });
 
-  it('a client that has invented a secret does not win by it (hazard 1)', async () => {
+  it('a client that has invented a secret does not win by it (spec 04 section 10.6, hazard 1)', async () => {
     const round = await aRound(t.app);
     const player = await aPlayer();
     expect((await player.post(`/cabinet/contests/${round.id}/answer`, { round_id: round.id, answer: '5_5' })).body).toMatchObject(

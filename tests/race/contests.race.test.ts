@@ -40,7 +40,7 @@ async function players(count: number) {
   return found;
 }
 
-describe('a round that many play at once (04 10.6, hazard 2)', () => {
+describe('a round that many play at once (spec 04 section 10.6, hazard 2)', () => {
   test('thirty right answers, three places: three winners with their prizes, and nobody gets an error', async () => {
     const round = await aRound(t.app, { maxWinners: 3, prizeType: 'balance', prizeValue: '700' });
     const all = await players(30);

@@ -59,7 +59,9 @@ const EMAIL_SEGMENTS: Readonly<Record<string, string>> = {
 };
 
 /** Segments of the service's own sends, which no request can name: holders of an active subscription, paid or trial (spec 04 section 10.3). */
-const OWN_SEGMENTS: Readonly<Record<string, string>> = { subscribed: "s.status IN ('active', 'trial') AND s.end_date > $NOW" };
+const INTERNAL_SEGMENTS: Readonly<Record<string, string>> = {
+  subscribed: "s.status IN ('active', 'trial') AND s.end_date > $NOW",
+};
 
 /** Users who have not switched off news (spec 05 section 9.1). */
 const WANTS_NEWS = "coalesce((u.notification_settings->>'news_enabled') <> 'false', true)";
@@ -98,8 +100,9 @@ export function namedSegment(text: string): string | null {
  */
 export function broadcastCondition(channel: 'messenger' | 'email', target: string, now: string): string {
   if (channel === 'messenger') {
-    const own = Object.hasOwn(OWN_SEGMENTS, target) ? OWN_SEGMENTS[target] : undefined;
-    const members = own === undefined ? audienceCondition(target, now) : `u.status = 'active' AND ${own.replaceAll('$NOW', now)}`;
+    const internal = Object.hasOwn(INTERNAL_SEGMENTS, target) ? INTERNAL_SEGMENTS[target] : undefined;
+    const members =
+      internal === undefined ? audienceCondition(target, now) : `u.status = 'active' AND ${internal.replaceAll('$NOW', now)}`;
     return `(${members} AND u.messenger_id IS NOT NULL AND ${WANTS_NEWS})`;
   }
   const known = Object.hasOwn(EMAIL_SEGMENTS, target) ? EMAIL_SEGMENTS[target] : undefined;

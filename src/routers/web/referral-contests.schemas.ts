@@ -57,8 +57,8 @@ export const ReferralContestCreateRequest = z
     example: {
       title: 'Bring your friends',
       prize_text: 'A year of service',
-      start_at: '2030-01-01T00:00:00',
-      end_at: '2030-01-31T00:00:00',
+      start_at: '2030-01-01T00:00:00Z',
+      end_at: '2030-01-31T00:00:00Z',
       daily_summary_times: '12:00,20:00',
       timezone: 'Europe/Moscow',
     },

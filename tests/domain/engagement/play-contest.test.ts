@@ -61,7 +61,7 @@ describe('playing (04 10.5 and 10.6)', () => {
     expect(await roundFacts(t.app, round.id)).toMatchObject({ winners: 0, attempts: 1, won: 0 });
   });
 
-  it('no more winners than there are places (hazard 2)', async () => {
+  it('no more winners than there are places (spec 04 section 10.6, hazard 2)', async () => {
     const round = await aRound(t.app, { maxWinners: 2 });
     const results = [];
     for (let player = 0; player < 4; player++) results.push((await play(round.id, '4')).isWinner);
@@ -69,7 +69,7 @@ describe('playing (04 10.5 and 10.6)', () => {
     expect(await roundFacts(t.app, round.id)).toEqual({ winners: 2, attempts: 4, won: 2, paid: 10_000 });
   });
 
-  it('days extend from the end or from now, whichever is later, and the panel is updated (hazard 3)', async () => {
+  it('days extend from the end or from now, whichever is later, and the panel is updated (spec 04 section 10.6, hazard 3)', async () => {
     const now = t.app.clock.now();
     const round = await aRound(t.app, { prizeType: 'days', prizeValue: '3', maxWinners: 5 });
     const players = {
@@ -90,7 +90,7 @@ describe('playing (04 10.5 and 10.6)', () => {
     expect(await roundFacts(t.app, round.id)).toMatchObject({ winners: 2, paid: 0 });
   });
 
-  it('a prize of another kind is a message only (hazard 3)', async () => {
+  it('a prize of another kind is a message only (spec 04 section 10.6, hazard 3)', async () => {
     const round = await aRound(t.app, { prizeType: 'custom', prizeValue: 'A mug' });
     expect(await play(round.id, '4')).toEqual({
       isWinner: true,

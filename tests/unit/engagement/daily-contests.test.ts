@@ -32,7 +32,7 @@ describe('games (04 10.2)', () => {
     expect(pickedPlace('1'.repeat(200))).toBeNull();
   });
 
-  it('a secret sent by the client decides nothing (10.6, hazard 1)', () => {
+  it('a secret sent by the client decides nothing (spec 04 section 10.6, hazard 1)', () => {
     const game = opened('quest_buttons', { rows: 3, cols: 3, secret_idx: 4 });
     for (let place = 0; place < 9; place++) expect(game.isCorrect(`${place}_${place}`)).toBe(place === 4);
   });
@@ -42,14 +42,14 @@ describe('games (04 10.2)', () => {
     expect(['🇸🇪', ' 🇸🇬 ', '🇺🇸', '1'].map((answer) => game.isCorrect(answer))).toEqual([false, true, false, false]);
   });
 
-  it('words: trimmed, in any case (10.6, hazard 4)', () => {
+  it('words: trimmed, in any case (spec 04 section 10.6, hazard 4)', () => {
     const game = opened('anagram', { letters: 'NPV', answer: 'VPN' });
     expect([' vpn ', 'VPN', 'NPV', ''].map((answer) => game.isCorrect(answer))).toEqual([true, true, false, false]);
     const emoji = opened('emoji_guess', { question: '🔐 🌐', answer: 'Vpn' });
     expect(emoji.isCorrect('vPN')).toBe(true);
   });
 
-  it('blitz: the word, without a time that nobody measures (10.6, hazard 4)', () => {
+  it('blitz: the word, without a time that nobody measures (spec 04 section 10.6, hazard 4)', () => {
     const game = opened('blitz_reaction', { timeout_seconds: 10 });
     expect([' BLITZ', 'blitz', 'blitzes'].map((answer) => game.isCorrect(answer))).toEqual([true, true, false]);
     expect(game.show(systemRandom)).toEqual({ button_text: "I'm here!" });

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import {
   closingMoment,
   dueSummary,
-  mergedStandings,
   normaliseSummaryTimes,
   parseSummaryTime,
+  ranking,
 } from '../../../src/domain/engagement/referral-contests/rules.ts';
 
 const at = (text: string) => new Date(`${text}Z`);
@@ -82,14 +82,14 @@ describe('due summaries (04 11.3)', () => {
   });
 });
 
-describe('standings of a summary', () => {
+describe('ranking of a summary', () => {
   it('invented participants are among the others, by referrals and then by the amount', () => {
-    const standing = (name: string, referralsCount: number, totalAmountKopeks: number) => ({
+    const participant = (name: string, referralsCount: number, totalAmountKopeks: number) => ({
       name,
       referralsCount,
       totalAmountKopeks,
     });
-    const all = [standing('a', 3, 100), standing('b', 1, 500), standing('v', 3, 200), standing('w', 0, 0)];
-    expect(mergedStandings(all, 3).map(({ name }) => name)).toEqual(['v', 'a', 'b']);
+    const all = [participant('a', 3, 100), participant('b', 1, 500), participant('v', 3, 200), participant('w', 0, 0)];
+    expect(ranking(all, 3).map(({ name }) => name)).toEqual(['v', 'a', 'b']);
   });
 });

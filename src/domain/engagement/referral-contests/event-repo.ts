@@ -1,7 +1,7 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { LISTED_USER, type ListedUserRow, listedUser } from '../listed-user.ts';
-import type { ContestEvent, LeaderboardEntry, Standing } from './types.ts';
+import type { ContestEvent, LeaderboardEntry, RankedParticipant } from './types.ts';
 
 /** Events that count: inside of the period of their contest as it is now. */
 const COUNTED = `referral_contest_events e JOIN referral_contests c ON c.id = e.contest_id
@@ -48,15 +48,15 @@ export async function sumEvents(db: Db, contestId: number): Promise<Totals> {
 }
 
 /** Invented participants, in the order in which they were added. */
-export async function listVirtual(db: Db, contestId: number): Promise<Standing[]> {
-  return db.sql<Standing>(
+export async function listVirtual(db: Db, contestId: number): Promise<RankedParticipant[]> {
+  return db.sql<RankedParticipant>(
     `SELECT display_name AS name, referral_count AS referrals_count, total_amount_kopeks FROM referral_contest_virtual_participants
      WHERE contest_id = $1::int ORDER BY id`,
     [contestId],
   );
 }
 
-export const standingOf = ({ fullName: name, referralsCount, totalAmountKopeks }: LeaderboardEntry): Standing => ({
+export const rankedOf = ({ fullName: name, referralsCount, totalAmountKopeks }: LeaderboardEntry): RankedParticipant => ({
   ...{ name, referralsCount, totalAmountKopeks },
 });
 

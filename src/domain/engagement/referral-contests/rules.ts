@@ -1,7 +1,7 @@
 import { addMs, DAY_MS } from '../../../core/clock.ts';
 import { momentAt, wallDay } from '../../../core/time-zone.ts';
 import { parseTimesOfDay, timeOfDay } from '../times-of-day.ts';
-import type { ReferralContest, Standing } from './types.ts';
+import type { RankedParticipant, ReferralContest } from './types.ts';
 
 /** The last moment of a period: an end at 00:00:00 UTC means the end of that day (spec 04 section 11.1). */
 export function closingMoment(endAt: Date): Date {
@@ -62,8 +62,8 @@ export function dueSummary(contest: Dated & Pick<ReferralContest, 'lastDailySumm
 }
 
 /** Referrers and invented participants in the order of the leaderboard (spec 04 section 11.4). */
-export function mergedStandings(standings: readonly Standing[], length: number): Standing[] {
-  return [...standings]
+export function ranking(participants: readonly RankedParticipant[], length: number): RankedParticipant[] {
+  return [...participants]
     .sort((a, b) => b.referralsCount - a.referralsCount || b.totalAmountKopeks - a.totalAmountKopeks)
     .slice(0, length);
 }

@@ -6,10 +6,10 @@ import { sendMessage } from '../../messaging/send-message.ts';
 import { escapeHtml, htmlText } from '../../messaging/texts.ts';
 import { areContestsEnabled } from '../contests-enabled.ts';
 import { firstChannel } from '../first-channel.ts';
-import { listLeaders, listVirtual, standingOf, sumEvents } from './event-repo.ts';
+import { listLeaders, listVirtual, rankedOf, sumEvents } from './event-repo.ts';
 import { insertSummary, listActive, lockContest, updateContest } from './repo.ts';
-import { type DueSummary, dueSummary, mergedStandings } from './rules.ts';
-import type { ReferralContest, Standing } from './types.ts';
+import { type DueSummary, dueSummary, ranking } from './rules.ts';
+import type { RankedParticipant, ReferralContest } from './types.ts';
 
 /** Places of a summary. */
 const PLACES = 5;
@@ -55,10 +55,11 @@ async function summaryOf(t: App, contest: ReferralContest, { kind }: DueSummary)
   const virtual = await listVirtual(t.db, contest.id);
   const leaders = await listLeaders(t.db, contest.id, PLACES);
   const totals = await sumEvents(t.db, contest.id);
-  const added = (of: (standing: Standing) => number) => virtual.reduce((sum, standing) => sum + of(standing), 0);
+  const added = (of: (participant: RankedParticipant) => number) =>
+    virtual.reduce((sum, participant) => sum + of(participant), 0);
   const parts = [
     htmlText(null, kind === 'final' ? 'contests.summary_final' : 'contests.summary_daily', { title: contest.title }),
-    placesOf(mergedStandings([...leaders.map(standingOf), ...virtual], PLACES)),
+    placesOf(ranking([...leaders.map(rankedOf), ...virtual], PLACES)),
     htmlText(null, 'contests.summary_totals', {
       participants: totals.participants + virtual.length,
       referrals: totals.referrals + added(({ referralsCount }) => referralsCount),
@@ -69,9 +70,9 @@ async function summaryOf(t: App, contest: ReferralContest, { kind }: DueSummary)
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function placesOf(standings: readonly Standing[]): string {
-  if (standings.length === 0) return htmlText(null, 'contests.summary_nobody');
-  const lines = standings.map(({ name, referralsCount, totalAmountKopeks }, index) => {
+function placesOf(participants: readonly RankedParticipant[]): string {
+  if (participants.length === 0) return htmlText(null, 'contests.summary_nobody');
+  const lines = participants.map(({ name, referralsCount, totalAmountKopeks }, index) => {
     return `${index + 1}. ${escapeHtml(name)}: ${referralsCount} (${formatPrice(totalAmountKopeks, false)})`;
   });
   return lines.join('\n');

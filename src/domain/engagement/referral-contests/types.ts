@@ -29,7 +29,7 @@ export interface ContestEvent {
 }
 
 /** Somebody in a summary: a referrer, or an invented participant. */
-export interface Standing {
+export interface RankedParticipant {
   name: string;
   referralsCount: number;
   totalAmountKopeks: number;
