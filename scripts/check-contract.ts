@@ -20,6 +20,7 @@ const COMPLETE_TAGS = [
   ...['Cabinet Tickets', 'support', 'Cabinet Admin Tickets', 'media', 'Cabinet Media'],
   ...['broadcasts', 'Cabinet Admin Broadcasts', 'pinned-messages', 'Cabinet Admin Pinned Messages'],
   ...['Cabinet Ticket Notifications', 'Cabinet Admin Ticket Notifications'],
+  ...['contests', 'Cabinet Contests'],
   ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
   ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],

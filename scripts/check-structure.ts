@@ -13,8 +13,8 @@ const MODULE_ORDER = [
   ...['settings', 'messaging', 'monitoring', 'ledger', 'access', 'identity'],
   ...['activity', 'promo-groups', 'subscription-state', 'catalog', 'pricing', 'provisioning'],
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
-  ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
-  ...['media', 'mass-sends', 'tickets', 'content', 'broadcasts', 'pinned-messages'],
+  ...['users', 'referrals', 'campaigns', 'mass-sends', 'engagement', 'merge'],
+  ...['media', 'tickets', 'content', 'broadcasts', 'pinned-messages'],
   ...['webhooks', 'safety', 'ban-system', 'updates', 'insight', 'traffic-alarms', 'ops', 'sandbox'],
 ];
 

@@ -1,5 +1,6 @@
 import { banSystemJobs } from '../domain/ban-system/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
+import { contestRoundKind } from '../domain/engagement/daily-contests/announce-round.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
@@ -54,7 +55,7 @@ export function allJobs() {
     ...referralJobs,
     ...engagementJobs,
     ...mergeJobs,
-    ...massSendJobs({ broadcast: broadcastKind, pinned: pinnedKind, unpin: unpinKind }),
+    ...massSendJobs({ broadcast: broadcastKind, contest_round: contestRoundKind, pinned: pinnedKind, unpin: unpinKind }),
     ...pinnedMessageJobs,
     ...ticketJobs,
     ...webhookJobs(),

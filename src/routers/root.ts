@@ -34,6 +34,7 @@ import { adminWithdrawalsRouter } from './admin/withdrawals.router.ts';
 import { cabinetAuthRouter } from './cabinet/auth.router.ts';
 import { balanceRouter } from './cabinet/balance.router.ts';
 import { brandingRouter } from './cabinet/branding.router.ts';
+import { cabinetContestsRouter } from './cabinet/contests.router.ts';
 import { giftRouter } from './cabinet/gift.router.ts';
 import { infoRouter } from './cabinet/info.router.ts';
 import { landingRouter } from './cabinet/landing.router.ts';
@@ -66,6 +67,7 @@ import { authRouter } from './web/auth.router.ts';
 import { banNotificationsRouter } from './web/ban-notifications.router.ts';
 import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
+import { contestsRouter } from './web/contests.router.ts';
 import { healthRouter } from './web/health.router.ts';
 import { logsRouter } from './web/logs.router.ts';
 import { mainMenuRouter } from './web/main-menu.router.ts';
@@ -81,6 +83,7 @@ import { pollsRouter } from './web/polls.router.ts';
 import { promoGroupsRouter } from './web/promo-groups.router.ts';
 import { promoOffersRouter } from './web/promo-offers.router.ts';
 import { promocodesRouter } from './web/promocodes.router.ts';
+import { referralContestsRouter } from './web/referral-contests.router.ts';
 import { serversRouter } from './web/servers.router.ts';
 import { settingsRouter } from './web/settings.router.ts';
 import { statsRouter } from './web/stats.router.ts';
@@ -118,6 +121,7 @@ export const appRouter = router({
     broadcasts: broadcastsRouter,
     pinnedMessages: pinnedMessagesRouter,
     polls: pollsRouter,
+    contests: router({ ...contestsRouter._def.record, ...referralContestsRouter._def.record }),
     partners: partnersRouter,
     settings: settingsRouter,
     stats: statsRouter,
@@ -152,6 +156,7 @@ export const appRouter = router({
     notifications: cabinetNotificationsRouter,
     media: cabinetMediaRouter,
     polls: cabinetPollsRouter,
+    contests: cabinetContestsRouter,
     fortuneWheel: wheelRouter,
     referral: referralRouter,
     partner: partnerRouter,

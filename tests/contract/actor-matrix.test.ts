@@ -57,6 +57,7 @@ describe('facts of the operations', () => {
   const NOT_IN_CONTRACT = [
     'GET /livez',
     'GET /readyz',
+    'POST /contests/referral',
     'POST /cabinet/admin/broadcasts/{broadcast_id}/pause',
     'POST /cabinet/admin/broadcasts/{broadcast_id}/resume',
   ];

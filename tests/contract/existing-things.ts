@@ -4,6 +4,7 @@ import type { App } from '../../src/core/app.ts';
 import { uploadAsToken } from '../../src/domain/media/upload-media.ts';
 import type { ApiClient } from '../support/api.ts';
 import { type BuiltUser, unique } from '../support/builders.ts';
+import { aRound, templateOf } from '../support/contest-samples.ts';
 import { aPng } from '../support/media-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
 import { NETHERLANDS } from '../support/provisioning-setup.ts';
@@ -35,6 +36,12 @@ export const NEW_BODIES: Record<string, () => object> = {
   '/welcome-texts': () => ({ text: 'Hello' }),
   '/pinned-messages': () => ({ content: 'Hello' }),
   '/broadcasts': () => ({ target: 'all', message_text: 'Maintenance tonight' }),
+  '/contests/referral': () => ({
+    title: 'Bring your friends',
+    start_at: '2020-01-01T00:00:00',
+    end_at: '2020-02-01T00:00:00',
+    is_active: false,
+  }),
   '/polls': () => ({ title: 'Well?', questions: [{ text: 'So?', options: [{ text: 'Yes' }, { text: 'No' }] }] }),
 };
 
@@ -65,7 +72,9 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
   group_id: makerAt('/promo-groups'),
   promocode_id: async ({ app }) => (await aPromocode(app)).id,
   campaign_id: makerAt('/campaigns'),
+  contest_id: makerAt('/contests/referral'),
   poll_id: makerAt('/polls'),
+  round_id: async ({ app }) => (await aRound(app)).id,
   broadcast_id: makerAt('/broadcasts'),
   file_id: async ({ app }) => (await uploadAsToken(app, aPicture)).file.fileId,
   server_id: async ({ app }) => (await aServer(app)).id,
@@ -83,6 +92,9 @@ const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promis
     return row!.id;
   },
 };
+
+/** Templates are of games here, elsewhere of offers. */
+const IN_CONTESTS: typeof BY_PARAMETER = { ...BY_PARAMETER, template_id: ({ app }) => templateOf(app, 'anagram') };
 
 const aPinnedMessage = async ({ api }: Existing): Promise<number> => {
   const reply = await api.post('/pinned-messages', NEW_BODIES['/pinned-messages']!());
@@ -112,6 +124,7 @@ export async function equip({ app, user }: Existing): Promise<void> {
 
 function makerOf(path: string, name: string) {
   if (path.startsWith('/main-menu/')) return IN_MAIN_MENU[name];
+  if (path.startsWith('/contests/')) return IN_CONTESTS[name];
   if (path.startsWith('/cabinet/admin/ban-system/')) return IN_BAN_SYSTEM[name];
   return path.includes('/pinned-messages/') && name === 'message_id' ? aPinnedMessage : BY_PARAMETER[name];
 }

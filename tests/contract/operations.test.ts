@@ -41,12 +41,17 @@ const allowed = (operation: DocumentedOperation) => clients.get(operation.auth)!
 
 const send = (client: ApiClient, { method }: DocumentedOperation, path: string, body: unknown) => client.send(method, path, body);
 
-/** Having nothing is no failure: nothing to mark for an unknown thing, nothing that it pressed (spec 05 sections 2 and 7.5). */
-const HAS_NOTHING = ['/notifications/ticket/{ticket_id}/read', '/stats/users/{user_id}/sequences'];
+/**
+ * Having nothing is no failure: nothing to mark for an unknown thing, nothing that it pressed (spec 05 sections 2 and 7.5, spec 04
+ * section 10.4).
+ */
+const HAS_NOTHING = [
+  ...['/notifications/ticket/{ticket_id}/read', '/stats/users/{user_id}/sequences', '/contests/daily/rounds/{round_id}/attempts'],
+];
 
 /**
  * Refused otherwise than by 404 where the specification says so (spec 04 sections 3.2 and 3.3: who is no partner has no campaign;
- * spec 03 section 6: decisions on withdrawals).
+ * section 10.5: who has no subscription plays no contest; spec 03 section 6: decisions on withdrawals).
  */
 const OTHER_REFUSALS: Record<string, number> = {
   'POST /cabinet/admin/partners/applications/{application_id}/approve': 400,
@@ -56,14 +61,25 @@ const OTHER_REFUSALS: Record<string, number> = {
   'POST /cabinet/admin/withdrawals/{withdrawal_id}/reject': 400,
   'POST /cabinet/admin/withdrawals/{withdrawal_id}/complete': 400,
   'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats': 403,
+  'GET /cabinet/contests/{round_id}': 403,
+  'POST /cabinet/contests/{round_id}/answer': 403,
 };
+
+/** Conditions of the query without which nothing is looked up. */
+function requiredQuery({ parameters }: DocumentedOperation): string {
+  const flags = parameters.filter(
+    (parameter) => parameter.in === 'query' && parameter.required && parameter.schema.type === 'boolean',
+  );
+  return flags.length === 0 ? '' : `?${flags.map(({ name }) => `${name}=true`).join('&')}`;
+}
 
 describe('unknown ids', () => {
   const addressed = named.filter(
     ([name, operation]) => operation.idParameters.length > 0 && !HAS_NOTHING.some((suffix) => name.endsWith(suffix)),
   );
   test.each(addressed)('%s is 404', async (name, operation) => {
-    const reply = await send(allowed(operation), operation, pathFor(operation, UNKNOWN_ID), minimalBody(operation));
+    const path = `${pathFor(operation, UNKNOWN_ID)}${requiredQuery(operation)}`;
+    const reply = await send(allowed(operation), operation, path, minimalBody(operation));
     expect(reply.status, JSON.stringify(reply.body)).toBe(OTHER_REFUSALS[name] ?? 404);
     // The mini-app tells its refusals as objects with a code (spec 02 section 12.1).
     const detail = operation.tag === 'miniapp' ? reply.body.detail.code : reply.body.detail;

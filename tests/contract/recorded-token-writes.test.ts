@@ -91,6 +91,7 @@ test.each([
   ['/promo-codes', { max_uses: 7 }],
   ['/campaigns', { name: 'Autumn' }],
   ['/servers', { priceKopeks: 12_300 }],
+  ['/contests/referral', { prize_text: 'Two years of service' }],
   ['/polls', null],
   ['/main-menu/buttons', { text: 'Shop' }],
   ['/main-menu/messages', { message_text: 'Bye' }],

@@ -3,6 +3,7 @@ import { broadcastKind } from '../../src/domain/broadcasts/broadcast-kind.ts';
 import { createMessage, sendBroadcast } from '../../src/domain/broadcasts/create-broadcast.ts';
 import { readBroadcast } from '../../src/domain/broadcasts/read-broadcasts.ts';
 import type { Broadcast, BroadcastDraft } from '../../src/domain/broadcasts/types.ts';
+import { contestRoundKind } from '../../src/domain/engagement/daily-contests/announce-round.ts';
 import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
 import { type RunResult, runSend } from '../../src/domain/mass-sends/run-send.ts';
 import type { SendKinds } from '../../src/domain/mass-sends/types.ts';
@@ -13,7 +14,12 @@ import { aUser } from './builders.ts';
 /** Nothing waits: the pace is tested where it is the subject. */
 export const FAST = { MESSENGER_SENDS_PER_SECOND: '1000', BROADCAST_MAILS_PER_SECOND: '1000' };
 
-export const KINDS: SendKinds = { broadcast: broadcastKind, pinned: pinnedKind, unpin: unpinKind };
+export const KINDS: SendKinds = {
+  broadcast: broadcastKind,
+  contest_round: contestRoundKind,
+  pinned: pinnedKind,
+  unpin: unpinKind,
+};
 
 export const DRAFT: Omit<BroadcastDraft, 'channel' | 'target'> = {
   messageText: 'Maintenance tonight',

@@ -219,6 +219,7 @@ export async function emptyDatabase(database: Database): Promise<void> {
     "INSERT INTO promo_groups (name, is_default) VALUES ('Default', true)",
     // Their author is a user, so they were deleted too, and every installation has them.
     'SELECT seed_promo_offer_templates()',
+    'SELECT seed_contest_templates()',
   );
   await database.jobDatabase.executeSql(`BEGIN; ${statements.join('; ')}; COMMIT;`);
 }

@@ -89,6 +89,15 @@ export function namedSegment(text: string): string | null {
 }
 
 /**
+ * Holders of an active subscription, paid or trial, who have not switched off news (spec 04 section 10.3), for messages to their messenger.
+ * @param now SQL of the current moment
+ */
+export function subscriberCondition(now: string): string {
+  const isHolder = `s.status IN ('active', 'trial') AND s.end_date > ${now}`;
+  return `(u.status = 'active' AND ${isHolder} AND u.messenger_id IS NOT NULL AND ${WANTS_NEWS})`;
+}
+
+/**
  * Who gets a broadcast over a channel: the segment without those who cannot be reached over it or have switched off news. The one
  * condition of previews, counts and recipients, so that they agree (spec 05 section 3.2).
  * @param now SQL of the current moment

@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
 import type { MessengerButton } from '../messaging/ports.ts';
 import { text } from '../messaging/texts.ts';
+import { webAppBase } from '../messaging/web-app.ts';
 import { BUTTON_ROWS, type ButtonKey } from './rules.ts';
 import type { BroadcastRow } from './types.ts';
 
@@ -42,10 +43,4 @@ function standardButton(key: ButtonKey, language: string | null, webApp: string 
   return webApp !== null && page !== null
     ? { text: label, webAppUrl: `${webApp}${page}` }
     : { text: label, callbackData: callback };
-}
-
-/** Where the menu is the cabinet; null where it is the chat. */
-function webAppBase({ settings }: App): string | null {
-  const url = settings.get('MINIAPP_CUSTOM_URL').trim().replace(/\/+$/, '');
-  return settings.get('MAIN_MENU_MODE') === 'cabinet' && url !== '' ? url : null;
 }

@@ -3,6 +3,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
 import { moveOrDrop } from '../../core/short-lived.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
+import { forgetMutualContestEvents, renewContestAmounts } from '../engagement/referral-contests/score-referral.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { isOfferVoid, recordFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
@@ -88,10 +89,12 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   const moved: Record<string, number> = { transactions: await moveMoney(t, primary, secondary) };
   await moveSubscriptions(t, primary, secondary, plan);
   await deleteMutualEarnings(t.db, secondary.id, primary.id);
+  await forgetMutualContestEvents(t, secondary.id, primary.id);
   for (const owned of OWNED_COLUMNS) {
     const count = await repo.transferColumn(t.db, owned, secondary.id, primary.id);
     if (count > 0) moved[owned.table] = (moved[owned.table] ?? 0) + count;
   }
+  await renewContestAmounts(t, primary.id);
   // In this order: a unique value must be free before it is used again, and no step may form a cycle of referrers.
   const fields = mergedFields(primary, secondary, { plan, referredById }, t.clock.now());
   await closeSecondary(t.db, secondary.id, t.clock.now());

@@ -109,7 +109,12 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
     closes: 'is_active = false',
   },
   { table: 'partner_applications', column: 'user_id', on: 'move_distinct', key: [], where: "r.status = 'pending'" },
+  // The prize of an attempt that goes stays where it is.
+  { table: 'contest_attempts', column: 'user_id', on: 'move_distinct', key: ['round_id'] },
   { table: 'poll_responses', column: 'user_id', on: 'move_distinct', key: ['poll_id'] },
+  // Events of the two about each other are deleted before, and the sums of the primary are renewed afterwards (`merge-accounts.ts`).
+  { table: 'referral_contest_events', column: 'referral_id', on: 'move_distinct', key: ['contest_id'] },
+  { table: 'referral_contest_events', column: 'referrer_id', on: 'move' },
   { table: 'promocode_uses', column: 'user_id', on: 'move_distinct', key: ['promocode_id'] },
   {
     table: 'advertising_campaign_registrations',
@@ -131,6 +136,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'promo_offer_templates', column: 'created_by', on: 'clear' },
   { table: 'promocodes', column: 'created_by', on: 'clear' },
   { table: 'support_audit_logs', column: 'actor_user_id', on: 'clear' },
+  { table: 'referral_contests', column: 'created_by', on: 'clear' },
   { table: 'ticket_messages', column: 'admin_user_id', on: 'clear' },
   { table: 'user_messages', column: 'created_by', on: 'clear' },
   { table: 'welcome_texts', column: 'created_by', on: 'clear' },

@@ -1,4 +1,5 @@
 import enBroadcasts from '../../../locales/en/broadcasts.json' with { type: 'json' };
+import enContests from '../../../locales/en/contests.json' with { type: 'json' };
 import enEmailTemplates from '../../../locales/en/email_templates.json' with { type: 'json' };
 import enErrors from '../../../locales/en/errors.json' with { type: 'json' };
 import enGames from '../../../locales/en/games.json' with { type: 'json' };
@@ -16,6 +17,7 @@ import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' }
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
 import ruBroadcasts from '../../../locales/ru/broadcasts.json' with { type: 'json' };
+import ruContests from '../../../locales/ru/contests.json' with { type: 'json' };
 import ruEmailTemplates from '../../../locales/ru/email_templates.json' with { type: 'json' };
 import ruErrors from '../../../locales/ru/errors.json' with { type: 'json' };
 import ruGames from '../../../locales/ru/games.json' with { type: 'json' };
@@ -39,6 +41,7 @@ const TEXTS = {
   ru: {
     email_templates: ruEmailTemplates,
     broadcasts: ruBroadcasts,
+    contests: ruContests,
     errors: ruErrors,
     games: ruGames,
     gifts: ruGifts,
@@ -58,6 +61,7 @@ const TEXTS = {
   en: {
     email_templates: enEmailTemplates,
     broadcasts: enBroadcasts,
+    contests: enContests,
     errors: enErrors,
     games: enGames,
     gifts: enGifts,

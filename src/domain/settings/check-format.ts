@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { isTimeZone } from '../../core/time-zone.ts';
 import type { SettingFormat } from './catalogue/definition.ts';
 
 interface FormatRule {
@@ -22,15 +23,6 @@ function hasScheme(text: string, schemes: readonly string[]): boolean {
   if (/\s/.test(text) || !URL.canParse(text)) return false;
   const url = new URL(text);
   return schemes.includes(url.protocol) && url.host !== '';
-}
-
-function isTimeZone(text: string): boolean {
-  try {
-    // Intl accepts offsets such as +03:00, too, but they are not zones: they have no daylight saving time.
-    return /^[A-Za-z]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 function isTrafficPackage(item: string, partCounts: readonly number[]): boolean {

@@ -8,6 +8,7 @@ import { BRANDING_FIELDS } from './fields/branding.ts';
 import { BROADCAST_FIELDS } from './fields/broadcasts.ts';
 import { CATALOG_FIELDS } from './fields/catalog.ts';
 import { CONTENT_FIELDS } from './fields/content.ts';
+import { CONTEST_FIELDS } from './fields/contests.ts';
 import { ENGAGEMENT_FIELDS } from './fields/engagement.ts';
 import { GENERAL_FIELDS } from './fields/general.ts';
 import { GIFT_FIELDS } from './fields/gifts.ts';
@@ -37,6 +38,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   PROMO_FIELDS,
   REFERRAL_FIELDS,
   ENGAGEMENT_FIELDS,
+  CONTEST_FIELDS,
   STATISTICS_FIELDS,
   STOREFRONT_FIELDS,
   GIFT_FIELDS,

@@ -18,6 +18,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'pinned-messages': 'Messages that are pinned in the chats of users. At most one is active: it is delivered when a chat starts.',
   media: 'Files for tickets, broadcasts and pinned messages.',
   support: 'Tickets of all users, for support tools.',
+  contests: 'Daily games with their rounds and attempts, and contests of referrers.',
   polls: 'Polls, their audience and their results.',
   partners: 'Referrers, their referrals and rewards, for other back ends.',
   settings: 'All settings of the service. The environment takes precedence over a stored value. Secrets are masked.',
@@ -44,6 +45,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Ticket Notifications': 'Own notifications about tickets.',
   'Cabinet Info':
     'What the cabinet shows everyone: questions, rules, documents, contacts, languages. All but the own language need no credential.',
+  'Cabinet Contests': 'Daily games: running rounds and the one attempt of the user in each.',
   'Cabinet Polls': 'Polls that the user was invited to.',
   'Fortune Wheel': 'The fortune wheel: price of a spin, prizes, own spins.',
   'Cabinet Referral': 'Own links, referrals and rewards, and the terms of the programme.',

@@ -45,7 +45,7 @@ const writeUser = (messengerId: number) =>
 describe('between two files of tests', () => {
   test('rows, jobs and sequences are as at the beginning, after few rows and after many', async () => {
     const empty = await contents();
-    expect(empty).toMatchObject({ promo_groups: 1, promo_offer_templates: 3 });
+    expect(empty).toMatchObject({ promo_groups: 1, promo_offer_templates: 3, contest_templates: 7 });
 
     await writeUser(8_100_000_001);
     await t.app.db.sql("INSERT INTO promo_groups (name) VALUES ('Another') RETURNING id");

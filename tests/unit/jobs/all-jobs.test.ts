@@ -52,6 +52,8 @@ describe('the jobs of all modules', () => {
     expect(Object.fromEntries(scheduled.map(({ name, every }) => [name, every!(app)]))).toEqual({
       'provisioning.reconcile': 30 * SECOND_MS,
       'messaging.sweep-sends': 30 * SECOND_MS,
+      'engagement.rotate-rounds': MINUTE_MS,
+      'engagement.send-summaries': MINUTE_MS,
       'provisioning.watch-runs': MINUTE_MS,
       'subscriptions.expire': MINUTE_MS,
       'subscriptions.autopay': 7 * MINUTE_MS,

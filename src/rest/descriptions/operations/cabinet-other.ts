@@ -17,6 +17,11 @@ export const CABINET_OTHER: Readonly<Record<string, string>> = {
   'POST /cabinet/tickets/notifications/read-all': 'Marks all own notifications as read.',
   'POST /cabinet/tickets/notifications/ticket/{ticket_id}/read': 'Marks own notifications about one ticket as read.',
 
+  'GET /cabinet/contests/count': 'Returns the number of running contests that the user has not played.',
+  'GET /cabinet/contests': 'Lists running contests, one of each game, the earliest first.',
+  'GET /cabinet/contests/{round_id}': 'Returns what the player of a round is shown.',
+  'POST /cabinet/contests/{round_id}/answer':
+    'Plays a round: a user has one attempt. A prize in money is credited and days extend the subscription at once. Accepts `Idempotency-Key`.',
   'GET /cabinet/polls/count': 'Returns the number of own polls that are not completed.',
   'GET /cabinet/polls': 'Lists own polls, newest first.',
   'GET /cabinet/polls/{response_id}': 'Returns an own poll and the progress of its answers.',

@@ -35,6 +35,31 @@ export const WEB_GROWTH: Readonly<Record<string, string>> = {
     'Changes a campaign; only fields that are sent change. Null clears partner, tariff and the values of the subscription bonus. Bonuses that were given remain.',
   'DELETE /campaigns/{campaign_id}': 'Deletes a campaign with its registrations. Bonuses and referrers stay with the users.',
 
+  'GET /contests/daily/templates': 'Lists the daily games with their prizes and schedules.',
+  'GET /contests/daily/templates/{template_id}': 'Returns a daily game.',
+  'PATCH /contests/daily/templates/{template_id}':
+    'Changes a daily game; absent or null fields are not changed. Rounds that have begun keep their game and numbers.',
+  'POST /contests/daily/templates/{template_id}/start-round':
+    'Starts a round now or later and enables the game. Users with an active subscription and the first required channel are told in the background.',
+  'GET /contests/daily/rounds':
+    'Lists rounds: those that are played now by their start, else the latest first. The payload contains the solution.',
+  'GET /contests/daily/rounds/{round_id}': 'Returns a round. The payload contains the solution.',
+  'POST /contests/daily/rounds/{round_id}/finish':
+    'Ends a round. The schedule does not open it again; repeating the call changes nothing.',
+  'GET /contests/daily/rounds/{round_id}/attempts': 'Lists the attempts of a round, oldest first; none for an unknown round.',
+  'GET /contests/referral': 'Lists contests of referrers, the latest start first.',
+  'POST /contests/contests/referral': 'Creates a contest of referrers. The same as `POST /contests/referral`.',
+  'POST /contests/referral':
+    'Creates a contest of referrers. Referrals who register within its period are scored: for payments for subscriptions, or for the registration.',
+  'GET /contests/referral/{contest_id}': 'Returns a contest with the first places of its leaderboard.',
+  'PATCH /contests/referral/{contest_id}':
+    'Changes a contest; absent or null fields are not changed. Results count the events within the period as it is then.',
+  'DELETE /contests/referral/{contest_id}': 'Deletes a contest that is over and not active, with its events.',
+  'POST /contests/referral/{contest_id}/toggle':
+    'Makes a contest active or inactive. An inactive one scores nothing and sends no summaries.',
+  'GET /contests/referral/{contest_id}/events': 'Lists the events of a contest, latest first: one for each referral.',
+  'GET /contests/referral/{contest_id}/detailed-stats':
+    'Returns all participants of a contest and the sums of what their referrals paid.',
   'GET /polls': 'Lists polls, newest first, with the number of users who got each.',
   'POST /polls': 'Creates a poll with its questions and answers. Users get it only when it is sent.',
   'GET /polls/{poll_id}': 'Returns a poll with its questions and answers.',

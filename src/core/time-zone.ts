@@ -1,0 +1,82 @@
+/**
+ * Wall clocks of time zones. A wall time is a number: the milliseconds that the same reading has in UTC, so that 10:00 of a day is that
+ * day's midnight plus ten hours in every zone, also on days of 23 and 25 hours.
+ */
+
+/** Zones are few: those of the settings and of contests. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+const MAX_FORMATS = 100;
+/** No zone changes twice within so long, and no offset is larger. */
+const DAY_MS = 86_400_000;
+
+/** Whether the text names a zone. Offsets such as +03:00 are none, although Intl accepts them: they have no daylight saving time. */
+export function isTimeZone(text: string): boolean {
+  try {
+    return /^[A-Za-z]/.test(text) && new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** What the clocks of the zone show at a moment. */
+export function wallTime(moment: Date, timeZone: string): number {
+  const parts = new Map(
+    formatOf(timeZone)
+      .formatToParts(moment)
+      .map(({ type, value }) => [type, value]),
+  );
+  const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
+  const wall = new Date(0);
+  // A year before 100 would be read as one of the twentieth century by Date.UTC.
+  wall.setUTCFullYear(parts.get('era') === 'BC' ? 1 - part('year') : part('year'), part('month') - 1, part('day'));
+  wall.setUTCHours(part('hour'), part('minute'), part('second'));
+  return wall.getTime() + (((moment.getTime() % 1_000) + 1_000) % 1_000);
+}
+
+/**
+ * The moment at which the clocks of the zone show a time. Of a time that occurs twice, because clocks were set back, the first; a time
+ * that was skipped is as much later as the clocks were set forward.
+ */
+export function momentAt(wall: number, timeZone: string): Date {
+  const before = wall - offsetAt(wall - DAY_MS, timeZone);
+  const after = wall - offsetAt(wall + DAY_MS, timeZone);
+  if (wallTime(new Date(before), timeZone) === wall) return new Date(before);
+  if (wallTime(new Date(after), timeZone) === wall) return new Date(after);
+  return new Date(before);
+}
+
+/** Midnight of the day that the zone has at a moment, as a wall time. */
+export function wallDay(moment: Date, timeZone: string): number {
+  return Math.floor(wallTime(moment, timeZone) / DAY_MS) * DAY_MS;
+}
+
+/** Reads ISO 8601; a text without a zone is a time of `timeZone`. */
+export function momentOf(text: string, timeZone: string): Date {
+  const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text);
+  return hasZone ? new Date(text) : momentAt(new Date(`${text}Z`).getTime(), timeZone);
+}
+
+function offsetAt(moment: number, timeZone: string): number {
+  return wallTime(new Date(moment), timeZone) - moment;
+}
+
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  if (formats.size >= MAX_FORMATS) formats.clear();
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    era: 'short',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });
+  formats.set(timeZone, format);
+  return format;
+}

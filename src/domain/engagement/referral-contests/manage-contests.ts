@@ -1,0 +1,164 @@
+import type { App } from '../../../core/app.ts';
+import { type Changes, givenFields } from '../../../core/changes.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import { ValidationError } from '../../../core/errors.ts';
+import { checkBounds } from '../../../core/field-bounds.ts';
+import { isTimeZone } from '../../../core/time-zone.ts';
+import { validationIssue } from '../../../core/validation-messages.ts';
+import { readMoment } from '../read-moment.ts';
+import { contestNotFound, notFinished, periodEmpty } from './errors.ts';
+import {
+  type ContestChanges,
+  deleteContest,
+  findContest,
+  insertContest,
+  listContests,
+  lockContest,
+  lockCreator,
+  updateContest,
+} from './repo.ts';
+import { closingMoment, normaliseSummaryTimes, parseSummaryTime } from './rules.ts';
+import type { ReferralContest } from './types.ts';
+
+const DEFAULT_SUMMARY_TIME = '12:00:00';
+
+/** Times as ISO 8601, without a zone in `timezone`. */
+interface ContestFields {
+  title: string;
+  description: string | null;
+  prizeText: string | null;
+  contestType: string;
+  startAt: string;
+  endAt: string;
+  dailySummaryTime: string | null;
+  /** Comma list of HH:MM; its first time replaces the one above. */
+  dailySummaryTimes: string | null;
+  timezone: string;
+  isActive: boolean;
+  createdBy: number | null;
+}
+
+export type NewContest = Pick<ContestFields, 'title' | 'contestType' | 'startAt' | 'endAt' | 'timezone' | 'isActive'> &
+  Changes<Omit<ContestFields, 'title' | 'contestType' | 'startAt' | 'endAt' | 'timezone' | 'isActive'>>;
+
+export type ContestRequest = Changes<ContestFields & Pick<ReferralContest, 'finalSummarySent'>>;
+
+/** The latest start first; an empty type is none (spec 04 section 11.4). */
+export function listReferralContests(
+  app: App,
+  contestType: string | null,
+  page: { limit: number; offset: number },
+): Promise<{ items: ReferralContest[]; total: number }> {
+  return listContests(app.db, contestType || null, page);
+}
+
+/** @throws AppError 404 */
+export async function readReferralContest(app: App, id: number): Promise<ReferralContest> {
+  const contest = await findContest(app.db, id);
+  if (!contest) throw contestNotFound();
+  return contest;
+}
+
+/** @throws AppError 400 for a period without length; ValidationError 422 for a time, a zone or an author that does not exist */
+export async function createReferralContest(app: App, request: NewContest): Promise<ReferralContest> {
+  const fields = readFields(request, request.timezone);
+  return inTransaction(app, async (t) => {
+    const startAt = fields.startAt!;
+    const endAt = fields.endAt!;
+    if (endAt.getTime() <= startAt.getTime()) throw periodEmpty();
+    await checkCreator(t, request.createdBy);
+    const { title, contestType, timezone, isActive } = request;
+    const values = {
+      ...{ title, contestType, timezone, isActive, startAt, endAt },
+      closesAt: closingMoment(endAt),
+      description: request.description ?? null,
+      prizeText: request.prizeText ?? null,
+      dailySummaryTime: fields.dailySummaryTime ?? DEFAULT_SUMMARY_TIME,
+      dailySummaryTimes: fields.dailySummaryTimes ?? null,
+      createdBy: request.createdBy ?? null,
+    };
+    const after = await insertContest(t.db, values, t.clock.now());
+    t.audit?.record({ resourceId: after.id, before: null, after });
+    return after;
+  });
+}
+
+/**
+ * Changes the given fields; null changes nothing.
+ * @throws AppError 404 | 400 for a period that would have no length; ValidationError 422 as for creation
+ */
+export async function changeReferralContest(app: App, id: number, request: ContestRequest): Promise<ReferralContest> {
+  return inTransaction(app, async (t) => {
+    await checkCreator(t, request.createdBy);
+    const before = await lockContest(t.db, id);
+    if (!before) throw contestNotFound();
+    const changes = readFields(request, request.timezone ?? before.timezone);
+    const period = { startAt: before.startAt, endAt: before.endAt, ...changes };
+    if (period.endAt.getTime() <= period.startAt.getTime()) throw periodEmpty();
+    if (changes.endAt) changes.closesAt = closingMoment(changes.endAt);
+    const after = Object.keys(changes).length === 0 ? before : await updateContest(t.db, id, changes, t.clock.now());
+    t.audit?.record({ resourceId: id, before, after });
+    return after;
+  });
+}
+
+/** @throws AppError 404 */
+export async function toggleReferralContest(app: App, id: number, isActive: boolean): Promise<ReferralContest> {
+  return changeReferralContest(app, id, { isActive });
+}
+
+/** Deletes a contest that is over, with its events. @throws AppError 404 | 400 for one that is active or not over */
+export async function deleteReferralContest(app: App, id: number): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const before = await lockContest(t.db, id);
+    if (!before) throw contestNotFound();
+    if (before.isActive || before.closesAt.getTime() > t.clock.now().getTime()) throw notFinished();
+    await deleteContest(t.db, id);
+    t.audit?.record({ resourceId: id, before, after: null });
+  });
+}
+
+/** The fields that are given, as they are stored. */
+function readFields(request: ContestRequest, timezone: string): ContestChanges {
+  const given = givenFields(request);
+  checkBounds([
+    { name: 'title', value: given.title, minLength: 1, maxLength: 255 },
+    { name: 'contest_type', value: given.contestType, maxLength: 50 },
+  ]);
+  if (!isTimeZone(timezone) || timezone.length > 64) {
+    throw invalid('timezone', timezone, 'timezone must be the name of a time zone, e.g. Europe/Berlin');
+  }
+  const { startAt, endAt, dailySummaryTime, dailySummaryTimes, ...others } = given;
+  const changes: ContestChanges = { ...others };
+  const start = readMoment('start_at', startAt, timezone);
+  const end = readMoment('end_at', endAt, timezone);
+  if (start) changes.startAt = start;
+  if (end) changes.endAt = end;
+  if (dailySummaryTime !== undefined) changes.dailySummaryTime = readTime(dailySummaryTime);
+  if (dailySummaryTimes !== undefined) Object.assign(changes, readTimes(dailySummaryTimes));
+  return changes;
+}
+
+function readTime(text: string): string {
+  const time = parseSummaryTime(text);
+  if (time === null) throw invalid('daily_summary_time', text, 'daily_summary_time must be a time HH:MM or HH:MM:SS');
+  return time;
+}
+
+function readTimes(text: string): ContestChanges {
+  const times = normaliseSummaryTimes(text);
+  if (times === undefined)
+    throw invalid('daily_summary_times', text, 'daily_summary_times must be times HH:MM separated by commas');
+  if (times !== null && times.length > 255) throw invalid('daily_summary_times', text, 'daily_summary_times has too many times');
+  const [first] = times?.split(',') ?? [];
+  return { dailySummaryTimes: times, ...(first === undefined ? {} : { dailySummaryTime: `${first}:00` }) };
+}
+
+async function checkCreator(t: App, createdBy: number | null | undefined): Promise<void> {
+  if (createdBy === null || createdBy === undefined || (await lockCreator(t.db, createdBy))) return;
+  throw invalid('created_by', createdBy, 'created_by must be the id of a user');
+}
+
+function invalid(field: string, input: unknown, what: string): ValidationError {
+  return new ValidationError([validationIssue('value_error', ['body', field], input, { error: `Value error, ${what}` })]);
+}

@@ -1,0 +1,147 @@
+import { rublesOf } from '../../core/money.ts';
+import { wallDay } from '../../core/time-zone.ts';
+import {
+  changeReferralContest,
+  createReferralContest,
+  deleteReferralContest,
+  listReferralContests,
+  toggleReferralContest,
+} from '../../domain/engagement/referral-contests/manage-contests.ts';
+import {
+  listContestEvents,
+  readContestDetail,
+  readContestStatistics,
+} from '../../domain/engagement/referral-contests/read-results.ts';
+import type { LeaderboardEntry, ReferralContest } from '../../domain/engagement/referral-contests/types.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { fromWire, toWire } from '../wire.ts';
+import {
+  ContestDeleted,
+  ContestDetailQuery,
+  ContestListQuery,
+  ContestPath,
+  EventListQuery,
+  ReferralContestCreateRequest,
+  ReferralContestDetailedStatsResponse,
+  ReferralContestDetailResponse,
+  ReferralContestEventListResponse,
+  ReferralContestListResponse,
+  ReferralContestResponse,
+  ReferralContestUpdateRequest,
+  ToggleQuery,
+} from './referral-contests.schemas.ts';
+
+const tags: [string] = ['contests'];
+
+/** The day of the last summary is that of the contest's zone. */
+function withDay<T extends Pick<ReferralContest, 'lastDailySummaryAt' | 'timezone'>>(contest: T) {
+  const { lastDailySummaryAt: at, timezone } = contest;
+  return { ...contest, lastDailySummaryDate: at && new Date(wallDay(at, timezone)).toISOString().slice(0, 10) };
+}
+
+function leader({ id: userId, totalAmountKopeks, ...entry }: LeaderboardEntry) {
+  return { ...entry, userId, totalAmountKopeks, totalAmountRubles: rublesOf(totalAmountKopeks) };
+}
+
+/** The contract has the doubled path; the other is what it means (spec 04 section 11.4). */
+const create = (path: '/contests/contests/referral' | '/contests/referral') =>
+  auditedWebProcedure('contests:create')
+    .meta({ openapi: { method: 'POST', path, tags, summary: 'Create a contest of referrers' } })
+    .input(fromWire(ReferralContestCreateRequest))
+    .output(toWire(ReferralContestResponse))
+    .mutation(async ({ ctx, input }) => withDay(await createReferralContest(ctx.app, input)));
+
+export const referralContestsRouter = router({
+  listReferral: webProcedure
+    .meta({ openapi: { method: 'GET', path: '/contests/referral', tags, summary: 'List contests of referrers' } })
+    .input(fromWire(ContestListQuery))
+    .output(toWire(ReferralContestListResponse))
+    .query(async ({ ctx, input: { contestType, ...page } }) => {
+      const { items, total } = await listReferralContests(ctx.app, contestType ?? null, page);
+      return { items: items.map(withDay), total, ...page };
+    }),
+
+  createReferral: create('/contests/contests/referral'),
+  createReferralContest: create('/contests/referral'),
+
+  getReferral: webProcedure
+    .meta({
+      openapi: { method: 'GET', path: '/contests/referral/{contest_id}', tags, summary: 'Read a contest with its leaderboard' },
+    })
+    .input(fromWire(ContestPath.extend(ContestDetailQuery.shape)))
+    .output(toWire(ReferralContestDetailResponse))
+    .query(async ({ ctx, input }) => {
+      const { leaderboard, ...contest } = await readContestDetail(ctx.app, input.contestId, input.leaderboardLimit);
+      return { ...withDay(contest), leaderboard: leaderboard.map(leader) };
+    }),
+
+  updateReferral: auditedWebProcedure('contests:edit')
+    .meta({
+      openapi: { method: 'PATCH', path: '/contests/referral/{contest_id}', tags, summary: 'Change a contest of referrers' },
+    })
+    .input(fromWire(ContestPath.extend(ReferralContestUpdateRequest.shape)))
+    .output(toWire(ReferralContestResponse))
+    .mutation(async ({ ctx, input: { contestId, ...changes } }) =>
+      withDay(await changeReferralContest(ctx.app, contestId, changes)),
+    ),
+
+  toggleReferral: auditedWebProcedure('contests:edit')
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/contests/referral/{contest_id}/toggle',
+        tags,
+        summary: 'Start or stop a contest of referrers',
+      },
+      wire: { query: ['is_active'] },
+    })
+    .input(fromWire(ContestPath.extend(ToggleQuery.shape)))
+    .output(toWire(ReferralContestResponse))
+    .mutation(async ({ ctx, input }) => withDay(await toggleReferralContest(ctx.app, input.contestId, input.isActive))),
+
+  deleteReferral: auditedWebProcedure('contests:delete')
+    .meta({ openapi: { method: 'DELETE', path: '/contests/referral/{contest_id}', tags, summary: 'Delete a finished contest' } })
+    .input(fromWire(ContestPath))
+    .output(ContestDeleted)
+    .mutation(async ({ ctx, input }) => {
+      await deleteReferralContest(ctx.app, input.contestId);
+      return { status: 'deleted' };
+    }),
+
+  listReferralEvents: webProcedure
+    .meta({
+      openapi: { method: 'GET', path: '/contests/referral/{contest_id}/events', tags, summary: 'List events of a contest' },
+    })
+    .input(fromWire(ContestPath.extend(EventListQuery.shape)))
+    .output(toWire(ReferralContestEventListResponse))
+    .query(async ({ ctx, input: { contestId, ...page } }) => {
+      const { items, total } = await listContestEvents(ctx.app, contestId, page);
+      return { items: items.map((event) => ({ ...event, amountRubles: rublesOf(event.amountKopeks) })), total, ...page };
+    }),
+
+  referralStats: webProcedure
+    .meta({
+      openapi: {
+        method: 'GET',
+        path: '/contests/referral/{contest_id}/detailed-stats',
+        tags,
+        summary: 'Participants of a contest and their sums',
+      },
+    })
+    .input(fromWire(ContestPath))
+    .output(toWire(ReferralContestDetailedStatsResponse))
+    .query(async ({ ctx, input }) => {
+      const { participants, ...sums } = await readContestStatistics(ctx.app, input.contestId);
+      return {
+        ...sums,
+        participants: participants.map(({ id, fullName, referralsCount, paidCount, totalAmountKopeks }) => ({
+          referrerId: id,
+          fullName,
+          totalReferrals: referralsCount,
+          paidReferrals: paidCount,
+          unpaidReferrals: referralsCount - paidCount,
+          totalPaidAmount: totalAmountKopeks,
+        })),
+      };
+    }),
+});
