@@ -33,7 +33,9 @@ beforeAll(async () => {
 });
 beforeEach(() => withoutPinnedMessages(t.app));
 
-const someUsers = (count: number): Promise<BuiltUser[]> => Promise.all(Array.from({ length: count }, () => aUser(t.app)));
+/** In the order of their ids, which is that of sending. */
+const someUsers = async (count: number): Promise<BuiltUser[]> =>
+  (await Promise.all(Array.from({ length: count }, () => aUser(t.app)))).sort((a, b) => a.id - b.id);
 const later = () => t.clock.advance(60_000);
 
 async function aMessage(draft: Partial<PinnedDraft> = {}, broadcast = false): Promise<PinnedMessage> {
