@@ -54,13 +54,26 @@ const STEP_MS = 9 * MINUTE_MS;
 const POLL_MS = 250;
 
 /**
- * Waits until nothing is unfinished. Whenever nothing is being done, the scheduled jobs are sent, as the next round would; when nothing
- * is due then either, service time is moved.
+ * Waits until nothing is unfinished, and stops the instances, so that no scheduled job changes anything while the proofs read.
  * @param limitMs how long it waits; what is unfinished afterwards is for the proof
  */
-export async function untilFinished(stage: ShopStage, limitMs: number, progress: (text: string) => void): Promise<void> {
-  const { app } = stage;
+export async function finishAndStop(stage: ShopStage, limitMs: number, progress: (text: string) => void): Promise<void> {
   const until = performance.now() + limitMs;
+  for (;;) {
+    await untilFinished(stage, until, progress);
+    await stage.stopAll();
+    // One may have begun something since, for example a renewal that has just become due.
+    if ((await readUnfinished(stage.app.db)).size === 0 || performance.now() >= until) return;
+    await stage.startAll();
+  }
+}
+
+/**
+ * Waits until nothing is unfinished. Whenever nothing is being done, the scheduled jobs are sent, as the next round would; when nothing
+ * is due then either, service time is moved.
+ */
+async function untilFinished(stage: ShopStage, until: number, progress: (text: string) => void): Promise<void> {
+  const { app } = stage;
   let isSent = false;
   for (let round = 0; performance.now() < until; round += 1) {
     const open = await readUnfinished(app.db);

@@ -52,6 +52,7 @@ export async function sendRefund(app: App, { reversalId: id }: { reversalId: num
   }
   const answer = await ask(app, provider, refund);
   if (answer === null) return;
+  if (answer.state === 'unclear') return askLater(app, refund);
   if (answer.state === 'pending') {
     await attachReversalId(app.db, id, answer.reversalId);
     return askLater(app, refund);
@@ -81,7 +82,7 @@ async function isFoundReported(app: App, provider: PaymentProvider, refund: Requ
 
 /** @returns null when the provider refused: the refund has ended then */
 async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund): Promise<RefundAnswer | null> {
-  const { id, payment, amountKopeks, attempts } = refund;
+  const { id, payment, amountKopeks, attempts, createdAt } = refund;
   // The messenger gives stars back by the charge and the person, which the record of the charge has.
   const stars = await readStarsCharge(app, payment.id);
   try {
@@ -94,6 +95,7 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
       // Of money that was credited to nobody all that came is given back.
       isWhole: payment.transactionId === null || amountKopeks === payment.amountKopeks,
       idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),
+      ...(attempts > 1 ? { repeatedSince: createdAt } : {}),
     });
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
@@ -116,7 +118,7 @@ async function askLater(app: App, { id, payment, createdAt }: RequestedRefund): 
   if (isStuck) {
     app.log.error(
       { alarm: 'payment_refund_stuck', refundId: id, paymentId: payment.id, method: payment.method },
-      'the provider has accepted a refund and not carried it out',
+      'a refund that the provider was asked for has no result',
     );
   }
   const startAfter = addMs(now, isStuck ? ASK_STUCK_MS : ASK_AGAIN_MS);
