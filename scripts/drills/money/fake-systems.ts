@@ -39,7 +39,7 @@ export interface FakeOptions {
 
 const FAULTS = { lostBefore: 0.02, lostAfter: 0.04, unavailable: 0.02 };
 /** Of the requests that must be carried out once: those whose answers are lost. */
-const ONCE_LOST = 0.3;
+const ONCE_LOST = 0.4;
 const MAX_DELAY_MS = 150;
 const LATE_SHARE = 0.05;
 /** What a provider reports while it loses an answer mostly comes late, too, so that the service has to find the effect by itself. */
