@@ -126,7 +126,13 @@ function createTroubles(): { during: NonNullable<ProxyOptions['loses']>; has(cal
       count(provider, 1);
       return carryOut().finally(() => count(provider, -1));
     },
-    has: (callbackPath) => (open.get(callbackPath.split('/')[1]!.replace(/-webhook$/, '').replaceAll('-', '_')) ?? 0) > 0,
+    has: (callbackPath) =>
+      (open.get(
+        callbackPath
+          .split('/')[1]!
+          .replace(/-webhook$/, '')
+          .replaceAll('-', '_'),
+      ) ?? 0) > 0,
   };
 }
 

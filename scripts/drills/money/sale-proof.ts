@@ -66,8 +66,7 @@ export function proveRenewals(facts: ShopFacts): ProofResult {
   );
   for (const { id, status, paidPayments, isUnclear } of facts.charges) {
     const isRight = paidPayments <= 1 && (status === 'paid' ? paidPayments === 1 : paidPayments === 0 || isUnclear);
-    if (!isRight)
-      violations.push(`charge ${id} is ${status} with ${paidPayments} paid payments`);
+    if (!isRight) violations.push(`charge ${id} is ${status} with ${paidPayments} paid payments`);
   }
   let charges = 0;
   let renewals = 0;

@@ -104,7 +104,12 @@ export function applyAction(
 const stepOf = (action: InvoiceAction): Step => INVOICE_ACTIONS[action];
 
 /** The refund that a request with this key has made, as long as the provider remembers the key; of what comes later it makes another one. */
-export function refundOfKey({ reversals }: SandboxInvoice, key: string, now: Date, rememberedMs: number): SandboxReversal | undefined {
+export function refundOfKey(
+  { reversals }: SandboxInvoice,
+  key: string,
+  now: Date,
+  rememberedMs: number,
+): SandboxReversal | undefined {
   return reversals.find((known) => known.key === key && isRemembered(known.at, now, rememberedMs));
 }
 

@@ -55,7 +55,9 @@ export interface PaymentSandbox {
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
   /** Lets tests answer requests of adapters in place of the fake, sooner or later; null of the function = the fake answers. */
-  intercept(answer: ((request: LoopbackRequest, method: string) => LoopbackReply | null | Promise<LoopbackReply | null>) | null): void;
+  intercept(
+    answer: ((request: LoopbackRequest, method: string) => LoopbackReply | null | Promise<LoopbackReply | null>) | null,
+  ): void;
   close(): Promise<void>;
 }
 

@@ -274,20 +274,23 @@ describe('a refund that was requested here, and whose answer was lost', () => {
     expect(await refundFacts(staged)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
   });
 
-  test.each([PART, null])('of %s kopeks is not sent again when the key is forgotten: its notification ends it', async (kopeks) => {
-    const { staged, again } = await sentUnanswered(kopeks, { isCarriedOut: true });
-    const amount = kopeks ?? 50_000;
-    staged.t.clock.advance(2 * HOUR_MS);
-    for (let time = 0; time < 2; time++) await again();
-    const waiting = { there: [amount], here: ['requested'], balance: 50_000 - amount };
-    expect(await refundFacts(staged)).toEqual(waiting);
-    const { chargeId } = (await findPayment(staged.app.db, staged.current.paymentId))!;
-    const change = { PaymentTransactionId: chargeId, OperationType: 'Refund', Amount: `${amount / 100}.00` };
-    await staged.deliver(notification(staged, 'refund', { ...change, TransactionId: `7${staged.current.paymentId}` }));
-    await again();
-    expect(await refundFacts(staged)).toEqual({ ...waiting, here: ['done'] });
-    expect(await checkLedger(staged.app)).toEqual([]);
-  });
+  test.each([PART, null])(
+    'of %s kopeks is not sent again when the key is forgotten: its notification ends it',
+    async (kopeks) => {
+      const { staged, again } = await sentUnanswered(kopeks, { isCarriedOut: true });
+      const amount = kopeks ?? 50_000;
+      staged.t.clock.advance(2 * HOUR_MS);
+      for (let time = 0; time < 2; time++) await again();
+      const waiting = { there: [amount], here: ['requested'], balance: 50_000 - amount };
+      expect(await refundFacts(staged)).toEqual(waiting);
+      const { chargeId } = (await findPayment(staged.app.db, staged.current.paymentId))!;
+      const change = { PaymentTransactionId: chargeId, OperationType: 'Refund', Amount: `${amount / 100}.00` };
+      await staged.deliver(notification(staged, 'refund', { ...change, TransactionId: `7${staged.current.paymentId}` }));
+      await again();
+      expect(await refundFacts(staged)).toEqual({ ...waiting, here: ['done'] });
+      expect(await checkLedger(staged.app)).toEqual([]);
+    },
+  );
 
   test('is sent again at any time while the provider has given nothing back', async () => {
     const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });

@@ -66,7 +66,10 @@ describe('the proxy of the drill', () => {
     const { url, asked } = await aServer();
     const proxy = await aProxy(url, 0);
     let askedBefore: string[] = [];
-    const aimed = proxy.atNextEffect(async () => void (askedBefore = [...asked]), 60_000, 'once');
+    const work = async () => {
+      askedBefore = [...asked];
+    };
+    const aimed = proxy.atNextEffect(work, 60_000, 'once');
     expect(await answerOf(`${proxy.url}/wata/links`)).toBe(200);
     expect(askedBefore).toEqual([]);
     expect(await answerOf(`${proxy.url}/wata/refunds`)).toBeNull();
@@ -78,10 +81,10 @@ describe('the proxy of the drill', () => {
   test('does not wait longer than it is told', async () => {
     const { url } = await aServer();
     const proxy = await aProxy(url, 0);
-    let runs = 0;
-    await proxy.atNextEffect(async () => void (runs += 1), 10, 'once');
+    const runs: string[] = [];
+    await proxy.atNextEffect(async () => void runs.push('run'), 10, 'once');
     expect(await answerOf(`${proxy.url}/wata/refunds`)).toBe(200);
-    expect(runs).toBe(1);
+    expect(runs).toEqual(['run']);
   });
 });
 
