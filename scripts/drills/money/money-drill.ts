@@ -29,7 +29,7 @@ const FINISH_LIMIT_MS = 600_000;
 /** Time that passes within a day besides the real one: the waits of some minutes end, e.g. those before an unclear receipt is looked up. */
 const STEP_SECONDS = { min: 61, max: 75 };
 const STEP_PAUSE_MS = 3_000;
-const WORK_OFF_LIMIT_MS = 45_000;
+const REST_LIMIT_MS = 45_000;
 const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Promise<void> }[] = [
   { count: 6, pauseMs: 150, step: (shop) => topUp(shop, shop.random.pick(shop.stage.people.shoppers)) },
   { count: 1, pauseMs: 500, step: (shop) => buyTariff(shop, shop.random.pick(shop.stage.people.shoppers)) },
@@ -87,7 +87,7 @@ async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, pro
   for (let day = 1; day <= days; day += 1) {
     progress(`day ${day} of ${days}: ${shop.stage.fakes.callbacks.describe()}`);
     await runDay(shop, daySeconds, createRandom(seed + 1_000 * day), kills);
-    await workOff(shop);
+    await processRest(shop);
     await stage.killAll();
     for (const { name } of stage.instances) kills.set(name, (kills.get(name) ?? 0) + 1);
     await stage.passTime(DAY_MS);
@@ -133,8 +133,8 @@ async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: 
 }
 
 /** The refunds and receipts that the day has left are tried on while answers are lost: most of them on a slow machine. */
-async function workOff(shop: Shop): Promise<void> {
-  const until = performance.now() + WORK_OFF_LIMIT_MS;
+async function processRest(shop: Shop): Promise<void> {
+  const until = performance.now() + REST_LIMIT_MS;
   while (performance.now() < until) {
     const open = await readUnfinished(shop.stage.app.db);
     if (!open.has('refunds') && !open.has('receipts')) return;
