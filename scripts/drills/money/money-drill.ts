@@ -9,7 +9,7 @@ import { countsText, type DrillReport } from '../report.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { buyGift, buyTariff } from './buyers.ts';
 import { proveCredits, proveReversals, proveStars } from './credit-proof.ts';
-import { refundPayment, resolveCases } from './operator.ts';
+import { refundByHand, refundPayment, resolveCases } from './operator.ts';
 import { topUp } from './payers.ts';
 import { withdraw } from './payouts.ts';
 import { proveReceipts } from './receipt-proof.ts';
@@ -102,7 +102,7 @@ async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, pro
   callbacks.deliverLate();
   for (const proxy of [paymentProxy, receiptProxy, messengerProxy]) proxy.isFaulty = false;
   await Promise.all([callbacks.idle(), updates.idle()]);
-  await finishAndStop(stage, FINISH_LIMIT_MS, progress);
+  await finishAndStop(stage, { limitMs: FINISH_LIMIT_MS, progress, byHand: () => refundByHand(shop) });
   return kills;
 }
 

@@ -222,7 +222,7 @@ export interface RefundRequest {
   isWhole: boolean;
   /** The same for every try of one refund. */
   idempotencyKey: string;
-  /** Of a repeated try only: when the refund was requested. A provider forgets a key after some time. */
+  /** Only where an earlier try may have been carried out: when the refund was requested. A provider forgets a key after some time. */
   repeatedSince?: Date;
 }
 

@@ -292,6 +292,15 @@ describe('a refund that was requested here, and whose answer was lost', () => {
     },
   );
 
+  test('ends as refused when the payer has got the whole payment back in another way', async () => {
+    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });
+    for (const genuine of await staged.act('refund')) await staged.deliver(genuine);
+    staged.t.clock.advance(2 * HOUR_MS);
+    await again();
+    expect(await refundFacts(staged)).toEqual({ there: [50_000], here: ['failed', 'done'], balance: 0 });
+    expect(await checkLedger(staged.app)).toEqual([]);
+  });
+
   test('is sent again at any time while the provider has given nothing back', async () => {
     const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });
     staged.t.clock.advance(2 * HOUR_MS);

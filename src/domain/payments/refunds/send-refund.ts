@@ -6,7 +6,15 @@ import { refundFailedTitles } from '../payment-texts.ts';
 import { type PaymentProvider, ProviderError, type RefundAnswer } from '../ports.ts';
 import { readStarsCharge } from '../purpose-stars.ts';
 import { isMadeByCase } from '../rules.ts';
-import { attachReversalId, completeRefund, failRefund, findOpenReversalId, type RequestedRefund, startAttempt } from './repo.ts';
+import {
+  attachReversalId,
+  completeRefund,
+  failRefund,
+  findOpenReversalId,
+  isCoveredByRest,
+  type RequestedRefund,
+  startAttempt,
+} from './repo.ts';
 
 /** The provider has accepted the refund and has not carried it out: when it is asked again. */
 const ASK_AGAIN_MS = 5 * MINUTE_MS;
@@ -85,6 +93,7 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
   const { id, payment, amountKopeks, attempts, createdAt } = refund;
   // The messenger gives stars back by the charge and the person, which the record of the charge has.
   const stars = await readStarsCharge(app, payment.id);
+  const mayBeCarriedOut = attempts > 1 && (await isCoveredByRest(app.db, id));
   try {
     return await provider.refund!({
       externalId: payment.externalId ?? payment.orderId,
@@ -95,7 +104,7 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
       // Of money that was credited to nobody all that came is given back.
       isWhole: payment.transactionId === null || amountKopeks === payment.amountKopeks,
       idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),
-      ...(attempts > 1 ? { repeatedSince: createdAt } : {}),
+      ...(mayBeCarriedOut ? { repeatedSince: createdAt } : {}),
     });
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
