@@ -11,10 +11,11 @@ export interface CourierOptions {
   targets: () => readonly string[];
   /** Of the callbacks: those that are posted a second time, to another instance at the same moment. */
   doubledShare: number;
-  /** Of the callbacks: those that come only after `deliverLate`. */
-  lateShare: number;
-  /** Longest delay of a callback, so that they arrive in another order. */
+  /** Of the callbacks at this path: those that come only after `deliverLate`. */
+  lateShare: (path: string) => number;
+  /** Longest delay of a callback, so that they arrive in another order; of a late one, after `deliverLate`. */
   maxDelayMs: number;
+  maxLateDelayMs: number;
 }
 
 export interface Courier extends HttpClient {
@@ -40,7 +41,7 @@ const MAX_PAUSE_MS = 1_500;
 const MAX_REFUSALS = 50;
 
 export function createCourier(options: CourierOptions): Courier {
-  const { random, targets, doubledShare, lateShare, maxDelayMs } = options;
+  const { random, targets, doubledShare, lateShare, maxDelayMs, maxLateDelayMs } = options;
   const requester = createRequester({ connections: 32, limitMs: ANSWER_LIMIT_MS });
   const statuses = new Map<number, number>();
   const refusals: string[] = [];
@@ -68,7 +69,7 @@ export function createCourier(options: CourierOptions): Courier {
   const untilLate = (): Promise<void> => new Promise((resolve) => void late.push(resolve));
   const carry = async (request: HttpRequest, isLate: boolean): Promise<HttpResponse> => {
     if (isLate) await untilLate();
-    else await wait(random.between(0, maxDelayMs));
+    await wait(random.between(0, isLate ? maxLateDelayMs : maxDelayMs));
     return deliver(request);
   };
   const track = <T>(work: Promise<T>): Promise<T> => {
@@ -77,7 +78,7 @@ export function createCourier(options: CourierOptions): Courier {
     return work;
   };
   const tracked = (request: HttpRequest): Promise<HttpResponse> => {
-    const isLate = random.next() < lateShare && courier.hasLate;
+    const isLate = random.next() < lateShare(new URL(request.url).pathname) && courier.hasLate;
     if (isLate) counts.late += 1;
     if (random.next() < doubledShare) {
       counts.doubled += 1;

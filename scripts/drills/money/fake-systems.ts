@@ -12,7 +12,7 @@ import { type PaymentSandbox, startPaymentSandbox } from '../../../src/sandbox/p
 import type { SandboxStore } from '../../../src/sandbox/store.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { type Courier, createCourier } from './courier.ts';
-import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
+import { type FaultyProxy, type ProxyOptions, startFaultyProxy } from './faulty-proxy.ts';
 
 export interface FakeSystems {
   payments: PaymentSandbox;
@@ -38,7 +38,18 @@ export interface FakeOptions {
 }
 
 const FAULTS = { lostBefore: 0.02, lostAfter: 0.04, unavailable: 0.02 };
+/** Of the requests that must be carried out once: those whose answers are lost. */
+const ONCE_LOST = 0.4;
 const MAX_DELAY_MS = 150;
+const LATE_SHARE = 0.05;
+/** What a provider reports while it loses an answer mostly comes late, too, so that the service has to find the effect by itself. */
+const TROUBLED_LATE_SHARE = 0.7;
+/** After the tries that are due at the beginning of a day. */
+const MAX_LATE_DELAY_MS = 12_000;
+/** Requests for refunds at every provider; of Stars; and for receipts and their cancellation. */
+const IS_REFUND = /\/(refunds?|cancel)$/;
+const IS_STARS_REFUND = /\/refundStarPayment$/;
+const IS_RECEIPT = /\/(income|cancel)$/;
 /** Longer than any drill runs: no instance becomes the host of fakes. */
 const LEASE_END = "now() + interval '10 days'";
 
@@ -47,8 +58,11 @@ export async function startFakeSystems({ database, secrets, now, targets, random
   const store: SandboxStore = { load: async (key) => values.get(key), save: async (key, value) => void values.set(key, value) };
   // Generators of their own, so that the number of retries does not change what users choose.
   const seeded = () => createRandom(random.between(0, 2 ** 31 - 1));
-  const callbacks = createCourier({ random: seeded(), targets, doubledShare: 0.3, lateShare: 0.05, maxDelayMs: 700 });
-  const updates = createCourier({ random: seeded(), targets, doubledShare: 0.3, lateShare: 0, maxDelayMs: 200 });
+  const troubles = createTroubles();
+  const delivery = { targets, doubledShare: 0.3, maxLateDelayMs: MAX_LATE_DELAY_MS };
+  const lateShare = (path: string) => (troubles.has(path) ? TROUBLED_LATE_SHARE : LATE_SHARE);
+  const callbacks = createCourier({ ...delivery, random: seeded(), lateShare, maxDelayMs: 700 });
+  const updates = createCourier({ ...delivery, random: seeded(), lateShare: () => 0, maxDelayMs: 200 });
   // The courier chooses the instance.
   const serviceUrl = 'http://service.invalid';
   const [panel, payments, receipts, messenger, mail] = await Promise.all([
@@ -65,10 +79,15 @@ export async function startFakeSystems({ database, secrets, now, targets, random
     }),
     startMailSandbox({ store, now }),
   ]);
-  const proxyOf = (target: string) => startFaultyProxy({ target, random: seeded(), shares: FAULTS, maxDelayMs: MAX_DELAY_MS });
-  const paymentProxy = await proxyOf(payments.server.url);
-  const receiptProxy = await proxyOf(receipts.server.url);
-  const messengerProxy = await proxyOf(messenger.server.url);
+  const proxyOf = (target: string, once: RegExp, loses?: ProxyOptions['loses']) =>
+    startFaultyProxy({
+      ...{ target, random: seeded(), shares: FAULTS, maxDelayMs: MAX_DELAY_MS },
+      once: { isOnce: (path) => once.test(path), lostAfter: ONCE_LOST },
+      ...(loses ? { loses } : {}),
+    });
+  const paymentProxy = await proxyOf(payments.server.url, IS_REFUND, troubles.during);
+  const receiptProxy = await proxyOf(receipts.server.url, IS_RECEIPT);
+  const messengerProxy = await proxyOf(messenger.server.url, IS_STARS_REFUND);
   await publish(database, {
     instance: 'drill',
     panelUrl: panel.url,
@@ -96,6 +115,26 @@ export async function startFakeSystems({ database, secrets, now, targets, random
         receiptProxy.close(),
       ]);
     },
+  };
+}
+
+/** The providers that lose an answer now: of requests at `/wata/…` and callbacks at `/wata-webhook/…`, both of the same provider. */
+function createTroubles(): { during: NonNullable<ProxyOptions['loses']>; has(callbackPath: string): boolean } {
+  const open = new Map<string, number>();
+  const count = (provider: string, by: number) => open.set(provider, (open.get(provider) ?? 0) + by);
+  return {
+    during: async (path, carryOut) => {
+      const provider = path.split('/')[1]!;
+      count(provider, 1);
+      return carryOut().finally(() => count(provider, -1));
+    },
+    has: (callbackPath) =>
+      (open.get(
+        callbackPath
+          .split('/')[1]!
+          .replace(/-webhook$/, '')
+          .replaceAll('-', '_'),
+      ) ?? 0) > 0,
   };
 }
 

@@ -8,9 +8,25 @@ export interface ProxyOptions {
   target: string;
   random: SeededRandom;
   /** Of the requests: lost before they had an effect, lost after it, and answered with 503. Each from 0 to 1. */
-  shares: { lostBefore: number; lostAfter: number; unavailable: number };
+  shares: FaultShares;
+  /** Requests of which a repeat may be a second effect, since the system knows no key, or forgets it: the answers to many of them are lost. */
+  once: { isOnce: (path: string) => boolean; lostAfter: number };
+  /** Carries out one of them whose answer nobody will get. Default: as any other one. */
+  loses?: (path: string, carryOut: () => Promise<ProxiedAnswer>) => Promise<ProxiedAnswer>;
   /** Longest delay before a request is passed on. */
   maxDelayMs: number;
+}
+
+export interface FaultShares {
+  lostBefore: number;
+  lostAfter: number;
+  unavailable: number;
+}
+
+export interface ProxiedAnswer {
+  status: number;
+  headers: Record<string, string | string[]>;
+  body: Buffer;
 }
 
 export interface FaultyProxy {
@@ -19,15 +35,21 @@ export interface FaultyProxy {
   isFaulty: boolean;
   /** Every request is answered with 503. */
   isDown: boolean;
-  /** Runs `work` when the next request has had its effect and before it is answered, at the latest after `limitMs`. */
-  atNextEffect(work: () => Promise<void>, limitMs: number): Promise<void>;
-  readonly counts: { passed: number; lostBefore: number; lostAfter: number; unavailable: number };
+  /**
+   * Runs `work` when the next request has had its effect and before it is answered, at the latest after `limitMs`.
+   * @param which `once`: only a request of which a repeat may be a second effect
+   */
+  atNextEffect(work: () => Promise<void>, limitMs: number, which?: 'any' | 'once'): Promise<void>;
+  /** `lostOnce`: answers to requests of which a repeat may be a second effect, lost here or by a kill. */
+  readonly counts: { passed: number; lostBefore: number; lostAfter: number; unavailable: number; lostOnce: number };
   close(): Promise<void>;
 }
 
-export async function startFaultyProxy({ target, random, shares, maxDelayMs }: ProxyOptions): Promise<FaultyProxy> {
-  const proxy = { isFaulty: true, isDown: false, counts: { passed: 0, lostBefore: 0, lostAfter: 0, unavailable: 0 } };
-  let beforeAnswer: (() => Promise<void>) | null = null;
+export async function startFaultyProxy(options: ProxyOptions): Promise<FaultyProxy> {
+  const { target, random, shares, once, loses = (_path, carryOut) => carryOut(), maxDelayMs } = options;
+  const counts = { passed: 0, lostBefore: 0, lostAfter: 0, unavailable: 0, lostOnce: 0 };
+  const proxy = { isFaulty: true, isDown: false, counts };
+  let next: { work: () => Promise<void>; which: 'any' | 'once' } | null = null;
   const server = createServer((incoming, outgoing) => {
     void pass(incoming, outgoing).catch(() => incoming.socket.destroy());
   });
@@ -36,8 +58,11 @@ export async function startFaultyProxy({ target, random, shares, maxDelayMs }: P
     const chunks: Buffer[] = [];
     for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
     await wait(random.between(0, maxDelayMs));
-    const fault = chooseFault();
-    proxy.counts[fault] += 1;
+    const path = new URL(incoming.url ?? '/', target).pathname;
+    const isEffect = incoming.method !== 'GET';
+    const isOnce = isEffect && once.isOnce(path);
+    const fault = chooseFault(isOnce ? { ...shares, lostAfter: once.lostAfter } : shares);
+    counts[fault] += 1;
     if (fault === 'unavailable') {
       outgoing.writeHead(503, { 'content-type': 'text/html' }).end('<html>Service unavailable</html>');
       return;
@@ -46,37 +71,44 @@ export async function startFaultyProxy({ target, random, shares, maxDelayMs }: P
       incoming.socket.destroy();
       return;
     }
-    const answer = await send(incoming, Buffer.concat(chunks));
-    if (incoming.method !== 'GET') await beforeAnswer?.();
-    if (fault === 'lostAfter') incoming.socket.destroy();
+    // Taken before the effect: what follows the effect at the system depends on whether its answer is lost.
+    const aimed = isEffect && next && (isOnce || next.which === 'any') ? next : null;
+    if (aimed) next = null;
+    const carryOut = () => send(incoming, Buffer.concat(chunks));
+    const isLostOnce = isOnce && (aimed !== null || fault === 'lostAfter');
+    if (isLostOnce) counts.lostOnce += 1;
+    const answer = await (isLostOnce ? loses(path, carryOut) : carryOut()).finally(() => aimed?.work());
+    if (isLostOnce || fault === 'lostAfter') incoming.socket.destroy();
     else outgoing.writeHead(answer.status, answer.headers).end(answer.body);
   };
 
-  const atNextEffect: FaultyProxy['atNextEffect'] = async (work, limitMs) => {
+  const atNextEffect: FaultyProxy['atNextEffect'] = async (work, limitMs, which = 'any') => {
     const timer = new AbortController();
-    const effect = new Promise<void>((resolve, reject) => {
-      beforeAnswer = async () => {
-        beforeAnswer = null;
-        await work().then(resolve, reject);
-      };
+    const { promise: effect, resolve, reject } = Promise.withResolvers<void>();
+    const mine = { work: () => work().then(resolve, reject), which };
+    next = mine;
+    const late = wait(limitMs, undefined, { signal: timer.signal }).then(async () => {
+      // A request that has taken it runs it.
+      if (next !== mine) return;
+      next = null;
+      await mine.work();
     });
-    const late = wait(limitMs, undefined, { signal: timer.signal }).then(() => beforeAnswer?.());
     await Promise.race([effect, late.then(() => effect)]);
     timer.abort();
     await late.catch(() => undefined);
   };
 
-  const chooseFault = (): keyof typeof proxy.counts => {
+  const chooseFault = ({ lostBefore, lostAfter, unavailable }: FaultShares): keyof FaultShares | 'passed' => {
     if (proxy.isDown) return 'unavailable';
     if (!proxy.isFaulty) return 'passed';
     const at = random.next();
-    if (at < shares.lostBefore) return 'lostBefore';
-    if (at < shares.lostBefore + shares.lostAfter) return 'lostAfter';
-    return at < shares.lostBefore + shares.lostAfter + shares.unavailable ? 'unavailable' : 'passed';
+    if (at < lostBefore) return 'lostBefore';
+    if (at < lostBefore + lostAfter) return 'lostAfter';
+    return at < lostBefore + lostAfter + unavailable ? 'unavailable' : 'passed';
   };
 
   const send = (incoming: IncomingMessage, body: Buffer) =>
-    new Promise<{ status: number; headers: Record<string, string | string[]>; body: Buffer }>((resolve, reject) => {
+    new Promise<ProxiedAnswer>((resolve, reject) => {
       const { 'content-length': _length, 'transfer-encoding': _encoding, connection: _connection, ...headers } = incoming.headers;
       const options = { method: incoming.method, headers: { ...headers, 'content-length': body.length } };
       const onward = forward(new URL(incoming.url ?? '/', target), options, (response) => {

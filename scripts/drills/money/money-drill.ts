@@ -1,6 +1,6 @@
 /** All that moves money, at every provider at once, on two instances that are killed again and again. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { HOUR_MS } from '../../../src/core/clock.ts';
+import { HOUR_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { findServer } from '../../bench/scratch-database.ts';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from '../answer-proof.ts';
 import { startKilling } from '../killing.ts';
@@ -9,7 +9,7 @@ import { countsText, type DrillReport } from '../report.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { buyGift, buyTariff } from './buyers.ts';
 import { proveCredits, proveReversals, proveStars } from './credit-proof.ts';
-import { refundPayment, resolveCases } from './operator.ts';
+import { refundByHand, refundPayment, resolveCases } from './operator.ts';
 import { topUp } from './payers.ts';
 import { withdraw } from './payouts.ts';
 import { proveReceipts } from './receipt-proof.ts';
@@ -19,13 +19,17 @@ import { createShop, runLane, type Shop } from './shop.ts';
 import { createShopClient } from './shop-client.ts';
 import { readShopFacts } from './shop-facts.ts';
 import { openShopStage } from './shop-stage.ts';
-import { readFailedJobs, readUnfinished, untilFinished } from './unfinished.ts';
+import { finishAndStop, readFailedJobs, readUnfinished } from './unfinished.ts';
 
 type MoneyOptions = Extract<DrillOptions, { drill: 'money' }>;
 
 /** Longer than an invoice is open, so that what is paid on the next day has expired here. */
 const DAY_MS = 25 * HOUR_MS;
 const FINISH_LIMIT_MS = 600_000;
+/** Time that passes within a day besides the real one: the waits of some minutes end, e.g. those before an unclear receipt is looked up. */
+const STEP_SECONDS = { min: 61, max: 75 };
+const STEP_PAUSE_MS = 3_000;
+const REST_LIMIT_MS = 45_000;
 const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Promise<void> }[] = [
   { count: 6, pauseMs: 150, step: (shop) => topUp(shop, shop.random.pick(shop.stage.people.shoppers)) },
   { count: 1, pauseMs: 500, step: (shop) => buyTariff(shop, shop.random.pick(shop.stage.people.shoppers)) },
@@ -33,6 +37,7 @@ const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Pr
   { count: 1, pauseMs: 600, step: withdraw },
   { count: 2, pauseMs: 400, step: refundPayment },
   { count: 1, pauseMs: 1_000, step: resolveCases },
+  { count: 1, pauseMs: STEP_PAUSE_MS, step: passMinute },
   // The load of a day falls on a few users within a minute.
   {
     count: 1,
@@ -82,6 +87,7 @@ async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, pro
   for (let day = 1; day <= days; day += 1) {
     progress(`day ${day} of ${days}: ${shop.stage.fakes.callbacks.describe()}`);
     await runDay(shop, daySeconds, createRandom(seed + 1_000 * day), kills);
+    await processRest(shop);
     await stage.killAll();
     for (const { name } of stage.instances) kills.set(name, (kills.get(name) ?? 0) + 1);
     await stage.passTime(DAY_MS);
@@ -96,7 +102,7 @@ async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, pro
   callbacks.deliverLate();
   for (const proxy of [paymentProxy, receiptProxy, messengerProxy]) proxy.isFaulty = false;
   await Promise.all([callbacks.idle(), updates.idle()]);
-  await untilFinished(stage, FINISH_LIMIT_MS, progress);
+  await finishAndStop(stage, { limitMs: FINISH_LIMIT_MS, progress, byHand: () => refundByHand(shop) });
   return kills;
 }
 
@@ -126,13 +132,33 @@ async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: 
   for (const [name, count] of killing.kills) kills.set(name, (kills.get(name) ?? 0) + count);
 }
 
-/** Half of the kills come between an effect outside and its answer, where a repeat would be a second effect. */
+/** The refunds and receipts that the day has left are tried on while answers are lost: most of them on a slow machine. */
+async function processRest(shop: Shop): Promise<void> {
+  const until = performance.now() + REST_LIMIT_MS;
+  while (performance.now() < until) {
+    const open = await readUnfinished(shop.stage.app.db);
+    if (!open.has('refunds') && !open.has('receipts')) return;
+    await passMinute(shop);
+    await wait(STEP_PAUSE_MS);
+  }
+}
+
+/** Not while a receipt is due: later than ten minutes after its payment it is looked up in any case, and a slow machine takes long for one. */
+async function passMinute({ stage, random }: Shop): Promise<void> {
+  const { db, clock } = stage.app;
+  const due = await db.sql('SELECT id FROM receipts WHERE next_attempt_at <= $1::timestamptz LIMIT 1', [clock.now()]);
+  if (due.length > 0) return;
+  await stage.skipTime(random.between(STEP_SECONDS.min, STEP_SECONDS.max) * SECOND_MS);
+}
+
+/** More than half of the kills come between an effect outside and its answer, where a repeat would be a second effect. */
 function aim({ stage }: Shop, random: SeededRandom, kill: () => Promise<void>): Promise<void> {
   const at = random.next();
-  if (at < 0.5) return kill();
+  if (at < 0.4) return kill();
   const { paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
-  const proxy = at < 0.75 ? paymentProxy : at < 0.95 ? receiptProxy : messengerProxy;
-  return proxy.atNextEffect(kill, AIM_LIMIT_MS);
+  if (at < 0.6) return paymentProxy.atNextEffect(kill, AIM_LIMIT_MS);
+  const proxy = at < 0.8 ? paymentProxy : at < 0.95 ? receiptProxy : messengerProxy;
+  return proxy.atNextEffect(kill, AIM_LIMIT_MS, 'once');
 }
 
 async function toggleTaxService({ stage, random }: Shop, isStopping: () => boolean): Promise<void> {

@@ -1,8 +1,9 @@
 /** What the operator does by commands: refunds of payments, decisions about cases. Two at once where only one may succeed. */
+import { addMs, DAY_MS } from '../../../src/core/clock.ts';
 import { isAppError } from '../../../src/core/errors.ts';
 import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
 import { type CaseDecision, listCases, resolveCase } from '../../../src/domain/payments/resolve-case.ts';
-import { countOne, type Shop } from './shop.ts';
+import { countOne, perform, type Shop } from './shop.ts';
 
 const OPERATOR = { kind: 'system', name: 'drill' } as const;
 
@@ -39,6 +40,26 @@ export async function resolveCases(shop: Shop): Promise<void> {
     const once = async (decision: CaseDecision) =>
       command(shop, `case ${found.kind} ${decision.resolution}`, () => resolveCase(app, OPERATOR, found.id, decision));
     await Promise.all([once(choose()), once(choose())]);
+  }
+}
+
+/**
+ * Follows the alarm `payment_refund_stuck` as docs/operations.md says: what CloudPayments has not given back for a day is given back in its
+ * cabinet. A refund that it has carried out waits for its notification.
+ */
+export async function refundByHand(shop: Shop): Promise<void> {
+  const { app, fakes } = shop.stage;
+  const stuck = await app.db.sql<{ orderId: string; amountKopeks: bigint; known: number }>(
+    `SELECT p.order_id, r.amount_kopeks, (SELECT count(*)::int FROM payment_reversals v WHERE v.payment_id = p.id AND v.status = 'done') AS known
+     FROM payment_reversals r JOIN payments p ON p.id = r.payment_id
+     WHERE r.status = 'requested' AND r.method = 'cloudpayments' AND r.created_at < $1::timestamptz`,
+    [addMs(app.clock.now(), -DAY_MS)],
+  );
+  const invoices = new Map((await fakes.payments.list()).map((invoice) => [invoice.orderId, invoice]));
+  for (const { orderId, amountKopeks, known } of stuck) {
+    const { id, reversals } = invoices.get(orderId)!;
+    if (reversals.length === known && (await perform(shop, id, 'refund', Number(amountKopeks))))
+      countOne(shop.deeds.commands, 'refund by hand');
   }
 }
 

@@ -80,6 +80,8 @@ export interface ChargeRow {
   userId: number;
   status: string;
   paidPayments: number;
+  /** One of its attempts was given up without an answer; a notification may credit it afterwards. */
+  isUnclear: boolean;
 }
 
 export interface WithdrawalRow {
@@ -159,7 +161,8 @@ export async function readShopFacts({ app, fakes, people, tariffs }: ShopStage, 
     charges: await rows<ChargeRow>(
       db,
       `SELECT c.id, s.user_id, c.status, (SELECT count(*)::int FROM recurrent_attempts a JOIN payments p ON p.id = a.payment_id
-         WHERE a.charge_id = c.id AND p.transaction_id IS NOT NULL) AS paid_payments
+         WHERE a.charge_id = c.id AND p.transaction_id IS NOT NULL) AS paid_payments,
+         EXISTS (SELECT 1 FROM recurrent_attempts a WHERE a.charge_id = c.id AND a.reason = 'unclear') AS is_unclear
        FROM recurrent_charges c JOIN subscriptions s ON s.id = c.subscription_id ORDER BY c.id`,
     ),
     withdrawals: await rows<WithdrawalRow>(

@@ -33,11 +33,13 @@ export interface ShopStage {
   /** Kills all instances at once and waits until the database has ended what they had begun. */
   killAll(): Promise<void>;
   startAll(): Promise<void>;
+  /** Lets all instances end what they are doing, and stops them. */
+  stopAll(): Promise<void>;
   /** Ends the leases of a process that was killed, which would hinder the others for minutes. */
   endLeases(): Promise<void>;
   /** Moves service time while no instance runs: jobs that were being run are free again, as their time limits have passed. */
   passTime(ms: number): Promise<void>;
-  /** Moves service time while nothing is being done. */
+  /** Moves service time, by less than any lease of it where something is being done. */
   skipTime(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -67,7 +69,7 @@ const SETTINGS = {
   PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES: '1',
   NALOGO_ENABLED: 'true',
   NALOGO_QUEUE_RECEIPT_DELAY: '0',
-  NALOGO_QUEUE_CHECK_INTERVAL: '5',
+  NALOGO_QUEUE_CHECK_INTERVAL: '2',
   REFERRAL_WITHDRAWAL_ENABLED: 'true',
   REFERRAL_WITHDRAWAL_MIN_AMOUNT_KOPEKS: '1000',
   REFERRAL_WITHDRAWAL_COOLDOWN_DAYS: '0',
@@ -123,6 +125,7 @@ export async function openShopStage({ serverUrl, random }: ShopStageOptions): Pr
       await database.jobDatabase.executeSql(old, [SANDBOX_HOST_KEY]);
     };
     const startAll = async () => void (await Promise.all(instances.map((instance) => instance.start())));
+    const stopAll = async () => void (await Promise.all(instances.map((instance) => instance.stop())));
     // The first start makes the rows of an installation.
     await instances[0]!.start();
     await instances[1]!.start();
@@ -131,7 +134,7 @@ export async function openShopStage({ serverUrl, random }: ShopStageOptions): Pr
     const people = await makePeople(app);
     const tokens = await signTokens(people.all, TOKEN_HOURS);
     return {
-      ...{ app, database, fakes, instances, logFolder, people, tariffs, apiToken, endLeases, startAll, close },
+      ...{ app, database, fakes, instances, logFolder, people, tariffs, apiToken, endLeases, startAll, stopAll, close },
       tokenOf: (userId) => tokens.get(userId)!,
       killAll: async () => {
         await Promise.all(instances.map((instance) => instance.kill()));

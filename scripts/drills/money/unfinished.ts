@@ -54,20 +54,43 @@ const STEP_MS = 9 * MINUTE_MS;
 const POLL_MS = 250;
 
 /**
+ * Waits until nothing is unfinished, and stops the instances, so that no scheduled job changes anything while the proofs read.
+ * @param limitMs how long it waits; what is unfinished afterwards is for the proof
+ * @param byHand what an administrator does about work that waits for him
+ */
+export async function finishAndStop(
+  stage: ShopStage,
+  { limitMs, progress, byHand }: { limitMs: number; progress: (text: string) => void; byHand: () => Promise<void> },
+): Promise<void> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    await untilFinished(stage, { until, progress, byHand });
+    await stage.stopAll();
+    // One may have begun something since, for example a renewal that has just become due.
+    if ((await readUnfinished(stage.app.db)).size === 0 || performance.now() >= until) return;
+    await stage.startAll();
+  }
+}
+
+/**
  * Waits until nothing is unfinished. Whenever nothing is being done, the scheduled jobs are sent, as the next round would; when nothing
  * is due then either, service time is moved.
- * @param limitMs how long it waits; what is unfinished afterwards is for the proof
  */
-export async function untilFinished(stage: ShopStage, limitMs: number, progress: (text: string) => void): Promise<void> {
+async function untilFinished(
+  stage: ShopStage,
+  { until, progress, byHand }: { until: number; progress: (text: string) => void; byHand: () => Promise<void> },
+): Promise<void> {
   const { app } = stage;
-  const until = performance.now() + limitMs;
   let isSent = false;
   for (let round = 0; performance.now() < until; round += 1) {
     const open = await readUnfinished(app.db);
     if (open.size === 0) return;
     if (round % 40 === 39) progress([...open].map(([name, list]) => `${list.length} ${name}`).join(', '));
     if (await isIdle(app.db)) {
-      if (isSent) await stage.skipTime(STEP_MS);
+      if (isSent) {
+        await byHand();
+        await stage.skipTime(STEP_MS);
+      }
       for (const name of SCHEDULED) await app.jobs.send(name as keyof JobTypes, {} as never, { singletonKey: name });
       isSent = !isSent;
     }

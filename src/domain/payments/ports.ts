@@ -222,13 +222,15 @@ export interface RefundRequest {
   isWhole: boolean;
   /** The same for every try of one refund. */
   idempotencyKey: string;
+  /** Only where an earlier try may have been carried out: when the refund was requested. A provider forgets a key after some time. */
+  repeatedSince?: Date;
 }
 
-/** What the provider did with it. `pending` = accepted, not carried out yet. */
-export interface RefundAnswer {
-  reversalId: string;
-  state: 'done' | 'pending';
-}
+/**
+ * What the provider did with it. `pending` = accepted, not carried out yet. `unclear` = it was not asked again, since an earlier try may have
+ * been carried out and a repeat would be a second refund: only its report can tell.
+ */
+export type RefundAnswer = { reversalId: string; state: 'done' | 'pending' } | { state: 'unclear' };
 
 /** What a provider itself says of one way to pay. */
 export interface ProviderLimit {

@@ -8,11 +8,15 @@ export interface FakeShop {
   now(): Date;
   /** Address of the hosted payment page. */
   payUrl(invoice: SandboxInvoice): string;
-  /** Creates an invoice; one of the same order id is returned as it is. */
-  create(draft: InvoiceDraft): Promise<SandboxInvoice>;
+  /** Creates an invoice; one of the same order id is returned as it is, as long as the provider remembers that it was made. Default: for ever. */
+  create(draft: InvoiceDraft, rememberedMs?: number): Promise<SandboxInvoice>;
   find(matches: (invoice: SandboxInvoice) => boolean): Promise<SandboxInvoice | undefined>;
-  /** Performs an action of the shop, for example a refund. @returns null when the state of the invoice does not allow it */
-  act(id: string, action: InvoiceAction, refundKopeks?: number, reversalId?: string): Promise<SandboxInvoice | null>;
+  /**
+   * Performs an action of the shop, for example a refund.
+   * @param key the idempotency key of a refund, which is stored with it
+   * @returns null when the state of the invoice does not allow it
+   */
+  act(id: string, action: InvoiceAction, refundKopeks?: number, key?: string): Promise<SandboxInvoice | null>;
 }
 
 /** A callback to post. */

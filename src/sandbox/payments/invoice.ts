@@ -3,6 +3,8 @@ export type SandboxInvoiceStatus = 'pending' | 'paid' | 'underpaid' | 'failed' |
 /** Money that went back to the payer; kopeks. */
 export interface SandboxReversal {
   id: string;
+  /** The idempotency key of the shop's request, where the wire has one. */
+  key?: string;
   kind: 'refund' | 'chargeback';
   amountKopeks: number;
   /** ISO 8601, UTC. */
@@ -79,7 +81,7 @@ export function allowedActions({ status }: SandboxInvoice): InvoiceAction[] {
 export function applyAction(
   invoice: SandboxInvoice,
   action: InvoiceAction,
-  { now, refundKopeks, reversalId }: { now: Date; refundKopeks?: number; reversalId: string },
+  { now, refundKopeks, reversal }: { now: Date; refundKopeks?: number; reversal: Pick<SandboxReversal, 'id' | 'key'> },
 ): boolean {
   const step = stepOf(action);
   if (!step.from.includes(invoice.status)) return false;
@@ -87,7 +89,7 @@ export function applyAction(
     const left = invoice.paidKopeks - invoice.reversals.reduce((sum, { amountKopeks }) => sum + amountKopeks, 0);
     const amountKopeks = refundKopeks ?? left;
     if (amountKopeks <= 0 || amountKopeks > left) return false;
-    invoice.reversals.push({ id: reversalId, kind: step.reverses, amountKopeks, at: now.toISOString() });
+    invoice.reversals.push({ ...reversal, kind: step.reverses, amountKopeks, at: now.toISOString() });
     if (amountKopeks === left) invoice.status = step.to;
     return true;
   }
@@ -100,6 +102,21 @@ export function applyAction(
 }
 
 const stepOf = (action: InvoiceAction): Step => INVOICE_ACTIONS[action];
+
+/** The refund that a request with this key has made, as long as the provider remembers the key; of what comes later it makes another one. */
+export function refundOfKey(
+  { reversals }: SandboxInvoice,
+  key: string,
+  now: Date,
+  rememberedMs: number,
+): SandboxReversal | undefined {
+  return reversals.find((known) => known.key === key && isRemembered(known.at, now, rememberedMs));
+}
+
+/** Whether what was made with a key at this moment is returned to a request that repeats it. */
+export function isRemembered(at: string, now: Date, rememberedMs: number): boolean {
+  return now.getTime() - new Date(at).getTime() < rememberedMs;
+}
 
 /** Kopeks as decimal rubles with two places. */
 export function rublesText(kopeks: number): string {

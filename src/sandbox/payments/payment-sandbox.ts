@@ -11,7 +11,14 @@ import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { type CallbackKnobs, CallbackSender } from './callback-sender.ts';
 import type { FakeShop, FakeWire } from './fake-wire.ts';
-import { applyAction, type InvoiceAction, type InvoiceDraft, isInvoiceAction, type SandboxInvoice } from './invoice.ts';
+import {
+  applyAction,
+  type InvoiceAction,
+  type InvoiceDraft,
+  isInvoiceAction,
+  isRemembered,
+  type SandboxInvoice,
+} from './invoice.ts';
 import { payPage } from './pay-page.ts';
 import { FAKE_WIRES } from './wires/all-wires.ts';
 
@@ -48,7 +55,9 @@ export interface PaymentSandbox {
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
   /** Lets tests answer requests of adapters in place of the fake, sooner or later; null of the function = the fake answers. */
-  intercept(answer: ((request: LoopbackRequest, method: string) => LoopbackReply | null | Promise<LoopbackReply>) | null): void;
+  intercept(
+    answer: ((request: LoopbackRequest, method: string) => LoopbackReply | null | Promise<LoopbackReply | null>) | null,
+  ): void;
   close(): Promise<void>;
 }
 
@@ -68,11 +77,12 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
   const perform = async (
     id: string,
     action: InvoiceAction,
-    { refundKopeks, reversalId = randomUUID() }: { refundKopeks?: number | undefined; reversalId?: string | undefined },
+    { refundKopeks, key }: { refundKopeks?: number | undefined; key?: string | undefined },
   ): Promise<SandboxInvoice | null> => {
     const changed = await state.update(({ invoices }) => {
       const invoice = invoices.find((candidate) => candidate.id === id);
-      const step = { now: now(), reversalId, ...(refundKopeks === undefined ? {} : { refundKopeks }) };
+      const reversal = { id: randomUUID(), ...(key === undefined ? {} : { key }) };
+      const step = { now: now(), reversal, ...(refundKopeks === undefined ? {} : { refundKopeks }) };
       return invoice && applyAction(invoice, action, step) ? structuredClone(invoice) : null;
     });
     const wire = FAKE_WIRES.get(changed?.wire ?? '');
@@ -85,10 +95,13 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     return changed;
   };
 
-  /** Creates one invoice per order id, however often it is requested. */
-  const create = (wire: string, draft: InvoiceDraft): Promise<SandboxInvoice> =>
+  /** Creates one invoice per order id that is remembered, however often it is requested. */
+  const create = (wire: string, draft: InvoiceDraft, rememberedMs = Number.POSITIVE_INFINITY): Promise<SandboxInvoice> =>
     state.update(({ invoices }) => {
-      const known = invoices.find((invoice) => invoice.wire === wire && invoice.orderId === draft.orderId);
+      const known = invoices.find(
+        ({ wire: of, orderId, createdAt }) =>
+          of === wire && orderId === draft.orderId && isRemembered(createdAt, now(), rememberedMs),
+      );
       if (known) return known;
       const invoice: SandboxInvoice = {
         ...{ currency: 'RUB', option: null, returnUrl: null, metadata: {}, ...draft },
@@ -110,9 +123,9 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
 
   const shopOf = ({ method }: FakeWire): FakeShop => ({
     ...{ secret, now, payUrl },
-    create: (draft) => create(method, draft),
+    create: (draft, rememberedMs) => create(method, draft, rememberedMs),
     find: async (matches) => (await state.read()).invoices.find((invoice) => invoice.wire === method && matches(invoice)),
-    act: (id, action, refundKopeks, reversalId) => perform(id, action, { refundKopeks, reversalId }),
+    act: (id, action, refundKopeks, key) => perform(id, action, { refundKopeks, key }),
   });
 
   const hosted = async (request: LoopbackRequest, id: string, action: string | undefined): Promise<LoopbackReply> => {

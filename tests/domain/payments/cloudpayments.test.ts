@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
+import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { changedTables, databaseDigests } from '../../support/database-digests.ts';
 import { cloudpaymentsCase, notification } from '../../support/providers/cloudpayments-case.ts';
@@ -221,5 +223,88 @@ describe('a payment', () => {
       for (let copy = 0; copy < 2; copy++) await stage.deliver(part);
     }
     expect((await factsOf(stage)).balance).toBe(20_000);
+  });
+});
+
+/** 03a section 12: the provider keeps the key of a refund for an hour, and no call lists the refunds of a payment. */
+describe('a refund that was requested here, and whose answer was lost', () => {
+  const PART = 20_000;
+  const CUT = { status: 0, contentType: '', body: '', isCut: true };
+  const REFUND = '/payments/refund';
+
+  /** Requests the refund of a paid invoice, and sends it while no answer comes through. */
+  const sentUnanswered = async (amountKopeks: number | null, { isCarriedOut }: { isCarriedOut: boolean }) => {
+    stage = await aProviderStage(cloudpaymentsCase);
+    const { app, sandbox, current } = stage;
+    for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
+    const order = { paymentId: current.paymentId, amountKopeks, reason: 'asked for it', requestedBy: 'test' };
+    const { refundId } = await requestRefund(app, order);
+    let isPassedOn = false;
+    sandbox.intercept(async ({ path, method, body, headers }) => {
+      if (path !== REFUND || isPassedOn) return null;
+      isPassedOn = true;
+      const { authorization = '', 'x-request-id': key = '' } = headers;
+      const request = { method, body, headers: { authorization, 'content-type': 'application/json', 'x-request-id': key } };
+      if (isCarriedOut) await fetch(`${sandbox.server.url}/cloudpayments${path}`, request);
+      isPassedOn = false;
+      return CUT;
+    });
+    await expect(sendRefund(app, { reversalId: refundId })).rejects.toMatchObject({ failure: 'unavailable' });
+    sandbox.intercept(null);
+    return { staged: stage, again: () => sendRefund(app, { reversalId: refundId }) };
+  };
+  /** Kopeks that the provider gave back, the states of the refunds here, and the balance. */
+  const refundFacts = async (staged: ProviderStage) => {
+    const invoice = (await staged.sandbox.list()).find(({ id }) => id === staged.current.invoice.id)!;
+    const rows = await staged.app.db.sql<{ status: string }>(
+      'SELECT status FROM payment_reversals WHERE payment_id = $1::int ORDER BY id',
+      [staged.current.paymentId],
+    );
+    return {
+      there: invoice.reversals.map(({ amountKopeks }) => amountKopeks),
+      here: rows.map(({ status }) => status),
+      balance: (await factsOf(staged)).balance,
+    };
+  };
+
+  test('is sent again with its key within the hour, and carried out once', async () => {
+    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: true });
+    staged.t.clock.advance(30 * MINUTE_MS);
+    await again();
+    expect(await refundFacts(staged)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
+  });
+
+  test.each([PART, null])(
+    'of %s kopeks is not sent again when the key is forgotten: its notification ends it',
+    async (kopeks) => {
+      const { staged, again } = await sentUnanswered(kopeks, { isCarriedOut: true });
+      const amount = kopeks ?? 50_000;
+      staged.t.clock.advance(2 * HOUR_MS);
+      for (let time = 0; time < 2; time++) await again();
+      const waiting = { there: [amount], here: ['requested'], balance: 50_000 - amount };
+      expect(await refundFacts(staged)).toEqual(waiting);
+      const { chargeId } = (await findPayment(staged.app.db, staged.current.paymentId))!;
+      const change = { PaymentTransactionId: chargeId, OperationType: 'Refund', Amount: `${amount / 100}.00` };
+      await staged.deliver(notification(staged, 'refund', { ...change, TransactionId: `7${staged.current.paymentId}` }));
+      await again();
+      expect(await refundFacts(staged)).toEqual({ ...waiting, here: ['done'] });
+      expect(await checkLedger(staged.app)).toEqual([]);
+    },
+  );
+
+  test('ends as refused when the payer has got the whole payment back in another way', async () => {
+    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });
+    for (const genuine of await staged.act('refund')) await staged.deliver(genuine);
+    staged.t.clock.advance(2 * HOUR_MS);
+    await again();
+    expect(await refundFacts(staged)).toEqual({ there: [50_000], here: ['failed', 'done'], balance: 0 });
+    expect(await checkLedger(staged.app)).toEqual([]);
+  });
+
+  test('is sent again at any time while the provider has given nothing back', async () => {
+    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });
+    staged.t.clock.advance(2 * HOUR_MS);
+    await again();
+    expect(await refundFacts(staged)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
   });
 });

@@ -117,7 +117,11 @@ function aShop(): ShopFacts {
         ...{ paymentId: null, transactionId: 15, refundTransactionId: null },
       },
     ],
-    charges: [{ id: 1, userId: RENEWER, status: 'paid', paidPayments: 1 }],
+    charges: [
+      { id: 1, userId: RENEWER, status: 'paid', paidPayments: 1, isUnclear: false },
+      // Its notification came after it had been given up.
+      { id: 2, userId: RENEWER, status: 'not_due', paidPayments: 1, isUnclear: true },
+    ],
     withdrawals: [
       { id: 1, userId: EARNER, amountKopeks: 5_000, status: 'completed', transactionId: 21, payoutTransactionId: 22 },
     ],
@@ -267,6 +271,12 @@ const FAULTS: readonly (readonly [name: string, prove: Proof, change: (shop: Sho
       proveRenewals,
       ({ charges }) => ({ charges: [{ ...charges[0]!, paidPayments: 2 }] }),
       /2 paid payments/,
+    ],
+    [
+      'a charge of the card that was paid and is not known as paid',
+      proveRenewals,
+      ({ charges }) => ({ charges: charges.map((row) => ({ ...row, isUnclear: false })) }),
+      /charge 2 is not_due with 1 paid payments/,
     ],
     [
       'a payout of another amount',

@@ -60,6 +60,17 @@ export async function findOpenReversalId(db: Db, id: number): Promise<string | n
   return row?.reversalId;
 }
 
+/** Whether the provider may have carried out this refund besides the reversals that are known: it gives back no more than was paid. */
+export async function isCoveredByRest(db: Db, id: number): Promise<boolean> {
+  const [row] = await db.sql<{ isCovered: boolean }>(
+    `SELECT r.amount_kopeks <= p.amount_kopeks - coalesce((SELECT sum(v.amount_kopeks) FROM payment_reversals v
+       WHERE v.payment_id = p.id AND v.status = 'done'), 0) AS is_covered
+     FROM payment_reversals r JOIN payments p ON p.id = r.payment_id WHERE r.id = $1::int`,
+    [id],
+  );
+  return row!.isCovered;
+}
+
 /** Stores the provider's id of a refund that it has accepted and not carried out yet. */
 export async function attachReversalId(db: Db, id: number, reversalId: string): Promise<void> {
   await db.sql(

@@ -6,7 +6,15 @@ import { refundFailedTitles } from '../payment-texts.ts';
 import { type PaymentProvider, ProviderError, type RefundAnswer } from '../ports.ts';
 import { readStarsCharge } from '../purpose-stars.ts';
 import { isMadeByCase } from '../rules.ts';
-import { attachReversalId, completeRefund, failRefund, findOpenReversalId, type RequestedRefund, startAttempt } from './repo.ts';
+import {
+  attachReversalId,
+  completeRefund,
+  failRefund,
+  findOpenReversalId,
+  isCoveredByRest,
+  type RequestedRefund,
+  startAttempt,
+} from './repo.ts';
 
 /** The provider has accepted the refund and has not carried it out: when it is asked again. */
 const ASK_AGAIN_MS = 5 * MINUTE_MS;
@@ -53,6 +61,7 @@ export async function sendRefund(app: App, { reversalId: id }: { reversalId: num
   }
   const answer = await ask(app, provider, refund);
   if (answer === null) return;
+  if (answer.state === 'unclear') return askLater(app, refund);
   if (answer.state === 'pending') {
     await attachReversalId(app.db, id, answer.reversalId);
     return askLater(app, refund);
@@ -82,9 +91,10 @@ async function isFoundReported(app: App, provider: PaymentProvider, refund: Requ
 
 /** @returns null when the provider refused: the refund has ended then */
 async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund): Promise<RefundAnswer | null> {
-  const { id, payment, amountKopeks, attempts } = refund;
+  const { id, payment, amountKopeks, attempts, createdAt } = refund;
   // The messenger gives stars back by the charge and the person, which the record of the charge has.
   const stars = await readStarsCharge(app, payment.id);
+  const mayBeCarriedOut = attempts > 1 && (await isCoveredByRest(app.db, id));
   try {
     return await provider.refund!({
       externalId: payment.externalId ?? payment.orderId,
@@ -95,6 +105,7 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
       // Of money that was credited to nobody all that came is given back.
       isWhole: payment.transactionId === null || amountKopeks === payment.amountKopeks,
       idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),
+      ...(mayBeCarriedOut ? { repeatedSince: createdAt } : {}),
     });
   } catch (error) {
     if (!(error instanceof ProviderError) || error.failure !== 'rejected') throw error;
@@ -119,7 +130,7 @@ async function askLater(app: App, { id, payment, createdAt }: RequestedRefund): 
   if (isStuck) {
     app.log.error(
       { alarm: 'payment_refund_stuck', refundId: id, paymentId: payment.id, method: payment.method },
-      'the provider has accepted a refund and not carried it out',
+      'a refund that the provider was asked for has no result',
     );
     await report(app, 'refund_stuck', id, payment.method);
   }

@@ -1,3 +1,4 @@
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import type { HttpClient } from '../../../core/http/http-client.ts';
 import {
   type CreatedInvoice,
@@ -17,16 +18,18 @@ import { callJson } from '../wire/provider-call.ts';
 import { receiveCloudpaymentsCallback } from './cloudpayments-callback.ts';
 import { type CloudpaymentsConnection, cloudpaymentsConnection } from './connection.ts';
 import { NOTIFICATION_SUBPATHS, notifiedState } from './notification-wire.ts';
-import { accountIdOf, foundState, orderBody, refundBody, unpaidState } from './order-wire.ts';
+import { accountIdOf, foundState, orderBody, refundBody, transactionBody, unpaidState } from './order-wire.ts';
 
 const METHOD = 'cloudpayments';
+/** How long a refund may be sent again with its key, which the provider keeps for an hour (03a section 12). */
+const KEY_MS = 50 * MINUTE_MS;
 
 /**
  * CloudPayments (03a section 12). An order is a link with our order id; each attempt to pay it is a transaction of the provider, whose id
  * identifies the money.
  */
 export function cloudpaymentsProvider(access: ProviderAccess): PaymentProvider {
-  const { http, settings } = access;
+  const { http, settings, now } = access;
   const account = providerAccount(METHOD, 'CloudPayments', () => cloudpaymentsConnection(access), access.isOn);
   const { connection, required } = account;
 
@@ -49,7 +52,7 @@ export function cloudpaymentsProvider(access: ProviderAccess): PaymentProvider {
       const form = parseWireForm(body);
       return form && notifiedState(form, subpath, connection()?.isTestTerminal ?? false);
     },
-    refund: async (request) => refundPayment(http, required(), request),
+    refund: async (request) => refundPayment(http, required(), request, now()),
   };
 }
 
@@ -100,18 +103,32 @@ async function findPayment(
   return state;
 }
 
+/**
+ * Gives a payment back, as a whole or in part. No call lists the refunds of a payment, and a key that the provider has forgotten makes a
+ * repeat a second refund. So a late repeat is sent only while nothing was given back of the payment; otherwise the notification about the
+ * refund decides, which an administrator's refund in the provider's cabinet has, too.
+ */
 async function refundPayment(
   http: HttpClient,
   connection: CloudpaymentsConnection,
-  { chargeId, amountKopeks, idempotencyKey }: RefundRequest,
+  { chargeId, amountKopeks, idempotencyKey, repeatedSince }: RefundRequest,
+  now: Date,
 ): Promise<RefundAnswer> {
   if (chargeId === null || !/^\d+$/.test(chargeId)) {
     throw new ProviderError(METHOD, 'rejected', 'The transaction of the payment is not known');
   }
+  const isLate = repeatedSince !== undefined && addMs(repeatedSince, KEY_MS) <= now;
+  if (isLate && !(await isUntouched(http, connection, chargeId))) return { state: 'unclear' };
   const answer = await call(http, connection, '/payments/refund', refundBody(chargeId, amountKopeks), idempotencyKey);
   const reversalId = textField(accepted(answer), 'TransactionId');
   if (reversalId === null) throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a refund');
   return { reversalId, state: 'done' };
+}
+
+/** Whether the provider says for certain that nothing was given back of a payment. */
+async function isUntouched(http: HttpClient, connection: CloudpaymentsConnection, chargeId: string): Promise<boolean> {
+  const model = objectField(await call(http, connection, '/payments/get', transactionBody(chargeId)), 'Model');
+  return textField(model, 'TransactionId') === chargeId && model?.Refunded === false;
 }
 
 /** The `Model` of a successful answer. @throws ProviderError `rejected`: refusals come with status 200 */

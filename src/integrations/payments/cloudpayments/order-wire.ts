@@ -38,6 +38,11 @@ export function orderBody(request: InvoiceRequest, { currency, returnUrl }: Clou
   });
 }
 
+/** Body of POST /payments/get. */
+export function transactionBody(transactionId: string): string {
+  return text({ TransactionId: new LosslessNumber(transactionId) });
+}
+
 /** Body of POST /payments/refund. */
 export function refundBody(transactionId: string, amountKopeks: number): string {
   return text({ TransactionId: new LosslessNumber(transactionId), Amount: new LosslessNumber(shortRublesText(amountKopeks)) });

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
 import type { FakeCallback, FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, rublesText, type SandboxInvoice } from '../invoice.ts';
+import { kopeksOf, refundOfKey, rublesText, type SandboxInvoice } from '../invoice.ts';
 import { webUrl } from '../web-url.ts';
 
 const PUBLIC_ID = 'pk_sandbox';
+/** For this long the provider remembers an `X-Request-ID` (03a section 12). */
+const KEY_MS = 60 * 60 * 1_000;
 
 /** CloudPayments (03a section 12): orders, the search by our order id, refunds; signed notifications as forms, each kind at its own path. */
 export const cloudpaymentsWire: FakeWire = {
@@ -17,6 +19,7 @@ export const cloudpaymentsWire: FakeWire = {
     if (request.method !== 'POST') return jsonReply(405, { Success: false, Message: 'Method not allowed' });
     if (request.path === '/orders/create') return create(request, shop);
     if (request.path === '/v2/payments/find') return find(request, shop);
+    if (request.path === '/payments/get') return get(request, shop);
     return request.path === '/payments/refund'
       ? refund(request, shop)
       : jsonReply(404, { Success: false, Message: 'No such path' });
@@ -114,7 +117,16 @@ const STATUS: Readonly<Record<string, string>> = { failed: 'Declined', paid: 'Co
 
 async function find(request: LoopbackRequest, shop: FakeShop): Promise<LoopbackReply> {
   const orderId = jsonObject(request.body)?.InvoiceId;
-  const invoice = await shop.find((candidate) => candidate.orderId === orderId);
+  return found(await shop.find((candidate) => candidate.orderId === orderId));
+}
+
+async function get(request: LoopbackRequest, shop: FakeShop): Promise<LoopbackReply> {
+  const id = jsonObject(request.body)?.TransactionId;
+  return found(await shop.find((candidate) => transactionId(candidate) === String(id)));
+}
+
+/** The latest transaction of an order, where somebody has tried to pay it. */
+function found(invoice: SandboxInvoice | undefined): LoopbackReply {
   const status = STATUS[invoice?.status ?? ''];
   if (!invoice || !status) return jsonReply(200, { Success: false, Message: 'Not found' });
   const { TransactionId, Amount, TestMode: _test, ...fields } = paymentFields(invoice);
@@ -136,8 +148,8 @@ async function refund(request: LoopbackRequest, shop: FakeShop): Promise<Loopbac
   const invoice = await shop.find((candidate) => transactionId(candidate) === String(body.TransactionId));
   const key = request.headers['x-request-id'];
   if (!invoice || amountKopeks === null) return refused('The transaction was not found');
-  const known = invoice.reversals.findIndex(({ id }) => id === key);
-  if (known >= 0) return done(reversalId(invoice, known));
+  const known = key === undefined ? undefined : refundOfKey(invoice, key, shop.now(), KEY_MS);
+  if (known) return done(reversalId(invoice, invoice.reversals.indexOf(known)));
   const changed = await shop.act(invoice.id, 'refund', amountKopeks, key);
   return changed ? done(reversalId(changed, changed.reversals.length - 1)) : refused('The amount is too large');
 }

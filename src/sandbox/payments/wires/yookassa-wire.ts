@@ -1,12 +1,21 @@
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
 import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { type InvoiceDraft, kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
+import {
+  type InvoiceDraft,
+  kopeksOf,
+  refundOfKey,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+} from '../invoice.ts';
 import { webUrl } from '../web-url.ts';
 
 /** YooKassa's shop id in the sandbox. */
 export const SANDBOX_SHOP_ID = 'sandbox';
 /** Option of an invoice whose card is to be saved. */
 const SAVE_OPTION = 'save_card';
+/** For this long the provider remembers an idempotence key (03a section 5). */
+const KEY_MS = 24 * 60 * 60 * 1_000;
 
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'pending',
@@ -102,7 +111,7 @@ async function create(request: LoopbackRequest, key: string, shop: FakeShop): Pr
   if (typeof body.payment_method_id === 'string') return chargeSaved(body, body.payment_method_id, key, shop);
   const draft = readCreateBody(body);
   if ('problem' in draft) return wireError(400, 'invalid_request', draft.problem);
-  return jsonReply(200, payment(await shop.create({ ...draft, orderId: key }), shop));
+  return jsonReply(200, payment(await shop.create({ ...draft, orderId: key }, KEY_MS), shop));
 }
 
 /** A charge of a saved card is paid at once, without the payer. */
@@ -111,7 +120,8 @@ async function chargeSaved(body: Record<string, unknown>, methodId: string, key:
   const amountKopeks = kopeksOf((body.amount as { value?: unknown } | undefined)?.value);
   if (!owner || amountKopeks === null) return wireError(400, 'invalid_request', owner ? 'amount' : 'payment_method_id');
   const metadata = (body.metadata ?? {}) as Record<string, unknown>;
-  const invoice = await shop.create({ orderId: key, amountKopeks, description: String(body.description ?? ''), metadata });
+  const draft = { orderId: key, amountKopeks, description: String(body.description ?? ''), metadata };
+  const invoice = await shop.create(draft, KEY_MS);
   const paid = await shop.act(invoice.id, 'pay');
   return jsonReply(200, payment(paid ?? invoice, shop));
 }
@@ -125,7 +135,7 @@ async function refund(request: LoopbackRequest, key: string, shop: FakeShop): Pr
   const kopeks = kopeksOf((body.amount as { value?: unknown } | undefined)?.value);
   const invoice = await shop.find((candidate) => candidate.id === body.payment_id);
   if (!invoice || kopeks === null) return wireError(400, 'invalid_request', invoice ? 'amount' : 'payment_id');
-  const done = invoice.reversals.find((reversal) => reversal.id === key);
+  const done = refundOfKey(invoice, key, shop.now(), KEY_MS);
   if (done) return jsonReply(200, wireRefund(invoice, done));
   const changed = await shop.act(invoice.id, 'refund', kopeks, key);
   return changed ? jsonReply(200, wireRefund(changed, changed.reversals.at(-1)!)) : wireError(400, 'invalid_request', 'amount');
