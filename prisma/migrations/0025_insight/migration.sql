@@ -121,6 +121,8 @@ ALTER TABLE statistics_mark ADD CONSTRAINT statistics_mark_one_row CHECK (id = 1
 -- The network of referrals: its users by id, and the referrers with most referrals, in all and of a campaign.
 CREATE INDEX users_referred ON users (id) WHERE referred_by_id IS NOT NULL;
 CREATE INDEX referrer_stats_invited ON referrer_stats (referrals DESC, user_id) WHERE referrals > 0;
+CREATE INDEX referrer_stats_earned ON referrer_stats (earned_kopeks DESC, user_id) WHERE referrals > 0;
+CREATE INDEX referrer_stats_former ON referrer_stats (user_id) WHERE referrals <= 0 AND earned_kopeks <> 0;
 CREATE INDEX campaign_registrations_referrers ON advertising_campaign_registrations (campaign_id, referrals DESC, user_id) WHERE referrals > 0;
 
 -- Fills the new counters, in days of UTC; the job insight.count-sales changes to the zone of the setting TIMEZONE. Transactions are counted by
