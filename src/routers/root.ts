@@ -17,6 +17,7 @@ import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
 import { adminPromoOffersRouter } from './admin/promo-offers.router.ts';
 import { adminPromocodesRouter } from './admin/promocodes.router.ts';
 import { adminRbacRouter } from './admin/rbac.router.ts';
+import { adminReferralNetworkRouter } from './admin/referral-network.router.ts';
 import { adminSalesStatsRouter } from './admin/sales-stats.router.ts';
 import { adminServersRouter } from './admin/servers.router.ts';
 import { adminSettingsRouter } from './admin/settings.router.ts';
@@ -171,6 +172,7 @@ export const appRouter = router({
     traffic: adminTrafficRouter,
     stats: adminStatsRouter,
     salesStats: adminSalesStatsRouter,
+    referralNetwork: adminReferralNetworkRouter,
     rbac: adminRbacRouter,
     rbacPolicies: adminPoliciesRouter,
     rbacAuditLog: adminAuditLogRouter,
