@@ -2,6 +2,7 @@
 import { mergeTexts } from './merge-texts.ts';
 import { ADMIN_CATALOG } from './operations/admin-catalog.ts';
 import { ADMIN_OPERATIONS } from './operations/admin-operations.ts';
+import { ADMIN_STATISTICS } from './operations/admin-statistics.ts';
 import { ADMIN_USERS } from './operations/admin-users.ts';
 import { BRANDING_OPERATIONS } from './operations/branding.ts';
 import { CABINET_IDENTITY } from './operations/cabinet-identity.ts';
@@ -30,4 +31,5 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   ADMIN_USERS,
   ADMIN_CATALOG,
   ADMIN_OPERATIONS,
+  ADMIN_STATISTICS,
 ]);
