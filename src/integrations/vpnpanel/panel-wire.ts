@@ -309,7 +309,10 @@ const wireNode = z.object({
 });
 
 export function fromWireNode(value: unknown): PanelNode {
-  const { system, versions, xrayVersion, nodeVersion, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = readPart(wireNode, value);
+  const { system, versions, xrayVersion, nodeVersion, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = readPart(
+    wireNode,
+    value,
+  );
   return {
     ...node,
     coreUptime: xrayUptime,

@@ -11,7 +11,8 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'GET /users.page': 'Number of the page, from 1; another way to give `offset`.',
   'GET /users.per_page': 'Number of records per page; another way to give `limit`.',
 
-  'Cabinet Admin Stats.limit': 'Greatest number of records in the answer; values outside of 1 to 100 count as the nearest of these.',
+  'Cabinet Admin Stats.limit':
+    'Greatest number of records in the answer; values outside of 1 to 100 count as the nearest of these.',
   'Cabinet Admin Sales Stats.days': 'Number of days before today; at most 730 are counted. 0, negative or null = everything.',
   'Cabinet Admin Sales Stats.start_date': 'Start of the period, ISO 8601; without `end_date` it has no effect.',
   'Cabinet Admin Sales Stats.end_date': 'Last day of the period, ISO 8601; without `start_date` it has no effect.',

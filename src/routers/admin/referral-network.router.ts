@@ -57,7 +57,9 @@ export const adminReferralNetworkRouter = router({
     .query(({ ctx }) => readScopeOptions(ctx.app)),
 
   scoped: limited('scoped')
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/scoped`, tags, summary: 'The network around campaigns, partners and users' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/scoped`, tags, summary: 'The network around campaigns, partners and users' },
+    })
     .input(fromWire(ScopeQuery))
     .output(toWire(NetworkGraphResponse))
     .query(async ({ ctx, input }) => toGraph(await readScopedNetwork(ctx.app, input))),

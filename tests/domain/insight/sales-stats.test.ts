@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import type { Database } from '../../../src/core/db/database.ts';
-import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
 import { countSales } from '../../../src/domain/insight/sales/count-sales.ts';
 import type { PeriodRequest } from '../../../src/domain/insight/sales/period.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import { countTransactionsByDay } from '../../../src/domain/ledger/count-transactions.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import type { ContraAccount, Movement } from '../../../src/domain/ledger/types.ts';
+import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { type TestApp, TestClock, testApp } from '../../support/test-app.ts';
@@ -203,7 +203,9 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
           );
           break;
         case 2:
-          await sql('UPDATE transactions SET created_at = $1::timestamptz WHERE id = (SELECT max(id) FROM transactions)', [moment()]);
+          await sql('UPDATE transactions SET created_at = $1::timestamptz WHERE id = (SELECT max(id) FROM transactions)', [
+            moment(),
+          ]);
           break;
         default:
           await pay(user, moment(), 1 + random(9000), products[random(4)]!);
@@ -214,7 +216,10 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
       // Also periods that begin and end within a day, and the days on which clocks are changed.
       const from = index % 3 === 0 ? new Date('2026-10-25T00:00:00Z') : moment();
       const to = new Date(from.getTime() + (1 + random(25)) * DAY_MS);
-      const [last] = await t.app.db.sql<{ end: Date }>(`SELECT (date_trunc('day', $1::timestamptz AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS end`, [to]);
+      const [last] = await t.app.db.sql<{ end: Date }>(
+        `SELECT (date_trunc('day', $1::timestamptz AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS end`,
+        [to],
+      );
       await compare(between(from.toISOString(), to.toISOString()), from, new Date(last!.end.getTime() - 1), zone);
       if (index === 6) await count();
     }
@@ -294,7 +299,8 @@ describe('spec 06 section 4.5: trials and subscriptions', () => {
     await trial(last, DAY_2);
     const bought = await user(DAY_2);
     await aStoredSubscription(t.app, bought, { created_at: DAY_2 });
-    const providers = async () => (await readTrialStats(t.app, lastDays(30))).byProvider.map(({ provider, count: n }) => [provider, n]);
+    const providers = async () =>
+      (await readTrialStats(t.app, lastDays(30))).byProvider.map(({ provider, count: n }) => [provider, n]);
     expect(await providers()).toEqual([
       ['vk', 1],
       ['email', 1],
@@ -322,11 +328,10 @@ describe('spec 06 section 4.5: trials and subscriptions', () => {
     const rate = async () => (await readSalesSummary(t.app, lastDays(30))).trialToPaidConversion;
     expect(await rate()).toBe(50);
     const convert = (days: number | null) =>
-      sql(`INSERT INTO subscription_conversions (user_id, converted_at, trial_duration_days) VALUES ($1::int, $2::timestamptz, $3::int)`, [
-        paid,
-        DAY_2,
-        days,
-      ]);
+      sql(
+        `INSERT INTO subscription_conversions (user_id, converted_at, trial_duration_days) VALUES ($1::int, $2::timestamptz, $3::int)`,
+        [paid, DAY_2, days],
+      );
     await convert(3);
     await convert(4);
     await convert(null);

@@ -80,7 +80,9 @@ export async function readRecentPayments(app: App, limit: number) {
     .flatMap((page) => page.items)
     .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || b.id - a.id)
     .slice(0, limit);
-  const people = new Map((await listPeople(app.db, [...new Set(newest.map((row) => row.userId))])).map((user) => [user.id, user]));
+  const people = new Map(
+    (await listPeople(app.db, [...new Set(newest.map((row) => row.userId))])).map((user) => [user.id, user]),
+  );
   return {
     payments: newest.flatMap((row) => {
       const user = people.get(row.userId);

@@ -84,7 +84,9 @@ export function listTopReferrers(db: Db, order: 'earnings' | 'invited', limit: n
     `${column} >= ${moment} AND ${column} < (utc_day(${moment}) + 1)::timestamp AT TIME ZONE 'UTC'`;
   const invited = (moment: string) => `(${days(moment, 'referrals')} + (SELECT count(*) FROM users r
     WHERE r.referred_by_id = f.user_id AND ${within(moment, 'r.created_at')}))::int`;
-  const earned = (moment: string) => `(${days(moment, 'earned_kopeks')} + (SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
+  const earned = (
+    moment: string,
+  ) => `(${days(moment, 'earned_kopeks')} + (SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
     WHERE e.user_id = f.user_id AND ${within(moment, 'e.created_at')}))::bigint`;
   const [today, week, month] = ['$2::timestamptz', '$3::timestamptz', '$4::timestamptz'] as const;
   return db.sql<ReferrerRow>(

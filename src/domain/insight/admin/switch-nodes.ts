@@ -6,7 +6,10 @@ import { listNodes, nodeNotFound } from '../../provisioning/nodes/read-nodes.ts'
 
 /** Restarts a node; the panel executes it later (spec 06 section 4.3). @throws AppError 400 'Failed to restart node' */
 export async function restartNode(app: App, actor: Actor, uuid: string): Promise<void> {
-  await refuseFailure('Failed to restart node', async () => (await runNodeAction(app, actor, uuid, 'restart')).outcome === 'done');
+  await refuseFailure(
+    'Failed to restart node',
+    async () => (await runNodeAction(app, actor, uuid, 'restart')).outcome === 'done',
+  );
 }
 
 /**

@@ -32,7 +32,8 @@ export interface UserNode extends Omit<UserRow, 'tariffName' | 'isTrial' | 'isLi
   subscriptionStatus: 'trial_active' | 'trial_expired' | 'paid_active' | 'paid_expired' | null;
 }
 
-export interface CampaignNode extends Pick<CampaignRow, 'id' | 'name' | 'startParameter' | 'isActive' | 'directUsers' | 'partnerUserId'> {
+export interface CampaignNode
+  extends Pick<CampaignRow, 'id' | 'name' | 'startParameter' | 'isActive' | 'directUsers' | 'partnerUserId'> {
   /** Registrants and whom they referred. */
   totalNetworkUsers: number;
   totalRevenueKopeks: number;

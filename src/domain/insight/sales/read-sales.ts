@@ -1,7 +1,16 @@
 import type { App } from '../../../core/app.ts';
 import { addMs } from '../../../core/clock.ts';
 import { isRealMethod } from '../rules.ts';
-import { type Change, changeBetween, checkRange, conversionRate, oneDecimal, type PeriodRequest, percentOf, writtenPeriod } from './period.ts';
+import {
+  type Change,
+  changeBetween,
+  checkRange,
+  conversionRate,
+  oneDecimal,
+  type PeriodRequest,
+  percentOf,
+  writtenPeriod,
+} from './period.ts';
 import { findPeriod, findWrittenPeriod, type Period } from './period-repo.ts';
 import { type RenewalDay, sumAllRenewals, sumRenewals } from './renewals-repo.ts';
 import { type SalesSum, sumDays, sumSales } from './sums-repo.ts';
@@ -83,7 +92,9 @@ export async function readTrialStats(app: App, request: PeriodRequest) {
   ]);
   const timed = counts.conversions.find((row) => row.key === 'timed');
   const days = [...new Set([...trialDays, ...registrationDays].map((row) => row.day))].sort();
-  const [trialsOn, registrationsOn] = [trialDays, registrationDays].map((rows) => new Map(rows.map((row) => [row.day, row.total])));
+  const [trialsOn, registrationsOn] = [trialDays, registrationDays].map(
+    (rows) => new Map(rows.map((row) => [row.day, row.total])),
+  );
   return {
     totalTrials: counts.newTrials,
     totalRegistrations: sum(counts.registrations, (row) => row.total),
@@ -118,7 +129,9 @@ export async function readSubscriptionSales(app: App, request: PeriodRequest) {
     avgOrderKopeks: average(revenue.amountKopeks, totalSales),
     topTariffName: byTariff[0]?.tariffName ?? '-',
     byTariff,
-    byPeriod: periods.map(({ key, total }) => ({ periodDays: Number(key), count: total })).sort((a, b) => a.periodDays - b.periodDays),
+    byPeriod: periods
+      .map(({ key, total }) => ({ periodDays: Number(key), count: total }))
+      .sort((a, b) => a.periodDays - b.periodDays),
     daily: days.map(({ day, payments, amountKopeks }) => ({ date: day, count: payments, revenueKopeks: amountKopeks })),
     dailyByTariff: [...totals(sold, (row) => `${row.day}${nameOf(row.key)}`)]
       .map(([key, count]) => ({ date: key.slice(0, 10), tariffName: key.slice(10), count }))
@@ -182,7 +195,9 @@ export async function readAddonStats(app: App, request: PeriodRequest) {
     addonRevenueKopeks: totalOf(sales.filter((row) => row.product === 'traffic')).amountKopeks,
     devicePurchases: devices.payments,
     deviceRevenueKopeks: devices.amountKopeks,
-    byPackage: packages.map(({ key, total }) => ({ trafficGb: Number(key), count: total })).sort((a, b) => a.trafficGb - b.trafficGb),
+    byPackage: packages
+      .map(({ key, total }) => ({ trafficGb: Number(key), count: total }))
+      .sort((a, b) => a.trafficGb - b.trafficGb),
     daily: days.map(({ day, total, amount }) => ({ date: day, count: total, totalGb: amount })),
     dailyDevices: ofDevices.map(({ day, payments }) => ({ date: day, count: payments })),
   };

@@ -30,8 +30,10 @@ const networkCampaign = (component: string): Record<string, string> => ({
   [`${component}.direct_users`]: 'Number of users who registered through the campaign.',
   [`${component}.total_network_users`]: 'The registrants and the users whom they referred.',
   [`${component}.total_revenue_kopeks`]: 'Completed payments of the registrants for subscriptions, kopeks.',
-  [`${component}.conversion_rate`]: 'Registrants with such a payment in percent of all, two decimals; 0 for none and in search results.',
-  [`${component}.avg_check_kopeks`]: 'Revenue divided by the registrants with a payment, rounded down; 0 for none and in search results.',
+  [`${component}.conversion_rate`]:
+    'Registrants with such a payment in percent of all, two decimals; 0 for none and in search results.',
+  [`${component}.avg_check_kopeks`]:
+    'Revenue divided by the registrants with a payment, rounded down; 0 for none and in search results.',
   [`${component}.top_referrers`]: 'The five registrants with the most referrals; empty in search results.',
 });
 
@@ -40,7 +42,8 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'DashboardStats.subscriptions': 'Subscriptions and purchases.',
   'DashboardStats.financial': 'Money from outside.',
   'DashboardStats.servers': 'Servers on sale.',
-  'DashboardStats.revenue_chart': 'Money from outside by day, of the last 30 times 24 hours, ascending; days without any are absent.',
+  'DashboardStats.revenue_chart':
+    'Money from outside by day, of the last 30 times 24 hours, ascending; days without any are absent.',
   'DashboardStats.tariff_stats': 'Subscriptions by tariff; null when there are no tariffs.',
   'NodesOverview.total': 'Number of nodes.',
   'NodesOverview.offline': 'Number of nodes that are neither connected nor switched off.',
@@ -52,7 +55,8 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'SubscriptionStats.trial': 'Those of them that are trials.',
   'SubscriptionStats.paid': 'Those of them that are no trial.',
   'SubscriptionStats.expired': 'All subscriptions that are not `active`.',
-  'SubscriptionStats.purchased_today': 'Number of completed payments for subscriptions since midnight in the time zone of the service.',
+  'SubscriptionStats.purchased_today':
+    'Number of completed payments for subscriptions since midnight in the time zone of the service.',
   'SubscriptionStats.purchased_week': 'Number of completed payments for subscriptions since the midnight 7 days before.',
   'SubscriptionStats.purchased_month': 'Number of completed payments for subscriptions since the midnight 30 days before.',
   'FinancialStats.income_today_kopeks': 'Top-ups and payments for subscriptions through providers since midnight, kopeks.',
@@ -111,18 +115,22 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'RecentPaymentItem.type': '`deposit` or `subscription_payment`.',
   'RecentPaymentItem.type_display': 'The type as a word in the language of the administrator.',
 
-  'SalesSummary.total_revenue_kopeks': 'Completed top-ups and payments for subscriptions through providers, and manual top-ups, kopeks.',
+  'SalesSummary.total_revenue_kopeks':
+    'Completed top-ups and payments for subscriptions through providers, and manual top-ups, kopeks.',
   'SalesSummary.manual_topup_kopeks': 'Completed top-ups by administrators, kopeks.',
   'SalesSummary.active_subscriptions': 'Subscriptions with status `active` that are no trial, now.',
   'SalesSummary.active_trials': 'Trials with status `active`, now.',
   'SalesSummary.new_trials': 'Trials that were created in the period.',
-  'SalesSummary.trial_to_paid_conversion': 'Paid ones in percent of new trials and paid ones, one decimal, at most 100; 0 for none.',
+  'SalesSummary.trial_to_paid_conversion':
+    'Paid ones in percent of new trials and paid ones, one decimal, at most 100; 0 for none.',
   'SalesSummary.renewals_count': 'Payments for subscriptions of users who had paid before the period.',
   'SalesSummary.addon_revenue_kopeks': 'Payments for traffic, kopeks.',
   'TrialsStatsResponse.total_trials': 'Trials that were created in the period.',
   'TrialsStatsResponse.total_registrations': 'Users who were created in the period.',
-  'TrialsStatsResponse.conversion_rate': 'Paid ones in percent of new trials and paid ones, one decimal, at most 100; 0 for none.',
-  'TrialsStatsResponse.avg_trial_duration_days': 'Mean duration of the trials that became paid in the period, days, one decimal; 0 for none.',
+  'TrialsStatsResponse.conversion_rate':
+    'Paid ones in percent of new trials and paid ones, one decimal, at most 100; 0 for none.',
+  'TrialsStatsResponse.avg_trial_duration_days':
+    'Mean duration of the trials that became paid in the period, days, one decimal; 0 for none.',
   'TrialsStatsResponse.by_provider': 'The trials by the way in which their user signs in, most first.',
   'TrialsStatsResponse.daily': 'Registrations and trials by day, ascending; days without any are absent.',
   'ProviderBreakdownItem.provider': '`vk`, `yandex`, `google`, `discord`, `email` or `messenger`.',
@@ -151,9 +159,11 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'DailyTariffSalesItem.count': 'Number of sales.',
   'RenewalsStatsResponse.total_renewals': 'Payments for subscriptions in the period of users who had paid before it.',
   'RenewalsStatsResponse.total_revenue_kopeks': 'Sum of these payments, kopeks.',
-  'RenewalsStatsResponse.renewal_rate': 'Renewals in percent of all payments for subscriptions in the period, one decimal; 0 for none.',
+  'RenewalsStatsResponse.renewal_rate':
+    'Renewals in percent of all payments for subscriptions in the period, one decimal; 0 for none.',
   'RenewalsStatsResponse.current_period': 'Renewals in the period.',
-  'RenewalsStatsResponse.previous_period': 'Renewals in the equally long window that ends where the period starts; 0 when everything is asked for.',
+  'RenewalsStatsResponse.previous_period':
+    'Renewals in the equally long window that ends where the period starts; 0 when everything is asked for.',
   'RenewalsStatsResponse.daily': 'Renewals in the period by day, ascending; days without any are absent.',
   'RenewalPeriodStats.count': 'Number of renewals.',
   'RenewalPeriodStats.revenue_kopeks': 'Sum of the renewals, kopeks.',
@@ -175,7 +185,8 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'DailyAddonItem.total_gb': 'Sum of the packages, GB.',
   'DailyDeviceItem.date': DAY,
   'DailyDeviceItem.count': 'Number of payments.',
-  'DepositsStatsResponse.total_deposits': 'Completed top-ups and payments for subscriptions through providers, and manual top-ups.',
+  'DepositsStatsResponse.total_deposits':
+    'Completed top-ups and payments for subscriptions through providers, and manual top-ups.',
   'DepositsStatsResponse.total_amount_kopeks': 'Their sum, kopeks.',
   'DepositsStatsResponse.avg_deposit_kopeks': 'Sum divided by the number, rounded down; 0 for none.',
   'DepositsStatsResponse.by_method': 'The same by payment method, largest sum first.',
@@ -191,7 +202,8 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
 
   'NetworkGraphResponse.users': 'Users by id; at most 5000, those with the lowest ids.',
   'NetworkGraphResponse.campaigns': 'Campaigns by id.',
-  'NetworkGraphResponse.edges': 'Who referred whom, who registered through which campaign, whose campaign it is; only between nodes of the answer.',
+  'NetworkGraphResponse.edges':
+    'Who referred whom, who registered through which campaign, whose campaign it is; only between nodes of the answer.',
   'NetworkGraphResponse.total_users': 'Number of users in the answer.',
   'NetworkGraphResponse.total_referrers': 'Those of them with referrals.',
   'NetworkGraphResponse.total_campaigns': 'Number of campaigns in the answer.',

@@ -6,14 +6,18 @@ const LIMITED = (limit: number) => `At most ${limit} requests a minute for each 
 export const ADMIN_STATISTICS: Readonly<Record<string, string>> = {
   'GET /cabinet/admin/stats/dashboard':
     'Returns nodes, subscriptions, money, servers, the revenue of the last 30 days by day and subscriptions by tariff. Without an answer of the panel there are no nodes.',
-  'GET /cabinet/admin/stats/system-info': 'Returns the release of the service and of its runtime, and how many users and active subscriptions there are.',
-  'GET /cabinet/admin/stats/nodes': 'Returns the nodes of the panel with their counts. Without an answer of the panel there are none.',
-  'POST /cabinet/admin/stats/nodes/{node_uuid}/restart': 'Asks the panel to restart a node; the panel does it later. Recorded in the audit log.',
+  'GET /cabinet/admin/stats/system-info':
+    'Returns the release of the service and of its runtime, and how many users and active subscriptions there are.',
+  'GET /cabinet/admin/stats/nodes':
+    'Returns the nodes of the panel with their counts. Without an answer of the panel there are none.',
+  'POST /cabinet/admin/stats/nodes/{node_uuid}/restart':
+    'Asks the panel to restart a node; the panel does it later. Recorded in the audit log.',
   'POST /cabinet/admin/stats/nodes/{node_uuid}/toggle':
     'Enables a node that is switched off at the panel, switches off any other, and returns the new state. Recorded in the audit log.',
   'GET /cabinet/admin/stats/referrals/top':
     'Returns the referrers who earned most and those who invited most, with today, 7 days, 30 days and in all. The totals are those of all referrers.',
-  'GET /cabinet/admin/stats/campaigns/top': 'Returns the campaigns whose registrants paid in most. The totals are those of all campaigns.',
+  'GET /cabinet/admin/stats/campaigns/top':
+    'Returns the campaigns whose registrants paid in most. The totals are those of all campaigns.',
   'GET /cabinet/admin/stats/payments/recent':
     'Returns the newest top-ups and payments for subscriptions, completed or not, and what was paid through providers today and in 7 days.',
   'GET /cabinet/admin/stats/sales/summary': `Returns revenue, new trials, conversion and renewals of a period, and the subscriptions of now. ${PERIOD}`,
