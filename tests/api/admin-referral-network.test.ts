@@ -246,7 +246,7 @@ describe('04 16.3: search', () => {
     expect((await found('Lee')).users).toEqual([]);
   });
 
-  test('04 16.4 hazard 2: a number beyond any id, control characters and surrogates are only text', async () => {
+  test('spec 04 section 16.4, hazard 2: a number beyond any id, control characters and surrogates are only text', async () => {
     for (const q of ['99999999999999999999999', '9223372036854775808', '\u0001', '%', '\\', "'"]) {
       expect((await get('/search', { q })).status).toBe(200);
     }
@@ -281,7 +281,7 @@ describe('04 16.1: limits', () => {
   });
 });
 
-test('04 16.4 hazard 1: a user cannot be below one of his own referrals, so no walk meets a cycle', async () => {
+test('spec 04 section 16.4, hazard 1: a user cannot be below one of his own referrals, so no walk meets a cycle', async () => {
   await expect(sql('UPDATE users SET referred_by_id = $1::int WHERE id = $2::int', [leaf, partner])).rejects.toThrow(
     /own referrers/,
   );

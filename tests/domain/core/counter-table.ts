@@ -48,7 +48,6 @@ const EARNINGS_AND_REFERRALS = `SELECT referred_by_id AS user_id, ${DAY} AS day,
   UNION ALL SELECT user_id, ${DAY}, 0, 0, amount_kopeks FROM referral_earnings`;
 
 export const COUNTERS: readonly Counter[] = [
-  ...STATISTICS,
   {
     name: 'users.balance_kopeks',
     maintained: 'SELECT id, balance_kopeks FROM users WHERE balance_kopeks <> 0 ORDER BY id',
@@ -206,4 +205,5 @@ export const COUNTERS: readonly Counter[] = [
     counted: `SELECT status, count(*)::int AS requests, sum(amount_kopeks)::bigint AS kopeks FROM withdrawal_requests GROUP BY 1 ORDER BY 1`,
     recount: 'recount_withdrawals',
   },
+  ...STATISTICS,
 ];

@@ -88,7 +88,7 @@ const FIRST_USERS = 10_000;
 /** Members whose username or e-mail contains the text, or whose id or messenger id it is; the lowest ids. */
 export async function searchMemberIds(db: Db, terms: SearchTerms, limit: number): Promise<number[]> {
   const contains = '(lower(u.username) LIKE lower($1) OR lower(u.email) LIKE lower($1))';
-  const byNumber = 'SELECT u.id FROM users u WHERE (u.id = $2::int OR u.messenger_id = $3::bigint) AND ' + IS_MEMBER;
+  const byNumber = `SELECT u.id FROM users u WHERE (u.id = $2::int OR u.messenger_id = $3::bigint) AND ${IS_MEMBER}`;
   const values = [terms.pattern, terms.id, terms.messengerId, limit];
   const first = await idsOf(
     db.sql<{ id: number }>(
