@@ -45,11 +45,11 @@ export async function findScope(db: Db, { campaignIds, partnerIds, userIds }: Sc
 }
 
 /**
- * SQL of a recursive term: `below` has the roots and all users below them, with the level. A user below another root is a root already, so
+ * SQL: `WITH RECURSIVE` whose `below` has the roots and all users below them, with the level. A user below another root is a root already, so
  * every user is reached once, on the only path to the nearest root.
  */
 const below = (roots: string) =>
-  `roots AS MATERIALIZED (${roots}),
+  `WITH RECURSIVE roots AS MATERIALIZED (${roots}),
    below (id, depth) AS (
      SELECT id, 0 FROM roots
      UNION SELECT u.id, b.depth + 1 FROM below b JOIN users u ON u.referred_by_id = b.id
@@ -59,7 +59,7 @@ const below = (roots: string) =>
 export function listScopeIds(db: Db, { campaignIds, partnerIds, userIds }: Scope, limit: number): Promise<number[]> {
   return idsOf(
     db.sql<{ id: number }>(
-      `WITH RECURSIVE ${below(`SELECT user_id AS id FROM advertising_campaign_registrations WHERE campaign_id = ANY($1::int[])
+      `${below(`SELECT user_id AS id FROM advertising_campaign_registrations WHERE campaign_id = ANY($1::int[])
          UNION SELECT unnest($2::int[]) UNION SELECT unnest($3::int[])`)},
        above (id, depth) AS (
          SELECT unnest($3::int[]), 0
@@ -74,7 +74,7 @@ export function listScopeIds(db: Db, { campaignIds, partnerIds, userIds }: Scope
 /** Users below one user, and what they paid for subscriptions; kopeks. */
 export async function sumBranch(db: Db, userId: number): Promise<{ users: number; spentKopeks: number }> {
   const [row] = await db.sql<{ users: number; spentKopeks: number }>(
-    `WITH RECURSIVE ${below('SELECT $1::int AS id')}
+    `${below('SELECT $1::int AS id')}
      SELECT count(*)::int AS users, coalesce(sum(y.total_spent_kopeks), 0)::bigint AS spent_kopeks
      FROM below b LEFT JOIN user_stats y ON y.user_id = b.id WHERE b.depth > 0`,
     [userId],

@@ -12,9 +12,10 @@ export interface RenewalDay {
 
 const IS_PAYMENT = `t.type = 'subscription_payment' AND ${IS_VISIBLE}`;
 
-/** Days with renewals, in order; days without any are left out. */
-const DAYS = `SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(payments)::bigint AS payments, sum(kopeks)::bigint AS amount_kopeks
-  FROM part GROUP BY day HAVING sum(payments) <> 0 ORDER BY day`;
+/** Days with renewals, in order; days without any are left out. @param part rows (day, payments, kopeks) */
+const daysOf = (part: string): string => `SELECT to_char(day, 'YYYY-MM-DD') AS day, sum(payments)::bigint AS payments,
+    sum(kopeks)::bigint AS amount_kopeks
+  FROM (${part}) AS part (day, payments, kopeks) GROUP BY day HAVING sum(payments) <> 0 ORDER BY day`;
 
 /**
  * Payments in a period of users who paid before it (spec 06 section 4.5, S rows of OLD users). Counted are whole days by the day of the
@@ -36,9 +37,8 @@ export function sumRenewals(db: Db, period: Period): Promise<RenewalDay[]> {
   return db.sql<RenewalDay>(
     `WITH uncounted AS MATERIALIZED (
        SELECT t.user_id, t.created_at, t.amount_kopeks FROM ${UNCOUNTED} t WHERE ${IS_PAYMENT}),
-     early AS MATERIALIZED (SELECT DISTINCT user_id FROM uncounted WHERE created_at < $1::timestamptz),
-     part (day, payments, kopeks) AS (
-       SELECT day, payments, amount_kopeks FROM payer_cohort_months
+     early AS MATERIALIZED (SELECT DISTINCT user_id FROM uncounted WHERE created_at < $1::timestamptz)
+     ${daysOf(`SELECT day, payments, amount_kopeks FROM payer_cohort_months
        WHERE day >= $3::text::date AND day <= $4::text::date AND first_month < date_trunc('month', $3::text::date)::date
        UNION ALL SELECT day, payments, amount_kopeks FROM payer_cohort_days
        WHERE first_day >= date_trunc('month', $3::text::date)::date AND first_day < $3::text::date
@@ -52,8 +52,7 @@ export function sumRenewals(db: Db, period: Period): Promise<RenewalDay[]> {
          OR EXISTS (SELECT 1 FROM payers p WHERE p.user_id = t.user_id AND p.first_paid_at < $1::timestamptz))
        UNION ALL SELECT ${day}, 1, abs(t.amount_kopeks) FROM early o JOIN payers p ON p.user_id = o.user_id
        JOIN transactions t ON t.user_id = o.user_id
-       WHERE p.first_paid_at >= $1::timestamptz AND t.id <= ${COUNTED} AND ${IS_PAYMENT} AND ${inPeriod})
-     ${DAYS}`,
+       WHERE p.first_paid_at >= $1::timestamptz AND t.id <= ${COUNTED} AND ${IS_PAYMENT} AND ${inPeriod}`)}`,
     [period.from, period.to, period.firstDay, period.lastDay, period.firstStart, period.lastEnd, period.zone],
   );
 }
@@ -64,9 +63,8 @@ export function sumAllRenewals(db: Db, period: Period): Promise<RenewalDay[]> {
   return db.sql<RenewalDay>(
     `WITH uncounted AS MATERIALIZED (
        SELECT t.user_id, t.created_at, t.amount_kopeks FROM ${UNCOUNTED} t WHERE ${IS_PAYMENT}),
-     repeated AS MATERIALIZED (SELECT user_id FROM uncounted GROUP BY user_id HAVING count(*) > 1),
-     part (day, payments, kopeks) AS (
-       SELECT day, payments, amount_kopeks FROM sales_days
+     repeated AS MATERIALIZED (SELECT user_id FROM uncounted GROUP BY user_id HAVING count(*) > 1)
+     ${daysOf(`SELECT day, payments, amount_kopeks FROM sales_days
        WHERE type = 'subscription_payment' AND day >= $3::text::date AND day <= $4::text::date
        UNION ALL SELECT day, -payers, -amount_kopeks FROM single_payment_days WHERE day >= $3::text::date AND day <= $4::text::date
        UNION ALL SELECT $4::text::date, -1, -abs(t.amount_kopeks) FROM transactions t
@@ -78,8 +76,7 @@ export function sumAllRenewals(db: Db, period: Period): Promise<RenewalDay[]> {
            OR t.user_id IN (SELECT user_id FROM repeated))
        UNION ALL SELECT ${day('p.first_paid_at')}, 1, p.amount_kopeks FROM payers p
        WHERE p.payments = 1 AND p.user_id IN (SELECT user_id FROM uncounted)
-         AND p.first_paid_at >= $1::timestamptz AND p.first_paid_at <= $2::timestamptz)
-     ${DAYS}`,
+         AND p.first_paid_at >= $1::timestamptz AND p.first_paid_at <= $2::timestamptz`)}`,
     [period.from, period.to, period.firstDay, period.lastDay, period.lastEnd, period.zone],
   );
 }
