@@ -1,6 +1,6 @@
+import type { App } from '../../src/core/app.ts';
 import { countSales } from '../../src/domain/insight/sales/count-sales.ts';
 import type { PeriodRequest } from '../../src/domain/insight/sales/period.ts';
-import type { App } from '../../src/core/app.ts';
 import { countTransactionsByDay } from '../../src/domain/ledger/count-transactions.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import type { ContraAccount, Movement } from '../../src/domain/ledger/types.ts';

@@ -14,7 +14,7 @@ import {
 import type { Movement } from '../../../src/domain/ledger/types.ts';
 import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
 import { aUser } from '../../support/builders.ts';
-import { between, countEverything, EVERYTHING, lastDays, payAt, postAt, type Product } from '../../support/statistics-setup.ts';
+import { between, countEverything, EVERYTHING, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';
 import { type TestApp, TestClock, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/insight/sales/read-sales.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
-import { between, countEverything, lastDays, payAt, postAt, type Product } from '../../support/statistics-setup.ts';
+import { between, countEverything, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';
 import { type TestApp, TestClock, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 
