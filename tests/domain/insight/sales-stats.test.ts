@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import type { Database } from '../../../src/core/db/database.ts';
+import { readDashboard } from '../../../src/domain/insight/admin/read-dashboard.ts';
+import { readFullStats } from '../../../src/domain/insight/read-stats.ts';
 import { countSales } from '../../../src/domain/insight/sales/count-sales.ts';
 import type { PeriodRequest } from '../../../src/domain/insight/sales/period.ts';
 import {
@@ -150,6 +152,33 @@ async function compare(request: PeriodRequest, from: Date, to: Date, zone: strin
   expect(summary.renewalsCount).toBe(shall.current.count);
 }
 
+/** The dashboard and `/stats/full`, whose sums are until now. */
+async function compareTotals(zone: string): Promise<void> {
+  const all = (await readPayments(zone)).filter((row) => row.at <= NOW);
+  const income = all.filter((row) => isReal(row.method));
+  const [dashboard, stats] = await Promise.all([readDashboard(t.app), readFullStats(t.app)]);
+  const [today, chartFrom] = [NOW.toISOString().slice(0, 10), new Date(NOW.getTime() - 30 * DAY_MS)];
+  const [local] = await t.app.db.sql<{ day: string }>("SELECT to_char($1::timestamptz AT TIME ZONE $2, 'YYYY-MM-DD') AS day", [
+    NOW,
+    zone,
+  ]);
+  expect(dashboard.financial).toEqual({
+    incomeTodayKopeks: kopeks(income.filter((row) => row.day === local!.day)),
+    incomeMonthKopeks: kopeks(income.filter((row) => row.day >= `${local!.day.slice(0, 7)}-01`)),
+    incomeTotalKopeks: kopeks(income),
+    subscriptionIncomeKopeks: kopeks(all.filter((row) => row.type === 'subscription_payment')),
+  });
+  const chart = byDay(income.filter((row) => row.at >= chartFrom));
+  expect(dashboard.revenueChart).toEqual(chart.map((day) => ({ date: day.date, amountKopeks: day.kopeks })));
+  expect(stats.transactions.totals).toMatchObject({
+    incomeKopeks: kopeks(income),
+    subscriptionIncomeKopeks: kopeks(all.filter((row) => row.type === 'subscription_payment')),
+  });
+  // Days of /stats are those of UTC.
+  const sinceMidnight = income.filter((row) => row.at.toISOString().slice(0, 10) === today);
+  expect(stats.transactions.today.incomeKopeks).toBe(kopeks(sinceMidnight));
+}
+
 describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is counted', () => {
   test.each(['UTC', 'Europe/Berlin', 'Asia/Kathmandu', 'America/Havana'])('%s', async (zone) => {
     await useZone(zone);
@@ -193,8 +222,10 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
       if (index === 6) await count();
     }
     await compare(EVERYTHING, new Date('2020-01-01'), NOW, zone, true);
+    await compareTotals(zone);
     await count();
     await compare(EVERYTHING, new Date('2020-01-01'), NOW, zone, true);
+    await compareTotals(zone);
   });
 });
 
