@@ -6,9 +6,11 @@ import type { SearchTerms } from '../../users/types.ts';
 /** Most levels up or down. */
 const MAX_DEPTH = 50;
 
-/** SQL: is user `u` in the network? */
-const IS_MEMBER = `(u.referred_by_id IS NOT NULL OR EXISTS (SELECT 1 FROM referrer_stats f WHERE f.user_id = u.id AND f.referrals > 0)
-  OR EXISTS (SELECT 1 FROM advertising_campaign_registrations r WHERE r.user_id = u.id))`;
+/**
+ * SQL: is user `u` in the network? Scalar subqueries on purpose: for EXISTS in an OR the planner may read the whole other table.
+ */
+const IS_MEMBER = `(u.referred_by_id IS NOT NULL OR (SELECT f.referrals FROM referrer_stats f WHERE f.user_id = u.id) > 0
+  OR (SELECT r.id FROM advertising_campaign_registrations r WHERE r.user_id = u.id) IS NOT NULL)`;
 
 const idsOf = async (rows: Promise<{ id: number }[]>): Promise<number[]> => (await rows).map(({ id }) => id);
 
@@ -82,8 +84,8 @@ export async function sumBranch(db: Db, userId: number): Promise<{ users: number
   return row!;
 }
 
-/** This many of the lowest ids are searched first: where that fills the answer, a common text needs no look at all its matches. */
-const FIRST_USERS = 10_000;
+/** This many of the lowest ids are searched first: where they fill the answer, a common text needs no look at all its matches. */
+const FIRST_USERS = 5_000;
 
 /** Members whose username or e-mail contains the text, or whose id or messenger id it is; the lowest ids. */
 export async function searchMemberIds(db: Db, terms: SearchTerms, limit: number): Promise<number[]> {
@@ -92,9 +94,11 @@ export async function searchMemberIds(db: Db, terms: SearchTerms, limit: number)
   const values = [terms.pattern, terms.id, terms.messengerId, limit];
   const first = await idsOf(
     db.sql<{ id: number }>(
-      `SELECT id FROM (
-         SELECT u.id FROM (SELECT * FROM users ORDER BY id LIMIT ${FIRST_USERS}) u WHERE ${contains} AND ${IS_MEMBER}
-         UNION ${byNumber} AND u.id <= (SELECT max(id) FROM (SELECT id FROM users ORDER BY id LIMIT ${FIRST_USERS}) x)) m
+      `WITH head AS MATERIALIZED (SELECT id FROM users ORDER BY id LIMIT ${FIRST_USERS}),
+         last AS MATERIALIZED (SELECT max(id) AS id FROM head)
+       SELECT id FROM (
+         (SELECT u.id FROM users u WHERE u.id <= (SELECT id FROM last) AND ${contains} AND ${IS_MEMBER} ORDER BY u.id LIMIT $4::int)
+         UNION SELECT n.id FROM (${byNumber}) n WHERE n.id <= (SELECT id FROM last)) m
        ORDER BY id LIMIT $4::int`,
       values,
     ),

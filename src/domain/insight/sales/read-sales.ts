@@ -209,10 +209,18 @@ export async function readDepositStats(app: App, request: PeriodRequest) {
   const sales = await sumSales(app.db, period, ['day', 'type', 'paymentMethod']);
   const counted = sales.filter(({ paymentMethod }) => isRealMethod(paymentMethod) || paymentMethod === 'manual');
   const total = totalOf(counted);
+  // Years of days have tens of thousands of rows: each is added once.
   const grouped = (keyOf: (row: (typeof counted)[number]) => string) => {
-    const groups = new Map<string, (typeof counted)[number][]>();
-    for (const row of counted) groups.set(keyOf(row), [...(groups.get(keyOf(row)) ?? []), row]);
-    return [...groups.values()].map((rows) => ({ ...rows[0]!, ...totalOf(rows) }));
+    const groups = new Map<string, (typeof counted)[number]>();
+    for (const row of counted) {
+      const group = groups.get(keyOf(row));
+      if (group === undefined) groups.set(keyOf(row), { ...row });
+      else {
+        group.payments += row.payments;
+        group.amountKopeks += row.amountKopeks;
+      }
+    }
+    return [...groups.values()];
   };
   return {
     totalDeposits: total.payments,
