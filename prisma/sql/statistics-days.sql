@@ -7,8 +7,8 @@
 --   conversions    converted_at; timed or untimed; trial_duration_days
 --   traffic        traffic_purchases.created_at; GB; GB
 --   servers        subscription_servers.connected_at; empty; paid_price_kopeks
--- Rows are only added: a change appends -1 and +1 and waits for no other transaction; one change in sixteen, at random, merges the unlocked
--- rows of its kind and day. A sum is exact within the reader's snapshot. Days are those of the zone in statistics_mark.
+-- Rows are only added: a change appends -1 and +1 and waits for no other transaction; the job insight.count-sales merges them every minute. A
+-- sum is exact within the reader's snapshot. Days are those of the zone in statistics_mark.
 
 CREATE OR REPLACE FUNCTION statistics_zone() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT zone FROM statistics_mark WHERE id = 1), 'UTC')
@@ -24,27 +24,36 @@ CREATE OR REPLACE FUNCTION statistics_day_start(p_day date) RETURNS timestamptz 
   FROM (SELECT p_day::timestamp AT TIME ZONE z.zone AS moment, z.zone FROM (SELECT statistics_zone() AS zone) z) m
 $$;
 
--- Appends a change: what was counted before, and what is to be counted now; a moment that is null is counted nowhere.
+-- Appends a change: what was counted before, and what is to be counted now; a moment that is null is counted nowhere. Every renewal comes
+-- here, so nothing else is done than this.
 CREATE OR REPLACE FUNCTION count_statistics(p_kind text, p_old_moment timestamptz, p_old_key text, p_old_amount bigint,
   p_new_moment timestamptz, p_new_key text, p_new_amount bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  v_day date;
+  v_zone text := coalesce((SELECT zone FROM statistics_mark WHERE id = 1), 'UTC');
+  v_old_day date := (p_old_moment AT TIME ZONE v_zone)::date;
+  v_new_day date := (p_new_moment AT TIME ZONE v_zone)::date;
 BEGIN
-  FOR v_day IN
-    INSERT INTO statistics_days AS s (kind, day, key, total, amount)
-    SELECT p_kind, c.day, c.key, sum(c.total), sum(c.amount) FROM (VALUES
-      (statistics_day(p_old_moment), p_old_key, -1, -p_old_amount),
-      (statistics_day(p_new_moment), p_new_key, 1, p_new_amount)) AS c (day, key, total, amount)
-    WHERE c.day IS NOT NULL GROUP BY c.day, c.key HAVING sum(c.total) <> 0 OR sum(c.amount) <> 0 RETURNING s.day
-  LOOP
-    IF random() < 1.0 / 16 THEN
-      WITH removed AS (
-        DELETE FROM statistics_days WHERE id IN (SELECT id FROM statistics_days WHERE kind = p_kind AND day = v_day FOR UPDATE SKIP LOCKED)
-        RETURNING key, total, amount)
-      INSERT INTO statistics_days (kind, day, key, total, amount)
-      SELECT p_kind, v_day, key, sum(total), sum(amount) FROM removed GROUP BY key HAVING sum(total) <> 0 OR sum(amount) <> 0;
-    END IF;
-  END LOOP;
+  IF (v_old_day, p_old_key, p_old_amount) IS NOT DISTINCT FROM (v_new_day, p_new_key, p_new_amount) THEN
+    RETURN;
+  END IF;
+  INSERT INTO statistics_days (kind, day, key, total, amount)
+  SELECT p_kind, c.day, c.key, c.total, c.amount
+  FROM (VALUES (v_old_day, p_old_key, -1, -p_old_amount), (v_new_day, p_new_key, 1, p_new_amount)) AS c (day, key, total, amount)
+  WHERE c.day IS NOT NULL;
+END $$;
+
+-- Merges the rows of each kind, day and key that no transaction has locked. Not during a recount, whose snapshot would not contain the merged
+-- rows.
+CREATE OR REPLACE FUNCTION compact_statistics() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('statistics_days'));
+  WITH several AS (SELECT kind, day FROM statistics_days GROUP BY kind, day HAVING count(*) > count(DISTINCT key)),
+  removed AS (
+    DELETE FROM statistics_days WHERE id IN (
+      SELECT s.id FROM statistics_days s JOIN several v ON v.kind = s.kind AND v.day = s.day FOR UPDATE OF s SKIP LOCKED)
+    RETURNING kind, day, key, total, amount)
+  INSERT INTO statistics_days (kind, day, key, total, amount)
+  SELECT kind, day, key, sum(total), sum(amount) FROM removed GROUP BY 1, 2, 3 HAVING sum(total) <> 0 OR sum(amount) <> 0;
 END $$;
 
 -- By which way a user signs in, the first of these (spec 06 section 4.5).
@@ -148,6 +157,7 @@ END $$;
 -- statistics-sales.sql counts begins anew: until the job has counted it, statistics read the transactions themselves.
 CREATE OR REPLACE FUNCTION recount_statistics(p_zone text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('statistics_days'));
   LOCK TABLE users, subscriptions, trial_origins, subscription_conversions, traffic_purchases, subscription_servers IN SHARE ROW EXCLUSIVE MODE;
   INSERT INTO statistics_mark AS m (id, zone) VALUES (1, p_zone) ON CONFLICT (id) DO UPDATE SET zone = EXCLUDED.zone, through_id = 0;
   DELETE FROM sales_days;

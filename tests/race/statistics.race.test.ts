@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countSalesStep, recountStatistics } from '../../src/domain/insight/sales/count-repo.ts';
+import { compactStatistics, countSalesStep, recountStatistics } from '../../src/domain/insight/sales/count-repo.ts';
 import { readDepositStats } from '../../src/domain/insight/sales/read-sales.ts';
 import { countTransactionsByDay } from '../../src/domain/ledger/count-transactions.ts';
 import { COUNTERS } from '../domain/core/counter-table.ts';
@@ -42,6 +42,7 @@ describe.runIf(serverUrl)('statistics', () => {
       rounds(async () => {
         await countTransactionsByDay(t.app, -1);
         await countSalesStep(t.app.db, 5);
+        await compactStatistics(t.app.db);
       });
     // Referrers have lower ids, so that no change closes a cycle.
     const refer = (worker: number) =>
@@ -97,6 +98,10 @@ describe.runIf(serverUrl)('statistics', () => {
     expect(await differing()).toEqual([]);
     await countEverything(t.app);
     expect(await differing()).toEqual([]);
+    const [rows] = await t.app.db.sql<{ most: number }>(
+      'SELECT max(n)::int AS most FROM (SELECT count(*) AS n FROM statistics_days GROUP BY kind, day, key) x',
+    );
+    expect(rows!.most).toBe(1);
     expect((await readDepositStats(t.app, EVERYTHING)).totalAmountKopeks).toBe(paid);
   });
 });

@@ -6,6 +6,11 @@ export async function countSalesStep(db: Db, most: number): Promise<boolean> {
   return row!.more;
 }
 
+/** Merges the rows of the counters that triggers keep. */
+export async function compactStatistics(db: Db): Promise<void> {
+  await db.sql('SELECT compact_statistics()::text AS done');
+}
+
 /** The zone in whose days is counted, and whether the database knows the other one. */
 export async function findZones(db: Db, wanted: string): Promise<{ current: string; isKnown: boolean }> {
   const [row] = await db.sql<{ current: string; isKnown: boolean }>(

@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { defineJob } from '../../../core/jobs/define-job.ts';
-import { countSalesStep, findZones, recountStatistics } from './count-repo.ts';
+import { compactStatistics, countSalesStep, findZones, recountStatistics } from './count-repo.ts';
 
 /** Ids counted in one transaction. */
 const STEP = 50_000;
@@ -14,6 +14,7 @@ const STEP = 50_000;
  */
 export async function countSales(app: App): Promise<void> {
   await followZone(app);
+  await inTransaction(app, (t) => compactStatistics(t.db));
   while (await inTransaction(app, (t) => countSalesStep(t.db, STEP)));
 }
 
