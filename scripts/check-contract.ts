@@ -36,6 +36,7 @@ const COMPLETE_TAGS = [
   ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
   ...['Cabinet Admin Payment Methods', 'Cabinet Admin Payments'],
   ...['Cabinet Info', 'pages', 'main-menu', 'welcome-texts'],
+  ...['Cabinet Admin Stats', 'Cabinet Admin Sales Stats', 'Cabinet Admin Referral Network'],
   ...['Admin Email Templates', 'Cabinet Notifications'],
   ...['Cabinet Admin Ban System', 'ban-notifications', 'Cabinet Admin Updates'],
 ];

@@ -164,6 +164,15 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   panel_traffic_fills: 'insight',
   panel_traffic_users: 'insight',
+  branch_sales: 'insight',
+  payer_cohort_days: 'insight',
+  payer_cohort_months: 'insight',
+  payers: 'insight',
+  sales_days: 'insight',
+  single_payment_days: 'insight',
+  statistics_days: 'insight',
+  statistics_mark: 'insight',
+  trial_origins: 'insight',
   panel_user_details: 'insight',
 
   release_notices: 'updates',

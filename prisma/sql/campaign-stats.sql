@@ -42,19 +42,19 @@ BEGIN
   FOR v_row IN
     INSERT INTO campaign_counters AS c (campaign_id, registrations, balance_issued_kopeks, subscription_registrations,
       tariff_registrations, deposits_kopeks, spent_kopeks, payers, had_paid, conversions, trials, active_trials, first_payments,
-      first_payments_kopeks)
+      first_payments_kopeks, buyers, referrals)
     SELECT v.campaign_id, sum(v.sign), sum(v.sign * v.bonus), sum(v.sign * (v.bonus_type = 'subscription')::int),
       sum(v.sign * (v.bonus_type = 'tariff')::int), sum(v.sign * v.deposits), sum(v.sign * v.spent),
       sum(v.sign * (v.payments > 0 OR v.conversions > 0)::int), sum(v.sign * v.had_paid::int), sum(v.sign * v.conversions),
       sum(v.sign * v.is_trial::int), sum(v.sign * v.is_active_trial::int), sum(v.sign * (v.first_kopeks IS NOT NULL)::int),
-      sum(v.sign * coalesce(v.first_kopeks, 0))
+      sum(v.sign * coalesce(v.first_kopeks, 0)), sum(v.sign * (v.payments > 0)::int), sum(v.sign * v.referrals)
     FROM (VALUES
       (-1, OLD.campaign_id, OLD.balance_bonus_kopeks, OLD.bonus_type, OLD.deposits_kopeks, OLD.spent_kopeks, OLD.payments,
-        OLD.conversions, OLD.had_paid, OLD.is_trial, OLD.is_active_trial, OLD.first_payment_kopeks),
+        OLD.conversions, OLD.had_paid, OLD.is_trial, OLD.is_active_trial, OLD.first_payment_kopeks, OLD.referrals),
       (1, NEW.campaign_id, NEW.balance_bonus_kopeks, NEW.bonus_type, NEW.deposits_kopeks, NEW.spent_kopeks, NEW.payments,
-        NEW.conversions, NEW.had_paid, NEW.is_trial, NEW.is_active_trial, NEW.first_payment_kopeks))
+        NEW.conversions, NEW.had_paid, NEW.is_trial, NEW.is_active_trial, NEW.first_payment_kopeks, NEW.referrals))
       AS v (sign, campaign_id, bonus, bonus_type, deposits, spent, payments, conversions, had_paid, is_trial, is_active_trial,
-        first_kopeks)
+        first_kopeks, referrals)
     -- Not for a campaign that is being deleted: its counters are deleted too.
     JOIN advertising_campaigns a ON a.id = v.campaign_id
     GROUP BY v.campaign_id RETURNING c.campaign_id
@@ -71,10 +71,10 @@ CREATE OR REPLACE FUNCTION compact_campaign_counters(p_campaign_id integer) RETU
     DELETE FROM campaign_counters WHERE id IN (
       SELECT id FROM campaign_counters WHERE campaign_id = p_campaign_id FOR UPDATE SKIP LOCKED) RETURNING *)
   INSERT INTO campaign_counters (campaign_id, registrations, balance_issued_kopeks, subscription_registrations, tariff_registrations,
-    deposits_kopeks, spent_kopeks, payers, had_paid, conversions, trials, active_trials, first_payments, first_payments_kopeks)
+    deposits_kopeks, spent_kopeks, payers, had_paid, conversions, trials, active_trials, first_payments, first_payments_kopeks, buyers, referrals)
   SELECT p_campaign_id, sum(registrations), sum(balance_issued_kopeks), sum(subscription_registrations), sum(tariff_registrations),
     sum(deposits_kopeks), sum(spent_kopeks), sum(payers), sum(had_paid), sum(conversions), sum(trials), sum(active_trials),
-    sum(first_payments), sum(first_payments_kopeks)
+    sum(first_payments), sum(first_payments_kopeks), sum(buyers), sum(referrals)
   FROM removed HAVING count(*) > 0
 $$;
 
@@ -116,6 +116,9 @@ CREATE OR REPLACE FUNCTION fill_registrant_stats() RETURNS trigger LANGUAGE plpg
 BEGIN
   -- The caller has locked the users row; the subscription can change without that lock.
   PERFORM 1 FROM subscriptions WHERE user_id = NEW.user_id FOR SHARE;
+  -- A referral of the user that another transaction adds updates the registration afterwards, when it is visible.
+  PERFORM 1 FROM referrer_stats WHERE user_id = NEW.user_id FOR SHARE;
+  NEW.referrals := coalesce((SELECT f.referrals FROM referrer_stats f WHERE f.user_id = NEW.user_id), 0);
   SELECT f.deposits_kopeks, f.spent_kopeks, f.payments, f.conversions, f.had_paid, f.is_trial, f.is_active_trial, f.first_payment_at,
       f.first_payment_kopeks
     INTO NEW.deposits_kopeks, NEW.spent_kopeks, NEW.payments, NEW.conversions, NEW.had_paid, NEW.is_trial, NEW.is_active_trial,
@@ -181,6 +184,13 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Who referred whom is counted in referrer_stats; the registration of the referrer has the same number.
+CREATE OR REPLACE FUNCTION update_registrant_referrals() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE advertising_campaign_registrations SET referrals = NEW.referrals WHERE user_id = NEW.user_id AND referrals <> NEW.referrals;
+  RETURN NULL;
+END $$;
+
 CREATE OR REPLACE FUNCTION recount_registrant_of_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -208,15 +218,17 @@ BEGIN
     payments = f.payments, conversions = f.conversions, had_paid = f.had_paid, is_trial = f.is_trial,
     is_active_trial = f.is_active_trial, first_payment_at = f.first_payment_at, first_payment_kopeks = f.first_payment_kopeks
   FROM advertising_campaign_registrations o CROSS JOIN LATERAL registrant_stats(o.user_id) f WHERE o.id = r.id;
+  UPDATE advertising_campaign_registrations r SET referrals = coalesce(f.referrals, 0)
+  FROM advertising_campaign_registrations o LEFT JOIN referrer_stats f ON f.user_id = o.user_id WHERE o.id = r.id;
   PERFORM set_config('app.recounting_campaigns', '', true);
   DELETE FROM campaign_counters;
   INSERT INTO campaign_counters (campaign_id, registrations, balance_issued_kopeks, subscription_registrations, tariff_registrations,
-    deposits_kopeks, spent_kopeks, payers, had_paid, conversions, trials, active_trials, first_payments, first_payments_kopeks)
+    deposits_kopeks, spent_kopeks, payers, had_paid, conversions, trials, active_trials, first_payments, first_payments_kopeks, buyers, referrals)
   SELECT campaign_id, count(*), sum(balance_bonus_kopeks), count(*) FILTER (WHERE bonus_type = 'subscription'),
     count(*) FILTER (WHERE bonus_type = 'tariff'), sum(deposits_kopeks), sum(spent_kopeks),
     count(*) FILTER (WHERE payments > 0 OR conversions > 0), count(*) FILTER (WHERE had_paid), sum(conversions),
     count(*) FILTER (WHERE is_trial), count(*) FILTER (WHERE is_active_trial), count(first_payment_kopeks),
-    coalesce(sum(first_payment_kopeks), 0)
+    coalesce(sum(first_payment_kopeks), 0), count(*) FILTER (WHERE payments > 0), sum(referrals)
   FROM advertising_campaign_registrations GROUP BY campaign_id;
   DELETE FROM campaign_day_counters;
   INSERT INTO campaign_day_counters (campaign_id, day, registrations, deposits_kopeks)
@@ -259,3 +271,5 @@ CREATE OR REPLACE TRIGGER subscriptions_trial_change AFTER UPDATE OF is_trial, s
   EXECUTE FUNCTION recount_registrant_of_row();
 CREATE OR REPLACE TRIGGER conversions_registrant AFTER INSERT OR UPDATE OR DELETE ON subscription_conversions FOR EACH ROW
   EXECUTE FUNCTION recount_registrant_of_row();
+CREATE OR REPLACE TRIGGER referrer_stats_registrant AFTER INSERT OR UPDATE OF referrals ON referrer_stats FOR EACH ROW
+  EXECUTE FUNCTION update_registrant_referrals();

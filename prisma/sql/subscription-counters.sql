@@ -1,20 +1,21 @@
--- How many subscriptions there are by status and trial (subscription_counters), trials by UTC day of their end and status
+-- How many subscriptions there are by status, trial and tariff (subscription_counters), trials by UTC day of their end and status
 -- (trial_day_counters), and the few trials of users who have paid before (paid_trials), for the statistics of spec 06 section 4.2.
 -- Rows of the two counters are only added: a change appends +1 and -1 and waits for no other transaction, so sales of two users
 -- never wait for each other; occasionally a change merges the unlocked rows. A sum is exact within the reader's snapshot.
 
-CREATE OR REPLACE FUNCTION add_subscription_counter(p_status text, p_is_trial boolean, p_subscriptions integer)
+CREATE OR REPLACE FUNCTION add_subscription_counter(p_status text, p_is_trial boolean, p_tariff_id integer, p_subscriptions integer)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_id bigint;
 BEGIN
-  INSERT INTO subscription_counters (status, is_trial, subscriptions) VALUES (p_status, p_is_trial, p_subscriptions) RETURNING id INTO v_id;
+  INSERT INTO subscription_counters (status, is_trial, tariff_id, subscriptions)
+  VALUES (p_status, p_is_trial, coalesce(p_tariff_id, 0), p_subscriptions) RETURNING id INTO v_id;
   IF v_id % 64 = 0 THEN
     WITH removed AS (
       DELETE FROM subscription_counters WHERE id IN (SELECT id FROM subscription_counters FOR UPDATE SKIP LOCKED)
-      RETURNING status, is_trial, subscriptions)
-    INSERT INTO subscription_counters (status, is_trial, subscriptions)
-    SELECT status, is_trial, sum(subscriptions)::int FROM removed GROUP BY status, is_trial HAVING sum(subscriptions) <> 0;
+      RETURNING status, is_trial, tariff_id, subscriptions)
+    INSERT INTO subscription_counters (status, is_trial, tariff_id, subscriptions)
+    SELECT status, is_trial, tariff_id, sum(subscriptions)::int FROM removed GROUP BY 1, 2, 3 HAVING sum(subscriptions) <> 0;
   END IF;
 END $$;
 
@@ -37,8 +38,8 @@ BEGIN
   DELETE FROM subscription_counters;
   DELETE FROM trial_day_counters;
   DELETE FROM paid_trials;
-  INSERT INTO subscription_counters (status, is_trial, subscriptions)
-  SELECT status, is_trial, count(*)::int FROM subscriptions GROUP BY 1, 2;
+  INSERT INTO subscription_counters (status, is_trial, tariff_id, subscriptions)
+  SELECT status, is_trial, coalesce(tariff_id, 0), count(*)::int FROM subscriptions GROUP BY 1, 2, 3;
   INSERT INTO trial_day_counters (day, status, trials)
   SELECT utc_day(end_date), status, count(*)::int FROM subscriptions WHERE is_trial GROUP BY 1, 2;
   INSERT INTO paid_trials (subscription_id, end_date)
@@ -48,12 +49,12 @@ END $$;
 -- Renewals of paid subscriptions, the most frequent change, do not come here (see the triggers).
 CREATE OR REPLACE FUNCTION count_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF TG_OP <> 'UPDATE' OR OLD.status <> NEW.status OR OLD.is_trial <> NEW.is_trial THEN
+  IF TG_OP <> 'UPDATE' OR (OLD.status, OLD.is_trial, OLD.tariff_id) IS DISTINCT FROM (NEW.status, NEW.is_trial, NEW.tariff_id) THEN
     IF TG_OP <> 'INSERT' THEN
-      PERFORM add_subscription_counter(OLD.status, OLD.is_trial, -1);
+      PERFORM add_subscription_counter(OLD.status, OLD.is_trial, OLD.tariff_id, -1);
     END IF;
     IF TG_OP <> 'DELETE' THEN
-      PERFORM add_subscription_counter(NEW.status, NEW.is_trial, 1);
+      PERFORM add_subscription_counter(NEW.status, NEW.is_trial, NEW.tariff_id, 1);
     END IF;
   END IF;
   IF TG_OP <> 'INSERT' AND OLD.is_trial THEN
@@ -107,8 +108,8 @@ END $$;
 
 CREATE OR REPLACE TRIGGER subscriptions_counters_insert AFTER INSERT ON subscriptions FOR EACH ROW EXECUTE FUNCTION count_subscription();
 CREATE OR REPLACE TRIGGER subscriptions_counters_delete AFTER DELETE ON subscriptions FOR EACH ROW EXECUTE FUNCTION count_subscription();
-CREATE OR REPLACE TRIGGER subscriptions_counters_change AFTER UPDATE OF status, is_trial, end_date ON subscriptions FOR EACH ROW
-  WHEN (OLD.status <> NEW.status OR OLD.is_trial <> NEW.is_trial OR (NEW.is_trial AND OLD.end_date <> NEW.end_date))
+CREATE OR REPLACE TRIGGER subscriptions_counters_change AFTER UPDATE OF status, is_trial, tariff_id, end_date ON subscriptions FOR EACH ROW
+  WHEN (OLD.status <> NEW.status OR OLD.is_trial <> NEW.is_trial OR OLD.tariff_id IS DISTINCT FROM NEW.tariff_id OR (NEW.is_trial AND OLD.end_date <> NEW.end_date))
   EXECUTE FUNCTION count_subscription();
 CREATE OR REPLACE TRIGGER subscriptions_paid_trial_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NEW.is_trial) EXECUTE FUNCTION set_paid_trial_of_subscription();

@@ -77,6 +77,8 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
     `INSERT INTO transaction_count_mark (id, through_id, seen_id, wallet_kopeks)
      SELECT 1, max(id), max(id), (SELECT sum(balance_kopeks) FROM users) FROM transactions ON CONFLICT (id) DO UPDATE SET
        through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id, wallet_kopeks = EXCLUDED.wallet_kopeks`,
+    `SELECT recount_statistics('UTC')`,
+    `SELECT count_sales(2147483647)`,
     // As the database's own upkeep does after a load like this.
     `VACUUM (ANALYZE)`,
   ];

@@ -5,6 +5,7 @@ import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
 import { identityJobs } from '../domain/identity/jobs.ts';
+import { insightJobs } from '../domain/insight/sales/count-sales.ts';
 import { ledgerJobs } from '../domain/ledger/jobs.ts';
 import { massSendJobs } from '../domain/mass-sends/jobs.ts';
 import { mergeJobs } from '../domain/merge/jobs.ts';
@@ -63,6 +64,7 @@ export function allJobs() {
     ...banSystemJobs,
     ...updateJobs,
     ...trafficAlarmJobs,
+    ...insightJobs,
     ...opsJobs,
   ];
 }

@@ -19,8 +19,11 @@ import { adminPromoGroupsRouter } from './admin/promo-groups.router.ts';
 import { adminPromoOffersRouter } from './admin/promo-offers.router.ts';
 import { adminPromocodesRouter } from './admin/promocodes.router.ts';
 import { adminRbacRouter } from './admin/rbac.router.ts';
+import { adminReferralNetworkRouter } from './admin/referral-network.router.ts';
+import { adminSalesStatsRouter } from './admin/sales-stats.router.ts';
 import { adminServersRouter } from './admin/servers.router.ts';
 import { adminSettingsRouter } from './admin/settings.router.ts';
+import { adminStatsRouter } from './admin/stats.router.ts';
 import { adminTariffsRouter } from './admin/tariffs.router.ts';
 import { adminTicketNotificationsRouter } from './admin/ticket-notifications.router.ts';
 import { adminTicketsRouter } from './admin/tickets.router.ts';
@@ -183,6 +186,9 @@ export const appRouter = router({
     updates: adminUpdatesRouter,
     emailTemplates: adminEmailTemplatesRouter,
     traffic: adminTrafficRouter,
+    stats: adminStatsRouter,
+    salesStats: adminSalesStatsRouter,
+    referralNetwork: adminReferralNetworkRouter,
     rbac: adminRbacRouter,
     rbacPolicies: adminPoliciesRouter,
     rbacAuditLog: adminAuditLogRouter,

@@ -14,7 +14,7 @@ import { utcDate } from './moment-input.ts';
 const GIB = 1024 ** 3;
 
 /** The contract's whole number of a value of the panel, which may be a fraction or beyond exact numbers. */
-function wholeOf(value: number): number {
+export function wholeOf(value: number): number {
   return Math.min(Math.max(Math.round(value), Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 }
 

@@ -29,6 +29,17 @@ export const PANEL_WRITES: Record<string, AdminWrite> = {
       return { path: `/vpnpanel/nodes/${DUTCH_NODE}/action`, body: { action: 'enable' } };
     },
   },
+  'POST /stats/nodes/{node_uuid}/restart': {
+    kind: 'summary',
+    request: async () => ({ path: `/stats/nodes/${DUTCH_NODE}/restart` }),
+  },
+  'POST /stats/nodes/{node_uuid}/toggle': {
+    kind: 'change',
+    request: async ({ app }) => {
+      await app.ports.panel.enableNode(DUTCH_NODE);
+      return { path: `/stats/nodes/${DUTCH_NODE}/toggle` };
+    },
+  },
   'POST /vpnpanel/nodes/restart-all': { kind: 'summary', request: async () => ({ path: '/vpnpanel/nodes/restart-all' }) },
   'POST /vpnpanel/squads': {
     kind: 'creation',

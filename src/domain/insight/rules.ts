@@ -20,7 +20,9 @@ export interface TransactionStats {
 }
 
 /** Money from outside: the method is one of a provider, so neither `balance` nor `manual` nor none (spec 06 section 0, REAL). */
-const isReal = ({ paymentMethod }: CompletedSum): boolean => paymentMethod !== null && methodDefaults(paymentMethod) !== null;
+export const isRealMethod = (method: string | null): boolean => method !== null && methodDefaults(method) !== null;
+
+const isReal = ({ paymentMethod }: CompletedSum): boolean => isRealMethod(paymentMethod);
 
 const isDeposit = ({ type }: CompletedSum): boolean => type === 'deposit';
 const isPurchase = ({ type }: CompletedSum): boolean => type === 'subscription_payment';

@@ -152,6 +152,8 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'referrer_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'user_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
+  { table: 'branch_sales', column: 'user_id', on: 'stay', why: 'maintained by triggers and by the counting job' },
+  { table: 'payers', column: 'user_id', on: 'stay', why: 'maintained by triggers and by the counting job' },
   { table: 'panel_traffic_users', column: 'user_id', on: 'stay', why: "a copy of the panel's counters for minutes" },
   { table: 'panel_user_details', column: 'user_id', on: 'stay', why: "a copy of the panel's counters for minutes" },
 ];

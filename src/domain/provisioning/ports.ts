@@ -198,6 +198,10 @@ export interface PanelNode {
   lastStatusMessage: string | null;
   /** Seconds. */
   coreUptime: number | null;
+  /** Of the machine, seconds. */
+  uptime: number | null;
+  coreVersion: string | null;
+  nodeVersion: string | null;
   isTrafficTrackingActive: boolean;
   trafficResetDay: number | null;
   notifyPercent: number | null;

@@ -293,19 +293,32 @@ const wireNode = z.object({
   cpuModel: optionalText,
   totalRam: optionalText,
   system: z
-    .object({ info: z.object({ cpus: z.number(), cpuModel: text, memoryTotal: z.number() }) })
+    .object({
+      info: z.object({ cpus: z.number(), cpuModel: text, memoryTotal: z.number() }),
+      stats: z.object({ uptime: optionalNumber }).nullish().catch(null),
+    })
     .nullish()
     .catch(null),
+  versions: z.object({ xray: optionalText, node: optionalText }).nullish().catch(null),
+  // Of older panels.
+  xrayVersion: optionalText,
+  nodeVersion: optionalText,
   createdAt: optionalDate,
   updatedAt: optionalDate,
   providerUuid: optionalText,
 });
 
 export function fromWireNode(value: unknown): PanelNode {
-  const { system, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = readPart(wireNode, value);
+  const { system, versions, xrayVersion, nodeVersion, xrayUptime, cpuCount, cpuModel, totalRam, ...node } = readPart(
+    wireNode,
+    value,
+  );
   return {
     ...node,
     coreUptime: xrayUptime,
+    uptime: system?.stats?.uptime ?? null,
+    coreVersion: versions?.xray ?? xrayVersion,
+    nodeVersion: versions?.node ?? nodeVersion,
     cpuCount: system?.info.cpus ?? cpuCount,
     cpuModel: system?.info.cpuModel ?? cpuModel,
     totalRam: system ? `${(system.info.memoryTotal / 1024 ** 3).toFixed(2)} GiB` : totalRam,

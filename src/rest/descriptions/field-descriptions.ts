@@ -2,6 +2,7 @@
  * The dictionary of field texts: meaning, unit, range, when null. A key is a field name, or narrower `Component.field`,
  * `METHOD /path.field` (of a body without a component) or `outer.field`; the narrowest key wins.
  */
+import { ADMIN_STATISTICS_FIELDS } from './fields/admin-statistics.ts';
 import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
 import { BAN_SYSTEM_FIELDS } from './fields/ban-system.ts';
 import { BRANDING_FIELDS } from './fields/branding.ts';
@@ -40,6 +41,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   ENGAGEMENT_FIELDS,
   CONTEST_FIELDS,
   STATISTICS_FIELDS,
+  ADMIN_STATISTICS_FIELDS,
   STOREFRONT_FIELDS,
   GIFT_FIELDS,
   SUPPORT_FIELDS,

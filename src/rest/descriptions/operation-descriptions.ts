@@ -2,6 +2,7 @@
 import { mergeTexts } from './merge-texts.ts';
 import { ADMIN_CATALOG } from './operations/admin-catalog.ts';
 import { ADMIN_OPERATIONS } from './operations/admin-operations.ts';
+import { ADMIN_STATISTICS } from './operations/admin-statistics.ts';
 import { ADMIN_USERS } from './operations/admin-users.ts';
 import { BAN_SYSTEM_OPERATIONS } from './operations/ban-system.ts';
 import { BRANDING_OPERATIONS } from './operations/branding.ts';
@@ -36,4 +37,5 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   ADMIN_CATALOG,
   ADMIN_OPERATIONS,
   BAN_SYSTEM_OPERATIONS,
+  ADMIN_STATISTICS,
 ]);

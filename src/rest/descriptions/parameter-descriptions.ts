@@ -12,6 +12,15 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'GET /users.per_page': 'Number of records per page; another way to give `limit`.',
 
   preview_limit: 'Greatest number of characters in `preview`.',
+  'Cabinet Admin Stats.limit':
+    'Greatest number of records in the answer; values outside of 1 to 100 count as the nearest of these.',
+  'Cabinet Admin Sales Stats.days': 'Number of days before today; at most 730 are counted. 0, negative or null = everything.',
+  'Cabinet Admin Sales Stats.start_date': 'Start of the period, ISO 8601; without `end_date` it has no effect.',
+  'Cabinet Admin Sales Stats.end_date': 'Last day of the period, ISO 8601; without `start_date` it has no effect.',
+  'Cabinet Admin Referral Network.campaign_ids': 'Ids of campaigns.',
+  'Cabinet Admin Referral Network.partner_ids': 'Internal ids of approved partners.',
+  'Cabinet Admin Referral Network.user_ids': 'Internal ids of users.',
+  'Cabinet Admin Referral Network.q': 'Part of a name, parameter or e-mail, or an exact id.',
 
   // Keys in paths
   user_id: 'Internal id of the user.',

@@ -70,6 +70,10 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Payment Methods':
     'Administration of payment methods: order, names, limits, sub-options, and which users are offered them.',
   'Cabinet Admin Payments': 'Payments of all users: search, statistics, and a check at the provider.',
+  'Cabinet Admin Stats': 'Dashboard, nodes, tops and the newest payments. Reading them costs the same at any number of users.',
+  'Cabinet Admin Sales Stats': 'Sales, trials, renewals, add-ons and deposits of any period, exact at any moment.',
+  'Cabinet Admin Referral Network':
+    'Who referred whom, and who came through which campaign. Requests are limited by administrator.',
   'Cabinet Admin Landings': 'Administration of sales pages, their purchases and statistics.',
   'Cabinet Admin Channels':
     'Channels of the messenger that users must have joined while `CHANNEL_IS_REQUIRED_SUB` is on. Every change applies on all instances within a second.',

@@ -1,3 +1,5 @@
+import { STATISTICS } from './statistics-counters.ts';
+
 /** A counter that the database maintains. */
 export interface Counter {
   /** Table, or table and column. */
@@ -27,7 +29,8 @@ const REGISTRANTS = `SELECT r.id, r.campaign_id, r.bonus_type, r.balance_bonus_k
   (SELECT count(*) FROM transactions t WHERE t.user_id = r.user_id AND ${SALE})::int AS payments,
   (SELECT count(*) FROM subscription_conversions v WHERE v.user_id = r.user_id)::int AS conversions,
   u.has_had_paid_subscription AS had_paid, coalesce(s.is_trial, false) AS is_trial,
-  coalesce(s.is_trial AND s.status = 'active', false) AS is_active_trial, f.at AS first_payment_at, f.kopeks AS first_payment_kopeks
+  coalesce(s.is_trial AND s.status = 'active', false) AS is_active_trial, f.at AS first_payment_at, f.kopeks AS first_payment_kopeks,
+  (SELECT count(*) FROM users x WHERE x.referred_by_id = r.user_id)::int AS referrals
 FROM advertising_campaign_registrations r JOIN users u ON u.id = r.user_id LEFT JOIN subscriptions s ON s.user_id = u.id
 LEFT JOIN (${FIRST_PAYMENTS}) f ON f.user_id = u.id`;
 
@@ -35,7 +38,7 @@ const CAMPAIGN_SUMS = `sum(registrations)::int AS registrations, sum(balance_iss
   sum(subscription_registrations)::int AS subscriptions, sum(tariff_registrations)::int AS tariffs, sum(deposits_kopeks)::bigint AS deposits,
   sum(spent_kopeks)::bigint AS spent, sum(payers)::int AS payers, sum(had_paid)::int AS had_paid, sum(conversions)::int AS conversions,
   sum(trials)::int AS trials, sum(active_trials)::int AS active_trials, sum(first_payments)::int AS first_payments,
-  sum(first_payments_kopeks)::bigint AS first_kopeks`;
+  sum(first_payments_kopeks)::bigint AS first_kopeks, sum(buyers)::int AS buyers, sum(referrals)::int AS referrals`;
 
 const WALLET_ENTRIES = `SELECT e.transaction_id, e.kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
   WHERE a.kind = 'user_wallet'`;
@@ -112,9 +115,10 @@ export const COUNTERS: readonly Counter[] = [
   },
   {
     name: 'subscription_counters',
-    maintained: `SELECT status, is_trial, sum(subscriptions)::int AS subscriptions FROM subscription_counters
-      GROUP BY 1, 2 HAVING sum(subscriptions) <> 0 ORDER BY 1, 2`,
-    counted: 'SELECT status, is_trial, count(*)::int AS subscriptions FROM subscriptions GROUP BY 1, 2 ORDER BY 1, 2',
+    maintained: `SELECT status, is_trial, tariff_id, sum(subscriptions)::int AS subscriptions FROM subscription_counters
+      GROUP BY 1, 2, 3 HAVING sum(subscriptions) <> 0 ORDER BY 1, 2, 3`,
+    counted: `SELECT status, is_trial, coalesce(tariff_id, 0) AS tariff_id, count(*)::int AS subscriptions FROM subscriptions
+      GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
     recount: 'recount_subscriptions',
   },
   {
@@ -143,9 +147,9 @@ export const COUNTERS: readonly Counter[] = [
   {
     name: 'advertising_campaign_registrations',
     maintained: `SELECT id, deposits_kopeks, spent_kopeks, payments, conversions, had_paid, is_trial, is_active_trial, first_payment_at,
-      first_payment_kopeks FROM advertising_campaign_registrations ORDER BY id`,
+      first_payment_kopeks, referrals FROM advertising_campaign_registrations ORDER BY id`,
     counted: `SELECT id, deposits_kopeks, spent_kopeks, payments, conversions, had_paid, is_trial, is_active_trial, first_payment_at,
-      first_payment_kopeks FROM (${REGISTRANTS}) x ORDER BY id`,
+      first_payment_kopeks, referrals FROM (${REGISTRANTS}) x ORDER BY id`,
     recount: 'recount_campaigns',
   },
   {
@@ -156,7 +160,7 @@ export const COUNTERS: readonly Counter[] = [
           (bonus_type = 'subscription')::int AS subscription_registrations, (bonus_type = 'tariff')::int AS tariff_registrations,
           deposits_kopeks, spent_kopeks, (payments > 0 OR conversions > 0)::int AS payers, had_paid::int AS had_paid, conversions,
           is_trial::int AS trials, is_active_trial::int AS active_trials, (first_payment_kopeks IS NOT NULL)::int AS first_payments,
-          coalesce(first_payment_kopeks, 0) AS first_payments_kopeks
+          coalesce(first_payment_kopeks, 0) AS first_payments_kopeks, (payments > 0)::int AS buyers, referrals
         FROM (${REGISTRANTS}) r) x GROUP BY 1 ORDER BY 1`,
     recount: 'recount_campaigns',
   },
@@ -201,4 +205,5 @@ export const COUNTERS: readonly Counter[] = [
     counted: `SELECT status, count(*)::int AS requests, sum(amount_kopeks)::bigint AS kopeks FROM withdrawal_requests GROUP BY 1 ORDER BY 1`,
     recount: 'recount_withdrawals',
   },
+  ...STATISTICS,
 ];

@@ -57,6 +57,18 @@ function changes(random: (bound: number) => number): Record<string, () => string
       `UPDATE users SET has_had_paid_subscription = id % 3 <> ${random(3)} WHERE id IN (SELECT id FROM users ORDER BY id LIMIT 8)`,
     removeUser: () =>
       'DELETE FROM users WHERE id = (SELECT min(id) FROM users WHERE id NOT IN (SELECT user_id FROM transactions))',
+    link: () => set('users', one(`vk_id = ${random(1e9)}`, 'vk_id = NULL', `google_id = ${code()}`, "auth_type = 'email'")),
+    addTariff: () => `INSERT INTO tariffs (name, period_prices) VALUES (${code()}, '{}')`,
+    removeTariff: () => `DELETE FROM tariffs WHERE id = ${row('tariffs')} AND (SELECT count(*) FROM tariffs) > 3`,
+    buyTraffic: () =>
+      `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
+       VALUES (${row('subscriptions')}, ${one('5', '10')}, now(), ${moment()})`,
+    dropTraffic: () => `DELETE FROM traffic_purchases WHERE id = ${row('traffic_purchases')}`,
+    connect: () =>
+      `INSERT INTO subscription_servers AS s (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
+       VALUES (${row('subscriptions')}, ${row('server_squads')}, ${random(3)}, ${moment()})
+       ON CONFLICT (subscription_id, server_squad_id) DO UPDATE SET paid_price_kopeks = s.paid_price_kopeks + EXCLUDED.paid_price_kopeks`,
+    disconnect: () => `DELETE FROM subscription_servers WHERE id = ${row('subscription_servers')}`,
     addGroup: () => `INSERT INTO promo_groups (name) VALUES (${code()})`,
     deposit: () => post('deposit', 1 + random(90_000), "'provider_clearing', 'provider:x'", one("'x'", "'y'"), code()),
     bonus: () => post('deposit', 1 + random(900), "'bonus', 'bonus:x'", one("'manual'", 'NULL'), 'NULL', flag()),
@@ -69,7 +81,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
         one(`outcome = ${outcome()}`, `is_paid = ${flag()}`, `created_at = ${moment()}`, "method = 'y'", "status = 'z'"),
       ),
     removeInvoice: () => `DELETE FROM payments WHERE id = ${row('payments')}`,
-    sale: () => post('subscription_payment', -1 - random(40_000), "'sales_revenue', 'sales:x'", "'balance'", 'NULL'),
+    sale: () => post('subscription_payment', -1 - random(40_000), "'sales_revenue', 'sales:traffic'", "'balance'", 'NULL'),
     uncomplete: () => set('transactions', `is_completed = ${flag()}, is_internal = ${flag()}, created_at = ${moment()}`),
     merge: () => `SELECT move_transactions(${row('users', 'balance_kopeks = 0')}, ${row('users')})`,
     subscribe: () =>
@@ -83,6 +95,7 @@ function changes(random: (bound: number) => number): Record<string, () => string
           `status = ${state()}`,
           `connected_squads = ${squads()}`,
           `is_trial = ${flag()}`,
+          `tariff_id = ${one('NULL', row('tariffs'))}`,
           `traffic_used_gb = ${random(4)}`,
         ),
       ),
@@ -94,8 +107,8 @@ function changes(random: (bound: number) => number): Record<string, () => string
     giveSubscription: () => set('subscriptions', `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM subscriptions)')}`),
     unsubscribe: () => `DELETE FROM subscriptions WHERE id = ${row('subscriptions')}`,
     convert: () =>
-      `INSERT INTO subscription_conversions (user_id, converted_at, first_payment_amount_kopeks)
-       VALUES (${member()}, ${moment()}, ${one('NULL', String(random(5000)))})`,
+      `INSERT INTO subscription_conversions (user_id, converted_at, trial_duration_days, first_payment_amount_kopeks)
+       VALUES (${member()}, ${moment()}, ${one('NULL', '3')}, ${one('NULL', String(random(5000)))})`,
     changeConversion: () => set('subscription_conversions', `user_id = ${row('users')}, converted_at = ${moment()}`),
     removeConversion: () => `DELETE FROM subscription_conversions WHERE id = ${row('subscription_conversions')}`,
     addCampaign: () => `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', ${code()}, 'none')`,
@@ -151,6 +164,7 @@ test('every maintained counter equals a recount, after each of many random chang
   await t.app.db.sql(
     "INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', 'x', 'none') RETURNING id",
   );
+  await t.app.db.sql("INSERT INTO server_squads (squad_uuid, display_name) VALUES ('a', 'a'), ('b', 'b') RETURNING id");
   for (let step = 0; step < 900; step++) {
     // Every kind once in turn, then at random.
     const [kind, statement] = kinds[step < kinds.length ? step : random(kinds.length)]!;
@@ -162,11 +176,19 @@ test('every maintained counter equals a recount, after each of many random chang
       expect(String(error), sql).toMatch(REFUSED);
     }
     if (step % 60 === 30) await countTransactionsByDay(t.app, 0);
+    if (step % 60 === 50) await t.app.db.sql('SELECT compact_statistics()::text AS done');
+    if (step % 60 === 40) while ((await t.app.db.sql<{ more: boolean }>('SELECT count_sales(7) AS more'))[0]!.more);
     if (step % 20 === 19) expect({ step, sql, differences: await differences() }).toEqual({ step, sql, differences: {} });
   }
   // Nothing was compared with nothing.
   expect([...done.keys()].sort()).toEqual(kinds.map(([kind]) => kind).sort());
   expect([...mostRows].filter(([, rows]) => rows < 2)).toEqual([]);
+
+  // Another time zone, with an offset of 5 hours 45 minutes: transactions are counted anew by the job.
+  await t.app.db.sql("SELECT recount_statistics('Asia/Kathmandu')::text AS done");
+  expect(await differences()).toEqual({});
+  await t.app.db.sql('SELECT count_sales(1000000) AS more');
+  expect(await differences()).toEqual({});
 
   for (const recount of new Set(COUNTERS.map((counter) => counter.recount))) {
     if (recount) await t.app.db.sql(`SELECT ${recount}()::text AS done`);

@@ -1,0 +1,199 @@
+import type { App } from '../../../core/app.ts';
+import { refuse } from '../../../core/errors.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { fullName } from '../../identity/rules.ts';
+import { percentOfTotal } from '../../referrals/stats/rules.ts';
+import { searchTerms } from '../../users/list/rules.ts';
+import {
+  findScope,
+  listCampaignOptions,
+  listMemberIds,
+  listPartners,
+  listScopeIds,
+  type Scope,
+  searchMemberIds,
+  sumBranch,
+} from './member-repo.ts';
+import { type CampaignRow, listCampaignRows, listUserRows, searchCampaignRows, type UserRow } from './node-repo.ts';
+
+/** The network of referrals and campaigns (spec 04 section 16). Kopeks, all time, completed payments. */
+
+/** Most users of a graph: those with the lowest ids. */
+const MAX_USERS = 5_000;
+const MAX_SCOPE = 50;
+const MAX_HITS = 20;
+
+export interface UserNode extends Omit<UserRow, 'tariffName' | 'isTrial' | 'isLive'> {
+  displayName: string;
+  isPartner: boolean;
+  /** Direct referrals; of a single user everyone below. */
+  totalBranchUsers: number;
+  subscriptionName: string | null;
+  subscriptionStatus: 'trial_active' | 'trial_expired' | 'paid_active' | 'paid_expired' | null;
+}
+
+export interface CampaignNode
+  extends Pick<CampaignRow, 'id' | 'name' | 'startParameter' | 'isActive' | 'directUsers' | 'partnerUserId'> {
+  /** Registrants and whom they referred. */
+  totalNetworkUsers: number;
+  totalRevenueKopeks: number;
+  /** Percent with two decimals. */
+  conversionRate: number;
+  avgCheckKopeks: number;
+  topReferrers: { userId: number; username: string | null; referralCount: number }[];
+}
+
+export interface Edge {
+  source: string;
+  target: string;
+  type: 'referral' | 'campaign' | 'partner_campaign';
+}
+
+export interface Network {
+  users: UserNode[];
+  campaigns: CampaignNode[];
+  edges: Edge[];
+  totalUsers: number;
+  totalReferrers: number;
+  totalCampaigns: number;
+  totalEarningsKopeks: number;
+  totalSubscriptionRevenueKopeks: number;
+}
+
+function userNode({ tariffName, isTrial, isLive, ...row }: UserRow): UserNode {
+  return {
+    ...row,
+    displayName: fullName(row),
+    isPartner: row.partnerStatus === 'approved',
+    totalBranchUsers: row.directReferrals,
+    subscriptionName: tariffName,
+    subscriptionStatus: isTrial === null ? null : `${isTrial ? 'trial' : 'paid'}_${isLive ? 'active' : 'expired'}`,
+  };
+}
+
+function campaignNode({ referrals, buyers, spentKopeks, topReferrers, ...row }: CampaignRow): CampaignNode {
+  return {
+    ...row,
+    totalNetworkUsers: row.directUsers + referrals,
+    totalRevenueKopeks: spentKopeks,
+    conversionRate: percentOfTotal(buyers, row.directUsers),
+    avgCheckKopeks: buyers === 0 ? 0 : Math.floor(spentKopeks / buyers),
+    topReferrers: topReferrers.map((top) => ({
+      userId: top.user_id,
+      username: top.username,
+      referralCount: top.referral_count,
+    })),
+  };
+}
+
+/** The edges whose ends are shown: of referrals, of registrations, of partners; each by ids. */
+function edgesOf(users: readonly UserNode[], campaigns: readonly CampaignNode[]): Edge[] {
+  const [userIds, campaignIds] = [new Set(users.map(({ id }) => id)), new Set(campaigns.map(({ id }) => id))];
+  const edges: Edge[] = [];
+  for (const { id, referredById } of users) {
+    if (referredById !== null && userIds.has(referredById)) {
+      edges.push({ source: `user_${referredById}`, target: `user_${id}`, type: 'referral' });
+    }
+  }
+  for (const { id, campaignId } of users) {
+    if (campaignId !== null && campaignIds.has(campaignId)) {
+      edges.push({ source: `campaign_${campaignId}`, target: `user_${id}`, type: 'campaign' });
+    }
+  }
+  for (const { id, partnerUserId } of campaigns) {
+    if (partnerUserId !== null && userIds.has(partnerUserId)) {
+      edges.push({ source: `user_${partnerUserId}`, target: `campaign_${id}`, type: 'partner_campaign' });
+    }
+  }
+  return edges;
+}
+
+function networkOf(users: readonly UserNode[], campaigns: readonly CampaignNode[]): Network {
+  const sum = (value: (user: UserNode) => number) => users.reduce((total, user) => total + value(user), 0);
+  return {
+    users: [...users],
+    campaigns: [...campaigns],
+    edges: edgesOf(users, campaigns),
+    totalUsers: users.length,
+    totalReferrers: sum((user) => (user.directReferrals > 0 ? 1 : 0)),
+    totalCampaigns: campaigns.length,
+    totalEarningsKopeks: sum((user) => user.personalRevenueKopeks),
+    totalSubscriptionRevenueKopeks: sum((user) => user.personalSpentKopeks),
+  };
+}
+
+async function listUsers(app: App, ids: readonly number[]): Promise<UserNode[]> {
+  return (await listUserRows(app.db, ids, app.clock.now())).map(userNode);
+}
+
+/** The whole network, and all campaigns. */
+export async function readNetwork(app: App): Promise<Network> {
+  const [ids, campaigns] = await Promise.all([listMemberIds(app.db, MAX_USERS), listCampaignRows(app.db, null)]);
+  return networkOf(await listUsers(app, ids), campaigns.map(campaignNode));
+}
+
+/**
+ * The network around campaigns, approved partners and users, with the campaigns of everyone in it.
+ * @throws AppError 400 'At least one campaign, partner, or user must be selected', 'Too many items selected (max 50)'
+ * @throws AppError 404 'No valid items found for the provided IDs'
+ */
+export async function readScopedNetwork(app: App, requested: Scope): Promise<Network> {
+  const unique = {
+    campaignIds: [...new Set(requested.campaignIds)],
+    partnerIds: [...new Set(requested.partnerIds)],
+    userIds: [...new Set(requested.userIds)],
+  };
+  const items = Object.values(unique).reduce((total, ids) => total + ids.length, 0);
+  if (items === 0) throw refuse('nothing_selected', 400, 'At least one campaign, partner, or user must be selected');
+  if (items > MAX_SCOPE) throw refuse('too_many_selected', 400, `Too many items selected (max ${MAX_SCOPE})`);
+  const scope = await findScope(app.db, unique);
+  if (Object.values(scope).every((ids: readonly number[]) => ids.length === 0)) {
+    throw refuse('nothing_found', 404, 'No valid items found for the provided IDs');
+  }
+  const users = await listUsers(app, await listScopeIds(app.db, scope, MAX_USERS));
+  const campaignIds = new Set([...scope.campaignIds, ...users.flatMap(({ campaignId }) => campaignId ?? [])]);
+  return networkOf(users, (await listCampaignRows(app.db, [...campaignIds])).map(campaignNode));
+}
+
+/** Any user with everyone below. @throws AppError 404 'User not found' */
+export async function readNetworkUser(app: App, userId: number) {
+  const [user] = isRowId(userId) ? await listUsers(app, [userId]) : [];
+  if (!user) throw refuse('user_not_found', 404, 'User not found');
+  const [branch, referrers, campaigns] = await Promise.all([
+    sumBranch(app.db, userId),
+    user.referredById === null ? [] : listUsers(app, [user.referredById]),
+    user.campaignId === null ? [] : listCampaignRows(app.db, [user.campaignId]),
+  ]);
+  return {
+    ...user,
+    totalBranchUsers: branch.users,
+    branchRevenueKopeks: branch.spentKopeks,
+    referrerDisplayName: referrers[0]?.displayName ?? null,
+    campaignName: campaigns[0]?.name ?? null,
+  };
+}
+
+/** @throws AppError 404 'Campaign not found' */
+export async function readNetworkCampaign(app: App, campaignId: number): Promise<CampaignNode> {
+  const [row] = isRowId(campaignId) ? await listCampaignRows(app.db, [campaignId]) : [];
+  if (!row) throw refuse('campaign_not_found', 404, 'Campaign not found');
+  return campaignNode(row);
+}
+
+/** Members and campaigns that match a text, 20 each, the lowest ids. Of campaigns only what their lists show. */
+export async function searchNetwork(app: App, query: string): Promise<{ users: UserNode[]; campaigns: CampaignNode[] }> {
+  const terms = searchTerms(query);
+  if (terms === null) return { users: [], campaigns: [] };
+  const [ids, campaigns] = await Promise.all([
+    searchMemberIds(app.db, terms, MAX_HITS),
+    searchCampaignRows(app.db, terms.pattern, MAX_HITS),
+  ]);
+  const short = (row: CampaignRow) => ({ ...campaignNode(row), conversionRate: 0, avgCheckKopeks: 0, topReferrers: [] });
+  return { users: await listUsers(app, ids), campaigns: campaigns.map(short) };
+}
+
+/** What a scope can be made of: all campaigns by name, approved partners by id. */
+export async function readScopeOptions(app: App) {
+  const [campaigns, partners] = await Promise.all([listCampaignOptions(app.db), listPartners(app.db)]);
+  return { campaigns, partners: partners.map((partner) => ({ ...partner, displayName: fullName(partner) })) };
+}
