@@ -15,7 +15,7 @@ const MODULE_ORDER = [
   ...['subscriptions', 'panel-events', 'payments', 'audience', 'promo', 'storefront', 'receipts', 'exchange-rate'],
   ...['users', 'referrals', 'campaigns', 'engagement', 'merge'],
   ...['media', 'mass-sends', 'tickets', 'content', 'broadcasts'],
-  ...['webhooks', 'safety', 'insight', 'ops', 'sandbox'],
+  ...['webhooks', 'safety', 'insight', 'ops', 'backups', 'sandbox'],
 ];
 
 /** What each layer may import, besides itself. */

@@ -6,6 +6,7 @@ import type { Env } from '../core/env.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { ServiceGate } from '../core/service-gate.ts';
 import { AuditWriter } from '../domain/access/audit-writer.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import { sharedMessengerPace } from '../domain/mass-sends/pace.ts';
@@ -14,6 +15,7 @@ import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
 import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
+import { s3BackupStore } from '../integrations/backup-storage/s3-backup-store.ts';
 import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
 import type { MailConnection } from '../integrations/mail/connection.ts';
 import { createMailPort } from '../integrations/mail/mail-port.ts';
@@ -32,6 +34,7 @@ import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { paymentProviders } from './payment-providers.ts';
 import { RouteRegistry } from './route-registry.ts';
+import { openScratchDatabase } from './scratch-database.ts';
 import { SANDBOX_BOT_USERNAME, type SandboxHost } from './sandbox-host.ts';
 import type { SandboxKind } from './sandbox-kinds.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
@@ -138,6 +141,8 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     messenger,
     messengerFiles,
     mediaStore: mediaS3 ? s3Store(mediaS3) : folderStore(join(env.dataDir, 'media')),
+    backupStore: env.backups.s3 && s3BackupStore(env.backups.s3),
+    openScratchDatabase: () => openScratchDatabase(env, log),
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
     // Payments in the sandbox are not real, so neither are their receipts, whatever account is set.
@@ -183,6 +188,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     invoicePurposes: [guestPurchases],
     gates: [assertNotBlacklisted, assertNoMaintenance, assertChannelsJoined],
     instance: options.instance,
+    gate: new ServiceGate(options.db?.long ?? null),
     routes: new RouteRegistry(),
   };
 }

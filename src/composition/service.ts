@@ -21,9 +21,7 @@ import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
 import { createSettingsStore } from '../domain/settings/settings-store.ts';
 import { allJobs } from '../jobs/all-jobs.ts';
-
-/** Root of the package, where `prisma/` and `locales/` lie; the same from `src/` and from the bundle in `dist/`. */
-export const packageRoot = join(import.meta.dirname, '..', import.meta.dirname.endsWith('composition') ? '..' : '');
+import { migrationsFolder, packageRoot } from './package-root.ts';
 
 /** An assembled service that serves no requests yet: what the server, the command line and the tests share. */
 export interface Service {
@@ -54,7 +52,6 @@ export interface ServiceOptions {
 
 /** Opens the database `DATABASE_URL` names, else the embedded one in `DATA_DIR`. */
 export function openDatabase(env: Env, log: Logger): Promise<Database> {
-  const migrationsFolder = join(packageRoot, 'prisma', 'migrations');
   return env.databaseUrl === null
     ? openEmbedded({ dataDir: env.dataDir, migrationsFolder })
     : openPostgres({

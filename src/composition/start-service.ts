@@ -53,6 +53,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const { app, bus, jobs, runner } = service;
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
+  const unfollowGate = app.ports.gate.follow();
 
   const { fastify } = await createHttpServer({
     app,
@@ -81,7 +82,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : env.port}`;
 
   await fakes?.host.start(url);
-  await runner.work(app);
+  await runner.work(app, app.ports.gate);
   const stopSchedules = startSchedules(app, jobs);
   state.isStarted = true;
   await announce({
@@ -106,6 +107,7 @@ export async function startService({ env, log, metrics, redactor }: StartOptions
       if (drainMs > 0) realtime.drain(drainMs);
       await drained;
       unfollowToken();
+      unfollowGate();
       const schedulesStopped = stopSchedules();
       await realtime.close();
       // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.

@@ -1,3 +1,4 @@
+import { backupJobs } from '../domain/backups/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
@@ -54,5 +55,6 @@ export function allJobs() {
     ...webhookJobs(),
     ...safetyJobs,
     ...opsJobs,
+    ...backupJobs,
   ];
 }
