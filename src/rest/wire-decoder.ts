@@ -190,7 +190,7 @@ function otherSpelling(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function isWireText(raw: string | readonly string[] | UploadedFile): raw is string | readonly string[] {
+function isWireText(raw: string | readonly string[] | UploadedFile | StreamedFile): raw is string | readonly string[] {
   return typeof raw === 'string' || Array.isArray(raw);
 }
 
