@@ -18,7 +18,7 @@ const COMPLETE_TAGS = [
   ...['health', 'auth', 'users', 'webhooks', 'notifications', 'transactions', 'subscriptions', 'servers'],
   ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Admin Users', 'Cabinet Balance', 'Cabinet Account Merge'],
   ...['Cabinet Tickets', 'support', 'Cabinet Admin Tickets', 'media', 'Cabinet Media'],
-  ...['broadcasts', 'Cabinet Admin Broadcasts'],
+  ...['backups', 'broadcasts', 'Cabinet Admin Broadcasts'],
   ...['Cabinet Ticket Notifications', 'Cabinet Admin Ticket Notifications'],
   ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
   ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],

@@ -3,6 +3,7 @@
  * `METHOD /path.field` (of a body without a component) or `outer.field`; the narrowest key wins.
  */
 import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
+import { BACKUP_FIELDS } from './fields/backups.ts';
 import { BRANDING_FIELDS } from './fields/branding.ts';
 import { BROADCAST_FIELDS } from './fields/broadcasts.ts';
 import { CATALOG_FIELDS } from './fields/catalog.ts';
@@ -40,6 +41,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   BROADCAST_FIELDS,
   CONTENT_FIELDS,
   PAGE_FIELDS,
+  BACKUP_FIELDS,
   BRANDING_FIELDS,
   PANEL_FIELDS,
   ADMINISTRATION_FIELDS,

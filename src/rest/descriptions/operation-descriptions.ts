@@ -3,6 +3,7 @@ import { mergeTexts } from './merge-texts.ts';
 import { ADMIN_CATALOG } from './operations/admin-catalog.ts';
 import { ADMIN_OPERATIONS } from './operations/admin-operations.ts';
 import { ADMIN_USERS } from './operations/admin-users.ts';
+import { BACKUP_OPERATIONS } from './operations/backups.ts';
 import { BRANDING_OPERATIONS } from './operations/branding.ts';
 import { CABINET_IDENTITY } from './operations/cabinet-identity.ts';
 import { CABINET_MONEY } from './operations/cabinet-money.ts';
@@ -25,6 +26,7 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   CABINET_MONEY,
   CABINET_SUBSCRIPTION,
   CABINET_OTHER,
+  BACKUP_OPERATIONS,
   BRANDING_OPERATIONS,
   MINIAPP,
   ADMIN_USERS,
