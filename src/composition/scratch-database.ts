@@ -15,7 +15,8 @@ import { migrationsFolder } from './package-root.ts';
 export async function openScratchDatabase(env: Env, log: Logger): Promise<ScratchDatabase> {
   if (env.backups.drillDatabaseUrl !== null) {
     const url = env.backups.drillDatabaseUrl;
-    const empty = () => executeOnServer(url, 'DROP SCHEMA IF EXISTS jobs CASCADE', 'DROP SCHEMA IF EXISTS public CASCADE', 'CREATE SCHEMA public');
+    const empty = () =>
+      executeOnServer(url, 'DROP SCHEMA IF EXISTS jobs CASCADE', 'DROP SCHEMA IF EXISTS public CASCADE', 'CREATE SCHEMA public');
     await empty();
     return migrated(await openServer(url, log), empty);
   }

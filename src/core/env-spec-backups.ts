@@ -27,7 +27,8 @@ export const BACKUP_VARIABLES = {
     default: '512',
     min: 1,
     max: 1_000_000,
-    effect: 'Largest archive that POST /backups/upload accepts. Copy a larger one into the folder of backups and restore it by its name.',
+    effect:
+      'Largest archive that POST /backups/upload accepts. Copy a larger one into the folder of backups and restore it by its name.',
   },
   BACKUP_S3_BUCKET: {
     group: 'Backups',

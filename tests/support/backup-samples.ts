@@ -29,7 +29,9 @@ export async function fill(app: App, users = 50): Promise<void> {
      FROM generate_series(1, $1::int) n RETURNING id`,
     [users],
   );
-  await app.db.sql('UPDATE users SET referred_by_id = id + 1 WHERE id IN (SELECT id FROM users ORDER BY id LIMIT greatest(0, (SELECT count(*) - 1 FROM users)::int)) AND EXISTS (SELECT 1 FROM users o WHERE o.id = users.id + 1) RETURNING id');
+  await app.db.sql(
+    'UPDATE users SET referred_by_id = id + 1 WHERE id IN (SELECT id FROM users ORDER BY id LIMIT greatest(0, (SELECT count(*) - 1 FROM users)::int)) AND EXISTS (SELECT 1 FROM users o WHERE o.id = users.id + 1) RETURNING id',
+  );
   await app.db.sql(
     `UPDATE users SET last_name = $1, notification_settings = $2::jsonb, created_at = '2026-02-28 23:59:59.999+00', referral_commission_percent = 12.50
      WHERE id = (SELECT max(id) FROM users) RETURNING id`,
@@ -45,10 +47,9 @@ export async function fill(app: App, users = 50): Promise<void> {
   await app.db.sql(
     `SELECT post_transaction(id, 'subscription_payment', -100, 'sales_revenue', 'sales:tariff', 'balance', NULL, 'sale', now())::text AS posted FROM users`,
   );
-  await app.db.sql(
-    "INSERT INTO menu_layouts (name, document) VALUES ('chat', $1::json) ON CONFLICT DO NOTHING RETURNING name",
-    ['{"rows":[{"b":1, "a":  2.0}]}'],
-  );
+  await app.db.sql("INSERT INTO menu_layouts (name, document) VALUES ('chat', $1::json) ON CONFLICT DO NOTHING RETURNING name", [
+    '{"rows":[{"b":1, "a":  2.0}]}',
+  ]);
   await app.db.sql(
     "INSERT INTO admin_audit_log (action, status, details) VALUES ('a:b', 'success', '{\"n\": 1.10}') RETURNING id",
   );

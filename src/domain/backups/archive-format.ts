@@ -46,7 +46,10 @@ const schema = z.object({
   tables: z.record(
     identifier,
     z.object({
-      columns: z.array(z.object({ name: identifier, type: z.string().max(100), nullable: z.boolean() })).min(1).max(1_600),
+      columns: z
+        .array(z.object({ name: identifier, type: z.string().max(100), nullable: z.boolean() }))
+        .min(1)
+        .max(1_600),
       primary_key: z.array(identifier).min(1),
       rows: count,
       sha256,
@@ -76,7 +79,8 @@ export function writeMetadata(given: Metadata): string {
 export function readMetadata(text: string): Metadata {
   const given = parse(text, METADATA_MEMBER);
   const version = typeof given === 'object' && given !== null && 'format_version' in given ? given.format_version : undefined;
-  if (typeof version !== 'string') throw new ArchiveRefused('The archive is not a backup of this service: its metadata name no format');
+  if (typeof version !== 'string')
+    throw new ArchiveRefused('The archive is not a backup of this service: its metadata name no format');
   requireFormat(version);
   const read = metadata.safeParse(given);
   if (!read.success) throw new ArchiveRefused(`The metadata of the archive are not readable: ${fieldOf(read.error)}`);
@@ -105,7 +109,9 @@ function requireFormat(version: string): void {
       `The archive has format ${version.slice(0, 20)} of the former service. It is not restored but imported: npm run cli -- import`,
     );
   }
-  throw new ArchiveRefused(`The archive has format ${version.slice(0, 20)}; this release reads ${FORMAT_VERSION}. Install a newer release`);
+  throw new ArchiveRefused(
+    `The archive has format ${version.slice(0, 20)}; this release reads ${FORMAT_VERSION}. Install a newer release`,
+  );
 }
 
 export function writeSchema({ migrations, tables }: ArchiveSchema): string {

@@ -26,6 +26,9 @@ export interface BackupHealth {
 export async function readBackupHealth({ db, clock }: Pick<App, 'db' | 'clock'>): Promise<BackupHealth> {
   const last = await readState<{ name: string; at: string }>(db, LAST_BACKUP);
   const drill = await readState<DrillResult>(db, LAST_DRILL);
-  const aged = (at: string) => ({ at: new Date(at), ageSeconds: Math.max(0, (clock.now().getTime() - Date.parse(at)) / SECOND_MS) });
+  const aged = (at: string) => ({
+    at: new Date(at),
+    ageSeconds: Math.max(0, (clock.now().getTime() - Date.parse(at)) / SECOND_MS),
+  });
   return { last: last && { name: last.name, ...aged(last.at) }, drill: drill && { ...drill, ...aged(drill.at) } };
 }

@@ -1,17 +1,17 @@
+import { join } from 'node:path';
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addDays, addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { hexToken } from '../../core/random.ts';
-import { listBackupNames, readBackupFile, removeBackup, backupFolder } from './folder.ts';
-import { tellAdministrators } from './notices.ts';
-import { takeBackup, type TakenBackup } from './take-backup.ts';
-import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listTasks, updateTask } from './task-repo.ts';
 import { writeState } from '../../core/service-state.ts';
 import { LAST_BACKUP } from './backup-health.ts';
+import { backupFolder, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
+import { tellAdministrators } from './notices.ts';
+import { type TakenBackup, takeBackup } from './take-backup.ts';
+import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listTasks, updateTask } from './task-repo.ts';
 import type { BackupOrigin, BackupTask } from './types.ts';
-import { join } from 'node:path';
 
 const KEPT_TASK_DAYS = 30;
 /** A queued backup waits so long for another one, or for a restore. */
@@ -99,4 +99,3 @@ export async function endInterruptedTasks(app: App): Promise<void> {
   if (!(await listTasks(app.db, true)).some(({ status }) => status === 'running')) return;
   await app.db.long!.alone(() => failRunningTasks(app.db, INTERRUPTED, app.clock.now()));
 }
-

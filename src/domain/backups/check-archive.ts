@@ -61,7 +61,8 @@ function requireFitting(metadata: Metadata, schema: ArchiveSchema, { migrations,
   const known = new Map(tables.map((table) => [table.name, table]));
   for (const [name, archived] of Object.entries(schema.tables)) {
     const table = known.get(name);
-    if (!table || !isBackedUp(name, { sessions: true })) throw new ArchiveRefused(`The archive has the table ${name}, which no backup of this release has`);
+    if (!table || !isBackedUp(name, { sessions: true }))
+      throw new ArchiveRefused(`The archive has the table ${name}, which no backup of this release has`);
     requireColumns(table, archived);
   }
 }
@@ -70,10 +71,13 @@ function requireColumns(table: Table, archived: ArchiveSchema['tables'][string])
   const given = new Set(archived.columns.map(({ name }) => name));
   const unknown = archived.columns.find(({ name }) => !table.columns.some((column) => column.name === name));
   if (unknown || given.size !== archived.columns.length) {
-    throw new ArchiveRefused(`The archive has the column ${table.name}.${unknown?.name ?? '(twice)'}, which this installation does not have`);
+    throw new ArchiveRefused(
+      `The archive has the column ${table.name}.${unknown?.name ?? '(twice)'}, which this installation does not have`,
+    );
   }
   const missing = table.columns.find(
-    ({ name, nullable }) => !given.has(name) && (table.primaryKey.includes(name) || (!nullable && !table.defaulted.includes(name))),
+    ({ name, nullable }) =>
+      !given.has(name) && (table.primaryKey.includes(name) || (!nullable && !table.defaulted.includes(name))),
   );
   if (missing) throw new ArchiveRefused(`The archive lacks the column ${table.name}.${missing.name}, which has no default`);
   if (archived.primaryKey.join() !== table.primaryKey.join()) {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { App } from '../../core/app.ts';
 import { HOUR_MS } from '../../core/clock.ts';
-import { lockState, writeState } from '../../core/service-state.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { lockState, writeState } from '../../core/service-state.ts';
 import { type DrillResult, LAST_DRILL } from './backup-health.ts';
 import { checkArchive } from './check-archive.ts';
 import { backupFolder, listBackupNames } from './folder.ts';
@@ -33,7 +33,8 @@ export async function runDueDrill(app: App, signal: AbortSignal): Promise<void> 
  */
 export async function runDrill(app: App, signal?: AbortSignal): Promise<DrillResult> {
   const [name] = await listBackupNames(app);
-  const result = name === undefined ? { isOk: false, name: '', message: 'There is no backup' } : await tryRestore(app, name, signal);
+  const result =
+    name === undefined ? { isOk: false, name: '', message: 'There is no backup' } : await tryRestore(app, name, signal);
   const drill: DrillResult = { ...result, at: app.clock.now().toISOString() };
   await writeState(app.db, LAST_DRILL, drill);
   if (!drill.isOk) await tellAdministrators(app, 'drill_failed', { name: drill.name, reason: drill.message });
@@ -48,7 +49,10 @@ async function tryRestore(app: App, name: string, signal: AbortSignal | undefine
     const scratch = await app.ports.openScratchDatabase();
     try {
       const work = await scratch.database.db.long!.alone(async (session) => {
-        const installed = await session.snapshot(async (sql) => ({ migrations: await listMigrations(sql), tables: await listTables(sql) }));
+        const installed = await session.snapshot(async (sql) => ({
+          migrations: await listMigrations(sql),
+          tables: await listTables(sql),
+        }));
         const archive = await checkArchive(path, read, installed);
         return session.write((sql) => restoreRows(sql, app, { ...read, archive, clearExisting: true, keepsAccess: false }));
       });

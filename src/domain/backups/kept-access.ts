@@ -8,7 +8,18 @@ import { quote } from './row-format.ts';
  */
 
 /** What a kept superadmin is known by. */
-const PERSON = ['messenger_id', 'email', 'email_verified', 'auth_type', 'username', 'first_name', 'last_name', 'status', 'language', 'password_hash'];
+const PERSON = [
+  'messenger_id',
+  'email',
+  'email_verified',
+  'auth_type',
+  'username',
+  'first_name',
+  'last_name',
+  'status',
+  'language',
+  'password_hash',
+];
 
 /** Remembers who may use the system now. Before the tables are emptied. */
 export async function rememberAccess(sql: SqlRunner): Promise<void> {
@@ -40,7 +51,9 @@ export async function restoreAccess(sql: SqlRunner, now: Date): Promise<void> {
      FROM kept_admins k WHERE k.messenger_id IS NULL AND u.email = k.email RETURNING u.id`,
   );
   const values = PERSON.map((name) =>
-    name === 'email' ? 'CASE WHEN EXISTS (SELECT 1 FROM public.users t WHERE t.email = m.email) THEN NULL ELSE m.email END' : `m.${name}`,
+    name === 'email'
+      ? 'CASE WHEN EXISTS (SELECT 1 FROM public.users t WHERE t.email = m.email) THEN NULL ELSE m.email END'
+      : `m.${name}`,
   );
   await sql(
     `WITH missing AS (
@@ -67,7 +80,10 @@ export async function restoreAccess(sql: SqlRunner, now: Date): Promise<void> {
 const isPerson = (user: string, kept: string): string =>
   `CASE WHEN ${kept}.messenger_id IS NULL THEN ${user}.email = ${kept}.email ELSE ${user}.messenger_id = ${kept}.messenger_id END`;
 
-async function addMissing(sql: SqlRunner, { table, from, by, skip }: { table: string; from: string; by: string; skip: string[] }): Promise<void> {
+async function addMissing(
+  sql: SqlRunner,
+  { table, from, by, skip }: { table: string; from: string; by: string; skip: string[] },
+): Promise<void> {
   const rows = await sql<{ name: string }>(
     `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'public.${table}'::regclass AND attnum > 0 AND NOT attisdropped
        AND attgenerated = '' AND attname <> ALL ($1::text[]) ORDER BY attnum`,

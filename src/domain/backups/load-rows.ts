@@ -39,7 +39,8 @@ export async function loadRows(sql: SqlRunner, options: LoadOptions): Promise<Lo
       const given = new Set(member.table.columns.map(({ name }) => name));
       const columns = table.columns.filter(({ name }) => given.has(name));
       const statement = insertStatement(table.name, columns, onConflict(table, options.isEmptied));
-      for await (const batch of batchesOf(linesOf(member.content))) loaded.rows += await insert(sql, statement, batch, table.name);
+      for await (const batch of batchesOf(linesOf(member.content)))
+        loaded.rows += await insert(sql, statement, batch, table.name);
       if (member.table.rows > 0) loaded.tables += 1;
     }
   } finally {
@@ -69,7 +70,8 @@ function refusedRow(error: unknown, table: string): unknown {
     const { constraint } = error as { constraint?: string };
     return new ArchiveRefused(`A row of ${table} violates ${constraint ?? 'a key'}`, { cause: error });
   }
-  if (state.startsWith('22')) return new ArchiveRefused(`A row of ${table} has a value that its column does not take`, { cause: error });
+  if (state.startsWith('22'))
+    return new ArchiveRefused(`A row of ${table} has a value that its column does not take`, { cause: error });
   return error;
 }
 

@@ -9,7 +9,10 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,90}\.log$/;
  * Copies the log files into the folder, so that they do not grow while they are archived.
  * @returns path of the copy by name in the archive
  */
-export async function listLogFiles({ settings, log }: Pick<App, 'settings' | 'log'>, folder: string): Promise<Map<string, string>> {
+export async function listLogFiles(
+  { settings, log }: Pick<App, 'settings' | 'log'>,
+  folder: string,
+): Promise<Map<string, string>> {
   const source = dirname(settings.get('LOG_FILE'));
   const copies = new Map<string, string>();
   try {

@@ -6,7 +6,10 @@ import { refuse } from '../../core/errors.ts';
 import { type BackupFile, findBackup, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
 
 /** A page of the backups in the folder, the newest first. Only those of the page are looked into. */
-export async function listBackups(app: App, { limit, offset }: { limit: number; offset: number }): Promise<{ items: BackupFile[]; total: number }> {
+export async function listBackups(
+  app: App,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<{ items: BackupFile[]; total: number }> {
   const names = await listBackupNames(app);
   const items: BackupFile[] = [];
   for (const name of names.slice(offset, offset + limit)) {

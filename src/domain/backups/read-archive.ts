@@ -14,7 +14,7 @@ import {
 } from './archive-format.ts';
 import { decrypted, isEncrypted } from './encryption.ts';
 import { readTar, type TarMember } from './tar.ts';
-import { ArchiveRefused, type ArchivedFile, type ArchivedTable, type ArchiveSchema, type Metadata } from './types.ts';
+import { type ArchivedFile, type ArchivedTable, ArchiveRefused, type ArchiveSchema, type Metadata } from './types.ts';
 
 /** An archive may contain at most so many times its own size (spec 06 section 7); what is smaller than the floor is harmless. */
 export const MAX_RATIO = 20;
@@ -75,7 +75,8 @@ export async function readHead(path: string, options: ReadOptions): Promise<Meta
 
 async function readText(members: AsyncGenerator<TarMember>, name: string, limit: number): Promise<string> {
   const { done, value: member } = await members.next();
-  if (done || member.name !== name) throw new ArchiveRefused(`The archive is not a backup of this service: it has no ${name} where it belongs`);
+  if (done || member.name !== name)
+    throw new ArchiveRefused(`The archive is not a backup of this service: it has no ${name} where it belongs`);
   if (member.size > limit) throw new ArchiveRefused(`${name} of the archive is too large`);
   const parts: Buffer[] = [];
   for await (const chunk of member.content) parts.push(chunk);
@@ -87,12 +88,19 @@ async function* knownMembers(
   metadata: Metadata,
   schema: ArchiveSchema,
 ): AsyncGenerator<FileMember | TableMember> {
-  const expected = new Map<string, { sha256: string; sizeBytes?: number; make: (content: AsyncIterable<Buffer>) => FileMember | TableMember }>();
+  const expected = new Map<
+    string,
+    { sha256: string; sizeBytes?: number; make: (content: AsyncIterable<Buffer>) => FileMember | TableMember }
+  >();
   for (const [name, table] of Object.entries(schema.tables)) {
     expected.set(tableMember(name), { sha256: table.sha256, make: (content) => ({ kind: 'table', name, table, content }) });
   }
   for (const file of metadata.files) {
-    expected.set(file.name, { sha256: file.sha256, sizeBytes: file.sizeBytes, make: (content) => ({ kind: 'file', file, content }) });
+    expected.set(file.name, {
+      sha256: file.sha256,
+      sizeBytes: file.sizeBytes,
+      make: (content) => ({ kind: 'file', file, content }),
+    });
   }
   for await (const member of members) {
     const known = expected.get(member.name);
@@ -103,7 +111,7 @@ async function* knownMembers(
     }
     const content = checked(member, known.sha256);
     yield known.make(content);
-    for await (const _rest of content) continue;
+    for await (const _rest of content);
   }
   const [missing] = expected.keys();
   if (missing !== undefined) throw new ArchiveRefused(`The archive is incomplete: ${missing} is missing`);

@@ -3,12 +3,12 @@ import { SECOND_MS } from '../../core/clock.ts';
 import { isDatabaseUnavailable, sqlState } from '../../core/db/db-errors.ts';
 import type { LongSession } from '../../core/db/long-work.ts';
 import { type CheckedArchive, checkArchive } from './check-archive.ts';
+import { tellAdministrators } from './notices.ts';
 import { openArchive } from './read-archive.ts';
 import { restoreRows } from './restore-rows.ts';
 import { listMigrations, listTables } from './schema-repo.ts';
 import { mediaKeyOf, takeBackup } from './take-backup.ts';
 import { ArchiveRefused } from './types.ts';
-import { tellAdministrators } from './notices.ts';
 
 export interface RestoreResult {
   success: boolean;
@@ -32,7 +32,11 @@ const LOCK_NOT_AVAILABLE = '55P03';
  * backup, and replaces or merges the rows in one transaction. Whatever fails, at whatever byte, the data is as before.
  * @returns `success: false` with the reason for everything that is refused or fails
  */
-export async function restoreBackup(app: App, path: string, { clearExisting, requestedBy }: RestoreOptions): Promise<RestoreResult> {
+export async function restoreBackup(
+  app: App,
+  path: string,
+  { clearExisting, requestedBy }: RestoreOptions,
+): Promise<RestoreResult> {
   const startedAt = performance.now();
   try {
     const work = await app.db.long!.alone((session) => restoreAlone(app, session, path, { clearExisting, requestedBy }));
@@ -69,7 +73,10 @@ async function restoreAlone(
 ): Promise<{ tables: number; rows: number; safetyBackup: string }> {
   const password = app.settings.get('BACKUP_ARCHIVE_PASSWORD');
   const read = { path, password };
-  const installed = await session.snapshot(async (sql) => ({ migrations: await listMigrations(sql), tables: await listTables(sql) }));
+  const installed = await session.snapshot(async (sql) => ({
+    migrations: await listMigrations(sql),
+    tables: await listTables(sql),
+  }));
   const archive = await checkArchive(path, read, installed);
   const added: string[] = [];
   try {

@@ -75,7 +75,12 @@ async function verifyRows(sql: SqlRunner, { schema, metadata }: CheckedArchive):
   for (const [name, archived] of Object.entries(schema.tables)) {
     if (fateOf(name) === 'sessions') continue;
     const { columns, primaryKey } = archived;
-    const found = await digestRows(sql, { table: name, columns, primaryKey, condition: rowsOf(name, metadata.includes, secretKeys) });
+    const found = await digestRows(sql, {
+      table: name,
+      columns,
+      primaryKey,
+      condition: rowsOf(name, metadata.includes, secretKeys),
+    });
     if (found.rows === archived.rows && found.sha256 === archived.sha256) continue;
     const what = found.rows === archived.rows ? 'some values differ' : `${found.rows} of ${archived.rows} rows`;
     throw new ArchiveRefused(`What was restored of ${name} does not equal the archive (${what})`);
@@ -117,7 +122,9 @@ async function discardJobs(sql: SqlRunner, clearExisting: boolean): Promise<void
 }
 
 async function requireCleanLedger(sql: SqlRunner): Promise<void> {
-  const problems = await sql<{ problem: string }>('SELECT DISTINCT problem FROM (SELECT problem FROM ledger_check() LIMIT 1000) AS found');
+  const problems = await sql<{ problem: string }>(
+    'SELECT DISTINCT problem FROM (SELECT problem FROM ledger_check() LIMIT 1000) AS found',
+  );
   if (problems.length === 0) return;
   throw new ArchiveRefused(`The ledger would not be clean: ${problems.map(({ problem }) => problem).join(', ')}`);
 }

@@ -33,7 +33,8 @@ export async function queueDueBackup(app: App): Promise<void> {
 
 function currentSlot({ clock, settings }: App): Slot {
   const hours = settings.get('BACKUP_INTERVAL_HOURS');
-  const [, hour, minute] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(settings.get('BACKUP_TIME')) ?? /^(\d\d):(\d\d)$/.exec(DEFAULT_TIME)!;
+  const [, hour, minute] =
+    /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(settings.get('BACKUP_TIME')) ?? /^(\d\d):(\d\d)$/.exec(DEFAULT_TIME)!;
   const first = Number(hour) * HOUR_MS + Number(minute) * MINUTE_MS;
   return { number: Math.floor((clock.now().getTime() - first) / (hours * HOUR_MS)), plan: `${hour}:${minute} ${hours}` };
 }

@@ -3,7 +3,14 @@ import type { Table } from './types.ts';
 
 /** The tables of the open database with what an archive needs to know of them, by name. Generated columns are left out. */
 export async function listTables(sql: SqlRunner): Promise<Table[]> {
-  const rows = await sql<{ table: string; column: string; type: string; nullable: boolean; defaulted: boolean; keyAt: number | null }>(
+  const rows = await sql<{
+    table: string;
+    column: string;
+    type: string;
+    nullable: boolean;
+    defaulted: boolean;
+    keyAt: number | null;
+  }>(
     `SELECT c.relname AS table, a.attname AS column, format_type(a.atttypid, a.atttypmod) AS type, NOT a.attnotnull AS nullable,
        (a.atthasdef OR a.attidentity <> '') AS defaulted, array_position(k.conkey, a.attnum) AS key_at
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''

@@ -43,7 +43,7 @@ export interface Contents {
 /** Counts and hashes the rows of a table as they would be in an archive. */
 export async function digestRows(sql: SqlRunner, source: LineSource): Promise<Contents> {
   const counted = countingLines(readLines(sql, source));
-  for await (const _block of counted.blocks) continue;
+  for await (const _block of counted.blocks);
   return counted.contents();
 }
 

@@ -23,7 +23,8 @@ const APPEND_ONLY = new Set(['ledger_accounts', 'ledger_entries', 'transactions'
  * Rows of `service_state` that belong to the running installation and not to its data: rounds of schedules, leases, the sandbox, and the
  * progress of the ledger check, which refers to transactions of one database server.
  */
-const LOCAL_STATE = "(key LIKE 'schedule:%' OR key LIKE 'sandbox%' OR key LIKE 'backups:%' OR key IN ('receipts:worker', 'ledger:check'))";
+const LOCAL_STATE =
+  "(key LIKE 'schedule:%' OR key LIKE 'sandbox%' OR key LIKE 'backups:%' OR key IN ('receipts:worker', 'ledger:check'))";
 /** Secrets that the service made for itself, and the session at the tax service. */
 const SECRET_STATE = "(value ->> 'secret' IS NOT NULL OR key LIKE 'receipts:%')";
 

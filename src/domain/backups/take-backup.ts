@@ -35,7 +35,12 @@ function scopeOf({ env, settings }: App): BackupScope {
  * files. Memory does not grow with the data.
  * @param session of `LongWork.alone`, so that one is written at a time
  */
-export async function takeBackup(app: App, session: LongSession, request: BackupRequest, signal?: AbortSignal): Promise<TakenBackup> {
+export async function takeBackup(
+  app: App,
+  session: LongSession,
+  request: BackupRequest,
+  signal?: AbortSignal,
+): Promise<TakenBackup> {
   const scope = scopeOf(app);
   const password = app.settings.get('BACKUP_ARCHIVE_PASSWORD');
   const isCompressed = app.settings.get('BACKUP_COMPRESSION');
@@ -53,7 +58,14 @@ export async function takeBackup(app: App, session: LongSession, request: Backup
       const logPath = logs.get(file.name);
       return logPath === undefined ? mediaContent(app, file) : (createReadStream(logPath) as AsyncIterable<Buffer>);
     };
-    const sizeBytes = await writeArchive(path, { metadata, snapshot, folder, contentOf, password, ...(signal ? { signal } : {}) });
+    const sizeBytes = await writeArchive(path, {
+      metadata,
+      snapshot,
+      folder,
+      contentOf,
+      password,
+      ...(signal ? { signal } : {}),
+    });
     return { name, path, sizeBytes, metadata };
   });
 }
@@ -96,13 +108,15 @@ async function describeMedia(app: App, keys: readonly string[], signal: AbortSig
     if (content) files.push({ name: MEDIA + key, sizeBytes: content.length, sha256: sha256Of(content) });
     else missing.push(key);
   }
-  if (missing.length > 0) app.log.warn({ files: missing.length }, 'uploaded files have no content in the storage, so the backup has none either');
+  if (missing.length > 0)
+    app.log.warn({ files: missing.length }, 'uploaded files have no content in the storage, so the backup has none either');
   return files;
 }
 
 async function* mediaContent(app: App, { name, sha256 }: ArchivedFile): AsyncGenerator<Buffer> {
   const content = await app.ports.mediaStore.get(name.slice(MEDIA.length));
-  if (content === null || sha256Of(content) !== sha256) throw new Error('an uploaded file was changed or deleted during the backup');
+  if (content === null || sha256Of(content) !== sha256)
+    throw new Error('an uploaded file was changed or deleted during the backup');
   yield content;
 }
 

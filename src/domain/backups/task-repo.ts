@@ -6,8 +6,15 @@ const TASK = allColumns('BackupTask').of();
 /** Of the list, whatever is stored: tasks are pruned long before. */
 const LISTED = 1_000;
 
-export async function insertTask(db: Db, task: Pick<BackupTask, 'taskId' | 'origin' | 'createdBy'>, now: Date): Promise<BackupTask> {
-  return plainRow('BackupTask', await db.prisma.backupTask.create({ data: { ...task, status: 'queued', createdAt: now, updatedAt: now } }));
+export async function insertTask(
+  db: Db,
+  task: Pick<BackupTask, 'taskId' | 'origin' | 'createdBy'>,
+  now: Date,
+): Promise<BackupTask> {
+  return plainRow(
+    'BackupTask',
+    await db.prisma.backupTask.create({ data: { ...task, status: 'queued', createdAt: now, updatedAt: now } }),
+  );
 }
 
 export async function findTask(db: Db, taskId: string): Promise<BackupTask | null> {
@@ -39,7 +46,10 @@ export async function updateTask(
 
 /** Ends the tasks that run: their process is no more. To be called by the one who may run one. @returns how many */
 export async function failRunningTasks(db: Db, message: string, now: Date): Promise<number> {
-  const { count } = await db.prisma.backupTask.updateMany({ where: { status: 'running' }, data: { status: 'failed', message, updatedAt: now } });
+  const { count } = await db.prisma.backupTask.updateMany({
+    where: { status: 'running' },
+    data: { status: 'failed', message, updatedAt: now },
+  });
   return count;
 }
 

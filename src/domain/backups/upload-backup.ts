@@ -14,7 +14,12 @@ const EXTENSIONS = ['.tar.gz', '.json', '.json.gz', '.tar'];
  * @param filename as the client named it, without folders
  * @throws AppError 400 the name; 413 a larger file
  */
-export async function restoreUpload(app: App, filename: string, content: Readable, options: RestoreOptions): Promise<RestoreResult> {
+export async function restoreUpload(
+  app: App,
+  filename: string,
+  content: Readable,
+  options: RestoreOptions,
+): Promise<RestoreResult> {
   requireName(filename);
   return withWorkFolder(app, async (folder) => {
     const path = join(folder, 'uploaded');

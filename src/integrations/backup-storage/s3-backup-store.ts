@@ -29,7 +29,9 @@ export function s3BackupStore(settings: S3Bucket): BackupStore {
           for (let at = 0; at < sizeBytes; at += PART_BYTES) {
             const PartNumber = Parts.length + 1;
             const Body = await read(at);
-            const { ETag } = await client.send(new library.UploadPartCommand({ ...place, UploadId, PartNumber, Body, ContentLength: Body.length }));
+            const { ETag } = await client.send(
+              new library.UploadPartCommand({ ...place, UploadId, PartNumber, Body, ContentLength: Body.length }),
+            );
             Parts.push({ ETag, PartNumber });
           }
           await client.send(new library.CompleteMultipartUploadCommand({ ...place, UploadId, MultipartUpload: { Parts } }));

@@ -46,7 +46,14 @@ function tarOf(members: Iterable<Member>): Buffer {
     if (change) {
       change(header);
       header.fill(' ', 148, 156);
-      header.write(`${header.reduce((sum, byte) => sum + byte, 0).toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+      header.write(
+        `${header
+          .reduce((sum, byte) => sum + byte, 0)
+          .toString(8)
+          .padStart(6, '0')}\0 `,
+        148,
+        'latin1',
+      );
     }
     parts.push(header, content, tarPadding(content.length));
   }
@@ -99,35 +106,150 @@ const HOSTILE: [what: string, make: () => Buffer | Promise<Buffer>, reason: RegE
   ['a foreign tar archive', () => packed([['README.md', Buffer.from('hello')]]), /no metadata.json/],
   ['a path that escapes', () => packed([...good, ['../../etc/cron.d/x', Buffer.from('x')]]), /does not name/],
   ['an absolute path', () => packed([...good, ['/etc/passwd', Buffer.from('x')]]), /does not name/],
-  ['a symbolic link', () => packed([...good, ['tables/users.ndjson', Buffer.alloc(0), (header) => header.write('2', 156)]]), /not a plain file/],
-  ['a hard link', () => packed([...good, ['media/aaaaaaaaaaaaaaaaaaaa', Buffer.alloc(0), (header) => header.write('1', 156)]]), /not a plain file/],
-  ['a long name in a member of its own', () => packed([['PaxHeader', Buffer.from('30 path=tables/users.ndjson\n'), (header) => header.write('x', 156)], ...good]), /not a plain file/],
-  ['a name with a prefix', () => packed([['metadata.json', good.get('metadata.json')!, (header) => header.write('..', 345)]]), /not a plain file/],
+  [
+    'a symbolic link',
+    () => packed([...good, ['tables/users.ndjson', Buffer.alloc(0), (header) => header.write('2', 156)]]),
+    /not a plain file/,
+  ],
+  [
+    'a hard link',
+    () => packed([...good, ['media/aaaaaaaaaaaaaaaaaaaa', Buffer.alloc(0), (header) => header.write('1', 156)]]),
+    /not a plain file/,
+  ],
+  [
+    'a long name in a member of its own',
+    () => packed([['PaxHeader', Buffer.from('30 path=tables/users.ndjson\n'), (header) => header.write('x', 156)], ...good]),
+    /not a plain file/,
+  ],
+  [
+    'a name with a prefix',
+    () => packed([['metadata.json', good.get('metadata.json')!, (header) => header.write('..', 345)]]),
+    /not a plain file/,
+  ],
   ['a member twice', () => packed([...good, ['tables/users.ndjson', good.get('tables/users.ndjson')!]]), /twice/],
   ['a missing table', () => packed([...good].filter(([name]) => name !== 'tables/users.ndjson')), /incomplete: tables\/users/],
   ['a bomb', () => packed([...good, ['tables/x.ndjson', Buffer.alloc(64 * 1024 * 1024)]]), /does not name|more than 20 times/],
-  ['a bomb in a table', () => changedRows('menu_layouts', () => [`{"name":"${' '.repeat(24 * 1024 * 1024)}"}`]), /more than 20 times/],
-  ['a damaged header', () => { const tar = tarOf(good); tar[3] = 0x41; return gzipSync(tar); }, /damaged/],
-  ['the format of the former service', () => changedMetadata((m) => { m.format_version = '2.0'; }), /cli -- import/],
-  ['a newer format', () => changedMetadata((m) => { m.format_version = '3.1'; }), /newer release/],
-  ['other counts', () => changedMetadata((m) => { m.total_records = 1; }), /counts do not agree/],
-  ['a file of the head with a path', () => changedMetadata((m) => { m.files = [{ name: 'media/../../x', size_bytes: 1, sha256: '0'.repeat(64) }]; }), /metadata of the archive/],
+  [
+    'a bomb in a table',
+    () => changedRows('menu_layouts', () => [`{"name":"${' '.repeat(24 * 1024 * 1024)}"}`]),
+    /more than 20 times/,
+  ],
+  [
+    'a damaged header',
+    () => {
+      const tar = tarOf(good);
+      tar[3] = 0x41;
+      return gzipSync(tar);
+    },
+    /damaged/,
+  ],
+  [
+    'the format of the former service',
+    () =>
+      changedMetadata((m) => {
+        m.format_version = '2.0';
+      }),
+    /cli -- import/,
+  ],
+  [
+    'a newer format',
+    () =>
+      changedMetadata((m) => {
+        m.format_version = '3.1';
+      }),
+    /newer release/,
+  ],
+  [
+    'other counts',
+    () =>
+      changedMetadata((m) => {
+        m.total_records = 1;
+      }),
+    /counts do not agree/,
+  ],
+  [
+    'a file of the head with a path',
+    () =>
+      changedMetadata((m) => {
+        m.files = [{ name: 'media/../../x', size_bytes: 1, sha256: '0'.repeat(64) }];
+      }),
+    /metadata of the archive/,
+  ],
   ['a newer migration', () => changedSchema((s) => s.migrations.push('9999_later')), /9999_later/],
   ['another order of migrations', () => changedSchema((s) => s.migrations.reverse()), /other migrations/],
-  ['an unknown table', () => changedSchema((s) => { s.tables.pg_authid = s.tables.users; delete s.tables.users; }), /pg_authid/],
-  ['the table of migrations', () => changedSchema((s) => { s.tables.schema_migrations = s.tables.users; delete s.tables.users; }), /schema_migrations/],
-  ['a table whose name is SQL', () => changedSchema((s) => { s.tables['users; DROP'] = s.tables.users; }), /schema of the archive/],
-  ['an unknown column', () => changedSchema((s) => s.tables.users.columns.push({ name: 'is_root', type: 'text', nullable: true })), /users.is_root/],
+  [
+    'an unknown table',
+    () =>
+      changedSchema((s) => {
+        s.tables.pg_authid = s.tables.users;
+        delete s.tables.users;
+      }),
+    /pg_authid/,
+  ],
+  [
+    'the table of migrations',
+    () =>
+      changedSchema((s) => {
+        s.tables.schema_migrations = s.tables.users;
+        delete s.tables.users;
+      }),
+    /schema_migrations/,
+  ],
+  [
+    'a table whose name is SQL',
+    () =>
+      changedSchema((s) => {
+        s.tables['users; DROP'] = s.tables.users;
+      }),
+    /schema of the archive/,
+  ],
+  [
+    'an unknown column',
+    () => changedSchema((s) => s.tables.users.columns.push({ name: 'is_root', type: 'text', nullable: true })),
+    /users.is_root/,
+  ],
   ['a column too few', () => changedSchema((s) => s.tables.users.columns.splice(0, 1)), /lacks the column users.id/],
-  ['another checksum', () => changedSchema((s) => { s.tables.users.sha256 = '0'.repeat(64); }), /checksum of tables\/users/],
-  ['a changed row', () => packed(withMember('tables/users.ndjson', good.get('tables/users.ndjson')!.toString().replace('User 7', 'User X'))), /checksum/],
+  [
+    'another checksum',
+    () =>
+      changedSchema((s) => {
+        s.tables.users.sha256 = '0'.repeat(64);
+      }),
+    /checksum of tables\/users/,
+  ],
+  [
+    'a changed row',
+    () => packed(withMember('tables/users.ndjson', good.get('tables/users.ndjson')!.toString().replace('User 7', 'User X'))),
+    /checksum/,
+  ],
   ['a line that is no row', () => changedRows('users', (lines) => ['[1, 2]', ...lines]), /not a row/],
-  ['a row with another column', () => changedRows('users', (lines) => [lines[0]!.replace('"id"', '"is_root":1,"id"'), ...lines.slice(1)]), /not a row/],
-  ['a value that no column takes', () => changedRows('users', (lines) => [lines[0]!.replace(/"status":"\w+"/, `"status":"${'x'.repeat(50)}"`), ...lines.slice(1)]), /does not take/],
+  [
+    'a row with another column',
+    () => changedRows('users', (lines) => [lines[0]!.replace('"id"', '"is_root":1,"id"'), ...lines.slice(1)]),
+    /not a row/,
+  ],
+  [
+    'a value that no column takes',
+    () =>
+      changedRows('users', (lines) => [lines[0]!.replace(/"status":"\w+"/, `"status":"${'x'.repeat(50)}"`), ...lines.slice(1)]),
+    /does not take/,
+  ],
   ['a row twice', () => changedRows('users', (lines) => [...lines, lines[0]!]), /violates users_/],
   ['a row that refers to nothing', () => changedRows('users', (lines) => lines.slice(1)), /refers to a missing one/],
-  ['money out of nothing', () => changedRows('users', (lines) => [lines[0]!.replace(/"balance_kopeks":"\d+"/, '"balance_kopeks":"99999999"'), ...lines.slice(1)]), /ledger would not be clean/],
-  ['an encrypted one without a password', async () => collect(encrypted(once(await readFile(goodPath)), 'secret')), /BACKUP_ARCHIVE_PASSWORD is not set/],
+  [
+    'money out of nothing',
+    () =>
+      changedRows('users', (lines) => [
+        lines[0]!.replace(/"balance_kopeks":"\d+"/, '"balance_kopeks":"99999999"'),
+        ...lines.slice(1),
+      ]),
+    /ledger would not be clean/,
+  ],
+  [
+    'an encrypted one without a password',
+    async () => collect(encrypted(once(await readFile(goodPath)), 'secret')),
+    /BACKUP_ARCHIVE_PASSWORD is not set/,
+  ],
   ['something behind the end', () => gzipSync(Buffer.concat([tarOf(good), Buffer.from('x')])), /behind its end/],
 ];
 
@@ -140,7 +262,12 @@ describe('an archive is refused and nothing is changed', () => {
   test.each(HOSTILE)('%s', async (_what, make, reason) => {
     await writeFile(path, await make());
     const result = await restoreBackup(t.app, path, { clearExisting: true, requestedBy: null });
-    expect(result).toEqual({ success: false, message: expect.stringMatching(reason), tablesRestored: null, recordsRestored: null });
+    expect(result).toEqual({
+      success: false,
+      message: expect.stringMatching(reason),
+      tablesRestored: null,
+      recordsRestored: null,
+    });
     expect(result.message).toMatch(/Nothing was changed/);
     expect(await databaseDigests(t.app)).toEqual(before);
   });
@@ -176,7 +303,10 @@ describe('an archive is refused and nothing is changed', () => {
       expect((await restore()).success, `cut at ${place}`).toBe(false);
     }
     const other = await appWithFolder({ environment: { BACKUP_ARCHIVE_PASSWORD: 'wrong' } });
-    expect(await restore(other.app, sealed.path)).toMatchObject({ success: false, message: expect.stringMatching(/another password/) });
+    expect(await restore(other.app, sealed.path)).toMatchObject({
+      success: false,
+      message: expect.stringMatching(/another password/),
+    });
     expect(await databaseDigests(t.app)).toEqual(before);
     expect(await restore(own.app, sealed.path)).toMatchObject({ success: true });
   });
