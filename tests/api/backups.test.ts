@@ -164,7 +164,11 @@ describe('spec 06 section 7: restore and upload', () => {
       expect([refused.status, refused.headers['retry-after']]).toEqual([503, '10']);
       expect((await clientOf(server).get('/livez')).status).toBe(200);
     });
-    await expect.poll(async () => (await gate.look(), (await api.get('/backups')).status)).toBe(200);
+    const statusNow = async () => {
+      await gate.look();
+      return (await api.get('/backups')).status;
+    };
+    await expect.poll(statusNow).toBe(200);
   });
 });
 

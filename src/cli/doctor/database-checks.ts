@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { migrationsFolder } from '../../composition/package-root.ts';
 import { findStaleTopics } from '../../core/db/apply-topics.ts';
 import type { Database } from '../../core/db/database.ts';

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { installJobs } from '../../composition/install-jobs.ts';
 import { migrationsFolder } from '../../composition/package-root.ts';
 import { openDatabase } from '../../composition/service.ts';

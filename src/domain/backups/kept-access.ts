@@ -47,7 +47,7 @@ export async function restoreAccess(sql: SqlRunner, now: Date): Promise<void> {
   await addMissing(sql, { table: 'admin_roles', from: 'kept_roles', by: 'name', skip: ['id', 'created_by'] });
   // The address is the only proof of such a person: nobody else who has it in the archive may sign in with it.
   await sql(
-    `UPDATE public.${quote('users')} u SET password_hash = k.password_hash, email_verified = k.email_verified, status = k.status
+    `UPDATE public.users u SET password_hash = k.password_hash, email_verified = k.email_verified, status = k.status
      FROM kept_admins k WHERE k.messenger_id IS NULL AND u.email = k.email RETURNING u.id`,
   );
   const values = PERSON.map((name) =>
@@ -58,21 +58,21 @@ export async function restoreAccess(sql: SqlRunner, now: Date): Promise<void> {
   await sql(
     `WITH missing AS (
        SELECT DISTINCT ON (k.old_id) k.* FROM kept_admins k WHERE NOT EXISTS (SELECT 1 FROM public.users u WHERE ${isPerson('u', 'k')}))
-     INSERT INTO public.${quote('users')} (${PERSON.join(', ')}, referral_code, promo_group_id, created_at, updated_at)
+     INSERT INTO public.users (${PERSON.join(', ')}, referral_code, promo_group_id, created_at, updated_at)
      SELECT ${values.join(', ')}, 'kept' || substr(md5(random()::text), 1, 12),
        (SELECT id FROM public.promo_groups WHERE is_default LIMIT 1), $1::timestamptz, $1::timestamptz
      FROM missing m RETURNING id`,
     [now],
   );
   await sql(
-    `INSERT INTO public.${quote('user_roles')} (user_id, role_id, assigned_at, expires_at)
+    `INSERT INTO public.user_roles (user_id, role_id, assigned_at, expires_at)
      SELECT DISTINCT ON (u.id, r.id) u.id, r.id, $1::timestamptz, k.expires_at
      FROM kept_admins k JOIN public.users u ON ${isPerson('u', 'k')} JOIN public.admin_roles r ON r.name = k.role
      ON CONFLICT (user_id, role_id) DO UPDATE SET is_active = true, expires_at = EXCLUDED.expires_at RETURNING id`,
     [now],
   );
   await sql(
-    `UPDATE public.${quote('users')} SET sessions_ended_at = $1::timestamptz WHERE id IN (SELECT user_id FROM kept_sessions) RETURNING id`,
+    `UPDATE public.users SET sessions_ended_at = $1::timestamptz WHERE id IN (SELECT user_id FROM kept_sessions) RETURNING id`,
     [now],
   );
 }

@@ -90,7 +90,7 @@ async function verifyRows(sql: SqlRunner, { schema, metadata }: CheckedArchive):
 /** After a merge: the entries of both sides are there, and a balance is their sum. */
 async function sumBalances(sql: SqlRunner): Promise<void> {
   await sql(
-    `UPDATE public.${quote('users')} u SET balance_kopeks = s.kopeks FROM (
+    `UPDATE public.users u SET balance_kopeks = s.kopeks FROM (
        SELECT w.id, coalesce(sum(e.kopeks), 0)::bigint AS kopeks FROM public.users w
        LEFT JOIN public.ledger_accounts a ON a.user_id = w.id AND a.kind = 'user_wallet'
        LEFT JOIN public.ledger_entries e ON e.account_id = a.id GROUP BY w.id) s
