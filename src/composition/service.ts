@@ -16,6 +16,7 @@ import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { systemRandom } from '../core/random.ts';
 import type { Redactor } from '../core/redaction.ts';
+import { readBackupHealth } from '../domain/backups/backup-health.ts';
 import { readLedgerHealth } from '../domain/ledger/check/health.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
@@ -104,6 +105,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     metrics.setQueueLagSource(() => queueLag(database));
     metrics.setOutboxSource(() => outboxAge(database));
     metrics.setLedgerSource(() => readLedgerHealth(app));
+    metrics.setBackupSource(async () => {
+      const { last, drill } = await readBackupHealth(app);
+      return { ageSeconds: last?.ageSeconds ?? null, drill };
+    });
     return {
       app,
       database,

@@ -77,7 +77,7 @@ describe('spec 06 section 7: POST /backups, its task, list, download, delete', (
     });
   });
 
-  test('section 17, hazard 3: names that lead elsewhere, links and folders get the answer of an unknown file', async () => {
+  test('spec 06 section 17, hazard 3: names that lead elsewhere, links and folders get the answer of an unknown file', async () => {
     const folder = backupFolder(t.app);
     await mkdir(join(folder, 'backup_folder.tar'), { recursive: true });
     await writeFile(join(t.app.env.dataDir, 'secret.tar'), 'secret');

@@ -12,9 +12,9 @@ import type { TestApp } from '../support/test-app.ts';
 import { freshDatabase, migrationsFolder, serverUrl, type TestDatabase } from '../support/test-database.ts';
 
 /** What a restore leaves or makes new: of the installation, not of its data. */
-const OWN = /\.(?:backup_tasks|job|service_state|domain_events|schema_\w+)$/;
+const LOCAL = /\.(?:backup_tasks|job|service_state|domain_events|schema_\w+)$/;
 const dataOf = async (t: TestApp) =>
-  Object.fromEntries(Object.entries(await databaseDigests(t.app)).filter(([name]) => !OWN.test(name)));
+  Object.fromEntries(Object.entries(await databaseDigests(t.app)).filter(([name]) => !LOCAL.test(name)));
 
 describe.skipIf(!serverUrl)('a server and an embedded database (left out without a server: TEST_DATABASE_URL)', () => {
   let server: TestDatabase;

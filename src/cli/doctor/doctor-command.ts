@@ -14,6 +14,7 @@ import { describeDatabaseFailure, describeLock } from '../describe-failure.ts';
 import { commandLog, describeDatabase, hasEmbeddedData } from '../open-service.ts';
 import {
   checkAccess,
+  checkBackups,
   checkJobs,
   checkMoney,
   checkPaymentCases,

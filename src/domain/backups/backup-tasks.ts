@@ -8,7 +8,7 @@ import { hexToken } from '../../core/random.ts';
 import { writeState } from '../../core/service-state.ts';
 import { LAST_BACKUP } from './backup-health.ts';
 import { backupFolder, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
-import { tellAdministrators } from './notices.ts';
+import { notifyAdministrators } from './notices.ts';
 import { type TakenBackup, takeBackup } from './take-backup.ts';
 import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listTasks, updateTask } from './task-repo.ts';
 import type { BackupOrigin, BackupTask } from './types.ts';
@@ -52,7 +52,7 @@ export async function runTask(app: App, taskId: string, signal: AbortSignal): Pr
       const reason = signal.aborted ? INTERRUPTED : 'The backup failed, see the log';
       app.log.error({ err: error, taskId }, 'a backup failed');
       await updateTask(app.db, taskId, { status: 'failed', message: reason }, app.clock.now());
-      await tellAdministrators(app, 'create_failed', { reason });
+      await notifyAdministrators(app, 'create_failed', { reason });
       return null;
     }
   });
@@ -75,7 +75,7 @@ async function finishTask(app: App, taskId: string, backup: TakenBackup): Promis
     await t.jobs.send('backups.send', { name });
   });
   await writeState(app.db, LAST_BACKUP, { name, at: metadata.timestamp.toISOString() });
-  await tellAdministrators(app, 'created', { name, records: metadata.totalRecords, megabytes });
+  await notifyAdministrators(app, 'created', { name, records: metadata.totalRecords, megabytes });
   await prune(app);
 }
 

@@ -17,7 +17,7 @@ export interface CheckedArchive {
 }
 
 /**
- * Reads an archive from its first to its last byte and compares it with the database, before anything is written (spec 06 section 7, 17.2):
+ * Reads an archive from its first to its last byte and compares it with the database, before anything is written (spec 06 section 7; section 17, hazard 2):
  * its form, every checksum, every number of rows, that each line is a row of its table, and that it fits the schema.
  * @throws ArchiveRefused
  */

@@ -6,7 +6,7 @@ import { lockState, writeState } from '../../core/service-state.ts';
 import { type DrillResult, LAST_DRILL } from './backup-health.ts';
 import { checkArchive } from './check-archive.ts';
 import { backupFolder, listBackupNames } from './folder.ts';
-import { tellAdministrators } from './notices.ts';
+import { notifyAdministrators } from './notices.ts';
 import { restoreRows } from './restore-rows.ts';
 import { listMigrations, listTables } from './schema-repo.ts';
 
@@ -37,7 +37,7 @@ export async function runDrill(app: App, signal?: AbortSignal): Promise<DrillRes
     name === undefined ? { isOk: false, name: '', message: 'There is no backup' } : await tryRestore(app, name, signal);
   const drill: DrillResult = { ...result, at: app.clock.now().toISOString() };
   await writeState(app.db, LAST_DRILL, drill);
-  if (!drill.isOk) await tellAdministrators(app, 'drill_failed', { name: drill.name, reason: drill.message });
+  if (!drill.isOk) await notifyAdministrators(app, 'drill_failed', { name: drill.name, reason: drill.message });
   return drill;
 }
 

@@ -30,7 +30,7 @@ const backupNotFound = () => refuse('backup_not_found', 404, 'Backup file not fo
 
 /**
  * The path of a backup by its name. Every name that a backup cannot have gets the answer of an unknown one, and links are not followed
- * (spec 06 section 17.3).
+ * (spec 06 section 17, hazard 3).
  * @throws AppError 404
  */
 export async function findBackup(app: App, name: string, notFound: () => Error = backupNotFound): Promise<string> {

@@ -98,8 +98,9 @@ export async function advanceSequences(
 ): Promise<void> {
   for (const { sequence, table, column } of sequences) {
     await sql(
-      `SELECT setval($1::regclass, greatest(m.highest, s.last_value), m.highest IS NOT NULL OR s.is_called)::text AS value
-       FROM ${sequence} s, (SELECT max(${quote(column)})::bigint AS highest FROM public.${quote(table)}) m`,
+      `SELECT setval($1::regclass, greatest(m.highest, pg_sequence_last_value($1::regclass)))::text AS value
+       FROM (SELECT max(${quote(column)})::bigint AS highest FROM public.${quote(table)}) m
+       WHERE m.highest IS NOT NULL OR pg_sequence_last_value($1::regclass) IS NOT NULL`,
       [sequence],
     );
   }

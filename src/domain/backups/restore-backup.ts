@@ -3,7 +3,7 @@ import { SECOND_MS } from '../../core/clock.ts';
 import { isDatabaseUnavailable, sqlState } from '../../core/db/db-errors.ts';
 import type { LongSession } from '../../core/db/long-work.ts';
 import { type CheckedArchive, checkArchive } from './check-archive.ts';
-import { tellAdministrators } from './notices.ts';
+import { notifyAdministrators } from './notices.ts';
 import { openArchive } from './read-archive.ts';
 import { restoreRows } from './restore-rows.ts';
 import { listMigrations, listTables } from './schema-repo.ts';
@@ -46,12 +46,12 @@ export async function restoreBackup(
     const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
     const message = `Restored ${rows} records of ${tables} tables in ${seconds} s. What was there before is in ${safetyBackup}`;
     app.log.warn({ tables, rows, seconds, clearExisting }, 'a backup was restored');
-    await tellAdministrators(app, 'restored', { tables, rows, seconds });
+    await notifyAdministrators(app, 'restored', { tables, rows, seconds });
     return { success: true, message, tablesRestored: tables, recordsRestored: rows };
   } catch (error) {
     const message = reasonOf(error);
     app.log.warn({ err: error }, 'a backup was not restored; nothing was changed');
-    await tellAdministrators(app, 'restore_failed', { reason: message });
+    await notifyAdministrators(app, 'restore_failed', { reason: message });
     return { success: false, message, tablesRestored: null, recordsRestored: null };
   } finally {
     await app.ports.gate.look();

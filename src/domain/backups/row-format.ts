@@ -32,12 +32,14 @@ function written({ name, type }: ColumnShape): string {
  */
 export function linesQuery(table: string, columns: readonly ColumnShape[], key: readonly string[], condition: string): string {
   const list = columns.map((column) => `${written(column)} AS ${quote(column.name)}`).join(', ');
-  const order = key.map((name) => `s.${quote(name)}`).join(', ');
+  // Of the table and not of the list, where an id may be a text.
+  const place = `public.${quote(table)}`;
+  const order = key.map((name) => `${place}.${quote(name)}`).join(', ');
   // JSON that is stored as text may have line breaks between its parts, where a blank means the same.
   const line = columns.some(({ type }) => type === 'json')
     ? "translate(row_to_json(r)::text, E'\\n\\r', '  ')"
     : 'row_to_json(r)::text';
-  return `SELECT ${line} AS line FROM (SELECT ${list} FROM public.${quote(table)} s WHERE ${condition} ORDER BY ${order}) r`;
+  return `SELECT ${line} AS line FROM (SELECT ${list} FROM ${place} WHERE ${condition} ORDER BY ${order}) r`;
 }
 
 export type OnConflict = { do: 'fail' } | { do: 'nothing'; key: readonly string[] } | { do: 'update'; key: readonly string[] };

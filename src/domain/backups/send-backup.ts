@@ -4,7 +4,7 @@ import type { App } from '../../core/app.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { htmlText } from '../messaging/texts.ts';
 import { backupFolder } from './folder.ts';
-import { tellAdministrators } from './notices.ts';
+import { notifyAdministrators } from './notices.ts';
 
 /** What the messenger takes of a bot. */
 const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024;
@@ -24,7 +24,7 @@ export async function sendBackup(app: App, name: string, isLastTry: boolean): Pr
   } catch (error) {
     if (!isLastTry) throw error;
     app.log.error({ err: error, name }, 'a backup could not be copied off-site');
-    await tellAdministrators(app, 'not_sent', { name, reason: error instanceof Error ? error.message : String(error) });
+    await notifyAdministrators(app, 'not_sent', { name, reason: error instanceof Error ? error.message : String(error) });
   }
 }
 
@@ -32,7 +32,7 @@ async function sendToChat(app: App, name: string, path: string, size: number): P
   const chat = (app.settings.get('BACKUP_SEND_CHAT_ID') ?? '').trim();
   if (!app.settings.get('BACKUP_SEND_ENABLED') || !/^-?[1-9]\d{0,15}$/.test(chat) || !app.ports.messenger.isConfigured()) return;
   if (size > MAX_DOCUMENT_BYTES) {
-    await tellAdministrators(app, 'not_sent', { name, reason: `${Math.ceil(size / 1024 / 1024)} MB > 50 MB` });
+    await notifyAdministrators(app, 'not_sent', { name, reason: `${Math.ceil(size / 1024 / 1024)} MB > 50 MB` });
     return;
   }
   const threadId = app.settings.get('BACKUP_SEND_TOPIC_ID');
@@ -43,6 +43,6 @@ async function sendToChat(app: App, name: string, path: string, size: number): P
   } catch (error) {
     const isFinal = error instanceof MessengerError && !['rate_limited', 'unavailable'].includes(error.failure.kind);
     if (!isFinal) throw error;
-    await tellAdministrators(app, 'not_sent', { name, reason: error.message });
+    await notifyAdministrators(app, 'not_sent', { name, reason: error.message });
   }
 }

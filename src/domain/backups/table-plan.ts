@@ -6,7 +6,7 @@ import type { BackupScope } from './types.ts';
  */
 
 /** State of the schema, which each database has by itself, and the tasks of this installation: neither backed up nor changed by a restore. */
-const OWN = new Set(['schema_migrations', 'schema_sql', 'backup_tasks']);
+const LOCAL = new Set(['schema_migrations', 'schema_sql', 'backup_tasks']);
 
 /** Rate counters, readings of the panel that last for minutes, and what the ledger check derives: not backed up, and emptied by a restore. */
 const DERIVED = new Set([
@@ -28,10 +28,10 @@ const LOCAL_STATE =
 /** Secrets that the service made for itself, and the session at the tax service. */
 const SECRET_STATE = "(value ->> 'secret' IS NOT NULL OR key LIKE 'receipts:%')";
 
-export type TableFate = 'own' | 'derived' | 'sessions' | 'append-only' | 'ordinary';
+export type TableFate = 'local' | 'derived' | 'sessions' | 'append-only' | 'ordinary';
 
 export function fateOf(table: string): TableFate {
-  if (OWN.has(table)) return 'own';
+  if (LOCAL.has(table)) return 'local';
   if (DERIVED.has(table)) return 'derived';
   if (table === SESSIONS) return 'sessions';
   return APPEND_ONLY.has(table) ? 'append-only' : 'ordinary';

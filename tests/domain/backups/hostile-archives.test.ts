@@ -285,12 +285,12 @@ describe('an archive is refused and nothing is changed', () => {
   });
 
   test('one bit changed in an encrypted one, one with another key, and one that is cut off', async () => {
-    const own = await appWithFolder({ environment: { BACKUP_ARCHIVE_PASSWORD: 'correct horse' } });
-    const sealed = await aBackup(own.app);
+    const sealing = await appWithFolder({ environment: { BACKUP_ARCHIVE_PASSWORD: 'correct horse' } });
+    const sealed = await aBackup(sealing.app);
     before = await databaseDigests(t.app);
     const whole = await readFile(sealed.path);
     expect(whole.subarray(0, 7).toString()).toBe('SBKAES1');
-    const restore = (app = own.app, target = path) => restoreBackup(app, target, { clearExisting: true, requestedBy: null });
+    const restore = (app = sealing.app, target = path) => restoreBackup(app, target, { clearExisting: true, requestedBy: null });
     for (const place of [9, 40, 70_000, whole.length - 1].filter((at) => at < whole.length)) {
       await writeFile(path, whole);
       const file = await open(path, 'r+');
@@ -308,6 +308,6 @@ describe('an archive is refused and nothing is changed', () => {
       message: expect.stringMatching(/another password/),
     });
     expect(await databaseDigests(t.app)).toEqual(before);
-    expect(await restore(own.app, sealed.path)).toMatchObject({ success: true });
+    expect(await restore(sealing.app, sealed.path)).toMatchObject({ success: true });
   });
 });
