@@ -172,7 +172,8 @@ export async function checkReceipts({ db }: Pick<App, 'db'>, settings: SettingsR
 export async function checkBackups({ db }: Pick<App, 'db'>, settings: SettingsReader): Promise<Finding[]> {
   const { last, drill } = await readBackupHealth({ db, clock: systemClock });
   const lateSeconds = (settings.get('BACKUP_INTERVAL_HOURS') + 2) * 3_600;
-  const isLate = settings.get('BACKUP_AUTO_ENABLED') && (last === null || last.ageSeconds > lateSeconds);
+  // Without any, the first one is still to come: its failure is announced.
+  const isLate = settings.get('BACKUP_AUTO_ENABLED') && last !== null && last.ageSeconds > lateSeconds;
   const newest = last === null ? 'there is none' : `the newest is of ${last.at.toISOString()}`;
   const drilled =
     drill === null ? [] : [drill.isOk ? ok('restore drill', drill.message) : problem('restore drill', drill.message, 'npm run cli -- backup drill')];
