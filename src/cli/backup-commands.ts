@@ -20,7 +20,8 @@ export const createBackupCommand: Command = {
       const { taskId } = await requestBackup(app, null, 'cli');
       await runTask(app, taskId, new AbortController().signal);
       const task = await readTask(app, taskId);
-      if (task.status === 'queued') throw new CommandError('A backup or a restore is running; the service makes this one afterwards.');
+      if (task.status === 'queued')
+        throw new CommandError('A backup or a restore is running; the service makes this one afterwards.');
       if (task.status !== 'completed') throw new CommandError(task.message ?? 'The backup failed.');
       return { text: task.message, data: { filename: task.filePath, task_id: taskId } };
     }),
@@ -39,8 +40,19 @@ export const listBackupsCommand: Command = {
         `${(sizeBytes / 1024 / 1024).toFixed(2)} MB`,
         error ?? `${metadata!.totalRecords} records, ${metadata!.origin}`,
       ]);
-      const text = total === 0 ? 'There is no backup. Make one: npm run cli -- backup create' : alignColumns([['NAME', 'SIZE', 'CONTENTS'], ...rows]);
-      return { text, data: items.map(({ name, sizeBytes, metadata, error }) => ({ filename: name, size_bytes: sizeBytes, records: metadata?.totalRecords ?? null, error })) };
+      const text =
+        total === 0
+          ? 'There is no backup. Make one: npm run cli -- backup create'
+          : alignColumns([['NAME', 'SIZE', 'CONTENTS'], ...rows]);
+      return {
+        text,
+        data: items.map(({ name, sizeBytes, metadata, error }) => ({
+          filename: name,
+          size_bytes: sizeBytes,
+          records: metadata?.totalRecords ?? null,
+          error,
+        })),
+      };
     }),
 };
 
@@ -71,10 +83,18 @@ export const checkBackupCommand: Command = {
   run: (call) =>
     withApp(call, async (app) => {
       const drill = await runDrill(app);
-      return { text: `${drill.isOk ? 'The backup can be restored' : 'The drill FAILED'}: ${drill.name} ${drill.message}`, data: drill, exitCode: drill.isOk ? EXIT.ok : EXIT.failed };
+      return {
+        text: `${drill.isOk ? 'The backup can be restored' : 'The drill FAILED'}: ${drill.name} ${drill.message}`,
+        data: drill,
+        exitCode: drill.isOk ? EXIT.ok : EXIT.failed,
+      };
     }),
 };
 
 async function known(app: App, name: string): Promise<string> {
-  return findBackup(app, name, () => new CommandError(`There is no backup ${name}. npm run cli -- backup list shows all of them.`));
+  return findBackup(
+    app,
+    name,
+    () => new CommandError(`There is no backup ${name}. npm run cli -- backup list shows all of them.`),
+  );
 }

@@ -176,6 +176,12 @@ export async function checkBackups({ db }: Pick<App, 'db'>, settings: SettingsRe
   const isLate = settings.get('BACKUP_AUTO_ENABLED') && last !== null && last.ageSeconds > lateSeconds;
   const newest = last === null ? 'there is none' : `the newest is of ${last.at.toISOString()}`;
   const drilled =
-    drill === null ? [] : [drill.isOk ? ok('restore drill', drill.message) : problem('restore drill', drill.message, 'npm run cli -- backup drill')];
+    drill === null
+      ? []
+      : [
+          drill.isOk
+            ? ok('restore drill', drill.message)
+            : problem('restore drill', drill.message, 'npm run cli -- backup drill'),
+        ];
   return [isLate ? warning('backups', newest, 'npm run cli -- backup create') : ok('backups', newest), ...drilled];
 }

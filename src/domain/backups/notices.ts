@@ -10,7 +10,11 @@ export type BackupNotice = 'created' | 'create_failed' | 'restored' | 'restore_f
  * Queues a notice to the administrators' chat, topic infrastructure (spec 06 section 7). A notice that cannot be queued is logged: what it
  * is about is done, or has failed already.
  */
-export async function notifyAdministrators(app: App, notice: BackupNotice, values: Record<string, string | number>): Promise<void> {
+export async function notifyAdministrators(
+  app: App,
+  notice: BackupNotice,
+  values: Record<string, string | number>,
+): Promise<void> {
   const chat = adminChat(app, 'ADMIN_NOTIFICATIONS_INFRASTRUCTURE_TOPIC_ID');
   if (chat === null) return;
   const html = htmlText(app.settings.get('DEFAULT_LANGUAGE'), `backups.${notice}` as TextKey, values);
