@@ -19,6 +19,7 @@ const COMPLETE_TAGS = [
   ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Admin Users', 'Cabinet Balance', 'Cabinet Account Merge'],
   ...['Cabinet Tickets', 'support', 'Cabinet Admin Tickets', 'media', 'Cabinet Media'],
   ...['broadcasts', 'Cabinet Admin Broadcasts', 'pinned-messages', 'Cabinet Admin Pinned Messages'],
+  ...['backups'],
   ...['Cabinet Ticket Notifications', 'Cabinet Admin Ticket Notifications'],
   ...['contests', 'Cabinet Contests'],
   ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],

@@ -11,6 +11,8 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   service_state: 'core',
   short_lived_entries: 'core',
 
+  backup_tasks: 'backups',
+
   system_settings: 'settings',
 
   subscription_events: 'activity',

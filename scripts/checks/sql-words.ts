@@ -2,7 +2,8 @@
 const KEYWORDS = `all and any array as asc at between by case conflict cross delete desc distinct do else end epoch exists false
   first for from full group having in inner insert interval into is join last lateral left like limit locked materialized next no not
   nothing null nulls of offset on only or order ordinality over partition recursive returning right row rows select set share skip system
-  table tablesample then true union update using values when where with within zone ilike`;
+  scroll table tablesample then true truncate union update using values when where with within zone ilike
+  backup_rows close cursor declare fetch overriding value`;
 
 const TYPES = `bigint boolean date float8 int integer jsonb numeric real text time timestamptz uuid`;
 
@@ -12,6 +13,7 @@ const FUNCTIONS = `abs array_agg array_length avg bool_and bool_or cardinality c
   btrim jsonb_each_text split_part jsonb_set jsonb_to_recordset jsonb_typeof least left length lower ltrim max md5 min mod now nullif num_nonnulls
   pg_advisory_lock pg_advisory_unlock pg_advisory_xact_lock pg_current_snapshot pg_current_xact_id pg_is_in_recovery pg_notify
   pg_sequence_last_value pg_snapshot_xmax pg_snapshot_xmin position power random right round row_number row_to_json set_config sha256
+  decode encode isfinite json_to_recordset pg_try_advisory_lock setval translate
   string_agg substr sum to_char to_json to_jsonb to_regclass trim unnest upper filter`;
 
 const listOf = (text: string): Set<string> => new Set(text.split(/\s+/));

@@ -1,4 +1,5 @@
 import { createAdminCommand } from './admin-command.ts';
+import { checkBackupCommand, createBackupCommand, listBackupsCommand, restoreBackupCommand } from './backup-commands.ts';
 import { listCasesCommand, resolveCaseCommand, showCaseCommand } from './case-commands.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
@@ -30,5 +31,9 @@ export const commands: readonly Command[] = [
   refundGiftCommand,
   resendGiftCommand,
   exportWithdrawalsCommand,
+  createBackupCommand,
+  listBackupsCommand,
+  restoreBackupCommand,
+  checkBackupCommand,
   moveCommand,
 ];

@@ -70,6 +70,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const createContext = contextFactory(app);
   traceRequests(server, options.tracing ?? NO_TRACING, (name) => name in appRouter._def.procedures);
   logAndMeasure(server, app, metrics);
+  refuseWhileClosed(server, app);
   if (options.isStopping) endConnectionsWhen(server, options.isStopping);
   registerSecurityHeaders(server);
   await registerCors(server, {
@@ -113,6 +114,23 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   await options.extend?.(server);
   return { fastify: server, routes };
 }
+
+/** Health, metrics and pages, which need none of the data that a restore replaces. */
+const SERVED_WHILE_CLOSED = new Set(['/health', '/livez', '/metrics']);
+const CLOSED_RETRY_SECONDS = 10;
+
+/**
+ * The one place where requests of every kind (REST, tRPC, callbacks) are refused while a backup is restored (spec 06 section 7). The
+ * providers and the panel repeat their callbacks.
+ */
+function refuseWhileClosed(server: FastifyInstance, { ports }: App): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    if (!ports.gate.isClosed || SERVED_WHILE_CLOSED.has(request.routeOptions.url ?? '')) return done();
+    reply.code(503).header('retry-after', CLOSED_RETRY_SECONDS).send({ detail: CLOSED_DETAIL });
+  });
+}
+
+const CLOSED_DETAIL = 'Service temporarily unavailable. Please try again later.';
 
 /** A client that keeps its connection would lose the request that it sends while the server closes it (spec 08 S11). */
 function endConnectionsWhen(server: FastifyInstance, isStopping: () => boolean): void {

@@ -6,6 +6,7 @@ import type { Env } from '../core/env.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
+import { ServiceGate } from '../core/service-gate.ts';
 import type { Tracing } from '../core/telemetry/tracing.ts';
 import { AuditWriter } from '../domain/access/audit-writer.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
@@ -15,6 +16,7 @@ import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
 import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
+import { s3BackupStore } from '../integrations/backup-storage/s3-backup-store.ts';
 import { createBanSystemPort } from '../integrations/ban-system/ban-system-port.ts';
 import { type BanSystemConnection, banSystemHttp } from '../integrations/ban-system/ban-transport.ts';
 import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
@@ -39,6 +41,7 @@ import { RouteRegistry } from './route-registry.ts';
 import { SANDBOX_BOT_USERNAME, type SandboxHost } from './sandbox-host.ts';
 import type { SandboxKind } from './sandbox-kinds.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
+import { openScratchDatabase } from './scratch-database.ts';
 
 export interface OutsideOptions {
   env: Env;
@@ -143,6 +146,8 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     messenger,
     messengerFiles,
     mediaStore: mediaS3 ? s3Store(mediaS3) : folderStore(join(env.dataDir, 'media')),
+    backupStore: env.backups.s3 && s3BackupStore(env.backups.s3),
+    openScratchDatabase: () => openScratchDatabase(env, log),
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },
     // Payments in the sandbox are not real, so neither are their receipts, whatever account is set.
@@ -190,6 +195,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     invoicePurposes: [guestPurchases],
     gates: [assertNotBlacklisted, assertNoMaintenance, assertChannelsJoined],
     instance: options.instance,
+    gate: new ServiceGate(options.db?.long ?? null),
     routes: new RouteRegistry(),
   };
 }

@@ -17,15 +17,14 @@ import type { Metrics } from '../core/metrics.ts';
 import { systemRandom } from '../core/random.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
+import { readBackupHealth } from '../domain/backups/backup-health.ts';
 import { readLedgerHealth } from '../domain/ledger/check/health.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
 import { followSettings } from '../domain/settings/follow-changes.ts';
 import { createSettingsStore } from '../domain/settings/settings-store.ts';
 import { allJobs } from '../jobs/all-jobs.ts';
 import { FaultReporter } from './fault-reporter.ts';
-
-/** Root of the package, where `prisma/` and `locales/` lie; the same from `src/` and from the bundle in `dist/`. */
-export const packageRoot = join(import.meta.dirname, '..', import.meta.dirname.endsWith('composition') ? '..' : '');
+import { migrationsFolder, packageRoot } from './package-root.ts';
 
 /** An assembled service that serves no requests yet: what the server, the command line and the tests share. */
 export interface Service {
@@ -59,7 +58,6 @@ export interface ServiceOptions {
 
 /** Opens the database `DATABASE_URL` names, else the embedded one in `DATA_DIR`. */
 export function openDatabase(env: Env, log: Logger, tracing: Tracing = NO_TRACING): Promise<Database> {
-  const migrationsFolder = join(packageRoot, 'prisma', 'migrations');
   return env.databaseUrl === null
     ? openEmbedded({ dataDir: env.dataDir, migrationsFolder, tracing })
     : openPostgres({
@@ -116,6 +114,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     metrics.setQueueLagSource(() => queueLag(database));
     metrics.setOutboxSource(() => outboxAge(database));
     metrics.setLedgerSource(() => readLedgerHealth(app));
+    metrics.setBackupSource(async () => {
+      const { last, drill } = await readBackupHealth(app);
+      return { ageSeconds: last?.ageSeconds ?? null, drill };
+    });
     return {
       app,
       database,

@@ -66,6 +66,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const unfollowLogSettings = followLogSettings(app, logFiles);
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
+  const unfollowGate = app.ports.gate.follow();
 
   const { fastify } = await createHttpServer({
     app,
@@ -96,7 +97,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : env.port}`;
 
   await fakes?.host.start(url);
-  await runner.work(app);
+  await runner.work(app, app.ports.gate);
   const stopSchedules = startSchedules(app, jobs);
   const stopRotation = startLogRotation(app);
   state.isStarted = true;
@@ -124,6 +125,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
       if (drainMs > 0) realtime.drain(drainMs);
       await drained;
       unfollowToken();
+      unfollowGate();
       const schedulesStopped = Promise.all([stopSchedules(), stopRotation()]);
       await realtime.close();
       // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.

@@ -3,6 +3,7 @@
  * so every variable is documented. The settings of `domain/settings` are not here: they read `Env.raw`.
  */
 
+import { BACKUP_VARIABLES } from './env-spec-backups.ts';
 import { CONTENT_VARIABLES } from './env-spec-content.ts';
 import { OUTSIDE_VARIABLES } from './env-spec-outside.ts';
 import { SERVICE_VARIABLES } from './env-spec-service.ts';
@@ -126,6 +127,7 @@ export const ENV_SPEC = {
     effect: 'Allows the embedded database in production: one process only, no replicas.',
   },
   ...CONTENT_VARIABLES,
+  ...BACKUP_VARIABLES,
   LOG_LEVEL: {
     group: 'Logs and metrics',
     type: 'choice',

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
-import { type MediaS3, readMediaS3 } from './env-media.ts';
+import { type BackupEnv, readBackupEnv } from './env-backups.ts';
+import { readS3Bucket, type S3Bucket } from './env-s3.ts';
 import { ENV_SPEC, type EnvName, type EnvVariable, PLAIN_FILE_NAMES } from './env-spec.ts';
 import { readTelemetry, type TelemetryEnv } from './env-telemetry.ts';
 
@@ -67,7 +68,9 @@ export interface Env {
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
   /** S3-compatible storage of uploaded files; null = a folder in `dataDir`. */
-  readonly mediaS3: MediaS3 | null;
+  readonly mediaS3: S3Bucket | null;
+  /** What backups contain and where else they go. */
+  readonly backups: Readonly<BackupEnv>;
   /** Shortest validity of a signed link to a private file. */
   readonly mediaLinkMinutes: number;
   /** What a user of the cabinet may upload altogether. */
@@ -336,7 +339,8 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
       cabinetRepo: reader.string('CABINET_REPO'),
     }),
     auditLogRetentionDays: reader.integer('AUDIT_LOG_RETENTION_DAYS'),
-    mediaS3: readMediaS3(reader),
+    mediaS3: readS3Bucket(reader, 'MEDIA_S3'),
+    backups: Object.freeze(readBackupEnv(reader)),
     mediaLinkMinutes: reader.integer('MEDIA_LINK_MINUTES'),
     mediaFilesPerUser: reader.integer('MEDIA_FILES_PER_USER'),
     mediaMegabytesPerUser: reader.integer('MEDIA_MEGABYTES_PER_USER'),

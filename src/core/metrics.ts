@@ -41,6 +41,13 @@ export interface LedgerValues {
   fullAgeSeconds: number | null;
 }
 
+export interface BackupValues {
+  /** Age of the newest backup; null = there is none. */
+  ageSeconds: number | null;
+  /** Whether the last drill succeeded, and its age; null = there was none. */
+  drill: { isOk: boolean; ageSeconds: number } | null;
+}
+
 /** Name of a queue, feed … → value. */
 export type ValuesByName = Readonly<Record<string, number>>;
 export type Source<T> = () => T | Promise<T>;
@@ -68,6 +75,8 @@ export interface Metrics extends OutboundMetrics {
   setWebsocketSource(source: Source<ValuesByName>): void;
   /** What is known about the ledger in the whole cluster. */
   setLedgerSource(source: Source<LedgerValues>): void;
+  /** What is known about backups in the whole cluster. */
+  setBackupSource(source: Source<BackupValues>): void;
   readonly contentType: string;
   /** The Prometheus text. A source that fails leaves its gauge out and never fails the scrape. */
   render(): Promise<string>;
@@ -188,6 +197,18 @@ export function createMetrics(): Metrics {
     ({ fullAgeSeconds }) => fullAgeSeconds,
   );
 
+  let backupSource: Source<BackupValues> | null = null;
+  plainGauge('backup_age_seconds', 'Age of the newest backup', async () => (await ask(backupSource))?.ageSeconds ?? null);
+  plainGauge('backup_drill_ok', '1 = the last restore drill succeeded', async () => {
+    const drill = (await ask(backupSource))?.drill;
+    return drill ? Number(drill.isOk) : null;
+  });
+  plainGauge(
+    'backup_drill_age_seconds',
+    'Age of the last restore drill',
+    async () => (await ask(backupSource))?.drill?.ageSeconds ?? null,
+  );
+
   const eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   eventLoop.enable();
   const eventLoopName = 'event_loop_delay_seconds';
@@ -229,6 +250,9 @@ export function createMetrics(): Metrics {
     setWebsocketSource: labelledGauge('websocket_clients', 'Connected sockets', 'feed'),
     setLedgerSource(source) {
       ledgerSource = source;
+    },
+    setBackupSource(source) {
+      backupSource = source;
     },
     contentType: registry.contentType,
     render() {

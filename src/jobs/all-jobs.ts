@@ -1,3 +1,4 @@
+import { backupJobs } from '../domain/backups/jobs.ts';
 import { banSystemJobs } from '../domain/ban-system/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
 import { contestRoundKind } from '../domain/engagement/daily-contests/announce-round.ts';
@@ -66,5 +67,6 @@ export function allJobs() {
     ...trafficAlarmJobs,
     ...insightJobs,
     ...opsJobs,
+    ...backupJobs,
   ];
 }

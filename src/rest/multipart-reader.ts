@@ -1,10 +1,10 @@
 /** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards have passed. */
 import type { FastifyRequest } from 'fastify';
 import { isAppError, refuse } from '../core/errors.ts';
-import type { UploadedFile } from '../core/http/uploads.ts';
+import type { StreamedFile, UploadedFile } from '../core/http/uploads.ts';
 import type { WireHints } from '../routers/operation-meta.ts';
 
-export type FormFields = Record<string, string | string[] | UploadedFile>;
+export type FormFields = Record<string, string | string[] | UploadedFile | StreamedFile>;
 
 const MAX_FIELDS = 50;
 
@@ -26,12 +26,17 @@ export async function readForm(request: FastifyRequest, hints: NonNullable<WireH
 
 async function readParts(
   request: FastifyRequest,
-  { fileKey, maxBytes, givesBeginning = false, tooLarge }: NonNullable<WireHints['multipart']>,
+  { fileKey, maxBytes, givesBeginning = false, tooLarge, streams = false }: NonNullable<WireHints['multipart']>,
 ): Promise<FormFields> {
   const form: FormFields = Object.create(null);
   if (!request.isMultipart()) return form;
   const limits = { fileSize: maxBytes, files: 1, fields: MAX_FIELDS, fieldSize: 64 * 1024 };
   for await (const part of request.parts({ limits })) {
+    if (part.type === 'file' && part.fieldname === fileKey && streams) {
+      // Not by `for await`, which would wait for the end of the file.
+      form[fileKey] = { kind: 'stream', filename: baseName(part.filename), content: part.file };
+      return form;
+    }
     if (part.type === 'file') {
       const content = await part.toBuffer();
       if (part.fieldname === fileKey) {

@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { camelCase } from '../core/camel-case.ts';
 import type { ValidationIssue } from '../core/errors.ts';
-import type { UploadedFile } from '../core/http/uploads.ts';
+import type { StreamedFile, UploadedFile } from '../core/http/uploads.ts';
 import { issuesFromZod, type Locate } from '../core/validation-issues.ts';
 import { shownInput, validationIssue } from '../core/validation-messages.ts';
 import { acceptsAbsence, acceptsNull, innerSchema, objectShape, type Schema } from '../core/zod-structure.ts';
@@ -23,7 +23,7 @@ export interface WireRequest {
   /** The body as text; undefined or empty when none was sent. */
   text: string | undefined;
   /** Fields and file of a `multipart/form-data` body. */
-  form?: Readonly<Record<string, string | readonly string[] | UploadedFile | undefined>>;
+  form?: Readonly<Record<string, string | readonly string[] | UploadedFile | StreamedFile | undefined>>;
 }
 
 export type Decoded = { ok: true; input: unknown; body: unknown } | { ok: false; issues: ValidationIssue[] };
@@ -190,14 +190,14 @@ function otherSpelling(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function isWireText(raw: string | readonly string[] | UploadedFile): raw is string | readonly string[] {
+function isWireText(raw: string | readonly string[] | UploadedFile | StreamedFile): raw is string | readonly string[] {
   return typeof raw === 'string' || Array.isArray(raw);
 }
 
 function sourceOf(
   request: WireRequest,
   source: WireSource,
-): Readonly<Record<string, string | readonly string[] | UploadedFile | undefined>> {
+): Readonly<Record<string, string | readonly string[] | UploadedFile | StreamedFile | undefined>> {
   switch (source) {
     case 'path':
       return request.params;

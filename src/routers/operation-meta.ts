@@ -31,6 +31,8 @@ export interface WireHints {
     /** Of a larger file the operation gets the first `maxBytes` bytes with `isTruncated`, because it has a refusal of its own. */
     givesBeginning?: boolean;
     tooLarge?: { status: 400 | 413; detail: string };
+    /** The operation reads the file while it arrives (a `StreamedFile`) and limits it itself; fields behind the file are not read. */
+    streams?: boolean;
   };
   /** `json` (default), or the handler answers a `FileReply` / `RedirectReply` that REST turns into a download or a 302. */
   reply?: 'json' | 'file' | 'redirect';

@@ -67,6 +67,7 @@ import { miniappSubscriptionRouter } from './miniapp/subscription.router.ts';
 import { miniappTariffsRouter } from './miniapp/tariffs.router.ts';
 import { router } from './trpc.ts';
 import { authRouter } from './web/auth.router.ts';
+import { backupsRouter } from './web/backups.router.ts';
 import { banNotificationsRouter } from './web/ban-notifications.router.ts';
 import { broadcastsRouter } from './web/broadcasts.router.ts';
 import { campaignsRouter } from './web/campaigns.router.ts';
@@ -121,6 +122,7 @@ export const appRouter = router({
     webhooks: webhooksRouter,
     support: supportRouter,
     media: mediaRouter,
+    backups: backupsRouter,
     broadcasts: broadcastsRouter,
     pinnedMessages: pinnedMessagesRouter,
     polls: pollsRouter,

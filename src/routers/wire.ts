@@ -6,7 +6,7 @@
 
 import { z } from 'zod';
 import { camelCase } from '../core/camel-case.ts';
-import type { UploadedFile } from '../core/http/uploads.ts';
+import type { StreamedFile, UploadedFile } from '../core/http/uploads.ts';
 import { innerSchema, objectShape, type Schema } from '../core/zod-structure.ts';
 
 export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
@@ -14,7 +14,7 @@ export type CamelCase<Name extends string> = Name extends `${infer Head}_${infer
   : Name;
 
 /** The domain's form of a wire type: keys in camel case at every depth. Free-form maps keep their keys. */
-export type Domain<T> = T extends UploadedFile | Date | string | number | boolean | bigint | null | undefined
+export type Domain<T> = T extends UploadedFile | StreamedFile | Date | string | number | boolean | bigint | null | undefined
   ? T
   : T extends readonly (infer Item)[]
     ? Domain<Item>[]

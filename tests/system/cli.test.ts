@@ -52,6 +52,8 @@ describe('calling it', () => {
       'gifts refund',
       'gifts resend',
       'withdrawals export',
+      'backup create',
+      'backup restore',
       'db move',
     ]) {
       expect(help.out).toContain(name);

@@ -2,6 +2,7 @@ import type { App, SettingsReader } from '../../core/app.ts';
 import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
+import { readBackupHealth } from '../../domain/backups/backup-health.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
 import { readOpenCases } from '../../domain/payments/resolve-case.ts';
 import { type OutageReason, readOutage } from '../../domain/provisioning/panel-outage.ts';
@@ -165,4 +166,22 @@ export async function checkReceipts({ db }: Pick<App, 'db'>, settings: SettingsR
   return isOld
     ? warning('receipts', detail, 'Look in the log for "receipts wait"; NALOGO_PROXY_URL may be needed.')
     : ok('receipts', detail);
+}
+
+/** Whether there is a recent backup, and whether the last drill could restore one (spec 06 section 7). */
+export async function checkBackups({ db }: Pick<App, 'db'>, settings: SettingsReader): Promise<Finding[]> {
+  const { last, drill } = await readBackupHealth({ db, clock: systemClock });
+  const lateSeconds = (settings.get('BACKUP_INTERVAL_HOURS') + 2) * 3_600;
+  // Without any, the first one is still to come: its failure is announced.
+  const isLate = settings.get('BACKUP_AUTO_ENABLED') && last !== null && last.ageSeconds > lateSeconds;
+  const newest = last === null ? 'there is none' : `the newest is of ${last.at.toISOString()}`;
+  const drilled =
+    drill === null
+      ? []
+      : [
+          drill.isOk
+            ? ok('restore drill', drill.message)
+            : problem('restore drill', drill.message, 'npm run cli -- backup drill'),
+        ];
+  return [isLate ? warning('backups', newest, 'npm run cli -- backup create') : ok('backups', newest), ...drilled];
 }

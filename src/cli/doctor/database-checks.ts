@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { packageRoot } from '../../composition/service.ts';
+import { migrationsFolder } from '../../composition/package-root.ts';
 import { findStaleTopics } from '../../core/db/apply-topics.ts';
 import type { Database } from '../../core/db/database.ts';
 import { compareMigrations } from '../../core/db/migrate.ts';
@@ -59,7 +58,7 @@ export async function checkServer(database: Database, env: Env, where: string): 
 
 /** Whether the schema is that of this release. @returns also whether the further checks can read its tables */
 export async function checkMigrations(database: Database): Promise<{ finding: Finding; isCurrent: boolean }> {
-  const files = await readSchemaFiles(join(packageRoot, 'prisma', 'migrations'));
+  const files = await readSchemaFiles(migrationsFolder);
   const [table] = await database.db.sql<{ found: string | null }>(
     "SELECT to_regclass('public.schema_migrations')::text AS found",
   );

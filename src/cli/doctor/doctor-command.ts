@@ -14,6 +14,7 @@ import { describeDatabaseFailure, describeLock } from '../describe-failure.ts';
 import { commandLog, describeDatabase, hasEmbeddedData } from '../open-service.ts';
 import {
   checkAccess,
+  checkBackups,
   checkJobs,
   checkMoney,
   checkPaymentCases,
@@ -118,6 +119,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       await checkPaymentCases(database),
       await checkWebhooks(database),
       await checkReceipts(database, settings),
+      ...(await checkBackups(database, settings)),
       ...(await checkProvisioning(database)),
     );
     const shop = await readShop({ db: database.db, settings });

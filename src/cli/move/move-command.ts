@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { installJobs } from '../../composition/install-jobs.ts';
-import { openDatabase, packageRoot } from '../../composition/service.ts';
+import { migrationsFolder } from '../../composition/package-root.ts';
+import { openDatabase } from '../../composition/service.ts';
 import type { Database } from '../../core/db/database.ts';
 import { openEmbedded } from '../../core/db/open-embedded.ts';
 import type { Env } from '../../core/env.ts';
@@ -87,7 +87,7 @@ async function prepareTarget(env: Env, log: Logger): Promise<Map<string, number>
 }
 
 async function seededRows(): Promise<Map<string, number>> {
-  const fresh = await openEmbedded({ dataDir: null, migrationsFolder: join(packageRoot, 'prisma', 'migrations') });
+  const fresh = await openEmbedded({ dataDir: null, migrationsFolder });
   try {
     await fresh.migrate();
     return await countRows(fresh.db.sql, await listTables(fresh.db.sql));

@@ -1,3 +1,4 @@
+import { DATABASE_RESTORED } from '../events/database-restored.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 
@@ -40,6 +41,7 @@ export class DatabaseSharedCache implements SharedCache {
   follow(bus: Pick<EventBus, 'subscribe'>): () => void {
     return bus.subscribe(({ type, payload }) => {
       if (type === CACHE_FORGOTTEN) this.drop((payload as { keys: string[] }).keys);
+      else if (type === DATABASE_RESTORED) this.clear();
     });
   }
 

@@ -1,4 +1,5 @@
 import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import type { LongWork } from './long-work.ts';
 import type { TransactionEffects } from './transaction-effects.ts';
 
 /** Prisma, at the root or inside a transaction. */
@@ -24,4 +25,6 @@ export interface Db {
   readonly begin: BeginTransaction | null;
   /** Of the transaction; absent outside of one. */
   readonly effects?: TransactionEffects;
+  /** Backups and restores; absent inside a transaction. */
+  readonly long?: LongWork;
 }

@@ -3,6 +3,7 @@ import { PGlite, type PGliteOptions, types } from '@electric-sql/pglite';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Database, JobDatabase } from './database.ts';
+import { embeddedLongWork } from './embedded-long-work.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, type WaitLimits } from './open-prisma.ts';
@@ -60,7 +61,7 @@ export function embeddedDatabase(
   });
   return {
     kind: 'embedded',
-    db: { ...prisma, sql: sql.root },
+    db: { ...prisma, sql: sql.root, long: embeddedLongWork(database, sql.on) },
     jobDatabase: embeddedJobDatabase(database),
     side: { sql: sql.root, listen: async () => undefined, notify: async () => undefined },
     migrate: async () =>

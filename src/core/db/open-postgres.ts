@@ -6,6 +6,7 @@ import type { Tracing } from '../telemetry/tracing.ts';
 import type { Database } from './database.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
+import { postgresLongWork } from './postgres-long-work.ts';
 import { PostgresSideConnection } from './postgres-side-connection.ts';
 import { readSchemaFiles } from './schema-files.ts';
 import { serverSql, traced } from './sql-runner.ts';
@@ -55,10 +56,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const sql = traced(serverSql(pool, nameOf), options.tracing);
   const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits, tracing: options.tracing });
   const side = new PostgresSideConnection({ url: options.url, connectMs: limits.connectMs, log: options.log });
+  const long = postgresLongWork({ url: options.url, connectMs: limits.connectMs, side, log: options.log });
 
   return {
     kind: 'postgres',
-    db: { ...prisma, sql: sql.root },
+    db: { ...prisma, sql: sql.root, long },
     jobDatabase: {
       executeSql: async (text, values) => {
         // Each queue asks twice a second with one text: planned once a connection. A script has no values and cannot be prepared.

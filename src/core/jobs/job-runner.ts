@@ -3,6 +3,7 @@ import type { App } from '../app.ts';
 import type { Database } from '../db/database.ts';
 import { runOutsideTransaction } from '../db/root-guard.ts';
 import type { Logger } from '../log.ts';
+import type { ServiceGate } from '../service-gate.ts';
 import { NO_TRACING, splitTrace, type Tracing } from '../telemetry/tracing.ts';
 import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from './define-job.ts';
 
@@ -15,6 +16,7 @@ const NEXT_JOB_MS = 100;
 /** A queue is announced to an idle worker at most this often; that worker then goes on by itself. */
 const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
+const OPEN_GATE = { opened: async () => undefined };
 
 export type LastFailureObserver = (queue: string, error: unknown, jobId: string) => Promise<void>;
 
@@ -103,12 +105,12 @@ export class JobRunner {
     );
   }
 
-  /** Starts to run jobs of every given definition. */
-  async work(app: App): Promise<void> {
+  /** Starts to run jobs of every given definition. @param gate a job that was taken while it is closed waits until it opens */
+  async work(app: App, gate: Pick<ServiceGate, 'opened'> = OPEN_GATE): Promise<void> {
     for (const definition of this.#jobs) {
       const workers: string[] = [];
       this.#workers.set(definition.name, workers);
-      while (workers.length < definition.queue.concurrency) workers.push(await this.#startWorker(app, definition));
+      while (workers.length < definition.queue.concurrency) workers.push(await this.#startWorker(app, definition, gate));
     }
   }
 
@@ -127,12 +129,13 @@ export class JobRunner {
     return waiting > 0 || inUse * 2 > size;
   }
 
-  async #startWorker(app: App, definition: JobDefinition): Promise<string> {
+  async #startWorker(app: App, definition: JobDefinition, gate: Pick<ServiceGate, 'opened'>): Promise<string> {
     const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, includeMetadata: true } as const;
     const worker: string = await this.#boss.work<unknown, unknown, typeof options>(definition.name, options, async ([job]) => {
       if (!job) return;
       this.#busy.add(worker);
       try {
+        await gate.opened();
         await this.#run(app, definition, job);
       } finally {
         this.#busy.delete(worker);

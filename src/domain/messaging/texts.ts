@@ -1,3 +1,4 @@
+import enBackups from '../../../locales/en/backups.json' with { type: 'json' };
 import enBroadcasts from '../../../locales/en/broadcasts.json' with { type: 'json' };
 import enContests from '../../../locales/en/contests.json' with { type: 'json' };
 import enEmailTemplates from '../../../locales/en/email_templates.json' with { type: 'json' };
@@ -16,6 +17,7 @@ import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
+import ruBackups from '../../../locales/ru/backups.json' with { type: 'json' };
 import ruBroadcasts from '../../../locales/ru/broadcasts.json' with { type: 'json' };
 import ruContests from '../../../locales/ru/contests.json' with { type: 'json' };
 import ruEmailTemplates from '../../../locales/ru/email_templates.json' with { type: 'json' };
@@ -40,6 +42,7 @@ import { firstCharacters } from '../../core/characters.ts';
 const TEXTS = {
   ru: {
     email_templates: ruEmailTemplates,
+    backups: ruBackups,
     broadcasts: ruBroadcasts,
     contests: ruContests,
     errors: ruErrors,
@@ -60,6 +63,7 @@ const TEXTS = {
   },
   en: {
     email_templates: enEmailTemplates,
+    backups: enBackups,
     broadcasts: enBroadcasts,
     contests: enContests,
     errors: enErrors,

@@ -1,3 +1,5 @@
+import type { ServiceGate } from '../../core/service-gate.ts';
+
 /** What the running process knows about itself; implemented by the composition. */
 export interface InstancePort {
   /** Release of this program. */
@@ -12,5 +14,6 @@ export interface InstancePort {
 declare module '../../core/app.ts' {
   interface Ports {
     instance: InstancePort;
+    gate: ServiceGate;
   }
 }

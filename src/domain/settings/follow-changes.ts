@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { DATABASE_RESTORED } from '../../core/events/database-restored.ts';
 import type { EventBus } from '../../core/events/event-bus.ts';
 import { refreshSetting, refreshSettings } from './refresh-settings.ts';
 import type { SettingsStore } from './settings-store.ts';
@@ -42,6 +43,7 @@ export async function followSettings(app: App, store: SettingsStore, bus: Pick<E
 
   const unsubscribe = bus.subscribe(({ type, payload }) => {
     if (type === SETTING_CHANGED) follow(refreshSetting(app, String(payload.key), store));
+    else if (type === DATABASE_RESTORED) follow(refreshSettings(app, store));
   });
   try {
     await refreshSettings(app, store);

@@ -1,5 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { MediaS3 } from '../../core/env-media.ts';
+import type { S3Bucket } from '../../core/env-s3.ts';
 import type { MediaStore } from '../../domain/media/ports.ts';
 
 const PREFIX = 'media/';
@@ -7,10 +7,10 @@ const CONNECT_MS = 5_000;
 const REQUEST_MS = 60_000;
 
 /** Files in a bucket of an S3-compatible storage, under `media/`. The library is loaded with the first file: most services have none. */
-export function s3Store(settings: MediaS3): MediaStore {
+export function s3Store(settings: S3Bucket): MediaStore {
   let loaded: Promise<{ library: typeof import('@aws-sdk/client-s3'); client: S3Client }> | null = null;
   const load = () => {
-    loaded ??= connect(settings).catch((error: unknown) => {
+    loaded ??= connectS3(settings).catch((error: unknown) => {
       loaded = null;
       throw error;
     });
@@ -40,7 +40,8 @@ export function s3Store(settings: MediaS3): MediaStore {
   };
 }
 
-async function connect({ endpoint, region, credentials, isPathStyle }: MediaS3) {
+/** Loads the library and makes a client. */
+export async function connectS3({ endpoint, region, credentials, isPathStyle }: S3Bucket) {
   const library = await import('@aws-sdk/client-s3');
   const client = new library.S3Client({
     region,

@@ -4,6 +4,7 @@
  */
 import { ADMIN_STATISTICS_FIELDS } from './fields/admin-statistics.ts';
 import { ADMINISTRATION_FIELDS } from './fields/administration.ts';
+import { BACKUP_FIELDS } from './fields/backups.ts';
 import { BAN_SYSTEM_FIELDS } from './fields/ban-system.ts';
 import { BRANDING_FIELDS } from './fields/branding.ts';
 import { BROADCAST_FIELDS } from './fields/broadcasts.ts';
@@ -49,6 +50,7 @@ export const FIELD_DESCRIPTIONS = mergeTexts([
   PINNED_MESSAGE_FIELDS,
   CONTENT_FIELDS,
   PAGE_FIELDS,
+  BACKUP_FIELDS,
   BRANDING_FIELDS,
   PANEL_FIELDS,
   ADMINISTRATION_FIELDS,

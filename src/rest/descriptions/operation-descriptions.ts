@@ -4,6 +4,7 @@ import { ADMIN_CATALOG } from './operations/admin-catalog.ts';
 import { ADMIN_OPERATIONS } from './operations/admin-operations.ts';
 import { ADMIN_STATISTICS } from './operations/admin-statistics.ts';
 import { ADMIN_USERS } from './operations/admin-users.ts';
+import { BACKUP_OPERATIONS } from './operations/backups.ts';
 import { BAN_SYSTEM_OPERATIONS } from './operations/ban-system.ts';
 import { BRANDING_OPERATIONS } from './operations/branding.ts';
 import { CABINET_IDENTITY } from './operations/cabinet-identity.ts';
@@ -31,6 +32,7 @@ export const OPERATION_DESCRIPTIONS = mergeTexts([
   CABINET_MONEY,
   CABINET_SUBSCRIPTION,
   CABINET_OTHER,
+  BACKUP_OPERATIONS,
   BRANDING_OPERATIONS,
   MINIAPP,
   ADMIN_USERS,

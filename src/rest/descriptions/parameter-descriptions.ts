@@ -23,6 +23,9 @@ export const PARAMETER_DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Cabinet Admin Referral Network.q': 'Part of a name, parameter or e-mail, or an exact id.',
 
   // Keys in paths
+  'backups.task_id': 'Id of the task, as `POST /backups` answers it.',
+  'backups.filename': 'Name of the backup, as the list shows it.',
+  'GET /backups/tasks.active_only': 'Only tasks that are queued or running.',
   user_id: 'Internal id of the user.',
   'users.user_id': 'Messenger id of the user, else the internal id: the messenger id is looked up first.',
   'partners.user_id': 'Messenger id of the user, else the internal id: the messenger id is looked up first.',

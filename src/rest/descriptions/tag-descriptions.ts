@@ -14,6 +14,7 @@ export const TAG_DESCRIPTIONS: Readonly<Record<string, string>> = {
   campaigns: 'Advertising campaigns: a start parameter in links that gives a bonus to new registrations.',
   webhooks:
     'Your endpoints that receive events, and the log of deliveries. The introduction describes headers, signature and retries.',
+  backups: 'Backups of the whole installation, and their restore. They contain personal data and, unless switched off, secrets.',
   broadcasts: 'Messages to many users at once.',
   'pinned-messages': 'Messages that are pinned in the chats of users. At most one is active: it is delivered when a chat starts.',
   media: 'Files for tickets, broadcasts and pinned messages.',

@@ -1,0 +1,100 @@
+import type { App } from '../core/app.ts';
+import { readTask, requestBackup, runTask } from '../domain/backups/backup-tasks.ts';
+import { runDrill } from '../domain/backups/drill.ts';
+import { findBackup } from '../domain/backups/folder.ts';
+import { listBackups } from '../domain/backups/manage-backups.ts';
+import { restoreBackup } from '../domain/backups/restore-backup.ts';
+import { type Command, CommandError, EXIT } from './command.ts';
+import { withApp } from './open-service.ts';
+import { alignColumns } from './text-table.ts';
+
+const LISTED = 200;
+
+export const createBackupCommand: Command = {
+  name: 'backup create',
+  parameters: '',
+  summary: 'Write a backup of everything into the folder of backups.',
+  words: [0, 0],
+  run: (call) =>
+    withApp(call, async (app) => {
+      const { taskId } = await requestBackup(app, null, 'cli');
+      await runTask(app, taskId, new AbortController().signal);
+      const task = await readTask(app, taskId);
+      if (task.status === 'queued')
+        throw new CommandError('A backup or a restore is running; the service makes this one afterwards.');
+      if (task.status !== 'completed') throw new CommandError(task.message ?? 'The backup failed.');
+      return { text: task.message, data: { filename: task.filePath, task_id: taskId } };
+    }),
+};
+
+export const listBackupsCommand: Command = {
+  name: 'backup list',
+  parameters: '',
+  summary: 'List the backups in the folder, newest first.',
+  words: [0, 0],
+  run: (call) =>
+    withApp(call, async (app) => {
+      const { items, total } = await listBackups(app, { limit: LISTED, offset: 0 });
+      const rows = items.map(({ name, sizeBytes, metadata, error }) => [
+        name,
+        `${(sizeBytes / 1024 / 1024).toFixed(2)} MB`,
+        error ?? `${metadata!.totalRecords} records, ${metadata!.origin}`,
+      ]);
+      const text =
+        total === 0
+          ? 'There is no backup. Make one: npm run cli -- backup create'
+          : alignColumns([['NAME', 'SIZE', 'CONTENTS'], ...rows]);
+      return {
+        text,
+        data: items.map(({ name, sizeBytes, metadata, error }) => ({
+          filename: name,
+          size_bytes: sizeBytes,
+          records: metadata?.totalRecords ?? null,
+          error,
+        })),
+      };
+    }),
+};
+
+export const restoreBackupCommand: Command = {
+  name: 'backup restore',
+  parameters: 'NAME [--merge]',
+  summary: 'Replace all data by that of a backup; all or nothing, verified before it counts.',
+  details: [
+    'All instances answer 503 meanwhile, and a backup of the present data is written first. NAME is a file in the folder of backups.',
+    '',
+    '--merge    updates and adds rows instead of replacing all of them',
+  ].join('\n'),
+  options: { merge: { type: 'boolean' } },
+  words: [1, 1],
+  run: (call) =>
+    withApp(call, async (app) => {
+      const path = await known(app, call.words[0]!);
+      const result = await restoreBackup(app, path, { clearExisting: call.options.merge !== true, requestedBy: null });
+      return { text: result.message, data: result, exitCode: result.success ? EXIT.ok : EXIT.failed };
+    }),
+};
+
+export const checkBackupCommand: Command = {
+  name: 'backup drill',
+  parameters: '',
+  summary: 'Restore the newest backup into a temporary database, verify it and drop the database.',
+  words: [0, 0],
+  run: (call) =>
+    withApp(call, async (app) => {
+      const drill = await runDrill(app);
+      return {
+        text: `${drill.isOk ? 'The backup can be restored' : 'The drill FAILED'}: ${drill.name} ${drill.message}`,
+        data: drill,
+        exitCode: drill.isOk ? EXIT.ok : EXIT.failed,
+      };
+    }),
+};
+
+async function known(app: App, name: string): Promise<string> {
+  return findBackup(
+    app,
+    name,
+    () => new CommandError(`There is no backup ${name}. npm run cli -- backup list shows all of them.`),
+  );
+}

@@ -1,0 +1,146 @@
+import { lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { App } from '../../core/app.ts';
+import { refuse } from '../../core/errors.ts';
+import { hexToken } from '../../core/random.ts';
+import { readMetadata, writeMetadata } from './archive-format.ts';
+import { readHead } from './read-archive.ts';
+import { ArchiveRefused, type Metadata } from './types.ts';
+
+/** The value of `BACKUP_LOCATION` that means: the folder `backups` in `DATA_DIR`. */
+const DEFAULT_LOCATION = '/app/data/backups';
+const NAME = /^backup_[A-Za-z0-9._-]{1,193}$/;
+const ARCHIVE = /\.tar(?:\.gz)?$/;
+const METADATA_FOLDER = '.metadata';
+/** Unfinished files of a dead process are older than any work that is under way. */
+const ABANDONED_MS = 24 * 3_600_000;
+
+export function backupFolder({ env, settings }: Pick<App, 'env' | 'settings'>): string {
+  const location = settings.get('BACKUP_LOCATION');
+  return location === DEFAULT_LOCATION ? join(env.dataDir, 'backups') : location;
+}
+
+/** `backup_{YYYYMMDD_HHMMSS}_{6 hex}`, so that a later one has a later name and two of one second have two names. */
+export function newBackupName({ clock, random }: Pick<App, 'clock' | 'random'>, isCompressed: boolean): string {
+  const digits = clock.now().toISOString().replace(/[-:]/g, '');
+  return `backup_${digits.slice(0, 8)}_${digits.slice(9, 15)}_${hexToken(random, 3)}.tar${isCompressed ? '.gz' : ''}`;
+}
+
+const backupNotFound = () => refuse('backup_not_found', 404, 'Backup file not found');
+
+/**
+ * The path of a backup by its name. Every name that a backup cannot have gets the answer of an unknown one, and links are not followed
+ * (spec 06 section 17, hazard 3).
+ * @throws AppError 404
+ */
+export async function findBackup(app: App, name: string, notFound: () => Error = backupNotFound): Promise<string> {
+  if (!NAME.test(name) || !ARCHIVE.test(name) || basename(name) !== name) throw notFound();
+  const path = join(backupFolder(app), name);
+  const found = await statPlain(path);
+  if (!found) throw notFound();
+  return path;
+}
+
+/** Null for what is missing, a folder or a link. */
+async function statPlain(path: string): Promise<{ size: number; modifiedAt: Date } | null> {
+  try {
+    const found = await lstat(path);
+    return found.isFile() ? { size: found.size, modifiedAt: found.mtime } : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+export interface BackupFile {
+  name: string;
+  sizeBytes: number;
+  modifiedAt: Date;
+  /** Null when `error` says why it cannot be read. */
+  metadata: Metadata | null;
+  error: string | null;
+}
+
+/** Names of backups, the newest first. */
+export async function listBackupNames(app: App): Promise<string[]> {
+  try {
+    const entries = await readdir(backupFolder(app), { withFileTypes: true });
+    const names = entries.filter((entry) => entry.isFile() && NAME.test(entry.name) && ARCHIVE.test(entry.name));
+    return names.map(({ name }) => name).sort((one, other) => (one < other ? 1 : -1));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Null when it was deleted in the meantime. */
+export async function readBackupFile(app: App, name: string): Promise<BackupFile | null> {
+  const path = join(backupFolder(app), name);
+  const found = await statPlain(path);
+  if (!found) return null;
+  const facts = { name, sizeBytes: found.size, modifiedAt: found.modifiedAt };
+  try {
+    return { ...facts, metadata: await metadataOf(app, path, found), error: null };
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) app.log.warn({ err: error }, 'a backup could not be read');
+    return { ...facts, metadata: null, error: error instanceof ArchiveRefused ? error.message : 'The file cannot be read' };
+  }
+}
+
+/** From the copy beside the archive, if it was made for this very file; else from the archive. */
+async function metadataOf(app: App, path: string, { size, modifiedAt }: { size: number; modifiedAt: Date }): Promise<Metadata> {
+  const copy = copyOf(path);
+  const stamp = `${size} ${modifiedAt.getTime()}`;
+  const stored = await readFile(copy, 'utf8').catch(() => '');
+  const lineEnd = stored.indexOf('\n');
+  if (lineEnd > 0 && stored.slice(0, lineEnd) === stamp) {
+    try {
+      return readMetadata(stored.slice(lineEnd + 1));
+    } catch (error) {
+      app.log.debug({ err: error }, 'the copied metadata of a backup are read again from the archive');
+    }
+  }
+  const metadata = await readHead(path, { password: app.settings.get('BACKUP_ARCHIVE_PASSWORD') });
+  await storeCopy(copy, `${stamp}\n${writeMetadata({ ...metadata, files: [] })}`).catch((error: unknown) =>
+    app.log.debug({ err: error }, 'metadata of a backup could not be copied beside it'),
+  );
+  return metadata;
+}
+
+const copyOf = (path: string): string => join(path, '..', METADATA_FOLDER, `${basename(path)}.json`);
+
+async function storeCopy(copy: string, text: string): Promise<void> {
+  await mkdir(join(copy, '..'), { recursive: true, mode: 0o700 });
+  await writeFile(`${copy}.${process.pid}`, text, { mode: 0o600 });
+  await rename(`${copy}.${process.pid}`, copy);
+}
+
+export async function removeBackup(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(copyOf(path), { force: true });
+}
+
+/**
+ * A folder for unfinished files beside the backups, on the same disk; deleted when `work` ends. What dead processes left is deleted too.
+ */
+export async function withWorkFolder<T>(app: App, work: (folder: string) => Promise<T>): Promise<T> {
+  const parent = backupFolder(app);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  await removeAbandoned(parent);
+  const folder = join(parent, `.work-${hexToken(app.random, 8)}`);
+  await mkdir(folder, { mode: 0o700 });
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function removeAbandoned(parent: string): Promise<void> {
+  for (const name of await readdir(parent)) {
+    if (!/^\.work-|\.part$/.test(name)) continue;
+    const path = join(parent, name);
+    const found = await stat(path).catch(() => null);
+    if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
+  }
+}

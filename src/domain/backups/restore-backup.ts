@@ -1,0 +1,122 @@
+import type { App } from '../../core/app.ts';
+import { SECOND_MS } from '../../core/clock.ts';
+import { isDatabaseUnavailable, sqlState } from '../../core/db/db-errors.ts';
+import type { LongSession } from '../../core/db/long-work.ts';
+import { type CheckedArchive, checkArchive } from './check-archive.ts';
+import { notifyAdministrators } from './notices.ts';
+import { openArchive } from './read-archive.ts';
+import { restoreRows } from './restore-rows.ts';
+import { listMigrations, listTables } from './schema-repo.ts';
+import { mediaKeyOf, takeBackup } from './take-backup.ts';
+import { ArchiveRefused } from './types.ts';
+
+export interface RestoreResult {
+  success: boolean;
+  message: string;
+  tablesRestored: number | null;
+  recordsRestored: number | null;
+}
+
+export interface RestoreOptions {
+  clearExisting: boolean;
+  /** Id of an API token. */
+  requestedBy: number | null;
+}
+
+/** Longer than an instance takes to see that it must stop serving. */
+const STOP_SERVING_MS = 1_500;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/**
+ * Restores an archive into the running system (spec 06 section 7): checks all of it, closes the service on every instance, writes a safety
+ * backup, and replaces or merges the rows in one transaction. Whatever fails, at whatever byte, the data is as before.
+ * @returns `success: false` with the reason for everything that is refused or fails
+ */
+export async function restoreBackup(
+  app: App,
+  path: string,
+  { clearExisting, requestedBy }: RestoreOptions,
+): Promise<RestoreResult> {
+  const startedAt = performance.now();
+  try {
+    const work = await app.db.long!.alone((session) => restoreAlone(app, session, path, { clearExisting, requestedBy }));
+    if (work === null) throw new ArchiveRefused('A backup or a restore is running; try again when it has ended');
+    const { tables, rows, safetyBackup } = work.result;
+    app.events.announce();
+    const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+    const message = `Restored ${rows} records of ${tables} tables in ${seconds} s. What was there before is in ${safetyBackup}`;
+    app.log.warn({ tables, rows, seconds, clearExisting }, 'a backup was restored');
+    await notifyAdministrators(app, 'restored', { tables, rows, seconds });
+    return { success: true, message, tablesRestored: tables, recordsRestored: rows };
+  } catch (error) {
+    const message = reasonOf(error);
+    app.log.warn({ err: error }, 'a backup was not restored; nothing was changed');
+    await notifyAdministrators(app, 'restore_failed', { reason: message });
+    return { success: false, message, tablesRestored: null, recordsRestored: null };
+  } finally {
+    await app.ports.gate.look();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof ArchiveRefused) return `${error.message}. Nothing was changed.`;
+  if (sqlState(error) === LOCK_NOT_AVAILABLE) return 'Other work on the database did not end in time. Nothing was changed.';
+  if (isDatabaseUnavailable(error)) return 'The database did not answer. Nothing was changed.';
+  return 'The restore failed, see the log. Nothing was changed.';
+}
+
+async function restoreAlone(
+  app: App,
+  session: LongSession,
+  path: string,
+  { clearExisting, requestedBy }: RestoreOptions,
+): Promise<{ tables: number; rows: number; safetyBackup: string }> {
+  const password = app.settings.get('BACKUP_ARCHIVE_PASSWORD');
+  const read = { path, password };
+  const installed = await session.snapshot(async (sql) => ({
+    migrations: await listMigrations(sql),
+    tables: await listTables(sql),
+  }));
+  const archive = await checkArchive(path, read, installed);
+  const added: string[] = [];
+  try {
+    await restoreMedia(app, archive, read, added);
+    // From here on nothing is written any more, so that the safety backup has everything that the restore replaces.
+    await closeService(app, session);
+    const safety = await takeBackup(app, session, { origin: 'safety', createdBy: requestedBy });
+    const loaded = await session.write((sql) => restoreRows(sql, app, { ...read, archive, clearExisting, keepsAccess: true }));
+    return { ...loaded, safetyBackup: safety.name };
+  } catch (error) {
+    for (const key of added) await app.ports.mediaStore.delete(key).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function closeService(app: App, session: LongSession): Promise<void> {
+  await session.closeService();
+  await app.ports.gate.look();
+  await new Promise((resolve) => setTimeout(resolve, Math.max(STOP_SERVING_MS, SECOND_MS)));
+}
+
+/** Contents whose key the storage does not know; a key has one content for ever, so that nothing is overwritten. Outside any transaction. */
+async function restoreMedia(
+  { ports }: App,
+  { metadata }: CheckedArchive,
+  { path, password }: { path: string; password: string | null },
+  added: string[],
+): Promise<void> {
+  if (!metadata.files.some((file) => mediaKeyOf(file) !== null)) return;
+  const { members } = await openArchive(path, { password });
+  try {
+    for await (const member of members) {
+      const key = member.kind === 'file' ? mediaKeyOf(member.file) : null;
+      if (member.kind !== 'file' || key === null || (await ports.mediaStore.get(key)) !== null) continue;
+      const parts: Buffer[] = [];
+      for await (const chunk of member.content) parts.push(chunk);
+      await ports.mediaStore.put(key, Buffer.concat(parts), 'application/octet-stream');
+      added.push(key);
+    }
+  } finally {
+    await members.return(undefined);
+  }
+}

@@ -1,0 +1,177 @@
+/** When backups are made, and where their copies go (spec 06 section 7: Schedule, Notices). */
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from '@20minutes/s3rver';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { readTasks } from '../../../src/domain/backups/backup-tasks.ts';
+import { runDueDrill } from '../../../src/domain/backups/drill.ts';
+import { backupFolder } from '../../../src/domain/backups/folder.ts';
+import { restoreBackup } from '../../../src/domain/backups/restore-backup.ts';
+import { queueDueBackup } from '../../../src/domain/backups/scheduled-backups.ts';
+import { sendBackup } from '../../../src/domain/backups/send-backup.ts';
+import { s3BackupStore } from '../../../src/integrations/backup-storage/s3-backup-store.ts';
+import { aBackup, appWithFolder, fill } from '../../support/backup-samples.ts';
+import type { TestApp } from '../../support/test-app.ts';
+import { workerSandbox } from '../../support/test-sandbox.ts';
+
+const CHAT = -100_800_000_001;
+const HOUR = 3_600_000;
+
+beforeEach(async () => {
+  const { app } = await appWithFolder();
+  await app.db.sql('DELETE FROM backup_tasks WHERE true RETURNING task_id');
+  await app.db.sql("DELETE FROM service_state WHERE key LIKE 'backups:%' RETURNING key");
+});
+
+const scheduled = async (t: TestApp) =>
+  (await readTasks(t.app, { activeOnly: false })).filter(({ origin }) => origin === 'schedule').length;
+
+describe('schedule', () => {
+  test('the first one at the next BACKUP_TIME, then every BACKUP_INTERVAL_HOURS, once in the cluster', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });
+    const day = new Date(`${t.clock.now().toISOString().slice(0, 10)}T00:00:00Z`).getTime();
+    const at = async (hours: number) => {
+      t.clock.set(new Date(day + hours * HOUR));
+      await Promise.all([queueDueBackup(t.app), queueDueBackup(t.app)]);
+      return scheduled(t);
+    };
+    expect(await at(1)).toBe(0);
+    expect(await at(2.99)).toBe(0);
+    expect(await at(3)).toBe(1);
+    expect(await at(14)).toBe(1);
+    expect(await at(15.01)).toBe(2);
+  });
+
+  test('BACKUP_AUTO_ENABLED off: none', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_AUTO_ENABLED: 'false' } });
+    await queueDueBackup(t.app);
+    t.clock.advance(48 * HOUR);
+    await queueDueBackup(t.app);
+    expect(await scheduled(t)).toBe(0);
+  });
+});
+
+describe('copies', () => {
+  test('to a storage that speaks S3, in parts where it is large', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'backup-s3-'));
+    const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: 'safe' }] });
+    const { port } = await server.run();
+    try {
+      const store = s3BackupStore({
+        ...{ bucket: 'safe', endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', isPathStyle: true },
+        credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+      });
+      const path = join(directory, 'large');
+      const content = Buffer.alloc(65 * 1024 * 1024, 'backup');
+      await writeFile(path, content);
+      await store.put('backup_large.tar', path, content.length);
+      await store.put('backup_small.tar', path, 100);
+      const kept = async (name: string) => readFile(join(directory, 'safe', 'backups', `${name}._S3rver_object`));
+      expect((await kept('backup_large.tar')).equals(content)).toBe(true);
+      expect(await kept('backup_small.tar')).toEqual(content.subarray(0, 100));
+      expect((await readdir(join(directory, 'safe', 'backups'))).filter((name) => name.endsWith('_object'))).toHaveLength(2);
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('to the chat, encrypted with BACKUP_ARCHIVE_PASSWORD; one above 50 MB is announced instead', async () => {
+    const t = await appWithFolder({
+      environment: {
+        ...{
+          BACKUP_SEND_ENABLED: 'true',
+          BACKUP_SEND_CHAT_ID: String(CHAT),
+          BACKUP_SEND_TOPIC_ID: '7',
+          BACKUP_ARCHIVE_PASSWORD: 'correct horse',
+        },
+        ...{ ADMIN_NOTIFICATIONS_ENABLED: 'true', ADMIN_NOTIFICATIONS_CHAT_ID: String(CHAT) },
+      },
+    });
+    await fill(t.app, 3);
+    const { name, path } = await aBackup(t.app);
+    const sent: { chatId: number; bytes: Uint8Array; threadId: number | undefined }[] = [];
+    const { messenger } = t.app.ports;
+    const { sendFile } = messenger;
+    messenger.sendFile = async (chatId, _kind, file, _html, options) => {
+      sent.push({ chatId, bytes: 'bytes' in file ? file.bytes : Buffer.alloc(0), threadId: options?.threadId });
+      return { messageId: 1, fileId: null, fileUniqueId: null };
+    };
+    try {
+      await sendBackup(t.app, name, false);
+      expect(sent).toEqual([{ chatId: CHAT, bytes: await readFile(path), threadId: 7 }]);
+      expect(Buffer.from(sent[0]!.bytes).toString('latin1')).toMatch(/^SBKAES1/);
+      await writeFile(join(backupFolder(t.app), 'backup_huge.tar'), Buffer.alloc(51 * 1024 * 1024));
+      await sendBackup(t.app, 'backup_huge.tar', false);
+      expect(sent).toHaveLength(1);
+      const notices = await t.app.db.sql<{ html: string }>(
+        "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' ORDER BY created_on DESC LIMIT 1",
+      );
+      expect(notices[0]!.html).toContain('backup_huge.tar');
+    } finally {
+      messenger.sendFile = sendFile;
+    }
+  });
+});
+
+test('the content of uploaded files is in the backup and comes back', async () => {
+  const t = await appWithFolder();
+  const key = 'k'.repeat(32);
+  await t.app.ports.mediaStore.put(key, Buffer.from('content of a file'), 'text/plain');
+  await t.app.db.sql(
+    "INSERT INTO media_files (file_id, media_type, source, storage_key) VALUES ('backup-test', 'document', 'upload', $1) ON CONFLICT DO NOTHING RETURNING file_id",
+    [key],
+  );
+  const { path } = await aBackup(t.app);
+  await t.app.ports.mediaStore.delete(key);
+  expect(await restoreBackup(t.app, path, { clearExisting: true, requestedBy: null })).toMatchObject({ success: true });
+  expect(await t.app.ports.mediaStore.get(key)).toEqual(Buffer.from('content of a file'));
+});
+
+test('BACKUP_INCLUDE_SECRETS off: the archive has none, and a restore keeps those of the running system', async () => {
+  const t = await appWithFolder({ environment: { BACKUP_INCLUDE_SECRETS: 'false', BACKUP_COMPRESSION: 'false' } });
+  const set = (key: string, value: string) =>
+    t.app.db.sql(
+      'INSERT INTO system_settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = $2 RETURNING key',
+      [key, value],
+    );
+  await set('SMTP_PASSWORD', 'secret-in-the-archive');
+  await set('SERVICE_NOTE', 'plain');
+  const { path } = await aBackup(t.app);
+  const text = await readFile(path, 'latin1');
+  expect(text).not.toContain('secret-in-the-archive');
+  expect(text).toContain('SERVICE_NOTE');
+  await set('SMTP_PASSWORD', 'secret of now');
+  await set('SERVICE_NOTE', 'changed');
+  expect(await restoreBackup(t.app, path, { clearExisting: true, requestedBy: null })).toMatchObject({ success: true });
+  const rows = await t.app.db.sql(
+    "SELECT key, value FROM system_settings WHERE key IN ('SMTP_PASSWORD', 'SERVICE_NOTE') ORDER BY key",
+  );
+  expect(rows).toEqual([
+    { key: 'SERVICE_NOTE', value: 'plain' },
+    { key: 'SMTP_PASSWORD', value: 'secret of now' },
+  ]);
+});
+
+test('a drill runs when it is due; a backup that cannot be restored is found', async () => {
+  await workerSandbox();
+  const t = await appWithFolder({ environment: { BACKUP_DRILL_INTERVAL_HOURS: '24', NODE_ENV: 'test' } });
+  await fill(t.app, 3);
+  const { path } = await aBackup(t.app);
+  const result = async () =>
+    (
+      await t.app.db.sql<{ value: { isOk: boolean; message: string } }>(
+        "SELECT value FROM service_state WHERE key = 'backups:drill'",
+      )
+    )[0]?.value;
+  await runDueDrill(t.app, new AbortController().signal);
+  expect(await result()).toMatchObject({ isOk: true });
+  const whole = await readFile(path);
+  await writeFile(path, whole.subarray(0, whole.length - 100));
+  t.clock.advance(23 * HOUR);
+  await runDueDrill(t.app, new AbortController().signal);
+  expect(await result()).toMatchObject({ isOk: true });
+  t.clock.advance(2 * HOUR);
+  await runDueDrill(t.app, new AbortController().signal);
+  expect(await result()).toMatchObject({ isOk: false, message: expect.stringMatching(/damaged|incomplete/) });
+});
