@@ -128,8 +128,8 @@ function checkImports(file: SourceFile): void {
     // Plain types are no dependency of behaviour: a type may be imported from any module's types.ts.
     if (!(isType && resolved.endsWith('/types.ts'))) checkModules(file, resolved);
   }
-  if (/process\.env\b/.test(file.text) && !['src/core/env.ts'].includes(file.path))
-    report(file.path, 'reads process.env; only core/env.ts does');
+  if (/process\.env\b/.test(file.text) && !['src/core/process-env.ts'].includes(file.path))
+    report(file.path, 'reads process.env; only core/process-env.ts does');
   if (/\bfetch\(/.test(file.text) && /^src\/(?!core\/http\/|sandbox\/page\/|rest\/)/.test(file.path))
     report(file.path, 'calls fetch; use core/http');
   if (/\bTRPCError\b/.test(file.text) && !/^src\/(?:routers\/trpc|rest\/error-replies|core\/errors)\.ts$/.test(file.path))

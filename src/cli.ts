@@ -1,7 +1,7 @@
 /** The operator's command line: `npm run cli -- …`. */
 
 import { runCli } from './cli/run-cli.ts';
-import { readProcessEnv } from './core/env.ts';
+import { readProcessEnv } from './core/process-env.ts';
 
 const code = await runCli(process.argv.slice(2), {
   source: readProcessEnv(),

@@ -2,10 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningService, startService } from './composition/start-service.ts';
-import { EnvError, loadEnv, readProcessEnv } from './core/env.ts';
+import { EnvError, loadEnv } from './core/env.ts';
 import { createLogger } from './core/log.ts';
 import { LogFiles } from './core/log-files/log-files.ts';
 import { createMetrics } from './core/metrics.ts';
+import { readProcessEnv } from './core/process-env.ts';
 import { createRedactor, secretValuesIn } from './core/redaction.ts';
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];

@@ -1,6 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { parseEnv } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { type BackupEnv, readBackupEnv } from './env-backups.ts';
 import { readS3Bucket, type S3Bucket } from './env-s3.ts';
@@ -386,18 +384,4 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
   const problems = [...fileProblems, ...reader.problems];
   if (problems.length > 0) throw new EnvError(problems);
   return Object.freeze(env);
-}
-
-/**
- * The environment of this process, over the `.env` file of the project folder when there is one. The only reader of `process.env`.
- * @param folder where `.env` is looked for
- */
-export function readProcessEnv(folder: string = process.cwd()): EnvSource {
-  let text = '';
-  try {
-    text = readFileSync(join(folder, '.env'), 'utf8');
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-  return { ...parseEnv(text), ...process.env };
 }
