@@ -29,14 +29,15 @@ const UNCOUNTED_BRANCHES = `SELECT x.referred_by_id, sum(abs(t.amount_kopeks)) A
 /** These users, by id. */
 export function listUserRows(db: Db, ids: readonly number[], now: Date): Promise<UserRow[]> {
   return db.sql<UserRow>(
-    `SELECT ${USER.of('u')}, r.campaign_id, coalesce(f.referrals, 0) AS direct_referrals,
+    `WITH n AS MATERIALIZED (${UNCOUNTED_BRANCHES})
+     SELECT ${USER.of('u')}, r.campaign_id, coalesce(f.referrals, 0) AS direct_referrals,
        (coalesce(b.amount_kopeks, 0) + coalesce(n.kopeks, 0))::bigint AS branch_revenue_kopeks,
        coalesce(f.earned_kopeks, 0)::bigint AS personal_revenue_kopeks, coalesce(y.total_spent_kopeks, 0)::bigint AS personal_spent_kopeks,
        t.name AS tariff_name, s.end_date AS subscription_end, s.is_trial,
        s.status IN ('active', 'trial') AND s.end_date > $2::timestamptz AS is_live
      FROM users u LEFT JOIN advertising_campaign_registrations r ON r.user_id = u.id
      LEFT JOIN referrer_stats f ON f.user_id = u.id LEFT JOIN user_stats y ON y.user_id = u.id
-     LEFT JOIN branch_sales b ON b.user_id = u.id LEFT JOIN (${UNCOUNTED_BRANCHES}) n ON n.referred_by_id = u.id
+     LEFT JOIN branch_sales b ON b.user_id = u.id LEFT JOIN n ON n.referred_by_id = u.id
      LEFT JOIN subscriptions s ON s.user_id = u.id LEFT JOIN tariffs t ON t.id = s.tariff_id
      WHERE u.id = ANY($1::int[]) ORDER BY u.id`,
     [[...ids], now],

@@ -206,7 +206,7 @@ export async function readAddonStats(app: App, request: PeriodRequest) {
 /** Money from outside in a period, manual top-ups included. */
 export async function readDepositStats(app: App, request: PeriodRequest) {
   const period = await periodOf(app, request);
-  const sales = await sumSales(app.db, period, ['day', 'type', 'paymentMethod']);
+  const sales = await sumSales(app.db, period, ['day', 'paymentMethod']);
   const counted = sales.filter(({ paymentMethod }) => isRealMethod(paymentMethod) || paymentMethod === 'manual');
   const total = totalOf(counted);
   // Years of days have tens of thousands of rows: each is added once.
