@@ -49,13 +49,13 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     // The other instance learns it from the database.
     await expect.poll(async () => (await other.get('/users?limit=1')).status).toBe(503);
     expect((await other.get('/livez')).status).toBe(200);
-    const usersLocks = async () =>
+    const countTableLocks = async () =>
       (
         await sql.query(
           "SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid) WHERE a.application_name = 'subscription-service-long' AND a.datname = current_database() AND l.mode = 'AccessExclusiveLock' AND l.granted AND l.relation = 'users'::regclass",
         )
       ).rowCount;
-    await expect.poll(usersLocks).toBe(1);
+    await expect.poll(countTableLocks).toBe(1);
     await first.kill();
     await restoring;
     await expect.poll(async () => (await other.get('/users?limit=1')).status).toBe(200);
