@@ -7,7 +7,7 @@ import { advanceSequences, type Loaded, loadRows } from './load-rows.ts';
 import { closeTables, openTables } from './opened-tables.ts';
 import type { ReadOptions } from './read-archive.ts';
 import { quote } from './row-format.ts';
-import { listForeignKeys, listMigrations, listOwnedSequences, listTables } from './schema-repo.ts';
+import { listForeignKeys, listMigrations, listOwnedSequences, listPlainIndexes, listTables } from './schema-repo.ts';
 import { digestRows } from './snapshot.ts';
 import { fateOf, rowsOf } from './table-plan.ts';
 import { ArchiveRefused, type Table } from './types.ts';
@@ -37,6 +37,9 @@ export async function restoreRows(sql: SqlRunner, { clock }: Pick<App, 'clock'>,
   const foreignKeys = await listForeignKeys(sql);
   if (options.keepsAccess) await sql('SELECT 1 AS done FROM remember_access()');
   await openTables(sql, tables, foreignKeys);
+  // Building an index of all rows at once takes a small part of the time that adding the rows one by one takes.
+  const indexes = clearExisting ? await listPlainIndexes(sql) : [];
+  for (const { name } of indexes) await sql(`DROP INDEX ${name}`);
   if (clearExisting) await emptyTables(sql, tables, archive);
   const skipped = new Set(['cabinet_refresh_tokens'].filter(() => !archive.metadata.includes.sessions));
   const read = { path, password, ...(signal ? { signal } : {}) };
@@ -45,6 +48,9 @@ export async function restoreRows(sql: SqlRunner, { clock }: Pick<App, 'clock'>,
   // Numbers of transactions of another time or server: readers of events would take these rows for new ones.
   await sql('UPDATE public.domain_events SET transaction_number = 0 WHERE transaction_number <> 0');
   await sql("DELETE FROM public.service_state WHERE key = 'ledger:check' RETURNING key");
+  for (const { definition } of indexes) await sql(definition);
+  // Every statement from here on would be planned as if the tables were empty.
+  await sql(`ANALYZE ${tables.map(({ name }) => `public.${quote(name)}`).join(', ')}`);
   if (!clearExisting) await sumBalances(sql);
   // The tables of counters are as complete as those that they count, unless a later migration made some.
   if (!clearExisting || archive.schema.migrations.length < (await listMigrations(sql)).length) await recount(sql);

@@ -60,3 +60,17 @@ export function listOwnedSequences(sql: SqlRunner): Promise<{ sequence: string; 
        AND c.relnamespace = 'public'::regnamespace`,
   );
 }
+
+export interface PlainIndex {
+  name: string;
+  definition: string;
+}
+
+/** Indexes that no constraint needs and that exclude nothing. */
+export function listPlainIndexes(sql: SqlRunner): Promise<PlainIndex[]> {
+  return sql<PlainIndex>(
+    `SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT i.indisunique ORDER BY 1`,
+  );
+}
