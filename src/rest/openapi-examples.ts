@@ -5,8 +5,8 @@ const MAX_DEPTH = 6;
 
 const BY_FORMAT: Record<string, string> = {
   'date-time': '2026-01-31T12:00:00Z',
+  time: '12:00:00Z',
   date: '2026-01-31',
-  time: '12:00:00',
   email: 'user@example.com',
   uri: 'https://example.com/',
   uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77',

@@ -43,7 +43,7 @@ test('spec 05 section 4: a /start that the messenger posts brings the active mes
   });
   expect(reply.statusCode).toBe(200);
   const jobs = await t.app.db.sql<{ data: ChatStart }>(
-    "SELECT data FROM jobs.job WHERE name = 'pinned-messages.start' AND (data->>'messengerId')::bigint = $1::bigint",
+    "SELECT data FROM jobs.job WHERE name = 'pinned.start' AND (data->>'messengerId')::bigint = $1::bigint",
     [messengerId],
   );
   expect(jobs).toHaveLength(1);

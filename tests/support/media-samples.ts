@@ -30,7 +30,9 @@ export function aWebp(width = 2, height = 2): Buffer {
   const size = Buffer.alloc(6);
   size.writeUIntLE(width - 1, 0, 3);
   size.writeUIntLE(height - 1, 3, 3);
-  return Buffer.concat([text('RIFF\x16\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0'), size]);
+  const frame = Buffer.from(text('VP8L\x05\0\0\0\x2f\0\0\0\0\0'));
+  frame.writeUInt32LE(((height - 1) << 14) | (width - 1), 9);
+  return Buffer.concat([text('RIFF\x24\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0'), size, frame]);
 }
 
 export const anMp4 = (brand = 'isom') => text(`\0\0\0\x18ftyp${brand}\0\0\x02\0isomiso2\0\0\0\x08mdat`);

@@ -21,11 +21,11 @@ export async function receiveChatStart(app: App, update: MessengerUpdate): Promi
   if (chatId !== from.messengerId) return;
   const start = { updateId, messengerId: from.messengerId };
   // Someone who presses the button again and again has one waiting start.
-  await app.jobs.send('pinned-messages.start', start, { singletonKey: String(from.messengerId) });
+  await app.jobs.send('pinned.start', start, { singletonKey: String(from.messengerId) });
 }
 
 /**
- * Delivers the active message to a user who starts the chat (job `pinned-messages.start`, spec 05 section 4). The bot shows no menu yet, so
+ * Delivers the active message to a user who starts the chat (job `pinned.start`, spec 05 section 4). The bot shows no menu yet, so
  * that `send_before_menu` changes nothing here. May run any number of times: one update sends one message.
  * @throws Error when the messenger is away and the queue is to retry
  */

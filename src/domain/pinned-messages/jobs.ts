@@ -4,7 +4,7 @@ import { deliverAtStart } from './chat-start.ts';
 
 /** Sends the active pinned message to a user who starts the chat with the bot. */
 const start = defineJob({
-  name: 'pinned-messages.start',
+  name: 'pinned.start',
   payload: z.object({ updateId: z.int(), messengerId: z.int() }),
   queue: { policy: 'short', retryLimit: 5, retryDelaySeconds: 5 },
   handle: (app, { data }) => deliverAtStart(app, data),
@@ -14,6 +14,6 @@ export const pinnedMessageJobs = [start];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
-    'pinned-messages.start': PayloadOf<typeof start>;
+    'pinned.start': PayloadOf<typeof start>;
   }
 }

@@ -50,6 +50,10 @@ describe('the jobs of all modules', () => {
     const app = { settings: { get: (key: string) => values[key] } } as unknown as App;
     const scheduled = jobs.filter(({ every }) => every !== null);
     expect(Object.fromEntries(scheduled.map(({ name, every }) => [name, every!(app)]))).toEqual({
+      'backups.drill': 10 * MINUTE_MS,
+      'backups.schedule': MINUTE_MS,
+      'insight.count-sales': MINUTE_MS,
+      'users.notify-low-balances': 5 * MINUTE_MS,
       'provisioning.reconcile': 30 * SECOND_MS,
       'messaging.sweep-sends': 30 * SECOND_MS,
       'engagement.rotate-rounds': MINUTE_MS,
