@@ -58,6 +58,8 @@ describe('facts of the operations', () => {
     'GET /livez',
     'GET /readyz',
     'POST /contests/referral',
+    // The contract's path ends with a slash.
+    'GET /cabinet/admin/referral-network',
     'POST /cabinet/admin/broadcasts/{broadcast_id}/pause',
     'POST /cabinet/admin/broadcasts/{broadcast_id}/resume',
   ];
