@@ -106,6 +106,16 @@ describe('Cabinet Auth', () => {
     });
   });
 
+  test('e-mail accounts can be switched off', async () => {
+    const { app } = await testApp({ environment: { CABINET_EMAIL_AUTH_ENABLED: 'false' } });
+    const closed = await testServer(app);
+    const refused = { status: 403, body: { detail: 'Email authentication is disabled' } };
+    const account = { email: anAddress(), password: PASSWORD };
+    expect(await clientOf(closed).post('/cabinet/auth/email/register/standalone', account)).toMatchObject(refused);
+    expect(await clientOf(closed).post('/cabinet/auth/email/login', account)).toMatchObject(refused);
+    await closed.close();
+  });
+
   test('linking, resending and own permissions', async () => {
     const { api } = await bySignedData();
     const email = anAddress();

@@ -47,6 +47,17 @@ async function caller(
 const balanceOf = async (user: BuiltUser) =>
   (await rowOf<{ balance: number }>(t.app, 'SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [user.id])).balance;
 
+test.each([
+  ['/devices', { devices: 2 }],
+  ['/traffic', { traffic: 100 }],
+])('%s needs a subscription', async (path, order) => {
+  const { initData } = await caller(0, null);
+  expect(await api.post(`${ROOT}${path}`, { initData, ...order })).toMatchObject({
+    status: 404,
+    body: { detail: { code: 'subscription_not_found' } },
+  });
+});
+
 describe('the guard of paid subscriptions', () => {
   test.each([
     ['no subscription', null, 404, 'subscription_not_found'],

@@ -32,6 +32,10 @@ it('08 P5: what would give no server is refused by every operation that sells it
     status: 400,
     body: { detail: { code: 'no_servers' } },
   });
+  expect(await guest.post('/miniapp/subscription/trial', { initData: initDataOf(t, user) })).toMatchObject({
+    status: 400,
+    body: { detail: { code: 'no_servers' } },
+  });
   await aStoredSubscription(t.app, user.id, { tariff_id: await aTariff(t.app, { period_prices: { 30: 1_000 } }) });
   expect(await api.post('/cabinet/subscription/tariff/switch', order)).toMatchObject(refused);
   const page = await stage.aSalesPage({}, { allowed_squads: [] });
