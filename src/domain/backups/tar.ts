@@ -1,49 +1,10 @@
+import { TAR_BLOCK, tarChecksum, tarPadding } from '../../core/tar-format.ts';
 import { ArchiveRefused } from './types.ts';
 
 /**
  * Tar as our archives use it: plain files with short names, nothing else. What a general reader accepts (links, devices, folders, long
  * names in members of their own, sparse files) is refused here, and no header can make the reader keep more than 512 bytes.
  */
-
-const BLOCK = 512;
-const MAX_OCTAL_SIZE = 0o77777777777;
-
-/** Header of a plain file; ASCII names of at most 100 characters. */
-export function tarHeader(name: string, size: number, modifiedAt: Date): Buffer {
-  if (!/^[\x20-\x7e]{1,100}$/.test(name)) throw new Error(`not a name of a member: ${name}`);
-  const header = Buffer.alloc(BLOCK);
-  const octal = (value: number, at: number, length: number) =>
-    header.write(`${value.toString(8).padStart(length - 1, '0')}\0`, at, 'latin1');
-  header.write(name, 0, 'latin1');
-  octal(0o600, 100, 8);
-  octal(0, 108, 8);
-  octal(0, 116, 8);
-  if (size <= MAX_OCTAL_SIZE) octal(size, 124, 12);
-  else {
-    // Beyond 8 GiB: base 256, marked by the first bit.
-    header.writeUInt8(0x80, 124);
-    header.writeBigUInt64BE(BigInt(size), 128);
-  }
-  octal(Math.floor(modifiedAt.getTime() / 1000), 136, 12);
-  header.write('0', 156, 'latin1');
-  header.write('ustar\x0000', 257, 'latin1');
-  octal(checksumOf(header), 148, 7);
-  header.write(' ', 155, 'latin1');
-  return header;
-}
-
-/** What follows a content up to the next header. */
-export const tarPadding = (size: number): Buffer => Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
-
-/** The end of an archive. */
-export const tarEnd = (): Buffer => Buffer.alloc(2 * BLOCK);
-
-/** The sum of the header's bytes, its own field counted as blanks. */
-function checksumOf(header: Buffer): number {
-  let sum = 0;
-  for (let at = 0; at < BLOCK; at++) sum += at >= 148 && at < 156 ? 0x20 : header[at]!;
-  return sum;
-}
 
 export interface TarMember {
   name: string;
@@ -59,7 +20,7 @@ export interface TarMember {
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarMember> {
   const bytes = new ByteSource(source);
   for (;;) {
-    const header = await bytes.exactly(BLOCK);
+    const header = await bytes.exactly(TAR_BLOCK);
     if (header.every((byte) => byte === 0)) break;
     const { name, size } = readHeader(header);
     let left = size;
@@ -74,7 +35,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     if (left > 0) throw new Error(`the content of ${name} was not read to its end`);
     await bytes.exactly(tarPadding(size).length);
   }
-  const second = await bytes.exactly(BLOCK);
+  const second = await bytes.exactly(TAR_BLOCK);
   if (second.some((byte) => byte !== 0)) throw new ArchiveRefused('The archive is damaged: it does not end as it should');
   await bytes.requireZeros();
 }
@@ -82,7 +43,7 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
 function readHeader(header: Buffer): { name: string; size: number } {
   const text = (at: number, length: number) => header.toString('latin1', at, at + length).replace(/\0.*$/s, '');
   const stored = Number.parseInt(text(148, 8).trim(), 8);
-  if (stored !== checksumOf(header)) throw new ArchiveRefused('The archive is damaged or no tar archive');
+  if (stored !== tarChecksum(header)) throw new ArchiveRefused('The archive is damaged or no tar archive');
   const type = header.toString('latin1', 156, 157);
   const name = text(0, 100);
   if (text(345, 155) !== '' || (type !== '0' && type !== '\0')) {

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type ZlibOptions } from 'node:zlib';
+import { tarEnd, tarHeader, tarPadding } from '../../core/tar-format.ts';
 import { METADATA_MEMBER, SCHEMA_MEMBER, tableMember, writeMetadata, writeSchema } from './archive-format.ts';
 import { encrypted } from './encryption.ts';
 import { MAX_RATIO } from './read-archive.ts';
 import type { Snapshot } from './snapshot.ts';
-import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 import type { ArchivedFile, Metadata } from './types.ts';
 
 export interface ArchiveParts {
