@@ -3,11 +3,11 @@
  * day's midnight plus ten hours in every zone, also on days of 23 and 25 hours.
  */
 
+import { DAY_MS } from './clock.ts';
+
 /** Zones are few: those of the settings and of contests. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const MAX_FORMATS = 100;
-/** No zone changes twice within so long, and no offset is larger. */
-const DAY_MS = 86_400_000;
 
 /** Whether the text names a zone. Offsets such as +03:00 are none, although Intl accepts them: they have no daylight saving time. */
 export function isTimeZone(text: string): boolean {
@@ -38,11 +38,17 @@ export function wallTime(moment: Date, timeZone: string): number {
  * that was skipped is as much later as the clocks were set forward.
  */
 export function momentAt(wall: number, timeZone: string): Date {
+  // No zone changes twice within two days, and no offset is larger than one.
   const before = wall - offsetAt(wall - DAY_MS, timeZone);
   const after = wall - offsetAt(wall + DAY_MS, timeZone);
   if (wallTime(new Date(before), timeZone) === wall) return new Date(before);
   if (wallTime(new Date(after), timeZone) === wall) return new Date(after);
   return new Date(before);
+}
+
+/** `YYYY-MM-DD HH:MM:SS` as the clocks of the zone show a moment. */
+export function wallText(moment: Date, timeZone: string): string {
+  return new Date(wallTime(moment, timeZone)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
 /** Midnight of the day that the zone has at a moment, as a wall time. */

@@ -1,6 +1,7 @@
 import { firstCharacters } from '../../core/characters.ts';
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { listDistinctNames } from '../../core/db/distinct-names.ts';
 import { storableText } from '../../core/db/storable-text.ts';
 import type { AuditEntry } from './types.ts';
 
@@ -79,19 +80,10 @@ export interface AuditPosition {
 }
 
 /**
- * Distinct actions, by a loose index scan: there are some dozens among millions of rows. A search for a part of an action thus becomes
+ * Distinct actions: there are some dozens among millions of rows. A search for a part of an action thus becomes
  * a search for a list of actions, which uses the index.
  */
-export async function listAuditActions(db: Db): Promise<string[]> {
-  const rows = await db.sql<{ action: string }>(
-    `WITH RECURSIVE scan AS (
-       (SELECT action FROM admin_audit_log ORDER BY action LIMIT 1)
-       UNION ALL
-       SELECT (SELECT l.action FROM admin_audit_log l WHERE l.action > scan.action ORDER BY l.action LIMIT 1) FROM scan WHERE scan.action IS NOT NULL)
-     SELECT action FROM scan WHERE action IS NOT NULL`,
-  );
-  return rows.map((row) => row.action);
-}
+export const listAuditActions = (db: Db): Promise<string[]> => listDistinctNames(db, 'admin_audit_log', 'action');
 
 /** @param actions actions that match `filter.action`; null = all */
 function conditions(filter: AuditFilter, actions: readonly string[] | null, values: unknown[]): string[] {

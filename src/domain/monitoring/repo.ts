@@ -1,5 +1,6 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { listDistinctNames } from '../../core/db/distinct-names.ts';
 
 const ENTRY = columns('MonitoringLog', ['id', 'eventType', 'message', 'data', 'isSuccess', 'createdAt']);
 
@@ -35,18 +36,8 @@ export async function countEntries(db: Db, eventType: string | null): Promise<nu
   return row!.total;
 }
 
-/** Ascending, by a loose index scan: there are a dozen types. */
-export async function listTypes(db: Db): Promise<string[]> {
-  const rows = await db.sql<{ name: string }>(
-    `WITH RECURSIVE scan AS (
-       (SELECT event_type AS name FROM monitoring_logs ORDER BY event_type LIMIT 1)
-       UNION ALL
-       SELECT (SELECT l.event_type FROM monitoring_logs l WHERE l.event_type > scan.name ORDER BY l.event_type LIMIT 1)
-       FROM scan WHERE scan.name IS NOT NULL)
-     SELECT name FROM scan WHERE name IS NOT NULL`,
-  );
-  return rows.map(({ name }) => name);
-}
+/** Ascending. */
+export const listTypes = (db: Db): Promise<string[]> => listDistinctNames(db, 'monitoring_logs', 'event_type');
 
 /** @returns rows deleted, at most `limit` */
 export async function deleteEntriesBefore(db: Db, moment: Date, limit: number): Promise<number> {

@@ -1,5 +1,6 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { listDistinctNames } from '../../core/db/distinct-names.ts';
 
 export interface SupportAction {
   /** Null for API tokens. */
@@ -62,15 +63,5 @@ export async function findSupportIdBefore(db: Db, moment: Date): Promise<number>
   return row?.id ?? 0;
 }
 
-/** Ascending, by a loose index scan: there are a dozen actions among many rows. */
-export async function listActionNames(db: Db): Promise<string[]> {
-  const rows = await db.sql<{ name: string }>(
-    `WITH RECURSIVE scan AS (
-       (SELECT action AS name FROM support_audit_logs ORDER BY action LIMIT 1)
-       UNION ALL
-       SELECT (SELECT l.action FROM support_audit_logs l WHERE l.action > scan.name ORDER BY l.action LIMIT 1)
-       FROM scan WHERE scan.name IS NOT NULL)
-     SELECT name FROM scan WHERE name IS NOT NULL`,
-  );
-  return rows.map(({ name }) => name);
-}
+/** Ascending. */
+export const listActionNames = (db: Db): Promise<string[]> => listDistinctNames(db, 'support_audit_logs', 'action');

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../core/clock.ts';
 import { refuse } from '../../../core/errors.ts';
 
 /** Pure rules of the periods of sales statistics (spec 06 section 4.5). */
@@ -62,7 +63,7 @@ function offsetOf(zone: string): string | null {
 /** @throws AppError 400 'start_date must be before end_date', 'Date range cannot exceed 730 days' */
 export function checkRange(from: Date, to: Date): void {
   if (from >= to) throw refuse('invalid_range', 400, 'start_date must be before end_date');
-  const wholeDays = Math.floor((to.getTime() - from.getTime()) / 86_400_000);
+  const wholeDays = Math.floor((to.getTime() - from.getTime()) / DAY_MS);
   if (wholeDays > MAX_DAYS) throw refuse('invalid_range', 400, `Date range cannot exceed ${MAX_DAYS} days`);
 }
 

@@ -1,11 +1,10 @@
 /** Pure rules of the log rotation (spec 06 section 14). Days are dates of the local zone, `YYYY-MM-DD`. */
 import { addDays } from '../../../core/clock.ts';
+import { wallText } from '../../../core/time-zone.ts';
 
 /** The day of the last rotation that is due. @param time `HH:MM` of the zone */
 export function lastDueDay(now: Date, timeZone: string, time: string): string {
-  const parts = { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const;
-  // Swedish: `2025-01-31 00:15`.
-  const local = new Intl.DateTimeFormat('sv-SE', { ...parts, timeZone, hourCycle: 'h23' }).format(now);
+  const local = wallText(now, timeZone);
   const [day, clock] = [local.slice(0, 10), local.slice(11, 16)];
   return clock >= time ? day : dayBefore(day);
 }
