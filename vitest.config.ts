@@ -13,21 +13,23 @@ class LongFilesFirst extends BaseSequencer {
 // A time-out only ends a test that hangs: no test depends on the machine's speed, and a busy machine may take ten times as long.
 const limits = { testTimeout: 120_000, hookTimeout: 180_000 };
 
+// Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried, and by the
+// examples of properties that were tried (tests/support/property-seed.ts). TEST_SEED=$RANDOM npm test tries others.
+const seed = Number(process.env.TEST_SEED ?? 20261120);
+const sequence = { shuffle: { files: false, tests: true }, seed };
+const properties = ['tests/support/property-seed.ts'];
+
 // Databases are costly to start, so the files of one worker share a context and a database.
 const onDatabase = {
   pool: 'forks' as const,
   isolate: false,
   globalSetup: ['tests/support/global-setup.ts'],
-  setupFiles: ['tests/support/worker-setup.ts'],
+  setupFiles: [...properties, 'tests/support/worker-setup.ts'],
 };
-
-// Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried.
-// TEST_SEED=$RANDOM npm test tries another one.
-const sequence = { shuffle: { files: false, tests: true }, seed: Number(process.env.TEST_SEED ?? 20261120) };
 
 export default defineConfig({
   test: {
-    env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test' },
+    env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test', TEST_SEED: String(seed) },
     maxWorkers: 2,
     // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
     experimental: { viteModuleRunner: false },
@@ -45,6 +47,7 @@ export default defineConfig({
           exclude: ['**/*.iso.test.ts'],
           pool: 'threads',
           isolate: false,
+          setupFiles: properties,
         },
       },
       {

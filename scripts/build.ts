@@ -19,7 +19,7 @@ await build({
   splitting: true,
   format: 'esm',
   platform: 'node',
-  target: 'node22.12',
+  target: 'node22.15',
   packages: 'external',
   sourcemap: 'linked',
   chunkNames: 'chunk-[hash]',

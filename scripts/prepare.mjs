@@ -31,7 +31,6 @@ export function run(command, args, options = {}) {
       stdio: 'inherit',
       shell: isWindows,
       env: childEnvironment(options.env),
-      ...options.spawn,
     });
     child.on('error', reject);
     child.on('exit', (code, signal) => resolve(signal ? 1 : (code ?? 1)));

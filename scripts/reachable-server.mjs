@@ -6,15 +6,15 @@ export async function reachableServer() {
   if (url === '') return null;
   const { hostname, port } = new URL(url);
   const reachable = await new Promise((resolve) => {
-    const socket = createConnection({ host: hostname, port: Number(port || 5432), timeout: 2000 });
+    const socket = createConnection({ host: hostname, port: Number(port || 5432), timeout: 20_000 });
     socket.on('connect', () => resolve(true));
     socket.on('timeout', () => resolve(false));
     socket.on('error', () => resolve(false));
-    setTimeout(() => socket.destroy(), 2500).unref();
+    setTimeout(() => socket.destroy(), 25_000).unref();
   });
   if (!reachable) return null;
   const { default: pg } = await import('pg');
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
   try {
     await client.connect();
     await client.query('SELECT 1');

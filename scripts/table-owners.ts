@@ -126,6 +126,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   poll_sends: 'engagement',
   polls: 'engagement',
   referral_contest_events: 'engagement',
+  referral_contest_scores: 'engagement',
   referral_contest_summaries: 'engagement',
   referral_contest_virtual_participants: 'engagement',
   referral_contests: 'engagement',
@@ -181,6 +182,7 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
 
   traffic_alarms: 'traffic-alarms',
   traffic_snapshots: 'traffic-alarms',
+  traffic_violations: 'traffic-alarms',
 
   blacklist_entries: 'safety',
   required_channels: 'safety',

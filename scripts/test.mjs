@@ -1,6 +1,6 @@
 // npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why.
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
@@ -10,35 +10,26 @@ await ensureGenerated();
 await ensureBuilt();
 
 const words = process.argv.slice(2);
-const vitest = (args, env = {}, spawn = {}) =>
-  run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], { env, spawn });
+const FAILURE_LIST = join(root, 'node_modules', '.cache', 'failure-list.txt');
+await mkdir(join(FAILURE_LIST, '..'), { recursive: true });
+await rm(FAILURE_LIST, { force: true });
+const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
+const vitest = (args, env = {}) =>
+  run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...reporters, ...args], {
+    env: { ...env, FAILURE_LIST },
+  });
 if (words.length > 0) process.exit(await vitest(words));
 
 const serverUrl = await reachableServer();
 const failed = [];
 const times = [];
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(0)} s`;
-const round = async (name, args, env, spawn) => {
-  const startedAt = performance.now();
-  if ((await vitest([...args, '--passWithNoTests'], env, spawn)) !== 0) failed.push(name);
-  times.push(`${name}: ${seconds(startedAt)}`);
-};
-const shownRound = (name, args, env) => {
+// One after another: a server with the usual 100 connections has enough for one round.
+const round = async (name, args, env) => {
   console.log(`\n=== ${name} ===`);
-  return round(name, args, env);
-};
-/** A round beside another one. @returns what shows its output, which would be mixed with that of the other, when it has ended */
-const roundBeside = (name, args, env) => {
-  const path = join(root, 'node_modules', '.cache', 'round-beside.txt');
-  const ended = (async () => {
-    await mkdir(join(path, '..'), { recursive: true });
-    const file = await open(path, 'w');
-    await round(name, args, env, { stdio: ['ignore', file.fd, file.fd] }).finally(() => file.close());
-  })();
-  return async () => {
-    await ended;
-    console.log(`\n=== ${name} ===\n${await readFile(path, 'utf8')}`);
-  };
+  const startedAt = performance.now();
+  if ((await vitest([...args, '--passWithNoTests'], env)) !== 0) failed.push(name);
+  times.push(`${name}: ${seconds(startedAt)}`);
 };
 
 /** Tests that send SQL run on both databases. */
@@ -51,22 +42,19 @@ const recorded = { REFUSALS_FOLDER: join(root, 'node_modules', '.cache', 'refusa
 await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
-await shownRound('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
+await round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
 const embedded = serverUrl ? ON_EACH_DATABASE : [...ON_EACH_DATABASE, ...ON_ONE_DATABASE];
-await shownRound('service on the embedded database', ['--project', 'service', ...embedded], {
+await round('service on the embedded database', ['--project', 'service', ...embedded], {
   TEST_DATABASE_URL: '',
   ...recorded,
 });
-let showRace = async () => undefined;
 if (serverUrl) {
   const env = { TEST_DATABASE_URL: serverUrl };
   const withRecord = { ...env, ...recorded };
-  await shownRound('service on PostgreSQL', ['--project', 'service', ...ON_EACH_DATABASE, ...ON_ONE_DATABASE], withRecord);
-  // Beside the system's tests, which wait for processes and schedules most of their time.
-  showRace = roundBeside('race on PostgreSQL', ['--project', 'race'], env);
+  await round('service on PostgreSQL', ['--project', 'service', ...ON_EACH_DATABASE, ...ON_ONE_DATABASE], withRecord);
+  await round('race on PostgreSQL', ['--project', 'race'], env);
 }
-await shownRound('system: the built service as processes', ['--project', 'system'], { TEST_DATABASE_URL: serverUrl ?? '' });
-await showRace();
+await round('system: the built service as processes', ['--project', 'system'], { TEST_DATABASE_URL: serverUrl ?? '' });
 
 const refusals = await run(runtime(), [join(root, 'scripts', 'refusals.ts'), '--check'], { env: recorded });
 if (refusals !== 0) failed.push('documented refusals');
@@ -78,6 +66,8 @@ if (!serverUrl) {
   console.log('Left out: the race project and the second run of domain, api, contract and realtime tests, because no PostgreSQL');
   console.log('server can be reached. Start one on 127.0.0.1:5432 with a trusted user "postgres", or set TEST_DATABASE_URL.');
 }
+const failures = await readFile(FAILURE_LIST, 'utf8').catch(() => '');
+if (failures !== '') console.log(`\nWhat failed:\n${failures}`);
 if (failed.length > 0) console.log(`Failed: ${failed.join('; ')}`);
 else console.log('All test projects that ran passed.');
 process.exit(failed.length > 0 ? 1 : 0);

@@ -68,8 +68,8 @@ END $$;
 
 CREATE OR REPLACE FUNCTION compact_campaign_counters(p_campaign_id integer) RETURNS void LANGUAGE sql AS $$
   WITH removed AS (
-    DELETE FROM campaign_counters WHERE id IN (
-      SELECT id FROM campaign_counters WHERE campaign_id = p_campaign_id FOR UPDATE SKIP LOCKED) RETURNING *)
+    DELETE FROM campaign_counters WHERE id = ANY(ARRAY(
+      SELECT id FROM campaign_counters WHERE campaign_id = p_campaign_id FOR UPDATE SKIP LOCKED)) RETURNING *)
   INSERT INTO campaign_counters (campaign_id, registrations, balance_issued_kopeks, subscription_registrations, tariff_registrations,
     deposits_kopeks, spent_kopeks, payers, had_paid, conversions, trials, active_trials, first_payments, first_payments_kopeks, buyers, referrals)
   SELECT p_campaign_id, sum(registrations), sum(balance_issued_kopeks), sum(subscription_registrations), sum(tariff_registrations),
@@ -85,8 +85,8 @@ BEGIN
   VALUES (p_campaign_id, p_day, p_registrations, p_deposits_kopeks);
   IF random() < 1.0 / 16 THEN
     WITH removed AS (
-      DELETE FROM campaign_day_counters WHERE id IN (
-        SELECT id FROM campaign_day_counters WHERE campaign_id = p_campaign_id AND day = p_day FOR UPDATE SKIP LOCKED)
+      DELETE FROM campaign_day_counters WHERE id = ANY(ARRAY(
+        SELECT id FROM campaign_day_counters WHERE campaign_id = p_campaign_id AND day = p_day FOR UPDATE SKIP LOCKED))
       RETURNING registrations, deposits_kopeks)
     INSERT INTO campaign_day_counters (campaign_id, day, registrations, deposits_kopeks)
     SELECT p_campaign_id, p_day, sum(registrations), sum(deposits_kopeks) FROM removed HAVING count(*) > 0;

@@ -136,6 +136,13 @@ BEGIN
           'new_balance_rubles', trunc(v_balance / 100.0, 2), 'description', p_description),
         'user', p_user_id, p_now);
     END IF;
+    -- Money that a provider took from the user, whether it went to the wallet or paid for something (spec 05 section 12.2).
+    IF (p_type = 'deposit' AND p_contra_kind = 'provider_clearing' AND p_amount > 0)
+      OR (p_instead_kind = 'provider_clearing' AND p_amount < 0) THEN
+      PERFORM emit_event('payment.received',
+        jsonb_build_object('amount_kopeks', abs(p_amount), 'amount_rubles', trunc(abs(p_amount) / 100.0, 2), 'payment_method', p_method),
+        'user', p_user_id, p_now);
+    END IF;
   END IF;
   RETURN QUERY SELECT 'posted'::text, v_transaction, v_balance;
 END $$;

@@ -7,7 +7,7 @@ BEGIN
   INSERT INTO payment_day_counters (day, method, bucket, payments) VALUES (p_day, p_method, p_bucket, p_payments);
   IF random() < 1.0 / 32 THEN
     WITH removed AS (
-      DELETE FROM payment_day_counters WHERE id IN (SELECT id FROM payment_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED)
+      DELETE FROM payment_day_counters WHERE id = ANY(ARRAY(SELECT id FROM payment_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED))
       RETURNING method, bucket, payments)
     INSERT INTO payment_day_counters (day, method, bucket, payments)
     SELECT p_day, method, bucket, sum(payments)::int FROM removed GROUP BY method, bucket HAVING sum(payments) <> 0;

@@ -11,7 +11,12 @@ DECLARE
   v_id bigint;
 BEGIN
   IF EXISTS (SELECT 1 FROM users WHERE id = p_user_id) THEN
-    INSERT INTO referrer_stats AS f (user_id, referrals, paid_referrals, earned_kopeks) VALUES (p_user_id, p_referrals, p_paid, p_kopeks)
+    -- A new row has the referrer of the user, who must not change before the row is there to be changed with it.
+    IF NOT EXISTS (SELECT 1 FROM referrer_stats WHERE user_id = p_user_id) THEN
+      PERFORM 1 FROM users WHERE id = p_user_id FOR SHARE;
+    END IF;
+    INSERT INTO referrer_stats AS f (user_id, referrals, paid_referrals, earned_kopeks, referred_by_id)
+    VALUES (p_user_id, p_referrals, p_paid, p_kopeks, (SELECT referred_by_id FROM users WHERE id = p_user_id))
     ON CONFLICT (user_id) DO UPDATE SET referrals = f.referrals + EXCLUDED.referrals,
       paid_referrals = f.paid_referrals + EXCLUDED.paid_referrals, earned_kopeks = f.earned_kopeks + EXCLUDED.earned_kopeks;
     IF p_referrals <> 0 OR p_kopeks <> 0 THEN
@@ -25,9 +30,9 @@ BEGIN
   -- Every 64th row merges the unlocked rows of each day, without waiting.
   IF v_id % 64 = 0 THEN
     WITH removed AS (
-      DELETE FROM referral_day_counters WHERE id IN (
+      DELETE FROM referral_day_counters WHERE id = ANY(ARRAY(
         SELECT id FROM referral_day_counters WHERE day IN (SELECT day FROM referral_day_counters GROUP BY day HAVING count(*) > 4)
-        FOR UPDATE SKIP LOCKED)
+        FOR UPDATE SKIP LOCKED))
       RETURNING day, referrals, paid_referrals, earned_kopeks)
     INSERT INTO referral_day_counters (day, referrals, paid_referrals, earned_kopeks)
     SELECT day, sum(referrals)::int, sum(paid_referrals)::int, sum(earned_kopeks)::bigint FROM removed GROUP BY day
@@ -49,8 +54,9 @@ BEGIN
     UNION ALL
     SELECT user_id, (created_at AT TIME ZONE 'UTC')::date, 0, sum(amount_kopeks) FROM referral_earnings WHERE amount_kopeks <> 0 GROUP BY 1, 2) x
   GROUP BY 1, 2;
-  INSERT INTO referrer_stats (user_id, referrals, paid_referrals, earned_kopeks)
-  SELECT d.user_id, sum(d.referrals)::int, coalesce(max(p.paid), 0)::int, sum(d.earned_kopeks)::bigint FROM referrer_days d LEFT JOIN (
+  INSERT INTO referrer_stats (user_id, referrals, paid_referrals, earned_kopeks, referred_by_id)
+  SELECT d.user_id, sum(d.referrals)::int, coalesce(max(p.paid), 0)::int, sum(d.earned_kopeks)::bigint, max(u.referred_by_id)
+  FROM referrer_days d JOIN users u ON u.id = d.user_id LEFT JOIN (
     SELECT referred_by_id, count(*) AS paid FROM users WHERE referred_by_id IS NOT NULL AND has_made_first_topup GROUP BY 1) p
     ON p.referred_by_id = d.user_id GROUP BY d.user_id;
   INSERT INTO referral_day_counters (day, referrals, paid_referrals, earned_kopeks)
@@ -68,6 +74,12 @@ BEGIN
   IF TG_OP <> 'DELETE' AND NEW.referred_by_id IS NOT NULL THEN
     PERFORM add_referral_stats(NEW.referred_by_id, NEW.created_at, 1, NEW.has_made_first_topup::int, 0);
   END IF;
+  RETURN NULL;
+END $$;
+
+CREATE OR REPLACE FUNCTION move_referrer() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE referrer_stats SET referred_by_id = NEW.referred_by_id WHERE user_id = NEW.id;
   RETURN NULL;
 END $$;
 
@@ -93,6 +105,8 @@ CREATE OR REPLACE TRIGGER users_referral_insert AFTER INSERT ON users FOR EACH R
 CREATE OR REPLACE TRIGGER users_referral_change AFTER UPDATE OF referred_by_id, has_made_first_topup, created_at ON users FOR EACH ROW
   WHEN (OLD.referred_by_id IS DISTINCT FROM NEW.referred_by_id OR OLD.has_made_first_topup <> NEW.has_made_first_topup
     OR OLD.created_at <> NEW.created_at) EXECUTE FUNCTION update_referral_stats();
+CREATE OR REPLACE TRIGGER users_referrer_change AFTER UPDATE OF referred_by_id ON users FOR EACH ROW
+  WHEN (OLD.referred_by_id IS DISTINCT FROM NEW.referred_by_id) EXECUTE FUNCTION move_referrer();
 CREATE OR REPLACE TRIGGER users_referral_delete AFTER DELETE ON users FOR EACH ROW
   WHEN (OLD.referred_by_id IS NOT NULL) EXECUTE FUNCTION update_referral_stats();
 CREATE OR REPLACE TRIGGER referral_earnings_stats AFTER INSERT OR DELETE ON referral_earnings

@@ -14,7 +14,7 @@ CREATE OR REPLACE FUNCTION compact_squad_counters() RETURNS void LANGUAGE plpgsq
 BEGIN
   IF pg_try_advisory_xact_lock(hashtext('squad_counters')) THEN
     WITH removed AS (
-      DELETE FROM squad_counters WHERE id IN (SELECT id FROM squad_counters FOR UPDATE SKIP LOCKED) RETURNING squad_uuid, users)
+      DELETE FROM squad_counters WHERE id = ANY(ARRAY(SELECT id FROM squad_counters FOR UPDATE SKIP LOCKED)) RETURNING squad_uuid, users)
     INSERT INTO squad_counters (squad_uuid, users) SELECT squad_uuid, sum(users)::int FROM removed GROUP BY squad_uuid HAVING sum(users) <> 0;
   END IF;
 END $$;

@@ -49,8 +49,8 @@ BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('statistics_days'));
   WITH several AS (SELECT kind, day FROM statistics_days GROUP BY kind, day HAVING count(*) > count(DISTINCT key)),
   removed AS (
-    DELETE FROM statistics_days WHERE id IN (
-      SELECT s.id FROM statistics_days s JOIN several v ON v.kind = s.kind AND v.day = s.day FOR UPDATE OF s SKIP LOCKED)
+    DELETE FROM statistics_days WHERE id = ANY(ARRAY(
+      SELECT s.id FROM statistics_days s JOIN several v ON v.kind = s.kind AND v.day = s.day FOR UPDATE OF s SKIP LOCKED))
     RETURNING kind, day, key, total, amount)
   INSERT INTO statistics_days (kind, day, key, total, amount)
   SELECT kind, day, key, sum(total), sum(amount) FROM removed GROUP BY 1, 2, 3 HAVING sum(total) <> 0 OR sum(amount) <> 0;

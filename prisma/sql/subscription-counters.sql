@@ -12,7 +12,7 @@ BEGIN
   VALUES (p_status, p_is_trial, coalesce(p_tariff_id, 0), p_subscriptions) RETURNING id INTO v_id;
   IF v_id % 64 = 0 THEN
     WITH removed AS (
-      DELETE FROM subscription_counters WHERE id IN (SELECT id FROM subscription_counters FOR UPDATE SKIP LOCKED)
+      DELETE FROM subscription_counters WHERE id = ANY(ARRAY(SELECT id FROM subscription_counters FOR UPDATE SKIP LOCKED))
       RETURNING status, is_trial, tariff_id, subscriptions)
     INSERT INTO subscription_counters (status, is_trial, tariff_id, subscriptions)
     SELECT status, is_trial, tariff_id, sum(subscriptions)::int FROM removed GROUP BY 1, 2, 3 HAVING sum(subscriptions) <> 0;
@@ -24,7 +24,7 @@ BEGIN
   INSERT INTO trial_day_counters (day, status, trials) VALUES (p_day, p_status, p_trials);
   IF random() < 1.0 / 16 THEN
     WITH removed AS (
-      DELETE FROM trial_day_counters WHERE id IN (SELECT id FROM trial_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED)
+      DELETE FROM trial_day_counters WHERE id = ANY(ARRAY(SELECT id FROM trial_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED))
       RETURNING status, trials)
     INSERT INTO trial_day_counters (day, status, trials)
     SELECT p_day, status, sum(trials)::int FROM removed GROUP BY status HAVING sum(trials) <> 0;

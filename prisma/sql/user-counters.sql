@@ -16,7 +16,7 @@ BEGIN
   RETURNING id INTO v_id;
   IF v_id % 64 = 0 THEN
     WITH removed AS (
-      DELETE FROM user_counters WHERE id IN (SELECT id FROM user_counters FOR UPDATE SKIP LOCKED)
+      DELETE FROM user_counters WHERE id = ANY(ARRAY(SELECT id FROM user_counters FOR UPDATE SKIP LOCKED))
       RETURNING status, promo_group_id, has_paid, users)
     INSERT INTO user_counters (status, promo_group_id, has_paid, users)
     SELECT status, promo_group_id, has_paid, sum(users)::int FROM removed GROUP BY 1, 2, 3 HAVING sum(users) <> 0;
@@ -28,7 +28,7 @@ BEGIN
   INSERT INTO user_day_counters (day, status, users) VALUES (p_day, p_status, p_users);
   IF random() < 1.0 / 16 THEN
     WITH removed AS (
-      DELETE FROM user_day_counters WHERE id IN (SELECT id FROM user_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED)
+      DELETE FROM user_day_counters WHERE id = ANY(ARRAY(SELECT id FROM user_day_counters WHERE day = p_day FOR UPDATE SKIP LOCKED))
       RETURNING status, users)
     INSERT INTO user_day_counters (day, status, users)
     SELECT p_day, status, sum(users)::int FROM removed GROUP BY status HAVING sum(users) <> 0;

@@ -9,7 +9,7 @@ BEGIN
   INSERT INTO withdrawal_counters (status, requests, amount_kopeks) VALUES (p_status, p_requests, p_amount) RETURNING id INTO v_id;
   IF v_id % 64 = 0 THEN
     WITH removed AS (
-      DELETE FROM withdrawal_counters WHERE id IN (SELECT id FROM withdrawal_counters FOR UPDATE SKIP LOCKED)
+      DELETE FROM withdrawal_counters WHERE id = ANY(ARRAY(SELECT id FROM withdrawal_counters FOR UPDATE SKIP LOCKED))
       RETURNING status, requests, amount_kopeks)
     INSERT INTO withdrawal_counters (status, requests, amount_kopeks)
     SELECT status, sum(requests)::int, sum(amount_kopeks)::bigint FROM removed GROUP BY status

@@ -2,6 +2,7 @@
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { readArguments } from '../read-arguments.ts';
+import { measureAdminStatistics } from './admin-statistics.ts';
 import { measureBigLists } from './big-lists.ts';
 import { comparePath } from './compare-path.ts';
 import { measureEventLatency } from './event-latency.ts';
@@ -17,6 +18,7 @@ import { measureSignInBurst } from './sign-in-burst.ts';
 import { measureSockets } from './sockets.ts';
 import { measureStall } from './stall.ts';
 import { measureStarts } from './start-and-memory.ts';
+import { measureTelemetry } from './telemetry-cost.ts';
 import { measureTwoInstances } from './two-instances.ts';
 
 const USERS = { postgres: 20_000, embedded: 5_000 };
@@ -58,6 +60,12 @@ async function measureScaling(serverUrl: string, results: BenchResults): Promise
       progress('two instances on one database');
       results.twoInstances.push(await measureTwoInstances(data, options));
     });
+  }
+  if (wants('telemetry')) {
+    // Few users: the cost of tracing does not depend on them, and the data is made in seconds.
+    const few = { ...size, users: Math.min(size.users, 2_000), transactions: 4_000 };
+    const data = await prepareLab({ kind: 'postgres', serverUrl, size: few, progress });
+    results.telemetryCosts.push(...(await measureTelemetry(data, options, progress).finally(() => data.close())));
   }
   if (wants('event-latency')) {
     await withData(async (data) => {
@@ -106,6 +114,10 @@ async function measureDatabase(kind: DatabaseKind, serverUrl: string | null, res
     });
   }
   if (kind === 'postgres') await measureScaling(serverUrl!, results);
+  if (options.only.includes('admin-statistics') && options.scale > 0 && kind === 'postgres') {
+    const size = { users: options.scale, transactions: options.scale * 10 };
+    results.adminStatistics.push(...(await measureAdminStatistics(serverUrl!, size, options, progress)));
+  }
   if (wants('big-lists') && options.scale > 0 && kind === 'postgres') {
     const big = { users: options.scale, transactions: options.scale * 10 };
     await withLab({ kind, serverUrl, size: { ...big, withLedger: false } }, async (lab) => {
@@ -130,8 +142,10 @@ const results: BenchResults = {
   moneyGrowths: [],
   twoInstances: [],
   eventLatencies: [],
+  telemetryCosts: [],
   signInBursts: [],
   bigLists: [],
+  adminStatistics: [],
   stalls: [],
   sockets: [],
   remarks: [],

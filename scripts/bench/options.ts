@@ -14,6 +14,10 @@ export interface BenchOptions {
   /** Users of the big lists; ten times as many transactions. 0 = leave the big lists out. */
   scale: number;
   sockets: number;
+  /** Database on the server that admin-statistics fills once and leaves for the next run; null = one of its own, which is dropped. */
+  keep: string | null;
+  /** Parts of titles of admin-statistics that are measured; empty = all. */
+  match: readonly string[];
   /** Whether a missed aim makes the exit code 1, as errors and leaks always do. */
   strict: boolean;
   /** Whether the runtime writes a CPU profile of the service beside the results; the results are then slower. */
@@ -23,12 +27,14 @@ export interface BenchOptions {
 export const HELP = `npm run bench -- [options]
   --quick             short rounds and small data, for CI
   --only A,B          only these: start, paths, hot-account, sign-in-burst, big-lists, stall, sockets, money-growth, two-instances,
-                      event-latency, logging, or names of paths
+                      event-latency, telemetry, logging, admin-statistics (only when named), or names of paths
   --database KIND     postgres or embedded; both unless given
   --rounds N          pairs of rounds (5; quick 3)
   --seconds N         length of a round (5; quick 1.5)
   --scale N           users of the big lists (100000; quick 10000; 0 = without); ten times as many transactions
   --sockets N         sockets of the fan-out (5000; quick 500)
+  --keep NAME         a database for admin-statistics that is filled when it does not exist, and not dropped
+  --match A,B         of admin-statistics only the requests whose title has one of these
   --strict            a missed aim fails the run
   --profile           a CPU profile of the service beside the results (slower)`;
 
@@ -51,12 +57,15 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
       seconds: text,
       scale: text,
       sockets: text,
+      keep: text,
+      match: text,
     },
   });
   if (values.help) return 'help';
   const quick = values.quick ?? false;
   const database = values.database as DatabaseKind | undefined;
   if (database !== undefined && !KINDS.includes(database)) throw new Error('--database is postgres or embedded');
+  if (values.keep !== undefined && !/^[a-z][a-z0-9_]{0,62}$/.test(values.keep)) throw new Error('--keep is a name of a database');
   return {
     quick,
     only: (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== ''),
@@ -66,6 +75,8 @@ export function readOptions(args: readonly string[]): BenchOptions | 'help' {
     warmUpSeconds: quick ? 1 : 4,
     scale: numberOf('scale', values.scale, quick ? 10_000 : 100_000, 0),
     sockets: numberOf('sockets', values.sockets, quick ? 500 : 5_000, 1),
+    keep: values.keep ?? null,
+    match: (values.match ?? '').split(',').filter((part) => part !== ''),
     strict: values.strict ?? false,
     profile: values.profile ?? false,
   };

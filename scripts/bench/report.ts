@@ -1,6 +1,7 @@
 /** Report of a run: tables, one JSON file for comparisons, and the verdict. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type AdminStatisticsResult, adminStatisticsTable } from './admin-statistics.ts';
 import type { BigListResult } from './big-lists.ts';
 import type { PathResult } from './compare-path.ts';
 import { type EventLatencyResult, eventLatencyFaults, eventLatencyTable, eventLatencyVerdicts } from './event-latency.ts';
@@ -11,6 +12,7 @@ import { SIGN_INS_AT_ONCE, type SignInBurstResult } from './sign-in-burst.ts';
 import { MESSAGES_PER_SECOND, type SocketResult } from './sockets.ts';
 import type { StallResult } from './stall.ts';
 import type { StartResult } from './start-and-memory.ts';
+import { type TelemetryCost, telemetryFaults, telemetryTable, telemetryVerdicts } from './telemetry-cost.ts';
 import { type TwoInstancesResult, twoInstancesFaults, twoInstancesTable, twoInstancesVerdicts } from './two-instances.ts';
 import { asMs, asMultiple, describeAim, table, type Verdict, verdictOf, withUnit } from './verdict.ts';
 
@@ -23,8 +25,10 @@ export interface BenchResults {
   moneyGrowths: MoneyGrowthResult[];
   twoInstances: TwoInstancesResult[];
   eventLatencies: EventLatencyResult[];
+  telemetryCosts: TelemetryCost[];
   signInBursts: SignInBurstResult[];
   bigLists: BigListResult[];
+  adminStatistics: AdminStatisticsResult[];
   stalls: StallResult[];
   sockets: SocketResult[];
   /** What was left out, and why. */
@@ -63,6 +67,7 @@ export function verdicts(results: BenchResults): Verdict[] {
     ...results.moneyGrowths.flatMap(moneyGrowthVerdicts),
     ...results.twoInstances.flatMap(twoInstancesVerdicts),
     ...eventLatencyVerdicts(results.eventLatencies),
+    ...telemetryVerdicts(results.telemetryCosts),
     ...results.signInBursts.map((result) =>
       verdictOf(
         `event loop delay p99 with ${SIGN_INS_AT_ONCE} sign-ins at once [${result.database}]`,
@@ -74,6 +79,7 @@ export function verdicts(results: BenchResults): Verdict[] {
     ...results.bigLists.map((result) =>
       verdictOf(`${result.title} [${result.users} users]: p95`, result.p95Ms, AIMS.bigList, asMs),
     ),
+    ...results.adminStatistics.map((result) => verdictOf(`${result.title}: p95`, result.one.p95Ms, AIMS.bigList, asMs)),
     ...results.stalls.map((result) =>
       verdictOf(`p99 while panel and receiver stall [${result.database}]`, result.growth, AIMS.stall, (value) =>
         withUnit(0, ' %')(value * 100),
@@ -120,10 +126,12 @@ export function faults(results: BenchResults): string[] {
     ...results.moneyGrowths.flatMap(moneyGrowthFaults),
     ...results.twoInstances.flatMap(twoInstancesFaults),
     ...eventLatencyFaults(results.eventLatencies),
+    ...telemetryFaults(results.telemetryCosts),
     ...results.signInBursts
       .filter((result) => result.failures > 0)
       .map((result) => `sign-ins at once [${result.database}]: ${JSON.stringify(result.statuses)}`),
     ...results.bigLists.filter((result) => result.failures > 0).map((result) => `${result.title}: ${result.failures} failures`),
+    ...results.adminStatistics.flatMap((result) => result.failures.map((failure) => `${result.title}: ${failure}`)),
     ...results.stalls.filter((result) => result.failures > 0).map((result) => `stall: ${JSON.stringify(result.statuses)}`),
     ...results.sockets
       .filter((result) => result.received < result.expected)
@@ -173,6 +181,8 @@ export function render(results: BenchResults): string {
   parts.push(...results.moneyGrowths.map(moneyGrowthTable));
   if (results.twoInstances.length > 0) parts.push(twoInstancesTable(results.twoInstances));
   if (results.eventLatencies.length > 0) parts.push(eventLatencyTable(results.eventLatencies));
+  if (results.telemetryCosts.length > 0) parts.push(telemetryTable(results.telemetryCosts));
+  if (results.adminStatistics.length > 0) parts.push(adminStatisticsTable(results.adminStatistics));
   if (results.bigLists.length > 0) {
     parts.push(
       table(

@@ -27,15 +27,17 @@ export const POOL_SIZE = 10;
 /** The server where scratch databases can be created; null when none answers. */
 export async function findServer(environment: NodeJS.ProcessEnv): Promise<string | null> {
   const url = environment.TEST_DATABASE_URL ?? environment.DATABASE_URL ?? 'postgresql://postgres@127.0.0.1:5432/postgres';
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 });
   try {
     await client.connect();
     const { rows } = await client.query<{ may: boolean }>(
       'SELECT rolcreatedb OR rolsuper AS may FROM pg_roles WHERE rolname = current_user',
     );
     return rows[0]?.may ? url : null;
-  } catch {
-    return null;
+  } catch (error) {
+    // None, or none for this user. Anything else, such as too many connections, is said and not taken for that.
+    if (/^(?:ECONNREFUSED|28...)$/.test((error as NodeJS.ErrnoException).code ?? '')) return null;
+    throw error;
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -54,6 +56,15 @@ export function createScratch(
   return createOnServer(serverUrl, null, settings);
 }
 
+/** A database that the run does not drop, for the next run with the same name. @param name a plain identifier */
+export async function openKept(serverUrl: string, name: string): Promise<{ database: ScratchDatabase; isNew: boolean }> {
+  const [known] = await onServer(serverUrl, `SELECT 1 FROM pg_database WHERE datname = '${name}'`);
+  if (!known) await onServer(serverUrl, `CREATE DATABASE ${name}`);
+  const database = await connectTo(serverUrl, name, {});
+  const folder = database.environment.DATA_DIR!;
+  return { database: { ...database, drop: () => rm(folder, { recursive: true, force: true }) }, isNew: !known };
+}
+
 async function createOnServer(
   serverUrl: string,
   template: string | null,
@@ -61,13 +72,17 @@ async function createOnServer(
 ): Promise<ScratchDatabase> {
   count += 1;
   const name = `subscription_bench_${process.pid}_${count}`;
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
   await onServer(serverUrl, `CREATE DATABASE ${name}${template === null ? '' : ` TEMPLATE ${template}`}`);
   // A copy does not inherit them.
   for (const [setting, value] of Object.entries(settings)) {
     await onServer(serverUrl, `ALTER DATABASE ${name} SET ${setting} = ${value}`);
   }
+  return connectTo(serverUrl, name, settings);
+}
+
+async function connectTo(serverUrl: string, name: string, settings: Record<string, string>): Promise<ScratchDatabase> {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
   const dataDir = await mkdtemp(join(tmpdir(), 'subscription-bench-'));
   return {
     kind: 'postgres',
@@ -91,11 +106,11 @@ async function createOnServer(
   };
 }
 
-async function onServer(serverUrl: string, statement: string): Promise<void> {
+async function onServer(serverUrl: string, statement: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    await client.query(statement);
+    return (await client.query(statement)).rows;
   } finally {
     await client.end();
   }

@@ -10,7 +10,8 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { endProcess, freePort, trackChild } from './child-process.ts';
+import { freePort } from '../free-port.ts';
+import { endProcess, trackChild } from './child-process.ts';
 
 export interface ScratchServer {
   /** Of the superuser; databases can be created there. */

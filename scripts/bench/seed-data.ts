@@ -15,13 +15,13 @@ export const BENCH_PASSWORD = 'benchmark password';
 /** Kopeks that every user gets first. */
 const FIRST_DEPOSIT = 1_000_000_000;
 
-const NAMES = `ARRAY['Anna','Boris','Clara','Dmitri','Elena','Fedor','Galina','Hugo','Irina','Jakob','Kira','Lev','Maria','Nikita','Olga','Pavel',
+export const NAMES = `ARRAY['Anna','Boris','Clara','Dmitri','Elena','Fedor','Galina','Hugo','Irina','Jakob','Kira','Lev','Maria','Nikita','Olga','Pavel',
   'Raisa','Sergei','Tatiana','Ulyana','Viktor','Wanda','Yuri','Zoya']`;
-const FAMILIES = `ARRAY['Ivanov','Smirnov','Kuznetsov','Popov','Vasiliev','Petrov','Sokolov','Mikhailov','Novikov','Fedorov','Morozov','Volkov',
+export const FAMILIES = `ARRAY['Ivanov','Smirnov','Kuznetsov','Popov','Vasiliev','Petrov','Sokolov','Mikhailov','Novikov','Fedorov','Morozov','Volkov',
   'Alekseev','Lebedev','Semenov','Egorov','Pavlov','Kozlov','Stepanov']`;
 
 /** Filling an index row by row takes many times as long as building it on a full table. Unique ones stay: the statements need them. */
-const LIFT_INDEXES = [
+export const LIFT_INDEXES = [
   `CREATE TABLE bench_indexes AS SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition FROM pg_index i
    WHERE i.indrelid IN ('users'::regclass, 'transactions'::regclass, 'subscriptions'::regclass, 'ledger_entries'::regclass,
      'payments'::regclass) AND NOT i.indisunique`,
@@ -29,10 +29,32 @@ const LIFT_INDEXES = [
      FOR name IN SELECT b.name FROM bench_indexes b LOOP EXECUTE 'DROP INDEX ' || name; END LOOP;
    END $$`,
 ];
-const PUT_INDEXES_BACK = `DO $$ DECLARE definition text; BEGIN
+export const PUT_INDEXES_BACK = `DO $$ DECLARE definition text; BEGIN
      FOR definition IN SELECT b.definition FROM bench_indexes b LOOP EXECUTE definition; END LOOP;
      DROP TABLE bench_indexes;
    END $$`;
+
+/** What triggers would have counted. */
+export const RECOUNT_CORE = [
+  `SELECT recount_users()`,
+  `SELECT recount_user_days()`,
+  `SELECT recount_user_stats()`,
+  `SELECT recount_squads()`,
+  `SELECT recount_subscriptions()`,
+  `SELECT recount_payments()`,
+];
+
+/** What the counting jobs would have counted: all of it. */
+export const RECOUNT_SALES = [
+  `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total, amount_kopeks)
+   SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*), sum(abs(amount_kopeks))
+   FROM transactions WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
+  `INSERT INTO transaction_count_mark (id, through_id, seen_id, wallet_kopeks)
+   SELECT 1, max(id), max(id), (SELECT sum(balance_kopeks) FROM users) FROM transactions ON CONFLICT (id) DO UPDATE SET
+     through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id, wallet_kopeks = EXCLUDED.wallet_kopeks`,
+  `SELECT recount_statistics('UTC')`,
+  `SELECT count_sales(2147483647)`,
+];
 
 /**
  * Statements in order. Triggers are off meanwhile; their counters are recounted at the end.
@@ -65,27 +87,15 @@ export function seedStatements({ users, transactions, withLedger }: SeedSize, pa
     ...(withLedger ? ledgerStatements() : []),
     PUT_INDEXES_BACK,
     `SET session_replication_role = origin`,
-    `SELECT recount_users()`,
-    `SELECT recount_user_days()`,
-    `SELECT recount_user_stats()`,
-    `SELECT recount_squads()`,
-    `SELECT recount_subscriptions()`,
-    `SELECT recount_payments()`,
-    `INSERT INTO transaction_day_counts (day, type, payment_method, is_completed, total, amount_kopeks)
-     SELECT (created_at AT TIME ZONE 'UTC')::date, type, coalesce(payment_method, ''), is_completed, count(*), sum(abs(amount_kopeks))
-     FROM transactions WHERE NOT is_internal GROUP BY 1, 2, 3, 4`,
-    `INSERT INTO transaction_count_mark (id, through_id, seen_id, wallet_kopeks)
-     SELECT 1, max(id), max(id), (SELECT sum(balance_kopeks) FROM users) FROM transactions ON CONFLICT (id) DO UPDATE SET
-       through_id = EXCLUDED.through_id, seen_id = EXCLUDED.seen_id, wallet_kopeks = EXCLUDED.wallet_kopeks`,
-    `SELECT recount_statistics('UTC')`,
-    `SELECT count_sales(2147483647)`,
+    ...RECOUNT_CORE,
+    ...RECOUNT_SALES,
     // As the database's own upkeep does after a load like this.
     `VACUUM (ANALYZE)`,
   ];
 }
 
 /** A first deposit for every user, then purchases and deposits spread over users and two years. */
-function transactionStatements(users: number, transactions: number): string[] {
+export function transactionStatements(users: number, transactions: number): string[] {
   const columns =
     'user_id, type, amount_kopeks, description, payment_method, external_id, is_completed, completed_at, created_at';
   return [
@@ -102,7 +112,7 @@ function transactionStatements(users: number, transactions: number): string[] {
 }
 
 /** An invoice for every user, spread over two years: two of three paid by the first deposit, some pending, the others expired. */
-function paymentStatements(users: number): string[] {
+export function paymentStatements(users: number): string[] {
   return [
     `INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, status, outcome, is_paid, paid_at, transaction_id, created_at, updated_at)
      SELECT (ARRAY['yookassa','cryptobot','platega','wata','freekassa'])[1 + n % 5], u.id, 'order-' || md5(n::text), 'bench-' || n, 10000 + n % 500 * 100,

@@ -1,6 +1,7 @@
 /** The service under measurement: the production build in a separate process, as `npm start` runs it. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { endProcess, freePort, residentMiB } from './child-process.ts';
+import { freePort } from '../free-port.ts';
+import { endProcess, residentMiB } from './child-process.ts';
 import { spawnService } from './spawn-service.ts';
 
 /** Only ends a service that hangs: on a busy machine an embedded database takes a minute. */

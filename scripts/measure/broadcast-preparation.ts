@@ -7,13 +7,11 @@
 import { previewAudience } from '../../src/domain/broadcasts/audiences.ts';
 import { createByToken } from '../../src/domain/broadcasts/create-broadcast.ts';
 import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
-import { runSend } from '../../src/domain/mass-sends/run-send.ts';
-import { KINDS } from '../../tests/support/broadcast-samples.ts';
 import { testApp } from '../../tests/support/test-app.ts';
 import { freshDatabase, prepareTemplate } from '../../tests/support/test-database.ts';
+import { measurePreparation } from './measure-preparation.ts';
 
 const users = Number(process.argv[2] ?? 1_000_000);
-const megabytes = () => Math.round(process.memoryUsage.rss() / 1_048_576);
 
 await prepareTemplate();
 const database = await freshDatabase();
@@ -35,36 +33,7 @@ const request = { target: 'all', messageText: 'Measured', selectedButtons: [], m
 const broadcast = await createByToken(app, actor, request, null);
 const [part] = await readSends(app, 'broadcast', [broadcast.id]);
 
-let peak = megabytes();
-const before = peak;
-const watch = setInterval(() => {
-  peak = Math.max(peak, megabytes());
-}, 50);
-// It stops at the first message.
-const stop = new AbortController();
-const kinds = {
-  ...KINDS,
-  broadcast: {
-    ...KINDS.broadcast,
-    announce: async () => undefined,
-    open: async () => async () => ({ state: 'failed' as const }),
-  },
-};
-const from = performance.now();
-let isPrepared = false;
-const poll = setInterval(async () => {
-  if (isPrepared) return;
-  const [send] = await readSends(app, 'broadcast', [broadcast.id]);
-  if (send!.state !== 'sending') return;
-  isPrepared = true;
-  stop.abort();
-}, 100);
-await runSend(app, kinds, part!.id, { signal: stop.signal });
-clearInterval(poll);
-clearInterval(watch);
-const seconds = (performance.now() - from) / 1_000;
-const [after] = await readSends(app, 'broadcast', [broadcast.id]);
-console.log(`${after!.total} recipients in ${seconds.toFixed(1)} s; memory ${before} MiB before, ${peak} MiB at most`);
+console.log(await measurePreparation(app, 'broadcast', part!.id));
 for (const target of ['all', 'active', 'custom_month']) {
   const start = performance.now();
   const { count } = await previewAudience(app, 'messenger', target);

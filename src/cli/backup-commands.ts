@@ -75,7 +75,7 @@ export const restoreBackupCommand: Command = {
     }),
 };
 
-export const checkBackupCommand: Command = {
+export const drillCommand: Command = {
   name: 'backup drill',
   parameters: '',
   summary: 'Restore the newest backup into a temporary database, verify it and drop the database.',

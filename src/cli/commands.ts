@@ -1,6 +1,7 @@
 import { createAdminCommand } from './admin-command.ts';
-import { checkBackupCommand, createBackupCommand, listBackupsCommand, restoreBackupCommand } from './backup-commands.ts';
+import { createBackupCommand, drillCommand, listBackupsCommand, restoreBackupCommand } from './backup-commands.ts';
 import { listCasesCommand, resolveCaseCommand, showCaseCommand } from './case-commands.ts';
+import { checkArchiveCommand } from './check-archive-command.ts';
 import type { Command } from './command.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { refundGiftCommand, resendGiftCommand } from './gift-commands.ts';
@@ -10,6 +11,7 @@ import { migrateCommand } from './migrate-command.ts';
 import { moveCommand } from './move/move-command.ts';
 import { reconcileCommand } from './reconcile-command.ts';
 import { refundCommand } from './refund-command.ts';
+import { reportCommand } from './report-command.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token-commands.ts';
 import { exportWithdrawalsCommand } from './withdrawals-command.ts';
 
@@ -31,9 +33,11 @@ export const commands: readonly Command[] = [
   refundGiftCommand,
   resendGiftCommand,
   exportWithdrawalsCommand,
+  reportCommand,
   createBackupCommand,
   listBackupsCommand,
+  checkArchiveCommand,
   restoreBackupCommand,
-  checkBackupCommand,
+  drillCommand,
   moveCommand,
 ];

@@ -18,9 +18,9 @@ import { restServerOptions } from '../rest/server-options.ts';
 import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
+import { limitRequestTimes, REQUEST_TIMES, type RequestTimes } from './request-times.ts';
 import { traceRequests } from './trace-requests.ts';
 
-const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the idle times of usual load balancers (60 s), so that it is the balancer who closes an unused connection. */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_BATCH_SIZE = 20;
@@ -42,17 +42,20 @@ export interface HttpServerOptions {
   isStopping?: () => boolean;
   /** Receives every request that was answered 500, besides the log. */
   reportFailure?: (operation: string, error: unknown, requestId: string) => void;
+  /** `REQUEST_TIMES` unless given. */
+  times?: RequestTimes;
   /** For tests: every refused call, over REST and over tRPC. */
   observeRefusal?: RefusalObserver;
 }
 
 /** Builds the HTTP server with all routes, without the sockets; does not listen yet. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { app, metrics, observeRefusal } = options;
+  const { app, metrics, observeRefusal, times = REQUEST_TIMES } = options;
   const server = fastify({
     ...restServerOptions,
     logger: false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    // `limitRequestTimes` bounds the bodies.
+    http: { headersTimeout: times.wholeMs, requestTimeout: 0 },
     keepAliveTimeout: KEEP_ALIVE_MS,
     // While the server closes, idle connections are closed and all others are served to their end; no request is refused.
     return503OnClosing: false,
@@ -69,6 +72,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   const createContext = contextFactory(app);
   traceRequests(server, options.tracing ?? NO_TRACING, (name) => name in appRouter._def.procedures);
+  limitRequestTimes(server, times);
   logAndMeasure(server, app, metrics);
   refuseWhileClosed(server, app);
   if (options.isStopping) endConnectionsWhen(server, options.isStopping);

@@ -89,6 +89,11 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
       perSecond: () => env.messengerSendsPerSecond,
     }),
     http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
+    onMoved: (from, to) =>
+      log.warn(
+        { from, to },
+        'a group of the messenger has a new id: replace the old one in the settings (ADMIN_NOTIFICATIONS_CHAT_ID …)',
+      ),
     fileHttp: createHttpClient(
       { system: 'messenger_files', totalTimeoutMs: 60_000, retries: 0, maxResponseBytes: 21 * 1024 * 1024 },
       deps,
@@ -116,6 +121,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
 
   const { mediaS3 } = env;
   const mail = createMailPort({
+    tracing,
     http: createHttpClient({ system: 'mail', totalTimeoutMs: 30_000, retries: 0 }, deps),
     connection: (): MailConnection | null => {
       const fake = fakeAddresses('mail');
@@ -132,6 +138,7 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
         fromEmail,
         fromName,
         useTls: settings.get('SMTP_USE_TLS'),
+        tls: env.smtpTls,
       };
     },
   });
@@ -145,8 +152,8 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     }),
     messenger,
     messengerFiles,
-    mediaStore: mediaS3 ? s3Store(mediaS3) : folderStore(join(env.dataDir, 'media')),
-    backupStore: env.backups.s3 && s3BackupStore(env.backups.s3),
+    mediaStore: mediaS3 ? s3Store(mediaS3, tracing) : folderStore(join(env.dataDir, 'media')),
+    backupStore: env.backups.s3 && s3BackupStore(env.backups.s3, tracing),
     openScratchDatabase: () => openScratchDatabase(env, log),
     mail,
     payments: { byMethod: (method) => providers.find((provider) => provider.method === method), all: () => providers },

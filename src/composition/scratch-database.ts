@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../core/db/database.ts';
@@ -11,20 +11,26 @@ import type { Logger } from '../core/log.ts';
 import type { ScratchDatabase } from '../domain/backups/ports.ts';
 import { migrationsFolder } from './package-root.ts';
 
+const PREFIX = 'backup_drill_';
+const FOLDER_PREFIX = 'backup-drill-';
+/** A drill that began so long ago was ended with its process; what it left has the data of all users. */
+const ABANDONED_S = 24 * 3600;
+
 /** `BACKUP_DRILL_DATABASE_URL`, emptied; else a new database beside that of the service; for an embedded one a temporary folder. */
 export async function openScratchDatabase(env: Env, log: Logger): Promise<ScratchDatabase> {
   if (env.backups.drillDatabaseUrl !== null) {
     const url = env.backups.drillDatabaseUrl;
-    const empty = () =>
-      executeOnServer(url, 'DROP SCHEMA IF EXISTS jobs CASCADE', 'DROP SCHEMA IF EXISTS public CASCADE', 'CREATE SCHEMA public');
+    const statements = ['DROP SCHEMA IF EXISTS jobs CASCADE', 'DROP SCHEMA IF EXISTS public CASCADE', 'CREATE SCHEMA public'];
+    const empty = async () => void (await executeOnServer(url, ...statements));
     await empty();
     return migrated(await openServer(url, log), empty);
   }
   if (env.databaseUrl !== null) {
     const server = env.databaseUrl;
-    const name = `backup_drill_${randomBytes(6).toString('hex')}`;
+    await dropAbandoned(server);
+    const name = `${PREFIX}${Math.floor(Date.now() / 1000)}_${randomBytes(6).toString('hex')}`;
     await executeOnServer(server, `CREATE DATABASE ${name}`);
-    const drop = () => executeOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    const drop = async () => void (await executeOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
     try {
       const url = new URL(server);
       url.pathname = `/${name}`;
@@ -34,8 +40,29 @@ export async function openScratchDatabase(env: Env, log: Logger): Promise<Scratc
       throw error;
     }
   }
-  const dataDir = await mkdtemp(join(tmpdir(), 'backup-drill-'));
+  await removeAbandonedFolders();
+  const dataDir = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   return migrated(await openEmbedded({ dataDir, migrationsFolder }), () => rm(dataDir, { recursive: true, force: true }));
+}
+
+/** Databases of this user whose drill's process died: nothing is connected to them. One that is in use cannot be dropped. */
+async function dropAbandoned(server: string): Promise<void> {
+  const abandoned = await executeOnServer(
+    server,
+    `SELECT datname AS name FROM pg_database WHERE datdba = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+       AND datname ~ '^${PREFIX}[0-9]{10}_[0-9a-f]{12}$' AND split_part(datname, '_', 3)::bigint < extract(epoch FROM now()) - ${ABANDONED_S}`,
+  );
+  for (const { name } of abandoned) await executeOnServer(server, `DROP DATABASE IF EXISTS ${name}`).catch(() => undefined);
+}
+
+async function removeAbandonedFolders(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(FOLDER_PREFIX)) continue;
+    const path = join(tmpdir(), name);
+    const found = await stat(path).catch(() => null);
+    if (found === null || Date.now() - found.mtimeMs < ABANDONED_S * 1000) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 function openServer(url: string, log: Logger): Promise<Database> {

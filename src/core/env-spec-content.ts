@@ -64,6 +64,15 @@ export const CONTENT_VARIABLES = {
     max: 1_000_000,
     effect: 'Size of these files altogether.',
   },
+  MEDIA_UNUSED_DAYS: {
+    group: 'Media',
+    type: 'integer',
+    default: '7',
+    min: 0,
+    max: 3_650,
+    effect:
+      'Days after which an upload is deleted that no ticket, broadcast, pinned message or text of the service refers to. 0 = never; files without a row, which an interrupted upload leaves, stay then too.',
+  },
   MESSENGER_SENDS_PER_SECOND: {
     group: 'Broadcasts',
     type: 'integer',

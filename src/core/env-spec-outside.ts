@@ -1,6 +1,6 @@
 import type { EnvVariable } from './env-spec.ts';
 
-/** Variables of the published releases and of the fake ban system. */
+/** Variables of the published releases, of the mail server and of the fake ban system. */
 export const OUTSIDE_VARIABLES = {
   RELEASES_API_URL: {
     group: 'Updates',
@@ -14,6 +14,22 @@ export const OUTSIDE_VARIABLES = {
     type: 'string',
     default: null,
     effect: 'Repository of the cabinet pages, owner/name, for GET /cabinet/admin/updates/releases. Unset = its part is empty.',
+  },
+  SMTP_IMPLICIT_TLS_PORT: {
+    group: 'Mail',
+    type: 'integer',
+    default: '465',
+    min: 1,
+    max: 65_535,
+    effect:
+      'With this SMTP_PORT the connection is TLS from its beginning; with every other one SMTP_USE_TLS decides about STARTTLS.',
+  },
+  SMTP_ALLOW_SELF_SIGNED: {
+    group: 'Mail',
+    type: 'boolean',
+    default: 'false',
+    effect:
+      'Accepts any certificate of the mail server, also one that is self-signed, has expired or is for another name. Only for a server in the same network; better name its authority in NODE_EXTRA_CA_CERTS.',
   },
   SANDBOX_BAN_SYSTEM: {
     group: 'Process',

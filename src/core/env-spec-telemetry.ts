@@ -16,7 +16,7 @@ export const TELEMETRY_VARIABLES = {
     type: 'string',
     default: null,
     effect:
-      'Base address of an OpenTelemetry collector, for example http://127.0.0.1:4318: traces and metrics are sent there by OTLP over HTTP, to /v1/traces and /v1/metrics. Unset = none, and no OpenTelemetry SDK is loaded. Needs Node 22.15 or later.',
+      'Base address of an OpenTelemetry collector, for example http://127.0.0.1:4318: traces and metrics are sent there by OTLP over HTTP, to /v1/traces and /v1/metrics. Unset = none, and no OpenTelemetry SDK is loaded.',
   },
   OTEL_EXPORTER_OTLP_HEADERS: {
     group,

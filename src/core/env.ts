@@ -63,6 +63,8 @@ export interface Env {
   }>;
   /** Interface that lists releases, without a slash at the end; `cabinetRepo` is `owner/name`, null = none is set. */
   readonly releases: Readonly<{ apiUrl: string; cabinetRepo: string | null }>;
+  /** Port of the mail server on which TLS begins at once; whether any certificate is accepted. */
+  readonly smtpTls: Readonly<{ implicitPort: number; allowsSelfSigned: boolean }>;
   /** Days; 0 = audit rows are kept for ever. */
   readonly auditLogRetentionDays: number;
   /** S3-compatible storage of uploaded files; null = a folder in `dataDir`. */
@@ -73,6 +75,8 @@ export interface Env {
   readonly mediaLinkMinutes: number;
   /** What a user of the cabinet may upload altogether. */
   readonly mediaFilesPerUser: number;
+  /** Days after which an unused upload is deleted; 0 = never. */
+  readonly mediaUnusedDays: number;
   readonly mediaMegabytesPerUser: number;
   /** Pace of all instances together. */
   readonly messengerSendsPerSecond: number;
@@ -341,6 +345,11 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
     backups: Object.freeze(readBackupEnv(reader)),
     mediaLinkMinutes: reader.integer('MEDIA_LINK_MINUTES'),
     mediaFilesPerUser: reader.integer('MEDIA_FILES_PER_USER'),
+    mediaUnusedDays: reader.integer('MEDIA_UNUSED_DAYS'),
+    smtpTls: {
+      implicitPort: reader.integer('SMTP_IMPLICIT_TLS_PORT'),
+      allowsSelfSigned: reader.boolean('SMTP_ALLOW_SELF_SIGNED'),
+    },
     mediaMegabytesPerUser: reader.integer('MEDIA_MEGABYTES_PER_USER'),
     messengerSendsPerSecond: reader.integer('MESSENGER_SENDS_PER_SECOND'),
     broadcastMailsPerSecond: reader.integer('BROADCAST_MAILS_PER_SECOND'),

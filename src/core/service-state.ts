@@ -82,6 +82,15 @@ export async function releaseStateLease(db: Db, key: string, instance: string): 
   await db.sql("DELETE FROM service_state WHERE key = $1 AND value->>'instance' = $2 RETURNING key", [key, instance]);
 }
 
+/** Deletes the values of keys that begin with `prefix` and were last written before the moment. @returns how many */
+export async function deleteStates(db: Db, prefix: string, before: Date): Promise<number> {
+  const rows = await db.sql(
+    'DELETE FROM service_state WHERE starts_with(key, $1) AND updated_at < $2::timestamptz RETURNING 1 AS gone',
+    [prefix, before],
+  );
+  return rows.length;
+}
+
 /** SQL that adds to a number of a stored object, for a statement that changes other rows with it. Takes the texts of its parameters. */
 export function addToStateSql(key: string, field: string, step: string): string {
   return `INSERT INTO service_state (key, value) VALUES (${key}, jsonb_build_object('${field}', ${step}))

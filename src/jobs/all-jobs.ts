@@ -6,9 +6,10 @@ import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
 import { identityJobs } from '../domain/identity/jobs.ts';
-import { insightJobs } from '../domain/insight/sales/count-sales.ts';
+import { insightJobs } from '../domain/insight/jobs.ts';
 import { ledgerJobs } from '../domain/ledger/jobs.ts';
 import { massSendJobs } from '../domain/mass-sends/jobs.ts';
+import { mediaJobs } from '../domain/media/jobs.ts';
 import { mergeJobs } from '../domain/merge/jobs.ts';
 import { messagingJobs } from '../domain/messaging/jobs.ts';
 import { opsJobs } from '../domain/ops/jobs.ts';
@@ -59,6 +60,7 @@ export function allJobs() {
     ...mergeJobs,
     ...massSendJobs({ broadcast: broadcastKind, contest_round: contestRoundKind, pinned: pinnedKind, unpin: unpinKind }),
     ...pinnedMessageJobs,
+    ...mediaJobs,
     ...ticketJobs,
     ...webhookJobs(),
     ...safetyJobs,

@@ -230,7 +230,7 @@ class RealtimeServer implements Realtime {
     let from: ClientPosition | null;
     try {
       access = await feed.rules.authenticate(credential, ip);
-      from = after === null ? null : await resumePosition(this.#options.bus, after);
+      from = after === null ? null : await resumePosition(this.#options.app.db.sql, this.#options.bus, after);
     } catch (error) {
       if (isAppError(error)) return close(error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
       if (ws.readyState !== ws.OPEN) return;

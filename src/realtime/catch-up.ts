@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { SqlRunner } from '../core/db/db.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
-import { type EventScope, isInScope } from '../core/events/event-log.ts';
+import { type EventScope, isInScope, wasBroughtBack } from '../core/events/event-log.ts';
 import { type ClientPosition, parsePosition, positionTexts } from '../core/events/event-position.ts';
 import { EVENT_RETENTION_DAYS } from '../core/events/event-recorder.ts';
 import { replayEvents } from '../core/events/replay-events.ts';
@@ -20,10 +20,12 @@ export function presentPositionText(bus: Pick<EventBus, 'position' | 'origin'>):
 
 /**
  * The position of which a client says that it has everything up to there.
- * @returns null when it is no position of this database, or so old that events after it may have been deleted
+ * @returns null when it is no position of this database, so old that events after it may have been deleted, or from before the database was
+ * brought back to an earlier moment
  * @throws when the database cannot be read
  */
 export async function resumePosition(
+  sql: SqlRunner,
   bus: Pick<EventBus, 'position' | 'origin' | 'refresh'>,
   text: string,
 ): Promise<ClientPosition | null> {
@@ -32,7 +34,8 @@ export async function resumePosition(
   if (Date.now() - parsed.issuedAt * SECOND_MS > EVENT_RETENTION_DAYS * DAY_MS - MARGIN_MS) return null;
   // Another instance, from which the client has it, may be ahead of this one.
   await bus.refresh();
-  return parsed.position.target.next <= bus.position.target.next ? parsed : null;
+  const [had, has] = [parsed.position.target, bus.position.target];
+  return had.next <= has.next && !(await wasBroughtBack(sql, had, has)) ? parsed : null;
 }
 
 export interface Missing {

@@ -1,8 +1,4 @@
-/** The first and the last byte, counted from 0. */
-export interface ByteRange {
-  first: number;
-  last: number;
-}
+import type { ByteRange } from '../core/http/replies.ts';
 
 const SINGLE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
 

@@ -43,7 +43,14 @@ export async function registerRest(fastify: FastifyInstance, options: RestOption
     // JSON is parsed by the decoder: after the guards, and with the service's own error texts.
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
     for (const route of routes) {
-      scope.route({ method: route.method, url: route.url, bodyLimit: JSON_BODY_LIMIT, handler: handlerFor(route, options) });
+      const config = { storesUpload: route.plan.multipart?.streams === true };
+      scope.route({
+        method: route.method,
+        url: route.url,
+        bodyLimit: JSON_BODY_LIMIT,
+        config,
+        handler: handlerFor(route, options),
+      });
     }
   });
   return routes;
@@ -64,7 +71,8 @@ function handlerFor(
     const fail = (error: unknown): void => sendError(reply, log, path, error, explain, observeRefusal);
     const succeed = (value: unknown): void => {
       try {
-        send(reply, value);
+        // A file may begin to be sent later.
+        send(reply, value)?.catch(fail);
       } catch (error) {
         fail(error);
       }

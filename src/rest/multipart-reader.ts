@@ -7,6 +7,8 @@ import type { WireHints } from '../routers/operation-meta.ts';
 export type FormFields = Record<string, string | string[] | UploadedFile | StreamedFile>;
 
 const MAX_FIELDS = 50;
+/** What the parser says of a form with more parts than it may have. */
+const TOO_MANY_PARTS: ReadonlySet<unknown> = new Set(['FST_FILES_LIMIT', 'FST_FIELDS_LIMIT', 'FST_PARTS_LIMIT']);
 
 /**
  * Files under other names than `fileKey` are read and dropped. No more than `maxBytes` of a file are kept in memory; what comes behind them is
@@ -18,6 +20,11 @@ export async function readForm(request: FastifyRequest, hints: NonNullable<WireH
   try {
     return await readParts(request, hints);
   } catch (error) {
+    if (TOO_MANY_PARTS.has((error as { code?: unknown }).code)) {
+      throw refuse('too_many_parts', 413, `The form has too many parts. Maximum: one file and ${MAX_FIELDS} fields`, {
+        cause: error,
+      });
+    }
     // The parser states what it refuses; everything else is a form that it cannot read, or a client that went away.
     if (isAppError(error) || Number((error as { statusCode?: unknown }).statusCode) < 500) throw error;
     throw refuse('malformed_form', 400, 'There was an error parsing the body', { cause: error });

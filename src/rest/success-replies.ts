@@ -1,21 +1,22 @@
 /** Sends what a procedure returned: always 200 with JSON, except downloads, redirects and what the client has already (spec 00, HTTP). */
 import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { refuse } from '../core/errors.ts';
-import { type FileReply, isFileReply, isRedirectReply } from '../core/http/replies.ts';
-import { type ByteRange, readByteRange } from './byte-range.ts';
+import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/replies.ts';
+import { readByteRange } from './byte-range.ts';
 
 /** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';
 
 /** @throws Error when the value cannot be JSON (a cycle, a bigint): a bug of the procedure */
-export function sendJson(reply: FastifyReply, value: unknown): void {
+export function sendJson(reply: FastifyReply, value: unknown): undefined {
   const text = value === undefined ? DONE : JSON.stringify(value);
   reply.header('content-type', 'application/json; charset=utf-8').send(text);
 }
 
 /** For procedures with `wire.hasEtag`. The tag is a hash of the body, so it is the same on every instance. */
-export function sendTagged(reply: FastifyReply, value: unknown): void {
+export function sendTagged(reply: FastifyReply, value: unknown): undefined {
   const etag = `"${createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)}"`;
   reply.header('etag', etag);
   if (hasCurrent(reply, etag)) reply.code(304).send();
@@ -29,52 +30,71 @@ function hasCurrent({ request }: FastifyReply, etag: string): boolean {
   return known.split(',').some((each) => each.trim() === '*' || each.trim().replace(/^W\//, '') === etag);
 }
 
-/** For procedures with `wire.reply` other than `json`; an ordinary value is still JSON. */
-export function sendSpecial(reply: FastifyReply, value: unknown): void {
+/**
+ * For procedures with `wire.reply` other than `json`; an ordinary value is still JSON.
+ * @returns a promise when the answer begins later; it rejects when nothing has been sent
+ */
+export function sendSpecial(reply: FastifyReply, value: unknown): Promise<void> | undefined {
   if (isRedirectReply(value)) {
     reply.code(302).header('location', asciiUrl(value.url)).send();
-    return;
+    return undefined;
   }
-  if (isFileReply(value)) {
-    sendFile(reply, value);
-    return;
-  }
+  if (isFileReply(value)) return sendFile(reply, value);
   sendJson(reply, value);
+  return undefined;
 }
 
-function sendFile(reply: FastifyReply, file: FileReply): void {
+function sendFile(reply: FastifyReply, file: FileReply): Promise<void> | undefined {
+  const { body } = file;
   const range = rangeOf(reply, file);
+  if (file.etag !== undefined && hasCurrent(reply, file.etag)) {
+    if (file.headers) reply.headers(file.headers);
+    reply.header('etag', file.etag).code(304).send();
+    return undefined;
+  }
+  if (isRanged(body)) {
+    // Opened first: a refusal has none of the headers of the file. A client that goes away ends the stream, and so the reading.
+    return body.open(range).then((stream) => sendContent(reply, file, { range, size: body.size, content: stream }));
+  }
+  if (Buffer.isBuffer(body)) {
+    const content = range ? body.subarray(range.first, range.last + 1) : body;
+    sendContent(reply, file, { range, size: file.contentLength ?? body.length, content });
+  } else sendContent(reply, file, { range: null, size: file.contentLength, content: body });
+  return undefined;
+}
+
+function sendContent(
+  reply: FastifyReply,
+  file: FileReply,
+  { range, size, content }: { range: ByteRange | null; size: number | undefined; content: Buffer | Readable },
+): void {
   if (file.headers) reply.headers(file.headers);
   if (file.etag !== undefined) reply.header('etag', file.etag);
-  if (file.etag !== undefined && hasCurrent(reply, file.etag)) {
-    reply.code(304).send();
-    return;
-  }
   reply
     .header('content-type', file.contentType)
     .header('content-disposition', contentDisposition(file.filename, file.inline === true));
   if (file.acceptsRanges) reply.header('accept-ranges', 'bytes');
-  if (range) {
-    reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${range.body.length}`);
-    reply.send(range.body.subarray(range.first, range.last + 1));
-    return;
-  }
-  if (file.contentLength !== undefined) reply.header('content-length', file.contentLength);
-  reply.send(file.body);
+  if (range) reply.code(206).header('content-range', `bytes ${range.first}-${range.last}/${size}`);
+  const length = range ? range.last + 1 - range.first : size;
+  if (length !== undefined) reply.header('content-length', length);
+  reply.send(content);
+}
+
+function isRanged(body: FileReply['body']): body is RangedContent {
+  return 'open' in body && 'size' in body;
 }
 
 /**
  * The part of the file that the client asks for, as players of videos do; null = all of it.
  * @throws AppError 416 when no byte of the file is in the range
  */
-function rangeOf(reply: FastifyReply, { acceptsRanges, body, etag }: FileReply): (ByteRange & { body: Buffer }) | null {
+function rangeOf(reply: FastifyReply, { acceptsRanges, body, etag }: FileReply): ByteRange | null {
   const { range, 'if-range': version } = reply.request.headers;
-  if (!acceptsRanges || !Buffer.isBuffer(body) || (version !== undefined && version !== etag)) return null;
-  const found = readByteRange(range, body.length);
-  if (found !== 'unsatisfiable') return found && { ...found, body };
-  throw refuse('range_not_satisfiable', 416, 'Range Not Satisfiable', {
-    headers: { 'content-range': `bytes */${body.length}` },
-  });
+  const size = Buffer.isBuffer(body) ? body.length : isRanged(body) ? body.size : null;
+  if (!acceptsRanges || size === null || (version !== undefined && version !== etag)) return null;
+  const found = readByteRange(range, size);
+  if (found !== 'unsatisfiable') return found;
+  throw refuse('range_not_satisfiable', 416, 'Range Not Satisfiable', { headers: { 'content-range': `bytes */${size}` } });
 }
 
 /** RFC 6266: an ASCII form for old clients, and the exact name for the others. */

@@ -8,7 +8,6 @@ export function downloadReply({ name, mime, content, isInPlace }: Download, cach
     filename: name,
     contentType: mime === 'text/plain' ? 'text/plain; charset=utf-8' : mime,
     body: content,
-    contentLength: content.length,
     acceptsRanges: true,
     inline: isInPlace,
     headers: { ...DOWNLOAD_HEADERS, ...(cacheControl === null ? {} : { 'cache-control': cacheControl }) },

@@ -59,6 +59,9 @@ describe('spec 06 section 7: POST /backups, its task, list, download, delete', (
     expect(file.headers).toMatchObject({
       ...{ 'content-type': 'application/octet-stream', 'content-disposition': `attachment; filename="${name}"` },
     });
+    const headers = { 'x-api-key': api.token, range: 'bytes=100-299' };
+    const part = await server.inject({ method: 'GET', url: `/backups/download/${name}`, headers });
+    expect([part.statusCode, part.rawPayload]).toEqual([206, file.bytes.subarray(100, 300)]);
     expect((await api.delete(`/backups/${name}`)).body).toEqual({ success: true, message: `Backup ${name} deleted` });
     const gone = await api.delete(`/backups/${name}`);
     expect([gone.status, gone.body]).toEqual([404, { detail: `Backup file not found: ${name}` }]);

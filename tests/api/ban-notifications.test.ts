@@ -178,6 +178,18 @@ describe('06 13: what is told', () => {
     expect((await notified({ notification_type: 'enabled' })).html).toContain('Доступ восстановлен');
   });
 
+  test('05 12.2: a warning is shown in the open cabinets too, whatever becomes of the message; other notices are not', async () => {
+    const { user, name } = await aPanelUser();
+    await send({ ...punishment, user_identifier: name });
+    await send({ notification_type: 'warning', warning_message: ' Please <stop> ', user_identifier: name });
+    failure = new MessengerError({ kind: 'blocked' }, 'blocked');
+    await send({ notification_type: 'warning', warning_message: 'Again', user_identifier: name });
+    expect((await eventsOf(user.id)).map(({ type, payload }) => [type, payload])).toEqual([
+      ['account.warning', { message: 'Please <stop>' }],
+      ['account.warning', { message: 'Again' }],
+    ]);
+  });
+
   test('a long warning is cut, so that the messenger takes it', async () => {
     const { html } = await notified({ notification_type: 'warning', warning_message: '<'.repeat(9_000) });
     expect(html.replaceAll('&lt;', '<').length).toBeLessThan(4_000);
@@ -212,6 +224,7 @@ describe('06 13: what is told', () => {
     expect((await eventsOf(user.id)).map(({ type, payload }) => [type, payload])).toEqual([
       ['notification.ban_notification', { reason }],
       ['notification.ban_notification', { reason: network }],
+      ['account.warning', { message: 'Please stop' }],
       ['notification.warning_notification', { message: 'Please stop' }],
     ]);
   });

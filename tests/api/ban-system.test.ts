@@ -225,10 +225,10 @@ describe('06 13: whatever it answers, never a 500', () => {
   });
 
   test('time-out by the setting, a lost connection, nobody there: 502 without the host, and no retry', async () => {
-    const fresh = await appWithBans({ BAN_SYSTEM_API_URL: t.ban.server.url });
+    const fresh = await appWithBans({ BAN_SYSTEM_API_URL: t.ban.server.url, BAN_SYSTEM_REQUEST_TIMEOUT: '2' });
     const quick = await testServer(fresh.app);
     const client = await adminClient(fresh.app, quick, ['ban_system:*']);
-    t.ban.faults.every = { delayMs: 1_500 };
+    t.ban.faults.every = { delayMs: 4_000 };
     expect(await client.get(`${BAN_ROOT}/stats`)).toMatchObject({
       status: 502,
       body: { detail: 'Ban System API error: Request timeout' },

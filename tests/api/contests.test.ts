@@ -91,6 +91,8 @@ describe('daily games (Web API, 04 10.4)', () => {
     });
     expect(await client.post(path, {})).toMatchObject({ status: 409 });
     expect(await client.post(path, { ends_at: '2020-01-01', force: true })).toMatchObject({ status: 400 });
+    const endless = { starts_at: '9999-12-31T12:00:00Z', force: true };
+    expect(await client.post(path, endless)).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'starts_at'] }] } });
     const rounds = async (query: Record<string, string | number>) => (await client.get('/contests/daily/rounds', { query })).body;
     expect(await rounds({})).toMatchObject({ items: [{ id: started.body.id }], total: 1, limit: 50, offset: 0 });
     expect(await rounds({ template_id: 0 })).toMatchObject({ total: 1 });

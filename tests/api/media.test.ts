@@ -145,6 +145,21 @@ describe('media', () => {
     });
   });
 
+  test('a form with two files, or with too many fields, is refused with what it may have', async () => {
+    const refused = { status: 413, body: { detail: 'The form has too many parts. Maximum: one file and 50 fields' } };
+    const { contentType, body } = multipartForm({}, { field: 'file', name: 'a.png', type: 'image/png', content: aPng() });
+    const boundary = contentType.split('boundary=')[1]!;
+    const one = Buffer.from(body);
+    const withoutEnd = one.subarray(0, one.length - `--${boundary}--\r\n`.length);
+    const reply = await server.inject({
+      ...{ method: 'POST', url: '/upload', payload: Buffer.concat([withoutEnd, one]) },
+      headers: { 'x-api-key': api.token, 'content-type': contentType },
+    });
+    expect({ status: reply.statusCode, body: reply.json() }).toEqual(refused);
+    const fields = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`field${index}`, 'x']));
+    expect(await asToken({ fields })).toMatchObject(refused);
+  });
+
   test('spec 05 section 10, hazards a and f: an id that was not issued is unknown, also where the messenger has such a file', async () => {
     const backup = { name: 'backup.sql', contentType: 'text/plain', bytes: Buffer.from('secret') };
     const { fileId } = await t.app.ports.messenger.sendFile(CHAT, 'document', backup, '');

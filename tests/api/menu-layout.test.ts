@@ -29,7 +29,7 @@ async function historyOf(): Promise<{ id: number; action: string; changes_summar
 }
 
 describe('reading', () => {
-  it('reads the default layout back, which nobody has stored', async () => {
+  it('reads the default layout back, which nobody has stored (spec 05 section 16, invariant 6)', async () => {
     const body = await layout();
     expect(body).toMatchObject({ version: 1, is_enabled: false, updated_at: null });
     expect(body.rows).toHaveLength(13);

@@ -61,11 +61,11 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
     );
   const movements = async (userId: number) =>
     (await admin.query<{ n: number }>('SELECT count(*)::int AS n FROM transactions WHERE user_id = $1', [userId])).rows[0]!.n;
-  /** Cuts the session that waits for a lock. */
+  /** Cuts the session that waits for a lock, and returns when it has ended: a second cut is that of another session. */
   const cutWaiting = () =>
     eventually(async () => {
       const { rows } = await admin.query<{ cut: boolean }>(
-        `SELECT pg_terminate_backend(pid) AS cut FROM pg_stat_activity
+        `SELECT pg_terminate_backend(pid, 60000) AS cut FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name = 'subscription-service'`,
       );
       expect(rows.length).toBeGreaterThan(0);

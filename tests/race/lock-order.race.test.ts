@@ -3,6 +3,7 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { lockUserSubscription } from '../../src/domain/subscriptions/manual/manual-changes.ts';
+import { applyStatus } from '../../src/domain/users/account/change-status.ts';
 import { aPair, tokenFor } from '../support/merge-samples.ts';
 import { aSubscription } from '../support/provisioning-setup.ts';
 import { rowOf } from '../support/sale-samples.ts';
@@ -42,6 +43,28 @@ test('a transaction that has locked the subscription can write it twice while a 
   expect(await sale).toMatchObject({ id, status: 'expired' });
   // After a deadlock the transaction would have run again.
   expect(runs).toBe(2);
+});
+
+test('a change of a user’s status waits for the subscription before it locks the counter of his traffic', async () => {
+  const { id, user } = await aSubscription(t.app);
+  const [locked, release] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+  const traffic = inTransaction(t.app, async (tx) => {
+    await tx.db.sql('SELECT id FROM subscriptions WHERE id = $1::int FOR UPDATE', [id]);
+    locked.resolve((await rowOf<{ pid: number }>(tx, 'SELECT pg_backend_pid() AS pid')).pid);
+    await release.promise;
+    await tx.db.sql('UPDATE subscriptions SET traffic_used_gb = 7 WHERE id = $1::int RETURNING id', [id]);
+  });
+  const pid = await locked.promise;
+  const blocking = inTransaction(t.app, (tx) => applyStatus(tx, user.id, 'active', 'blocked'));
+  try {
+    const waiting = 'SELECT count(*)::int AS n FROM pg_stat_activity WHERE $1::int = ANY(pg_blocking_pids(pid))';
+    await expect.poll(() => rowOf(t.app, waiting, [pid])).toEqual({ n: 1 });
+    const counter = 'SELECT user_id FROM user_traffic WHERE user_id = $1::int FOR UPDATE NOWAIT';
+    expect(await t.app.db.sql(counter, [user.id])).toEqual([{ userId: user.id }]);
+  } finally {
+    release.resolve();
+  }
+  await Promise.all([traffic, blocking]);
 });
 
 describe('spec 01 H17: a merge locks its two users by id', () => {

@@ -33,6 +33,7 @@ describe('the shared pace (spec 05 section 15)', () => {
     waits.sort((a, b) => a - b);
     for (const [index, wait] of waits.entries()) expect(wait).toBeGreaterThanOrEqual(index * 1_000);
     expect(waits[49]).toBeLessThan(50_000 + (performance.now() - from));
+    await t.app.db.sql('TRUNCATE send_paces');
   });
 
   test('what would wait too long takes nothing, and a pause is kept', async () => {
@@ -50,7 +51,7 @@ describe('the shared pace (spec 05 section 15)', () => {
   });
 });
 
-test('ten workers of one broadcast at once: each recipient gets one message', async () => {
+test('ten workers of one broadcast at once: each recipient gets one message (spec 05 section 16, invariant 3)', async () => {
   const { target, users } = await aSegment(t.app, 60);
   const { app, sent } = recordingMessenger(t.app);
   const broadcast = await aBroadcast(app, target);
@@ -59,7 +60,7 @@ test('ten workers of one broadcast at once: each recipient gets one message', as
   expect(await readBroadcast(app, broadcast.id)).toMatchObject({ status: 'completed', sentCount: 60, repeatedCount: 0 });
 });
 
-test('twenty stops while it is sent: one end, and no message after it', async () => {
+test('twenty stops while it is sent: one end, and no message after it (spec 05 section 16, invariant 3)', async () => {
   const { target } = await aSegment(t.app, 200);
   const { app, sent } = recordingMessenger(t.app);
   const broadcast = await aBroadcast(app, target);

@@ -45,7 +45,7 @@ describe.runIf(serverUrl !== null)('menu layout raced', () => {
     expect((await listHistory(apps[0]!, { limit: 200, offset: 0 })).total).toBe(1);
   });
 
-  it('keeps each button in one place during concurrent edits and rollbacks', async () => {
+  it('keeps each button in one place during concurrent edits and rollbacks (spec 05 section 16, invariant 6)', async () => {
     await Promise.all(numbers.slice(0, 5).map(add));
     const [entry] = (await listHistory(apps[0]!, { limit: 1, offset: 0 })).items;
     const targets = ['happ_row', 'trial_buy_row', 'contests_row'];

@@ -27,7 +27,7 @@ describe.runIf(serverUrl !== null)('pages and welcome texts raced', () => {
   });
   const app = (n: number) => apps[n % 2]!;
 
-  it('one version of the rules is in force after concurrent versions, restorations and deletions, and none is lost', async () => {
+  it('one version of the rules is in force after concurrent versions, restorations and deletions, and none is lost (spec 05 section 16, invariant 5)', async () => {
     const first = await writeRules(app(0), { language, content: 'first' });
     await Promise.all(
       numbers.map((n) =>
@@ -53,7 +53,7 @@ describe.runIf(serverUrl !== null)('pages and welcome texts raced', () => {
     }
   });
 
-  it('one welcome text is active after concurrent additions and activations', async () => {
+  it('one welcome text is active after concurrent additions and activations (spec 05 section 16, invariant 5)', async () => {
     const draft = { text: 'hello', isActive: true, isEnabled: true };
     const texts = await Promise.all(numbers.map((n) => createWelcomeText(app(n), draft, null)));
     const read = () => listWelcomeTexts(app(0), { limit: 200, offset: 0, includeInactive: false });

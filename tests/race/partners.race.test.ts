@@ -188,6 +188,18 @@ describe('spec 04 section 16.4: referral cycles are impossible', () => {
     expect(await cycles()).toEqual([]);
   });
 
+  test('the referrer of a user whose first referral comes at this moment is the same in the referral stats', async () => {
+    for (let round = 0; round < 20; round++) {
+      const [referrer, user, first] = (await times(3, () => aUser(t.app))) as [BuiltUser, BuiltUser, BuiltUser];
+      const outcomes = await Promise.all([attribute(user.id, referrer.id), attribute(first.id, user.id)]);
+      expect(outcomes).toEqual(['done', 'done']);
+    }
+    const differing = await t.app.db.sql(
+      'SELECT u.id FROM users u JOIN referrer_stats f ON f.user_id = u.id WHERE f.referred_by_id IS DISTINCT FROM u.referred_by_id',
+    );
+    expect(differing).toEqual([]);
+  });
+
   test('two changes that share no user cannot close a ring between them', async () => {
     for (let round = 0; round < 10; round++) {
       const [a, b, c, d] = (await times(4, () => aUser(t.app))) as [BuiltUser, BuiltUser, BuiltUser, BuiltUser];

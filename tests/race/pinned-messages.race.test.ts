@@ -39,7 +39,7 @@ function expectOne(results: PromiseSettledResult<unknown>[]): void {
 }
 
 describe('spec 05 section 4: pinned messages raced, on two instances', () => {
-  test('one message is active after additions and activations at once', async () => {
+  test('one message is active after additions and activations at once (spec 05 section 16, invariant 5)', async () => {
     const messages = await Promise.all(times(20).map((n) => aMessage(app(n))));
     await Promise.all(messages.map(({ id }, n) => activateMessage(app(n), id, { broadcast: false })));
     await Promise.all(

@@ -58,7 +58,7 @@ test('a top-up and the daily service resume a stopped subscription once', async 
   expect(await paymentsOf(buyer.userId)).toEqual({ balance: 4_000, payments: 1 });
 });
 
-test('20 instances renew by autopay once, and report insufficient funds once', async () => {
+test('20 instances renew by autopay once, and report insufficient funds once (spec 06 section 17, hazard 8)', async () => {
   const tariffId = await aTariff(t.app);
   const columns = { tariff_id: tariffId, autopay_enabled: true, end_date: new Date(t.clock.now().getTime() + DAY) };
   const [rich, poor] = [await aBuyer(t.app, 90_000), await aBuyer(t.app)];

@@ -1,6 +1,8 @@
-/** Two instances that find the same thing at once: the administrators are told of it once (spec 06 section 14). */
+/** Instances that find the same thing at once: the administrators are told of it once (spec 06 section 14). */
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { DAY_MS } from '../../src/core/clock.ts';
+import { sendDailyReport } from '../../src/domain/insight/report/send-report.ts';
 import { checkUsedTraffic } from '../../src/domain/traffic-alarms/fast-check.ts';
 import { checkForUpdate } from '../../src/domain/updates/read-releases.ts';
 import { unique } from '../support/builders.ts';
@@ -30,6 +32,8 @@ beforeAll(async () => {
         VERSION_CHECK_REPO: repo,
         ADMIN_NOTIFICATIONS_ENABLED: 'true',
         ADMIN_NOTIFICATIONS_CHAT_ID: String(chatId),
+        ADMIN_REPORTS_ENABLED: 'true',
+        ADMIN_REPORTS_SEND_TIME: '00:00',
       },
     });
     const panel = {
@@ -75,4 +79,13 @@ test('06 14: a user above the threshold; the instances store the same rows witho
     await times(INSTANCES, (index) => checkUsedTraffic(apps[index]!, signal));
   }
   for (const uuid of uuids) expect(await notified(uuid)).toBe(1);
+});
+
+test('06 14: the report of a day, also of the next one', async () => {
+  const before = await notified('📊');
+  for (let round = 0; round < 3; round += 1) await times(INSTANCES, (index) => sendDailyReport(apps[index]!));
+  expect(await notified('📊')).toBe(before + 1);
+  clock.advance(DAY_MS);
+  await times(INSTANCES, (index) => sendDailyReport(apps[index]!));
+  expect(await notified('📊')).toBe(before + 2);
 });

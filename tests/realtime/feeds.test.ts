@@ -68,7 +68,7 @@ describe('/ws', () => {
     expect(await two.next()).toEqual(message);
   });
 
-  it('tells nothing of rolled-back work, and keeps the order of what was committed', async () => {
+  it('tells nothing of rolled-back work, and keeps the order of what was committed (spec 06 section 17, hazard 11)', async () => {
     const client = await feed();
     const failing = inTransaction(t.app, async (tx) => {
       await emit(tx, { payload: { n: -1 } });

@@ -122,7 +122,7 @@ describe('clients that do not listen', () => {
   });
 
   it('drops one that is gone without a word, and keeps one that only answers heartbeats', async () => {
-    await start({ heartbeatMs: 60, idleMs: 1_500 });
+    await start({ heartbeatMs: 60, idleMs: 6_000 });
     const [dead, quiet] = [await feed({ autoPong: false }), await feed()];
     expect((await dead.closed).code).toBe(1006);
     expect(quiet.ws.readyState).toBe(quiet.ws.OPEN);

@@ -199,7 +199,7 @@ describe('a client that catches up', () => {
 
   it('does not fill the memory when it does not read, and is dropped as one that is gone', async () => {
     const maxQueuedBytes = 256 * 1024;
-    await start({ maxQueuedBytes, heartbeatMs: 100, idleMs: 4_000 });
+    await start({ maxQueuedBytes, heartbeatMs: 100, idleMs: 15_000 });
     const id = await presentId();
     await emitNumbers(t.app, 1, 1_000, 'f'.repeat(20_000));
     let socket: Duplex | null = null;

@@ -41,6 +41,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const key of ['WEB_API_ENABLED', 'CABINET_ENABLED']) await resetSetting(here.app, SYSTEM, key);
   await settingIs(true);
+  await settingIs(true, 'CABINET_ENABLED');
   disconnectAll();
   await server.close();
 });
@@ -94,16 +95,16 @@ it('serves again when the area is back', async () => {
   await (await feed()).ping();
 });
 
-/** Resolves when the instance with the sockets has the Web API on, or off. */
-function settingIs(isOn: boolean): Promise<void> {
+/** Resolves when the instance with the sockets has an area on, or off. */
+function settingIs(isOn: boolean, key: 'WEB_API_ENABLED' | 'CABINET_ENABLED' = 'WEB_API_ENABLED'): Promise<void> {
   const store = storeOf(there.app);
   return new Promise((resolve) => {
     const look = () => {
-      if (store.get('WEB_API_ENABLED') !== isOn) return;
+      if (store.get(key) !== isOn) return;
       stop();
       resolve();
     };
-    const stop = store.onChange('WEB_API_ENABLED', look);
+    const stop = store.onChange(key, look);
     look();
   });
 }

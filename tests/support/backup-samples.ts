@@ -53,4 +53,18 @@ export async function fill(app: App, users = 50): Promise<void> {
   await app.db.sql(
     "INSERT INTO admin_audit_log (action, status, details) VALUES ('a:b', 'success', '{\"n\": 1.10}') RETURNING id",
   );
+  await app.db.sql(
+    `INSERT INTO admin_audit_log (action, status, details) VALUES ('a:b', 'success', 'null'), ('a:b', 'success', NULL),
+       ('a:b', 'success', '{"$json": null}'), ('a:b', 'success', '["$json"]') RETURNING id`,
+  );
+  await app.db.sql(
+    `INSERT INTO idempotency_keys (actor, key, operation, body_hash, response, created_at) VALUES ('backup-test', 'exact', 'a', 'b', $1::json, 'infinity'),
+       ('backup-test', 'null', 'a', 'b', 'null', '0044-03-15 12:00:00+00 BC'), ('backup-test', 'none', 'a', 'b', NULL, '2026-02-28 23:59:59.999+00')
+     ON CONFLICT DO NOTHING RETURNING key`,
+    ['{"a" : 1.0,\n "a": "\\u0000 \\ud800"}'],
+  );
+  await app.db.sql(
+    "INSERT INTO branding_images (name, content_type, content, updated_at) VALUES ('logo', 'image/png', $1, now()) ON CONFLICT DO NOTHING RETURNING name",
+    [Buffer.from([0, 10, 92, 34, 255])],
+  );
 }

@@ -16,9 +16,9 @@ export interface BanTest extends TestApp {
   close(): Promise<void>;
 }
 
-/** An app whose ban system is switched on, with an answer time of a second; the address is left to the caller. */
+/** An app whose ban system is switched on, with the longest answer time; the address is left to the caller. */
 export function appWithBans(environment: Record<string, string>, clock = new TestClock()): Promise<TestApp> {
-  const settings = { BAN_SYSTEM_ENABLED: 'true', BAN_SYSTEM_API_TOKEN: BAN_TOKEN, BAN_SYSTEM_REQUEST_TIMEOUT: '1' };
+  const settings = { BAN_SYSTEM_ENABLED: 'true', BAN_SYSTEM_API_TOKEN: BAN_TOKEN, BAN_SYSTEM_REQUEST_TIMEOUT: '60' };
   return testApp({ clock, environment: { ...settings, ...environment } });
 }
 

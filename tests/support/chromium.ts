@@ -32,6 +32,9 @@ export function findChromium(): string | null {
   return (named ? [named] : PLACES).find((path) => existsSync(path)) ?? null;
 }
 
+/** The time limits only end what hangs. */
+const PATIENT_MS = 180_000;
+
 export interface Chromium {
   context: BrowserContext;
   close(): Promise<void>;
@@ -45,7 +48,9 @@ export async function startChromium(executablePath: string): Promise<Chromium> {
     args: ARGUMENTS,
     viewport: { width: 1180, height: 860 },
     locale: 'ru-RU',
+    timeout: PATIENT_MS,
   });
+  context.setDefaultTimeout(PATIENT_MS);
   return {
     context,
     close: async () => {

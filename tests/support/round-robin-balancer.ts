@@ -74,6 +74,8 @@ export async function startBalancer(): Promise<Balancer> {
     if (!isClosed) timer = setTimeout(checkAll, CHECK_EVERY_MS);
   };
   await checkAll();
+  // A stalled process does not find its connection closed.
+  server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

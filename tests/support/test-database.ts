@@ -159,10 +159,10 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   };
 }
 
-/** An empty database on the server, for tests that start the service itself: it migrates. */
-export async function emptyDatabaseOnServer(): Promise<{ url: string; drop(): Promise<void> }> {
+/** An empty database on the server, for tests that start the service itself: it migrates. @param options of `CREATE DATABASE` */
+export async function emptyDatabaseOnServer(options = ''): Promise<{ url: string; drop(): Promise<void> }> {
   const name = newName();
-  await onServer(`CREATE DATABASE ${name}`);
+  await onServer(`CREATE DATABASE ${name} ${options}`);
   return { url: urlOf(name), drop: () => onServer(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
 }
 

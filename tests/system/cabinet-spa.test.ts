@@ -176,7 +176,7 @@ describe('the tarball of the client', () => {
     await mkdir(project);
     await installTarball(packed.tarball, project);
     const program = `import { CabinetError, createCabinetClient } from '@subscription-service/client';
-      const client = createCabinetClient({ baseUrl: 'http://127.0.0.1:9', timeoutMs: 2000 });
+      const client = createCabinetClient({ baseUrl: 'http://127.0.0.1:9', timeoutMs: 60_000 });
       const error = await client.api.auth.me.query().catch((reason) => reason);
       if (!(error instanceof CabinetError) || error.code !== 'network_error') throw error;`;
     await writeFile(join(project, 'program.mjs'), program);
@@ -238,7 +238,6 @@ describe('the example cabinet', { shuffle: false }, () => {
     run([join(root, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'], project);
     browser = await startChromium(executable);
     page = browser.context.pages()[0] ?? (await browser.context.newPage());
-    page.setDefaultTimeout(120_000);
     page.on('pageerror', (error) => problems.push(String(error)));
   });
 
@@ -304,7 +303,7 @@ describe('the example cabinet', { shuffle: false }, () => {
     await expect.poll(() => textOf('news')).toContain('Подписка активна');
     const subscriptionUrl = await textOf('subscription-link');
     expect((await fetch(subscriptionUrl ?? '')).status).toBe(200);
-    expect(await textOf('balance')).not.toMatch(/^1\s500\s₽$/);
+    await expect.poll(() => textOf('balance')).not.toMatch(/^1\s500\s₽$/);
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
     await shoot('4-bought');
     expect(problems).toEqual([]);

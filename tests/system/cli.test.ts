@@ -52,7 +52,9 @@ describe('calling it', () => {
       'gifts refund',
       'gifts resend',
       'withdrawals export',
+      'report',
       'backup create',
+      'backup check',
       'backup restore',
       'db move',
     ]) {
@@ -74,6 +76,8 @@ describe('calling it', () => {
     expect((await cli(`${exporting} --to 2026-02-01`)).err).toContain('--to must be after --from');
     expect((await cli(`${exporting} --to 2026-03-01 --status pending`)).err).toContain('--status must be approved or completed');
     expect((await cli(`${exporting} --to 2026-03-01 --json`)).err).toContain('the CSV needs a file');
+    expect((await cli('report')).err).toContain('--period must be day, week or month');
+    expect((await cli('report --period week --date 2026-02-30')).err).toContain('--date needs a date');
     expect((await cli('db move mysql://h/d')).err).toContain('The target must be a postgresql:// address.');
   });
 
@@ -162,6 +166,11 @@ describe('work on one installation, in its order', () => {
     });
 
     expect((await cli('ledger check')).out).toContain('The ledger is clean (0 transactions');
+    const report = await cli('report --period month --date 2026-11-19');
+    expect([report.code, report.out]).toEqual([0, expect.stringContaining('Отчёт за 30 дней, 21.10.2026 – 19.11.2026')]);
+    expect((await cli('report --period day --send')).err).toContain('There is no chat or no bot');
+    const chat = { BOT_TOKEN: '123:abc', ADMIN_REPORTS_CHAT_ID: '-100' };
+    expect((await cli('report --period day --send --json', chat)).code).toBe(0);
     const healthy = await doctor();
     expect([healthy.code, healthy.of('schema').verdict, healthy.of('administrators').detail]).toEqual([0, 'ok', '1 superadmin']);
     const database = await PGlite.create({ dataDir: join(dataDir, 'database') });

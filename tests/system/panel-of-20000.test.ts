@@ -254,7 +254,7 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (skipped without a server: 
         return port.listUsers(page);
       },
     });
-    const dead = startSync(dying, actor, { kind: 'from_panel', mode: 'all' });
+    const dead = sync(dying, 'from_panel', 'all');
     while (pages <= 15) await wait(20);
     const linked = (await findLatest(second.db, 'from_panel'))!;
     expect(linked).toMatchObject({ status: 'running', cursor: { start: 7_500 } });
@@ -301,7 +301,9 @@ describe.skipIf(!serverUrl)('a panel of 20 000 users (skipped without a server: 
     });
     panel.faults.set({ failEvery: 3, status: 500 });
     const startedAt = performance.now();
-    const dead = migrateSquad(dying, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY });
+    const dead = migrateSquad(dying, actor, { sourceUuid: NETHERLANDS, targetUuid: GERMANY }).then(({ id }) =>
+      finishMigration(dying, id),
+    );
     while (calls <= 5) await wait(20);
     const [{ id } = { id: 0 }] = await second.db.sql<{ id: number }>('SELECT id FROM squad_migration_runs');
     const half = (await findMigration(second.db, id))!;

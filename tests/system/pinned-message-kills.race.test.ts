@@ -45,7 +45,7 @@ describe.skipIf(!serverUrl)('600 recipients and 4 kills (left out without a serv
   }
 
   beforeAll(async () => {
-    database = await freshDatabase();
+    database = await freshDatabase({ poolSize: 5 });
     t = await testApp({ environment: FAST, database });
     messenger = createServer((request, response) => {
       const chunks: Buffer[] = [];
@@ -63,6 +63,8 @@ describe.skipIf(!serverUrl)('600 recipients and 4 kills (left out without a serv
         response.end(JSON.stringify({ ok: true, result }));
       });
     });
+    // A stalled process does not find its connection closed.
+    messenger.keepAliveTimeout = 0;
     await new Promise<void>((resolve) => messenger.listen(0, '127.0.0.1', resolve));
   });
   afterAll(async () => {

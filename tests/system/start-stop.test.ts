@@ -72,6 +72,30 @@ describe('starting', () => {
   });
 });
 
+describe('the log', () => {
+  test('has no query string of a socket at any level: it carries the credential (spec 06 section 17, hazard 18)', async () => {
+    await fillMigratedFolder(dataDir);
+    const service = await startServiceProcess({ dataDir, environment: { LOG_LEVEL: 'trace' } });
+    const socketUrl = service.url.replace('http', 'ws');
+    const connect = (path: string) =>
+      new Promise<string>((resolve) => {
+        const socket = new WebSocket(`${socketUrl}${path}`);
+        socket.addEventListener('message', () => resolve('message'));
+        socket.addEventListener('close', () => resolve('closed'));
+        socket.addEventListener('error', () => resolve('refused'));
+      });
+    expect(await connect(`/ws?api_key=${service.apiToken}&after=0`)).toBe('message');
+    for (const path of ['/ws?token=query-secret-1', '/cabinet/ws?token=query-secret-2', '/nowhere?token=query-secret-3'])
+      expect(await connect(path)).not.toBe('message');
+    await service.stop();
+    // The first start tells its owner the token.
+    const log = service.log.filter((line) => !line.includes('First API token')).join('\n');
+    expect(log).toContain('a socket was opened');
+    expect(log).not.toContain(service.apiToken!);
+    expect(log).not.toMatch(/query-secret|[?&](?:token|api_key|after)=/);
+  });
+});
+
 describe('stopping', () => {
   test('SIGTERM under load: what was accepted is answered, sockets are told, the exit is clean and in time', async () => {
     await fillMigratedFolder(dataDir);
@@ -140,7 +164,7 @@ describe('the sandbox clock', () => {
       'the expiry',
       async () => (await operator.get(`/subscriptions/${made.body.id}`)).body.status as string,
       (status) => status === 'expired',
-      40_000,
+      300_000,
     );
     await until('the panel', panelUsers, (users) => users[0]?.status !== 'ACTIVE');
     await service.stop();

@@ -37,7 +37,7 @@ describe.skipIf(!serverUrl)(
           SANDBOX: 'on',
           VPNPANEL_API_URL: panel.url,
           VPNPANEL_API_KEY: PANEL_KEY,
-          DATABASE_POOL_SIZE: '20',
+          DATABASE_POOL_SIZE: '10',
           LOG_LEVEL: 'warn',
         },
       });

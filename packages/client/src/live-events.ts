@@ -36,9 +36,11 @@ export interface CabinetEvents {
   };
   'account.banned': { reason: string };
   'account.unbanned': Bare;
+  /** A warning of the ban system; who has no messenger also gets `notification.warning_notification`. */
   'account.warning': { message: string };
   'referral.bonus': { bonus_kopeks: number; bonus_rubles: number; referral_name: string };
   'referral.registered': { referral_name: string };
+  /** A provider took money from the user: a top-up (`balance.topup` beside it) or a payment for something. The method is its code, e.g. `yookassa`. */
   'payment.received': Amount & { payment_method: string };
   'ticket.new': { ticket_id: number; title: string; user_id: number };
   'ticket.user_reply': { ticket_id: number; message: string; user_id: number };

@@ -5,7 +5,8 @@ import { openTopup } from './payers.ts';
 import { type Person, SHORT_DAYS } from './people.ts';
 import { perform, type Shop } from './shop.ts';
 
-const SET_UP_LIMIT_MS = 120_000;
+/** Some callbacks come late, and some payments are found by the check of each minute only. */
+const SET_UP_LIMIT_MS = 600_000;
 
 /**
  * Each renewer pays with a card that the provider keeps, buys the short tariff, and switches autopay on. The ends of the terms are spread

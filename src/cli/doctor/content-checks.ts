@@ -3,6 +3,7 @@ import { DAY_MS, MINUTE_MS, systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
 import { readBackupHealth } from '../../domain/backups/backup-health.ts';
+import { backupFolder, listBackupNames } from '../../domain/backups/folder.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
 import { readOpenCases } from '../../domain/payments/resolve-case.ts';
 import { type OutageReason, readOutage } from '../../domain/provisioning/panel-outage.ts';
@@ -168,13 +169,15 @@ export async function checkReceipts({ db }: Pick<App, 'db'>, settings: SettingsR
     : ok('receipts', detail);
 }
 
-/** Whether there is a recent backup, and whether the last drill could restore one (spec 06 section 7). */
-export async function checkBackups({ db }: Pick<App, 'db'>, settings: SettingsReader): Promise<Finding[]> {
+/** Whether there is a recent backup in the folder, and whether the last drill could restore one (spec 06 section 7). */
+export async function checkBackups({ db, env, settings }: Pick<App, 'db' | 'env' | 'settings'>): Promise<Finding[]> {
   const { last, drill } = await readBackupHealth({ db, clock: systemClock });
   const lateSeconds = (settings.get('BACKUP_INTERVAL_HOURS') + 2) * 3_600;
   // Without any, the first one is still to come: its failure is announced.
   const isLate = settings.get('BACKUP_AUTO_ENABLED') && last !== null && last.ageSeconds > lateSeconds;
   const newest = last === null ? 'there is none' : `the newest is of ${last.at.toISOString()}`;
+  // A folder that cannot be read shows none.
+  const isSeen = last === null || (await listBackupNames({ env, settings }).catch((): string[] => [])).includes(last.name);
   const drilled =
     drill === null
       ? []
@@ -183,5 +186,14 @@ export async function checkBackups({ db }: Pick<App, 'db'>, settings: SettingsRe
             ? ok('restore drill', drill.message)
             : problem('restore drill', drill.message, 'npm run cli -- backup drill'),
         ];
-  return [isLate ? warning('backups', newest, 'npm run cli -- backup create') : ok('backups', newest), ...drilled];
+  const found = isLate
+    ? warning('backups', newest, 'npm run cli -- backup create')
+    : isSeen
+      ? ok('backups', newest)
+      : warning(
+          'backups',
+          `${newest}, but ${last!.name} is not seen in ${backupFolder({ env, settings })}`,
+          'All instances need the same folder (BACKUP_LOCATION), which this one can read, unless somebody deleted the file.',
+        );
+  return [found, ...drilled];
 }

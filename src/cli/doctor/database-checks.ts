@@ -53,7 +53,37 @@ export async function checkServer(database: Database, env: Env, where: string): 
         )
       : ok('connections', detail),
   );
+  const archive = await readArchive(database);
+  if (archive !== null) findings.push(checkArchive(archive));
   return findings;
+}
+
+/** Successes and failures of the server's `archive_command`; null = there was none yet. */
+export interface ArchiveFacts {
+  archivedAt: Date | null;
+  failedAt: Date | null;
+  failures: number;
+}
+
+/** @returns null where no WAL is archived */
+async function readArchive(database: Database): Promise<ArchiveFacts | null> {
+  const [row] = await database.db.sql<ArchiveFacts & { isArchiving: boolean }>(
+    `SELECT current_setting('archive_mode') <> 'off' AS is_archiving, last_archived_time AS archived_at, last_failed_time AS failed_at,
+       failed_count AS failures FROM pg_stat_archiver`,
+  );
+  return row?.isArchiving ? row : null;
+}
+
+/** Whether the archive that point-in-time recovery needs is complete (docs/point-in-time-recovery.md). */
+export function checkArchive({ archivedAt, failedAt, failures }: ArchiveFacts): Finding {
+  const check = 'WAL archive';
+  const last = archivedAt === null ? 'nothing was archived yet' : `the last segment was archived at ${archivedAt.toISOString()}`;
+  if (failedAt === null || (archivedAt !== null && archivedAt >= failedAt)) return ok(check, last);
+  return warning(
+    check,
+    `archive_command failed at ${failedAt.toISOString()} (${failures} failures); ${last}`,
+    'Look at the log of the database server. Segments that are not archived fill its disk, and are lost with it: docs/point-in-time-recovery.md.',
+  );
 }
 
 /** Whether the schema is that of this release. @returns also whether the further checks can read its tables */

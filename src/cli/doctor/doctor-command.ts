@@ -119,7 +119,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       await checkPaymentCases(database),
       await checkWebhooks(database),
       await checkReceipts(database, settings),
-      ...(await checkBackups(database, settings)),
+      ...(await checkBackups({ db: database.db, env, settings })),
       ...(await checkProvisioning(database)),
     );
     const shop = await readShop({ db: database.db, settings });

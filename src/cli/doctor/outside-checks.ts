@@ -3,6 +3,7 @@ import type { Ports, SettingsReader } from '../../core/app.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Env } from '../../core/env.ts';
 import { MessengerError } from '../../domain/messaging/ports.ts';
+import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import { methodDefaults } from '../../domain/payments/method-defaults.ts';
 import { checkCredentials } from './credential-checks.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -58,9 +59,10 @@ async function checkMessenger({ env, settings, ports: { messenger }, fakes }: Ou
     }
     return ok('messenger', `@${username} answers`);
   } catch (error) {
-    const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
+    const failure = error instanceof MessengerError ? error.failure : null;
+    const isTokenRefused = failure?.kind === 'unavailable' && failure.isTokenRefused === true;
     const next =
-      kind === 'unavailable' || kind === 'rate_limited'
+      failure === null || failure.kind === 'rate_limited' || (failure.kind === 'unavailable' && !isTokenRefused)
         ? 'Look whether this machine reaches the messenger, and try again.'
         : 'The messenger refuses the token: copy BOT_TOKEN anew from the bot that makes bots.';
     const fault = error instanceof Error ? error.message : 'does not answer';
@@ -91,7 +93,7 @@ function checkPayments({ ports, fakes }: OutsideFacts): Finding {
   );
 }
 
-async function checkMail({ settings, fakes }: OutsideFacts): Promise<Finding> {
+async function checkMail({ env, settings, fakes }: OutsideFacts): Promise<Finding> {
   if (fakes.includes('mail')) return ok('mail', 'sandbox: fake mail box', 'Real one: SMTP_HOST and SMTP_FROM_EMAIL.');
   const [host, port, user, password] = [
     settings.get('SMTP_HOST'),
@@ -107,13 +109,10 @@ async function checkMail({ settings, fakes }: OutsideFacts): Promise<Finding> {
     );
   }
   // The same TLS requirements as for sending mail (spec 05 section 11.1).
-  const secure = port === 465;
   const transport = nodemailer.createTransport({
     host,
     port,
-    secure,
-    requireTLS: !secure && settings.get('SMTP_USE_TLS'),
-    ignoreTLS: !secure && !settings.get('SMTP_USE_TLS'),
+    ...smtpTlsOptions({ port, useTls: settings.get('SMTP_USE_TLS'), tls: env.smtpTls }),
     ...(user && password ? { auth: { user, pass: password } } : {}),
     connectionTimeout: SMTP_TIMEOUT_MS,
     greetingTimeout: SMTP_TIMEOUT_MS,

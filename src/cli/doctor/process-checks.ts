@@ -4,7 +4,8 @@ import type { SettingsReader } from '../../core/app.ts';
 import type { Env } from '../../core/env.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-const MIN_NODE: readonly [number, number] = [22, 12];
+/** As `engines` of package.json. */
+const MIN_NODE: readonly [number, number] = [22, 15];
 const GIB = 2 ** 30;
 const LOW_DISK_BYTES = GIB;
 const FULL_DISK_BYTES = GIB / 10;

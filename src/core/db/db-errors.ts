@@ -16,8 +16,10 @@ interface DriverCause {
 
 const DEADLOCK = '40P01';
 const SERIALIZATION = '40001';
+/** SQLSTATE of a statement that waited for a lock longer than `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = '55P03';
 /** A statement exceeded `statement_timeout` (or was cancelled by hand); a statement waited for a lock longer than `lock_timeout`. */
-const TIMED_OUT = ['57014', '55P03'];
+const TIMED_OUT = ['57014', LOCK_NOT_AVAILABLE];
 
 /** True when the transaction was rolled back and may succeed when it runs again. */
 export function isRetryable(error: unknown): boolean {

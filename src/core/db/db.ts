@@ -1,4 +1,5 @@
 import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import type { TableVacuum } from './embedded-vacuum.ts';
 import type { LongWork } from './long-work.ts';
 import type { TransactionEffects } from './transaction-effects.ts';
 
@@ -27,4 +28,6 @@ export interface Db {
   readonly effects?: TransactionEffects;
   /** Backups and restores; absent inside a transaction. */
   readonly long?: LongWork;
+  /** Embedded database only; absent inside a transaction. */
+  readonly vacuum?: TableVacuum;
 }

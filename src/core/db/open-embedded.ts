@@ -4,6 +4,7 @@ import { PrismaPGlite } from 'pglite-prisma-adapter';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { Database, JobDatabase } from './database.ts';
 import { embeddedLongWork } from './embedded-long-work.ts';
+import { embeddedVacuum } from './embedded-vacuum.ts';
 import { lockFolder } from './folder-lock.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, type WaitLimits } from './open-prisma.ts';
@@ -61,7 +62,7 @@ export function embeddedDatabase(
   });
   return {
     kind: 'embedded',
-    db: { ...prisma, sql: sql.root, long: embeddedLongWork(database, sql.on) },
+    db: { ...prisma, sql: sql.root, long: embeddedLongWork(database, sql.on), vacuum: embeddedVacuum(database) },
     jobDatabase: embeddedJobDatabase(database),
     side: { sql: sql.root, listen: async () => undefined, notify: async () => undefined },
     migrate: async () =>

@@ -38,7 +38,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'subscription-service',
-    onConnect: refuseStandby,
+    onConnect: prepareSession,
   });
   pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
   // The pool takes its listener off before a caller gets the connection, and the caller adds one in a later step. The server's message that
@@ -97,9 +97,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 /**
  * A session that was opened on a node in recovery reads what is old and stays there when the primary is elsewhere, and requests would use
  * it for as long as it answers. Refused here, every attempt connects anew until the address leads to a primary (spec 08 S2).
+ *
+ * Statements are not compiled (`jit`): on large tables the estimated cost of a statement with many parts exceeds the limit from which the server
+ * compiles it, although few rows are read; compiling takes 0.2 to 0.4 s at each execution (docs/performance.md, Statistics).
  */
-async function refuseStandby(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"');
+async function prepareSession(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query<{ isStandby: boolean }>(
+    `SELECT pg_is_in_recovery() AS "isStandby", set_config('jit', 'off', false)`,
+  );
   if (rows[0]?.isStandby) throw Object.assign(new Error('the database node is in recovery'), { code: CANNOT_CONNECT_NOW });
 }
 

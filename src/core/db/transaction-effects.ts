@@ -49,6 +49,7 @@ export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects
   return {
     queues,
     jobs: {
+      trace: () => ({}),
       wake: (named) => {
         for (const queue of named) queues.add(queue);
       },

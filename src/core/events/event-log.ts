@@ -1,5 +1,6 @@
 import { columns } from '../db/columns.ts';
 import type { SqlRunner } from '../db/db.ts';
+import { DATABASE_RESTORED } from './database-restored.ts';
 import { contains, type EventSnapshot } from './event-position.ts';
 import type { Audience, DomainEvent } from './event-recorder.ts';
 
@@ -162,4 +163,22 @@ export async function settleForeignEvents(sql: SqlRunner): Promise<number> {
      RETURNING 1 AS settled`,
   );
   return rows.length;
+}
+
+/**
+ * Whether the database was brought back to an earlier moment since `since`: the first event of a timeline begun meanwhile is that of a restore
+ * (docs/point-in-time-recovery.md). A client may then have received events that do not exist any more. A failover writes no such event.
+ * @param until a snapshot of the present timeline
+ */
+export async function wasBroughtBack(sql: SqlRunner, since: EventSnapshot, until: EventSnapshot): Promise<boolean> {
+  const timelineOf = ({ next }: EventSnapshot) => Math.floor(next / NUMBERS_OF_A_TIMELINE);
+  if (timelineOf(since) >= timelineOf(until)) return false;
+  const rows = await sql(
+    `SELECT 1 AS found FROM generate_series($1::bigint, $2::bigint) timeline, LATERAL (
+       SELECT type FROM domain_events WHERE transaction_number >= timeline * ${NUMBERS_OF_A_TIMELINE}
+         AND transaction_number < (timeline + 1) * ${NUMBERS_OF_A_TIMELINE} ORDER BY transaction_number, id LIMIT 1) first
+     WHERE first.type = $3`,
+    [timelineOf(since) + 1, timelineOf(until), DATABASE_RESTORED],
+  );
+  return rows.length > 0;
 }

@@ -8,16 +8,33 @@ export interface FileReply {
   filename: string;
   /** Media type, e.g. `application/gzip`. */
   contentType: string;
-  body: Buffer | Readable;
+  body: Buffer | Readable | RangedContent;
   /** Bytes of a stream, when known before. */
   contentLength?: number;
   inline?: boolean;
-  /** A request for a range of its bytes is answered with 206; only for a body that is a buffer. */
+  /** A request for a range of its bytes is answered with 206; not for a stream. */
   acceptsRanges?: boolean;
   /** Version of the body, quoted: a request that has it already is answered with 304 and no body. */
   etag?: string;
   /** Further headers, e.g. `cache-control`; they are sent with a 304 as well. */
   headers?: Readonly<Record<string, string>>;
+}
+
+/** The first and the last byte, counted from 0. */
+export interface ByteRange {
+  first: number;
+  last: number;
+}
+
+/** A content of which only what is sent is read. */
+export interface RangedContent {
+  /** Bytes of the whole. */
+  size: number;
+  /**
+   * Called at most once, after which the stream is read to its end or destroyed. @param range within the content; null = the whole
+   * @throws AppError when it cannot be read any more
+   */
+  open(range: ByteRange | null): Promise<Readable>;
 }
 
 /** A 302 to another address. */

@@ -16,7 +16,7 @@ const NEXT_JOB_MS = 100;
 /** A queue is announced to an idle worker at most this often; that worker then goes on by itself. */
 const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
-const OPEN_GATE = { opened: async () => undefined };
+const OPEN_GATE = { isClosed: false, opened: async () => undefined };
 
 export type LastFailureObserver = (queue: string, error: unknown, jobId: string) => Promise<void>;
 
@@ -105,8 +105,8 @@ export class JobRunner {
     );
   }
 
-  /** Starts to run jobs of every given definition. @param gate a job that was taken while it is closed waits until it opens */
-  async work(app: App, gate: Pick<ServiceGate, 'opened'> = OPEN_GATE): Promise<void> {
+  /** Starts to run jobs of every given definition. @param gate a job that was taken while it is closed waits until it opens, and is left when it is no longer stored */
+  async work(app: App, gate: Pick<ServiceGate, 'isClosed' | 'opened'> = OPEN_GATE): Promise<void> {
     for (const definition of this.#jobs) {
       const workers: string[] = [];
       this.#workers.set(definition.name, workers);
@@ -129,13 +129,16 @@ export class JobRunner {
     return waiting > 0 || inUse * 2 > size;
   }
 
-  async #startWorker(app: App, definition: JobDefinition, gate: Pick<ServiceGate, 'opened'>): Promise<string> {
+  async #startWorker(app: App, definition: JobDefinition, gate: Pick<ServiceGate, 'isClosed' | 'opened'>): Promise<string> {
     const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, includeMetadata: true } as const;
     const worker: string = await this.#boss.work<unknown, unknown, typeof options>(definition.name, options, async ([job]) => {
       if (!job) return;
       this.#busy.add(worker);
       try {
-        await gate.opened();
+        if (gate.isClosed) {
+          await gate.opened();
+          if (!(await this.#isStored(job))) return;
+        }
         await this.#run(app, definition, job);
       } finally {
         this.#busy.delete(worker);
@@ -146,6 +149,15 @@ export class JobRunner {
       }
     });
     return worker;
+  }
+
+  /** A restore replaces the jobs with the rows that they name (spec 06 section 7). */
+  async #isStored({ name, id }: Pick<JobWithMetadata, 'name' | 'id'>): Promise<boolean> {
+    const { rows } = await this.#database.jobDatabase.executeSql(
+      `SELECT 1 AS found FROM ${JOBS_SCHEMA}.job WHERE name = $1 AND id = $2 AND state = 'active'`,
+      [name, id],
+    );
+    return rows.length > 0;
   }
 
   async #run(app: App, definition: JobDefinition, job: JobWithMetadata<unknown>): Promise<void> {

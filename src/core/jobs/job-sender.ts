@@ -22,6 +22,11 @@ export interface JobSender {
    * `inTransaction` and `send`; a statement that sends a job by itself calls it after its commit.
    */
   wake(queues: Iterable<keyof JobTypes>): void;
+  /**
+   * The present trace as a part of a payload, for a statement that sends a job by itself: without it the job would begin a trace of its own. Empty
+   * without a recorded trace, and inside a transaction, where `send_job()` adds it.
+   */
+  trace(): Readonly<Record<string, string>>;
 }
 
 /** Milliseconds until the job may start, from now: `startAfter` is service time, the job's row has database time. */

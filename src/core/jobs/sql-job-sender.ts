@@ -15,15 +15,19 @@ export function sqlJobSender(
   wake: (queue: string) => void = () => undefined,
   tracing: Tracing = NO_TRACING,
 ): JobSender {
+  const trace = (): Record<string, string> => {
+    const traceparent = tracing.traceparent();
+    return traceparent === null ? {} : { [TRACE_KEY]: traceparent };
+  };
   return {
+    trace,
     wake: (queues) => {
       for (const queue of queues) wake(queue);
     },
     send: async (queue, data, options = {}) => {
-      const traceparent = tracing.traceparent();
       await sql("SELECT send_job($1, $2::jsonb, $3, $4::bigint * interval '1 millisecond') AS sent", [
         queue,
-        JSON.stringify(traceparent === null ? data : { ...data, [TRACE_KEY]: traceparent }),
+        JSON.stringify({ ...data, ...trace() }),
         options.singletonKey ?? null,
         delayOf(options, clock),
       ]);

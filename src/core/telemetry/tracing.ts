@@ -46,10 +46,12 @@ export const NO_TRACING: Tracing = {
   close: async () => undefined,
 };
 
-/** Kind of an error for a span: its class and code, never its message. */
+/** Kind of an error for a span: its class and code, or the `failure` of an outside system; never its message. */
 export function errorKind(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
+  const { code, failure } = error as { code?: unknown; failure?: unknown };
+  const more = typeof code === 'string' ? code : failure;
+  return typeof more === 'string' && /^\w{1,40}$/.test(more) ? `${error.name} ${more}` : error.name;
 }
 
 /** Version 00: trace, span, flags. All zeros are not valid. */

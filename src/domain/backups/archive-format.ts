@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ArchiveRefused, type ArchiveSchema, type Metadata } from './types.ts';
 
@@ -6,12 +7,18 @@ import { ArchiveRefused, type ArchiveSchema, type Metadata } from './types.ts';
 export const FORMAT_VERSION = '3.0';
 export const METADATA_MEMBER = 'metadata.json';
 export const SCHEMA_MEMBER = 'schema.json';
+/** The last member: the SHA-256 of the two before, which have those of all others. */
+export const HEAD_SUM_MEMBER = 'head.sha256';
 
 /** Bounds of what is read into memory at once. */
 export const MAX_METADATA_BYTES = 64 * 1024 * 1024;
 export const MAX_SCHEMA_BYTES = 4 * 1024 * 1024;
 /** The content of an uploaded file has 50 MiB at most, a log file a little more. */
 export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** What `HEAD_SUM_MEMBER` has. */
+export const headSum = (metadataText: string, schemaText: string): string =>
+  createHash('sha256').update(metadataText).update(schemaText).digest('hex');
 
 export const tableMember = (table: string): string => `tables/${table}.ndjson`;
 

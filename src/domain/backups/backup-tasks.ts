@@ -72,9 +72,9 @@ async function finishTask(app: App, taskId: string, backup: TakenBackup): Promis
   app.log.info({ name, records: metadata.totalRecords, sizeBytes }, 'a backup was created');
   await inTransaction(app, async (t) => {
     await updateTask(t.db, taskId, { status: 'completed', message, filePath: name }, t.clock.now());
+    await writeState(t.db, LAST_BACKUP, { name, at: metadata.timestamp.toISOString() });
     await t.jobs.send('backups.send', { name });
   });
-  await writeState(app.db, LAST_BACKUP, { name, at: metadata.timestamp.toISOString() });
   await notifyAdministrators(app, 'created', { name, records: metadata.totalRecords, megabytes });
   await prune(app);
 }

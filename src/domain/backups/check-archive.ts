@@ -1,6 +1,7 @@
 import { openArchive, type ReadOptions } from './read-archive.ts';
 import { isBackedUp } from './table-plan.ts';
 import { ArchiveRefused, type ArchiveSchema, type Metadata, type Table } from './types.ts';
+import { WAITING_JOBS, waitingJobs } from './waiting-jobs.ts';
 
 /** A row may be as large as a picture in it. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
@@ -8,7 +9,8 @@ const MAX_LINE_BYTES = 32 * 1024 * 1024;
 /** What a database must have for an archive to fit it. */
 export interface Installed {
   migrations: readonly string[];
-  tables: readonly Table[];
+  /** Null where no database is open: whether the archive has the tables and columns of its migrations is not checked then. */
+  tables: readonly Table[] | null;
 }
 
 export interface CheckedArchive {
@@ -44,25 +46,32 @@ export async function checkArchive(path: string, options: ReadOptions, installed
 }
 
 function requireFitting(metadata: Metadata, schema: ArchiveSchema, { migrations, tables }: Installed): void {
-  const unknown = schema.migrations.find((name, at) => migrations[at] !== name);
-  if (unknown !== undefined) {
-    throw new ArchiveRefused(
-      migrations.includes(unknown)
-        ? `The archive was made with other migrations than this installation has (from ${unknown} on)`
-        : `The archive has the migration ${unknown}, which this installation does not have: install the release that made it, or a newer one`,
-    );
-  }
+  requireMigrations(schema, migrations);
   const total = Object.values(schema.tables).reduce((sum, { rows }) => sum + rows, 0);
   const count = Object.keys(schema.tables).length;
   if (total === 0) throw new ArchiveRefused('The archive has no rows');
   if (metadata.tablesCount !== count || metadata.totalRecords !== total) {
     throw new ArchiveRefused('The archive is damaged: its counts do not agree');
   }
-  const known = new Map(tables.map((table) => [table.name, table]));
+  if (tables) requireTables(schema, tables);
+}
+
+function requireMigrations(schema: ArchiveSchema, migrations: readonly string[]): void {
+  const unknown = schema.migrations.find((name, at) => migrations[at] !== name);
+  if (unknown === undefined) return;
+  throw new ArchiveRefused(
+    migrations.includes(unknown)
+      ? `The archive was made with other migrations than this installation has (from ${unknown} on)`
+      : `The archive has the migration ${unknown}, which this installation does not have: install the release that made it, or a newer one`,
+  );
+}
+
+function requireTables(schema: ArchiveSchema, tables: readonly Table[]): void {
+  const known = new Map(tables.filter(({ name }) => isBackedUp(name, { sessions: true })).map((table) => [table.name, table]));
+  known.set(WAITING_JOBS, waitingJobs);
   for (const [name, archived] of Object.entries(schema.tables)) {
     const table = known.get(name);
-    if (!table || !isBackedUp(name, { sessions: true }))
-      throw new ArchiveRefused(`The archive has the table ${name}, which no backup of this release has`);
+    if (!table) throw new ArchiveRefused(`The archive has the table ${name}, which no backup of this release has`);
     requireColumns(table, archived);
   }
 }

@@ -13,10 +13,11 @@ import { listMigrations, listTables } from './schema-repo.ts';
 /** Row of `service_state`: when the last drill began, so that one instance begins each. */
 const BEGUN = 'backups:drill-begun';
 
-/** Runs a drill when the last one is `BACKUP_DRILL_INTERVAL_HOURS` ago. */
+/** Runs a drill when there is a backup and the last drill is `BACKUP_DRILL_INTERVAL_HOURS` ago. */
 export async function runDueDrill(app: App, signal: AbortSignal): Promise<void> {
   const hours = app.env.backups.drillIntervalHours;
-  if (hours === 0) return;
+  // A new installation has none yet; the first drill is due as soon as there is one.
+  if (hours === 0 || (await listBackupNames(app)).length === 0) return;
   const now = app.clock.now();
   const isDue = await inTransaction(app, async (t) => {
     const { at } = await lockState<{ at: string }>(t.db, BEGUN);
@@ -29,7 +30,7 @@ export async function runDueDrill(app: App, signal: AbortSignal): Promise<void> 
 
 /**
  * Restores the newest backup into a database of its own and verifies it as a restore does: rows, checksums, foreign keys, ledger. The
- * database is dropped, and the result stored for metrics and `doctor`. A failed drill is told to the administrators.
+ * database is dropped, and the result stored for metrics and `doctor`. The administrators are notified of a failed drill.
  */
 export async function runDrill(app: App, signal?: AbortSignal): Promise<DrillResult> {
   const [name] = await listBackupNames(app);

@@ -62,7 +62,7 @@ export interface BackupFile {
 }
 
 /** Names of backups, the newest first. */
-export async function listBackupNames(app: App): Promise<string[]> {
+export async function listBackupNames(app: Pick<App, 'env' | 'settings'>): Promise<string[]> {
   try {
     const entries = await readdir(backupFolder(app), { withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile() && NAME.test(entry.name) && ARCHIVE.test(entry.name));

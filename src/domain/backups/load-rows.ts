@@ -1,10 +1,12 @@
 import type { SqlRunner } from '../../core/db/db.ts';
 import { sqlState } from '../../core/db/db-errors.ts';
 import { linesOf } from './check-archive.ts';
-import { openArchive, type ReadOptions } from './read-archive.ts';
+import { oneAhead } from './one-ahead.ts';
+import { openArchive, type ReadOptions, type TableMember } from './read-archive.ts';
 import { insertStatement, type OnConflict, quote } from './row-format.ts';
 import { fateOf } from './table-plan.ts';
 import { ArchiveRefused, type Table } from './types.ts';
+import { LOAD_JOBS, WAITING_JOBS } from './waiting-jobs.ts';
 
 /** What one statement inserts at most: some thousand rows, or one large one. */
 const BATCH_ROWS = 5_000;
@@ -35,18 +37,23 @@ export async function loadRows(sql: SqlRunner, options: LoadOptions): Promise<Lo
   try {
     for await (const member of members) {
       if (member.kind !== 'table' || options.skipped.has(member.name)) continue;
-      const table = options.tables.get(member.name)!;
-      const given = new Set(member.table.columns.map(({ name }) => name));
-      const columns = table.columns.filter(({ name }) => given.has(name));
-      const statement = insertStatement(table.name, columns, onConflict(table, options.isEmptied));
-      for await (const batch of batchesOf(linesOf(member.content)))
-        loaded.rows += await insert(sql, statement, batch, table.name);
+      const statement = statementFor(member, options);
+      for await (const batch of oneAhead(batchesOf(linesOf(member.content))))
+        loaded.rows += await insert(sql, statement, batch, member.name);
       if (member.table.rows > 0) loaded.tables += 1;
     }
   } finally {
     await members.return(undefined);
   }
   return loaded;
+}
+
+function statementFor({ name, table: archived }: TableMember, { tables, isEmptied }: LoadOptions): string {
+  if (name === WAITING_JOBS) return LOAD_JOBS;
+  const table = tables.get(name)!;
+  const given = new Set(archived.columns.map(({ name: column }) => column));
+  const columns = table.columns.filter(({ name: column }) => given.has(column));
+  return insertStatement(name, columns, onConflict(table, isEmptied));
 }
 
 function onConflict({ name, primaryKey: key }: Table, isEmptied: boolean): OnConflict {
@@ -64,7 +71,7 @@ async function insert(sql: SqlRunner, statement: string, lines: readonly string[
 }
 
 /** Classes of SQLSTATE that a row causes: data exceptions and violated constraints. The rest (lost sessions, full disks) is no fault of the archive. */
-function refusedRow(error: unknown, table: string): unknown {
+export function refusedRow(error: unknown, table: string): unknown {
   const state = sqlState(error) ?? '';
   if (state.startsWith('23')) {
     const { constraint } = error as { constraint?: string };

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { open as openFile, stat } from 'node:fs/promises';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
+import type { ByteRange, RangedContent } from '../../core/http/replies.ts';
 import { type BackupFile, findBackup, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
 
 /** A page of the backups in the folder, the newest first. Only those of the page are looked into. */
@@ -19,12 +18,20 @@ export async function listBackups(
   return { items, total: names.length };
 }
 
-/** The content of a backup as a stream. @throws AppError 404 */
-export async function downloadBackup(app: App, name: string): Promise<{ name: string; size: number; content: Readable }> {
+/** The content of a backup; only what is sent is read. @throws AppError 404 */
+export async function downloadBackup(app: App, name: string): Promise<{ name: string; content: RangedContent }> {
   const path = await findBackup(app, name);
   const { size } = await stat(path);
-  // Exactly the announced length, should the file grow or be replaced meanwhile.
-  return { name, size, content: createReadStream(path, { highWaterMark: 256 * 1024, ...(size > 0 ? { end: size - 1 } : {}) }) };
+  const open = async (range: ByteRange | null) => {
+    // Opened here, so that a file that was deleted meanwhile is 404. Exactly the announced length, should it grow or be replaced.
+    const file = await openFile(path, 'r').catch(async (error: unknown) => {
+      await findBackup(app, name);
+      throw error;
+    });
+    const { first: start, last: end } = range ?? { first: 0, last: size - 1 };
+    return file.createReadStream({ highWaterMark: 256 * 1024, start, ...(size > 0 ? { end } : {}) });
+  };
+  return { name, content: { size, open } };
 }
 
 /** @throws AppError 404 with the name */

@@ -4,6 +4,8 @@ import { open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import {
+  HEAD_SUM_MEMBER,
+  headSum,
   MAX_METADATA_BYTES,
   MAX_SCHEMA_BYTES,
   METADATA_MEMBER,
@@ -54,9 +56,11 @@ export interface OpenedArchive {
 export async function openArchive(path: string, options: ReadOptions): Promise<OpenedArchive> {
   const members = readTar(await plainBytes(path, options));
   try {
-    const metadata = readMetadata(await readText(members, METADATA_MEMBER, MAX_METADATA_BYTES));
-    const schema = readSchema(await readText(members, SCHEMA_MEMBER, MAX_SCHEMA_BYTES));
-    return { metadata, schema, members: knownMembers(members, metadata, schema) };
+    const metadataText = await readText(members, METADATA_MEMBER, MAX_METADATA_BYTES);
+    const metadata = readMetadata(metadataText);
+    const schemaText = await readText(members, SCHEMA_MEMBER, MAX_SCHEMA_BYTES);
+    const schema = readSchema(schemaText);
+    return { metadata, schema, members: knownMembers(members, { metadata, schema, sum: headSum(metadataText, schemaText) }) };
   } catch (error) {
     await members.return(undefined);
     throw error;
@@ -77,16 +81,19 @@ async function readText(members: AsyncGenerator<TarMember>, name: string, limit:
   const { done, value: member } = await members.next();
   if (done || member.name !== name)
     throw new ArchiveRefused(`The archive is not a backup of this service: it has no ${name} where it belongs`);
-  if (member.size > limit) throw new ArchiveRefused(`${name} of the archive is too large`);
+  return textOf(member, limit);
+}
+
+async function textOf({ name, size, content }: TarMember, limit: number): Promise<string> {
+  if (size > limit) throw new ArchiveRefused(`${name} of the archive is too large`);
   const parts: Buffer[] = [];
-  for await (const chunk of member.content) parts.push(chunk);
+  for await (const chunk of content) parts.push(chunk);
   return Buffer.concat(parts).toString('utf8');
 }
 
 async function* knownMembers(
   members: AsyncGenerator<TarMember>,
-  metadata: Metadata,
-  schema: ArchiveSchema,
+  { metadata, schema, sum }: { metadata: Metadata; schema: ArchiveSchema; sum: string },
 ): AsyncGenerator<FileMember | TableMember> {
   const expected = new Map<
     string,
@@ -102,7 +109,13 @@ async function* knownMembers(
       make: (content) => ({ kind: 'file', file, content }),
     });
   }
+  let isHeadChecked = false;
   for await (const member of members) {
+    if (member.name === HEAD_SUM_MEMBER && !isHeadChecked) {
+      isHeadChecked = (await textOf(member, sum.length)) === sum;
+      if (!isHeadChecked) throw new ArchiveRefused('The archive is damaged: the checksum of its head is another one');
+      continue;
+    }
     const known = expected.get(member.name);
     if (!known) throw new ArchiveRefused('The archive has a member that its head does not name, or one twice');
     expected.delete(member.name);
@@ -114,6 +127,8 @@ async function* knownMembers(
     for await (const _rest of content);
   }
   const [missing] = expected.keys();
+  if (missing === undefined && !isHeadChecked)
+    throw new ArchiveRefused(`The archive is incomplete: ${HEAD_SUM_MEMBER} is missing`);
   if (missing !== undefined) throw new ArchiveRefused(`The archive is incomplete: ${missing} is missing`);
 }
 
@@ -133,18 +148,19 @@ function checked({ name, content }: TarMember, sha256: string): AsyncIterable<Bu
 
 /** The bytes of the tar archive: decrypted and unpacked as the content demands, whatever the name says. */
 async function plainBytes(path: string, { password, signal }: ReadOptions): Promise<AsyncIterable<Buffer>> {
-  const beginning = await readBeginning(path);
+  const needsPassword = await isEncryptedFile(path);
   const { size } = await stat(path);
   const raw = createReadStream(path, { highWaterMark: 256 * 1024, ...(signal ? { signal } : {}) }) as AsyncIterable<Buffer>;
-  const packed = isEncrypted(beginning) ? decrypted(raw, password) : raw;
+  const packed = needsPassword ? decrypted(raw, password) : raw;
   return unpacked(packed, Math.max(size * MAX_RATIO, RATIO_FLOOR_BYTES));
 }
 
-async function readBeginning(path: string): Promise<Buffer> {
+/** Whether an archive can be read with its password only. */
+export async function isEncryptedFile(path: string): Promise<boolean> {
   const file = await open(path, 'r');
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0);
-    return buffer.subarray(0, bytesRead);
+    return isEncrypted(buffer.subarray(0, bytesRead));
   } finally {
     await file.close();
   }

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
-import { isDatabaseUnavailable, sqlState } from '../../core/db/db-errors.ts';
+import { isDatabaseUnavailable, LOCK_NOT_AVAILABLE, sqlState } from '../../core/db/db-errors.ts';
 import type { LongSession } from '../../core/db/long-work.ts';
 import { type CheckedArchive, checkArchive } from './check-archive.ts';
 import { notifyAdministrators } from './notices.ts';
@@ -25,7 +25,6 @@ export interface RestoreOptions {
 
 /** Longer than an instance takes to see that it must stop serving. */
 const STOP_SERVING_MS = 1_500;
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
  * Restores an archive into the running system (spec 06 section 7): checks all of it, closes the service on every instance, writes a safety

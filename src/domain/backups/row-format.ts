@@ -2,47 +2,73 @@ import type { ColumnShape } from './types.ts';
 
 /**
  * Rows as JSON, one object a line, written and read by the database itself, so that no number, moment or text is converted by JavaScript
- * (spec 06 section 7): bigint and numeric as text, moments as ISO 8601 with `Z`, bytes as base64, JSON as JSON, arrays as arrays.
+ * (spec 06 section 7): bigint and numeric as text, moments as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and json,
+ * which is a text to the database, as that text.
  */
 
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Types whose JSON the database writes as it reads it. */
-const AS_THEY_ARE = /^(?:boolean|smallint|integer|real|double precision|text|character.*|uuid|date|jsonb?)(?:\[\])?$/;
+const AS_THEY_ARE = /^(?:boolean|smallint|integer|real|double precision|text|character.*|uuid|date)(?:\[\])?$/;
 const MOMENT = /^timestamp(?:\((\d)\))? (with|without) time zone$/;
-const isJson = (type: string) => type === 'json' || type === 'jsonb';
+const COLLATED = /^(?:text|character)/;
+/** The key of an object that stands for what is in it. */
+const ENCLOSED = '$json';
 
 /** The value of a column for `row_to_json`. */
 function written({ name, type }: ColumnShape): string {
   const column = quote(name);
   if (AS_THEY_ARE.test(type)) return column;
   if (type === 'bytea') return `translate(encode(${column}, 'base64'), E'\\n', '')`;
+  // A JSON null and no value at all would look alike in a row, so the first one is enclosed; and so is what looks enclosed.
+  if (type === 'jsonb') {
+    return `CASE WHEN ${column} = 'null' OR ${column} ? '${ENCLOSED}' THEN jsonb_build_object('${ENCLOSED}', ${column}) ELSE ${column} END`;
+  }
   const moment = MOMENT.exec(type);
+  // Also `json`, which keeps blanks, repeated keys and escapes that no other type takes.
   if (!moment) return type.endsWith('[]') ? `${column}::text[]` : `${column}::text`;
   const [, digits = '6', zone] = moment;
   const fraction = Number(digits) <= 3 ? 'MS' : 'US';
   const utc = zone === 'with' ? `${column} AT TIME ZONE 'UTC'` : column;
   const format = `YYYY-MM-DD"T"HH24:MI:SS.${fraction}${zone === 'with' ? '"Z"' : ''}`;
-  return `CASE WHEN isfinite(${column}) THEN to_char(${utc}, '${format}') ELSE ${column}::text END`;
+  const isUsual = `isfinite(${column}) AND ${column} >= '0001-01-02' AND ${column} < '9999-12-31'`;
+  return `CASE WHEN ${isUsual} THEN to_char(${utc}, '${format}') ELSE ${column}::text END`;
 }
 
-/**
- * A query of every row of a table, by primary key, with one column `line`.
- * @param condition on its rows
- */
-export function linesQuery(table: string, columns: readonly ColumnShape[], key: readonly string[], condition: string): string {
+export interface RowSource {
+  /** As SQL names it, e.g. `public."users"`. */
+  relation: string;
+  columns: readonly ColumnShape[];
+  primaryKey: readonly string[];
+  /** On the rows. */
+  condition: string;
+}
+
+export const publicRelation = (table: string): string => `public.${quote(table)}`;
+
+/** A query of rows by their primary key, with one column `line`. Texts are ordered by their bytes, as in every database. */
+export function linesQuery({ relation, columns, primaryKey, condition }: RowSource): string {
   const list = columns.map((column) => `${written(column)} AS ${quote(column.name)}`).join(', ');
+  const collated = new Set(columns.filter(({ type }) => COLLATED.test(type)).map(({ name }) => name));
   // Of the table and not of the list, where an id may be a text.
-  const place = `public.${quote(table)}`;
-  const order = key.map((name) => `${place}.${quote(name)}`).join(', ');
-  // JSON that is stored as text may have line breaks between its parts, where a blank means the same.
-  const line = columns.some(({ type }) => type === 'json')
-    ? "translate(row_to_json(r)::text, E'\\n\\r', '  ')"
-    : 'row_to_json(r)::text';
-  return `SELECT ${line} AS line FROM (SELECT ${list} FROM ${place} WHERE ${condition} ORDER BY ${order}) r`;
+  const order = primaryKey.map((name) => `${relation}.${quote(name)}${collated.has(name) ? ' COLLATE "C"' : ''}`).join(', ');
+  return `SELECT row_to_json(r)::text AS line FROM (SELECT ${list} FROM ${relation} WHERE ${condition} ORDER BY ${order}) r`;
 }
 
 export type OnConflict = { do: 'fail' } | { do: 'nothing'; key: readonly string[] } | { do: 'update'; key: readonly string[] };
+
+/** Columns of the rows in a JSON array, with their types, for `json_to_recordset`. */
+export function rowTypes(columns: readonly ColumnShape[]): string {
+  return columns.map(({ name, type }) => `${quote(name)} ${type === 'bytea' || type === 'json' ? 'text' : type}`).join(', ');
+}
+
+/** The value of a column from a row `r` of `rowTypes`. */
+export function readValue({ name, type }: ColumnShape): string {
+  const value = `r.${quote(name)}`;
+  if (type === 'bytea') return `decode(${value}, 'base64')`;
+  if (type === 'json') return `${value}::json`;
+  return type === 'jsonb' ? `CASE WHEN ${value} ? '${ENCLOSED}' THEN ${value} -> '${ENCLOSED}' ELSE ${value} END` : value;
+}
 
 /**
  * A statement that inserts a JSON array of rows, its first parameter, and answers how many rows it wrote.
@@ -50,14 +76,8 @@ export type OnConflict = { do: 'fail' } | { do: 'nothing'; key: readonly string[
  */
 export function insertStatement(table: string, columns: readonly ColumnShape[], onConflict: OnConflict): string {
   const names = columns.map(({ name }) => quote(name));
-  const typed = columns.map(({ name, type }) => `${quote(name)} ${type === 'bytea' ? 'text' : type}`);
-  const values = columns.map(({ name, type, nullable }) => {
-    if (type === 'bytea') return `decode(r.${quote(name)}, 'base64')`;
-    // A JSON null and no value at all look alike in a row.
-    return isJson(type) && !nullable ? `coalesce(r.${quote(name)}, 'null'::${type})` : `r.${quote(name)}`;
-  });
-  return `WITH written AS (INSERT INTO public.${quote(table)} (${names.join(', ')}) OVERRIDING SYSTEM VALUE
-    SELECT ${values.join(', ')} FROM json_to_recordset($1::json) AS r(${typed.join(', ')})
+  return `WITH written AS (INSERT INTO ${publicRelation(table)} (${names.join(', ')}) OVERRIDING SYSTEM VALUE
+    SELECT ${columns.map(readValue).join(', ')} FROM json_to_recordset($1::json) AS r(${rowTypes(columns)})
     ${conflictClause(names, onConflict)} RETURNING 1) SELECT count(*)::int AS rows FROM written`;
 }
 

@@ -61,16 +61,18 @@ export function listOwnedSequences(sql: SqlRunner): Promise<{ sequence: string; 
   );
 }
 
-export interface PlainIndex {
+export interface LooseIndex {
+  table: string;
   name: string;
   definition: string;
 }
 
-/** Indexes that no constraint needs and that exclude nothing. */
-export function listPlainIndexes(sql: SqlRunner): Promise<PlainIndex[]> {
-  return sql<PlainIndex>(
-    `SELECT i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition
+/** Indexes that no constraint has, unique ones too: they can be dropped and built again. */
+export function listLooseIndexes(sql: SqlRunner): Promise<LooseIndex[]> {
+  return sql<LooseIndex>(
+    `SELECT c.relname AS table, i.indexrelid::regclass::text AS name, pg_get_indexdef(i.indexrelid) AS definition
      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT i.indisunique ORDER BY 1`,
+     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND NOT i.indisprimary AND NOT i.indisexclusion
+       AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid) ORDER BY 1, 2`,
   );
 }

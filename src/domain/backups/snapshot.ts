@@ -4,32 +4,29 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { SqlRunner } from '../../core/db/db.ts';
-import { linesQuery } from './row-format.ts';
+import { oneAhead } from './one-ahead.ts';
+import { linesQuery, publicRelation, type RowSource } from './row-format.ts';
 import { listMigrations, listTables } from './schema-repo.ts';
 import { isBackedUp, rowsOf } from './table-plan.ts';
-import type { ArchiveSchema, BackupScope, ColumnShape, Table } from './types.ts';
+import type { ArchiveSchema, BackupScope, Table } from './types.ts';
+import { hasJobQueue, WAITING_JOBS, waitingJobsSource } from './waiting-jobs.ts';
 
 /** Rows that are in memory at once; fewer where a row can be as large as a picture. */
 const PAGE = 2_000;
 const PAGE_OF_LARGE_ROWS = 20;
 
-export interface LineSource {
-  table: string;
-  columns: readonly ColumnShape[];
-  primaryKey: readonly string[];
-  condition: string;
-}
-
-/** The rows of a table as lines of JSON, page by page, by its primary key. In a transaction. */
-export async function* readLines(sql: SqlRunner, source: LineSource): AsyncGenerator<string[]> {
+/** Rows as lines of JSON, page by page, by their primary key. In a transaction. The database prepares a page while the one before is used. */
+export async function* readLines(sql: SqlRunner, source: RowSource): AsyncGenerator<string[]> {
   const page = source.columns.some(({ type }) => type === 'bytea') ? PAGE_OF_LARGE_ROWS : PAGE;
-  const query = linesQuery(source.table, source.columns, source.primaryKey, source.condition);
-  await sql(`DECLARE backup_rows NO SCROLL CURSOR FOR ${query}`);
-  for (;;) {
-    const rows = await sql<{ line: string }>(`FETCH ${page} FROM backup_rows`);
-    if (rows.length > 0) yield rows.map(({ line }) => line);
-    if (rows.length < page) break;
-  }
+  await sql(`DECLARE backup_rows NO SCROLL CURSOR FOR ${linesQuery(source)}`);
+  const pages = async function* (): AsyncGenerator<string[]> {
+    for (;;) {
+      const rows = await sql<{ line: string }>(`FETCH ${page} FROM backup_rows`);
+      if (rows.length > 0) yield rows.map(({ line }) => line);
+      if (rows.length < page) return;
+    }
+  };
+  yield* oneAhead(pages());
   await sql('CLOSE backup_rows');
 }
 
@@ -41,7 +38,7 @@ export interface Contents {
 }
 
 /** Counts and hashes the rows of a table as they would be in an archive. */
-export async function digestRows(sql: SqlRunner, source: LineSource): Promise<Contents> {
+export async function digestRows(sql: SqlRunner, source: RowSource): Promise<Contents> {
   const counted = countingLines(readLines(sql, source));
   for await (const _block of counted.blocks);
   return counted.contents();
@@ -90,16 +87,20 @@ export async function writeSnapshot(sql: SqlRunner, { folder, scope, secretKeys,
   const tables = (await listTables(sql)).filter(({ name }) => isBackedUp(name, scope));
   const schema: ArchiveSchema = { migrations: await listMigrations(sql), tables: {} };
   const sizes = new Map<string, number>();
-  for (const { name, columns, primaryKey } of tables) {
+  const write = async (name: string, source: RowSource): Promise<void> => {
     signal?.throwIfAborted();
-    requireKey(name, primaryKey);
-    const source = { table: name, columns, primaryKey, condition: rowsOf(name, scope, secretKeys) };
     const { blocks, contents } = countingLines(readLines(sql, source));
     await pipeline(Readable.from(blocks), createWriteStream(join(folder, `${name}.ndjson`), { mode: 0o600 }));
     const { rows, sizeBytes, sha256 } = contents();
-    schema.tables[name] = { columns, primaryKey, rows, sha256 };
+    const { columns, primaryKey } = source;
+    schema.tables[name] = { columns: [...columns], primaryKey: [...primaryKey], rows, sha256 };
     sizes.set(name, sizeBytes);
+  };
+  for (const { name, columns, primaryKey } of tables) {
+    requireKey(name, primaryKey);
+    await write(name, { relation: publicRelation(name), columns, primaryKey, condition: rowsOf(name, scope, secretKeys) });
   }
+  if (await hasJobQueue(sql)) await write(WAITING_JOBS, waitingJobsSource);
   return { schema, sizes, mediaKeys: scope.media ? await listMediaKeys(sql) : [] };
 }
 

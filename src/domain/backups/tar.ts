@@ -4,6 +4,11 @@ import { ArchiveRefused } from './types.ts';
 /**
  * Tar as our archives use it: plain files with short names, nothing else. What a general reader accepts (links, devices, folders, long
  * names in members of their own, sparse files) is refused here, and no header can make the reader keep more than 512 bytes.
+ *
+ * Why not a library: tar-stream 3.2 was read for this. Its `entry` event comes after members with long names and PAX headers were applied,
+ * without a trace of them where they name no new attribute, and up to 4 MiB of each are kept; an archive that ends between two members,
+ * without its end, is complete to it; blocks of zeros and bytes that follow them are passed over; sizes are read by `parseInt`. A check
+ * of its entries cannot find what it no longer has, so a strict reader would have to read the headers before it, which is all that is here.
  */
 
 export interface TarMember {
@@ -33,28 +38,36 @@ export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<Ta
     };
     yield { name, size, content: content() };
     if (left > 0) throw new Error(`the content of ${name} was not read to its end`);
-    await bytes.exactly(tarPadding(size).length);
+    requireZeros(await bytes.exactly(tarPadding(size).length));
   }
-  const second = await bytes.exactly(TAR_BLOCK);
-  if (second.some((byte) => byte !== 0)) throw new ArchiveRefused('The archive is damaged: it does not end as it should');
-  await bytes.requireZeros();
+  requireZeros(await bytes.exactly(TAR_BLOCK));
+  await bytes.requireOnlyZeros();
+}
+
+/** Between and behind the contents there is nothing. */
+function requireZeros(filling: Buffer): void {
+  if (filling.some((byte) => byte !== 0))
+    throw new ArchiveRefused('The archive is damaged: it has something between its members');
 }
 
 function readHeader(header: Buffer): { name: string; size: number } {
-  const text = (at: number, length: number) => header.toString('latin1', at, at + length).replace(/\0.*$/s, '');
-  const stored = Number.parseInt(text(148, 8).trim(), 8);
-  if (stored !== tarChecksum(header)) throw new ArchiveRefused('The archive is damaged or no tar archive');
-  const type = header.toString('latin1', 156, 157);
-  const name = text(0, 100);
-  if (text(345, 155) !== '' || (type !== '0' && type !== '\0')) {
+  const field = (at: number, length: number) => header.toString('latin1', at, at + length);
+  const sum = /^([0-7]{6})\0 $/.exec(field(148, 8));
+  if (Number.parseInt(sum?.[1] ?? '', 8) !== tarChecksum(header))
+    throw new ArchiveRefused('The archive is damaged or no tar archive');
+  const type = field(156, 1);
+  if (header[345] !== 0 || (type !== '0' && type !== '\0')) {
     throw new ArchiveRefused('The archive has a member that is not a plain file; backups of this service have none');
   }
-  return { name, size: sizeOf(header, text(124, 12)) };
+  return { name: field(0, 100).replace(/\0.*$/s, ''), size: sizeOf(header, field(124, 12)) };
 }
 
-function sizeOf(header: Buffer, octal: string): number {
-  const size = (header[124]! & 0x80) !== 0 ? Number(header.readBigUInt64BE(128)) : Number.parseInt(octal.trim(), 8);
-  if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveRefused('The archive is damaged: a size is no number');
+/** Octal digits, or beyond 8 GiB a number of 11 bytes after 0x80. */
+function sizeOf(header: Buffer, digits: string): number {
+  const isBinary = header.readUInt32BE(124) === 0x80_00_00_00;
+  const octal = /^([0-7]{11})[\0 ]$/.exec(digits);
+  const size = isBinary ? Number(header.readBigUInt64BE(128)) : Number.parseInt(octal?.[1] ?? '', 8);
+  if (!Number.isSafeInteger(size)) throw new ArchiveRefused('The archive is damaged: a size is no number');
   return size;
 }
 
@@ -86,7 +99,7 @@ class ByteSource {
   }
 
   /** Reads the rest: some writers fill the last record with zeros. */
-  async requireZeros(): Promise<void> {
+  async requireOnlyZeros(): Promise<void> {
     for (;;) {
       if (this.#rest.some((byte) => byte !== 0)) throw new ArchiveRefused('The archive has something behind its end');
       const { done, value } = await this.#chunks.next();

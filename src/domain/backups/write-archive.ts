@@ -5,7 +5,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type ZlibOptions } from 'node:zlib';
 import { tarEnd, tarHeader, tarPadding } from '../../core/tar-format.ts';
-import { METADATA_MEMBER, SCHEMA_MEMBER, tableMember, writeMetadata, writeSchema } from './archive-format.ts';
+import {
+  HEAD_SUM_MEMBER,
+  headSum,
+  METADATA_MEMBER,
+  SCHEMA_MEMBER,
+  tableMember,
+  writeMetadata,
+  writeSchema,
+} from './archive-format.ts';
 import { encrypted } from './encryption.ts';
 import { MAX_RATIO } from './read-archive.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -71,15 +79,15 @@ async function writePart(
 
 async function* members({ metadata, snapshot, folder, contentOf }: ArchiveParts): AsyncGenerator<Buffer> {
   const { timestamp } = metadata;
-  for (const [name, text] of [
-    [METADATA_MEMBER, writeMetadata(metadata)],
-    [SCHEMA_MEMBER, writeSchema(snapshot.schema)],
-  ] as const) {
-    const content = Buffer.from(text);
+  const text = function* (name: string, given: string): Generator<Buffer> {
+    const content = Buffer.from(given);
     yield tarHeader(name, content.length, timestamp);
     yield content;
     yield tarPadding(content.length);
-  }
+  };
+  const head = [writeMetadata(metadata), writeSchema(snapshot.schema)] as const;
+  yield* text(METADATA_MEMBER, head[0]);
+  yield* text(SCHEMA_MEMBER, head[1]);
   for (const [table, size] of snapshot.sizes) {
     yield tarHeader(tableMember(table), size, timestamp);
     yield* createReadStream(join(folder, `${table}.ndjson`), { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>;
@@ -90,6 +98,7 @@ async function* members({ metadata, snapshot, folder, contentOf }: ArchiveParts)
     yield* contentOf(file);
     yield tarPadding(file.sizeBytes);
   }
+  yield* text(HEAD_SUM_MEMBER, headSum(...head));
   yield tarEnd();
 }
 

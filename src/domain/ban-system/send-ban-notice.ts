@@ -23,6 +23,8 @@ import { findRecipient, type RecipientRow } from './repo.ts';
 
 declare module '../../core/events/event-recorder.ts' {
   interface EventTypes {
+    /** A warning to the user, whichever way it is also sent (spec 05 section 12.2). */
+    'account.warning': { message: string };
     'notification.ban_notification': { reason: string };
     'notification.unban_notification': Record<string, never>;
     'notification.warning_notification': { message: string };
@@ -47,7 +49,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
  * Tells a user of a ban, its end or a warning: in the messenger before the answer, outside any transaction, else by mail and on the sockets.
- * One message a call, nothing is repeated (spec 06 section 13).
+ * A warning is also the event `account.warning` of the user's cabinets. One message a call, nothing is repeated (spec 06 section 13).
  * @returns also for a user who is not found and for a message that could not be sent
  * @throws AppError 400 when a field of the type is missing | 502 while the panel, which knows the user, gives no answer
  */
@@ -58,7 +60,13 @@ export async function sendBanNotice(app: App, notice: BanNotice): Promise<BanNot
   if (!app.ports.messenger.isConfigured()) return failed('operations.ban_no_bot', null);
   const user = await userOf(app, userIdentifier.trim());
   if (user === null) return failed('operations.ban_user_not_found', null, { identifier: userIdentifier });
+  if (type === 'warning') await showWarning(app, user.id, warningOf(notice.warningMessage));
   return user.messengerId === null ? sendByMail(app, user, notice) : sendInMessenger(app, user, user.messengerId, notice);
+}
+
+/** For the cabinets that are open: they show it whatever becomes of the message and the mail. */
+async function showWarning(app: App, userId: number, message: string): Promise<void> {
+  await inTransaction(app, (t) => t.events.emit('account.warning', { message }, { audience: 'user', userId }));
 }
 
 function russian(key: TextKey, params: TextParams = {}): string {

@@ -1,6 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { attemptSend } from '../mass-sends/outcome.ts';
 import type { ClaimedRecipient, Deliver, SendOutcome } from '../mass-sends/types.ts';
+import { plainText } from '../messaging/templates/plain-text.ts';
 import { escapeHtml } from '../messaging/texts.ts';
 import type { BroadcastRow } from './types.ts';
 
@@ -30,21 +31,4 @@ function substituted(pattern: string, recipient: ClaimedRecipient, write: (value
 /** The username, else the name, else the part of the address before the `@`. */
 function mailName({ username, firstName, lastName, email }: ClaimedRecipient): string {
   return username || [firstName, lastName].filter(Boolean).join(' ') || (email ?? '').split('@', 1)[0]!;
-}
-
-/** The mail as text: line breaks where blocks end, without tags and styles. */
-function plainText(html: string): string {
-  return html
-    .replace(/<(style|script|head)\b[\s\S]*?<\/\1\s*>/gi, '')
-    .replace(/<br\s*\/?>|<\/(?:p|div|tr|li|h[1-6])\s*>/gi, '\n')
-    .replace(/<[^>]*>/g, '')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&#0?39;/g, "'")
-    .replace(/&amp;/g, '&')
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
 }

@@ -3,6 +3,7 @@ import { attemptSend } from '../mass-sends/outcome.ts';
 import { SharedFile } from '../mass-sends/shared-file.ts';
 import type { ClaimedRecipient, Deliver, SendOutcome } from '../mass-sends/types.ts';
 import type { MediaKind, MessengerButton } from '../messaging/ports.ts';
+import { repairedHtml } from '../messaging/sendable-html.ts';
 import { knownLanguage } from '../messaging/texts.ts';
 import { keyboardOf } from './keyboard.ts';
 import { captionOf } from './rules.ts';
@@ -19,17 +20,21 @@ export function messengerPart(app: App, broadcast: BroadcastRow): Deliver | null
     return { buttons, isPaced: true };
   };
   const { mediaType, mediaFileId } = broadcast;
+  // Unlike other texts of operators, that of a broadcast is stored as it is, and one `<` would lose it for everybody.
+  const html = repairedHtml(
+    (mediaFileId === null ? broadcast.messageText : captionOf(broadcast)) ?? '',
+    app.ports.messenger.markup,
+  );
   const file = mediaType !== null && mediaFileId !== null ? new SharedFile(app, mediaFileId) : null;
   return async ({ messengerId, language }: ClaimedRecipient): Promise<SendOutcome> => {
     if (messengerId === null) return { state: 'failed' };
     const options = optionsFor(language);
     if (file === null) {
-      return attemptSend(() => app.ports.messenger.sendMessage(messengerId, broadcast.messageText ?? '', options));
+      return attemptSend(() => app.ports.messenger.sendMessage(messengerId, html, options));
     }
-    const caption = captionOf(broadcast);
     return attemptSend(() =>
       file.use(async (content) => {
-        const sent = await app.ports.messenger.sendFile(messengerId, mediaType as MediaKind, content, caption, options);
+        const sent = await app.ports.messenger.sendFile(messengerId, mediaType as MediaKind, content, html, options);
         return { messageId: sent.messageId, fileId: sent.fileId };
       }),
     );

@@ -4,6 +4,7 @@ import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { rotateRounds } from './daily-contests/rotate-rounds.ts';
 import { handlePollPress } from './polls/answer-in-messenger.ts';
 import { deliverPoll } from './polls/send-poll.ts';
+import { scoreContest } from './referral-contests/score-contest.ts';
 import { scoreReferralRegistration, scoreSubscriptionPayment } from './referral-contests/score-referral.ts';
 import { sendContestSummaries } from './referral-contests/send-summaries.ts';
 
@@ -49,6 +50,14 @@ const scoreRegistration = defineJob({
   handle: (app, { data }) => scoreReferralRegistration(app, { referralId: data.referralId, at: new Date(data.at) }),
 });
 
+/** Scores what a contest that was created or changed late has missed; sent with that change, twice. */
+const scoreLateContest = defineJob({
+  name: 'engagement.score-contest',
+  payload: z.object({ contestId: z.int() }),
+  queue: { expireSeconds: 900, concurrency: 1 },
+  handle: (app, { data, signal }) => scoreContest(app, data.contestId, signal),
+});
+
 /** Sends the summaries of contests of referrers that are due. */
 const summaries = defineJob({
   name: 'engagement.send-summaries',
@@ -56,7 +65,15 @@ const summaries = defineJob({
   handle: sendContestSummaries,
 });
 
-export const engagementJobs = [deliverPollInvitations, pollPress, rotate, scorePayment, scoreRegistration, summaries];
+export const engagementJobs = [
+  deliverPollInvitations,
+  pollPress,
+  rotate,
+  scorePayment,
+  scoreRegistration,
+  scoreLateContest,
+  summaries,
+];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
@@ -64,5 +81,6 @@ declare module '../../core/jobs/job-sender.ts' {
     'games.poll-press': PayloadOf<typeof pollPress>;
     'engagement.score-payment': PayloadOf<typeof scorePayment>;
     'engagement.score-registration': PayloadOf<typeof scoreRegistration>;
+    'engagement.score-contest': PayloadOf<typeof scoreLateContest>;
   }
 }

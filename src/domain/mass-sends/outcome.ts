@@ -6,7 +6,7 @@ import type { SendOutcome } from './types.ts';
 /** Pauses before the second and the third attempt of one message (spec 05 section 3.5). */
 const PAUSES_MS = [500, 1_000];
 /** Pause of the whole send while the messenger or the mail server is away. */
-const AWAY_MS = 30 * SECOND_MS;
+export const AWAY_MS = 30 * SECOND_MS;
 
 /**
  * Sends one message, three times where it certainly did not arrive, and classifies what came of it (spec 05 section 3.5). Without an
@@ -26,7 +26,7 @@ export async function attemptSend(
       if (outcome === 'unanswered' && !isRepeatable) return { state: 'failed' };
       if (outcome !== 'again' && outcome !== 'unanswered') return outcome;
       const pauseMs = outcome === 'unanswered' && attempt > 0 ? undefined : PAUSES_MS[attempt];
-      if (pauseMs === undefined) return { state: 'unsent', waitMs: AWAY_MS };
+      if (pauseMs === undefined) return unsent(AWAY_MS, error);
       await delay(pauseMs);
     }
   }
@@ -36,7 +36,9 @@ export async function attemptSend(
 function outcomeOf(error: unknown): SendOutcome | 'again' | 'unanswered' {
   if (error instanceof MailError) {
     if (error.failure === 'rejected') return { state: 'failed' };
-    return error.failure === 'not_configured' ? { state: 'unsent', waitMs: AWAY_MS } : 'again';
+    if (error.failure === 'put_off') return { state: 'put_off', reason: error.message };
+    if (error.failure === 'not_configured') return unsent(AWAY_MS, error);
+    return error.mayHaveArrived ? 'unanswered' : 'again';
   }
   if (!(error instanceof MessengerError)) throw error;
   const { failure } = error;
@@ -45,12 +47,18 @@ function outcomeOf(error: unknown): SendOutcome | 'again' | 'unanswered' {
     case 'chat_not_found':
       return { state: 'blocked' };
     case 'rate_limited':
-      return { state: 'unsent', waitMs: failure.retryAfterSeconds * SECOND_MS };
+      return unsent(failure.retryAfterSeconds * SECOND_MS, error);
     case 'not_configured':
-      return { state: 'unsent', waitMs: AWAY_MS };
+      return unsent(AWAY_MS, error);
     case 'rejected':
       return { state: 'failed' };
     case 'unavailable':
       return failure.mayHaveArrived ? 'unanswered' : 'again';
   }
 }
+
+const unsent = (waitMs: number, error: unknown): SendOutcome => ({
+  state: 'unsent',
+  waitMs,
+  reason: error instanceof Error ? error.message : String(error),
+});

@@ -65,29 +65,33 @@ export async function claimRecipients(db: Db, { id, run }: SendRun, limit: numbe
 
 export interface SettledRecipient {
   userId: number;
-  /** `queued`: not delivered, to be claimed again. */
-  state: 'sent' | 'failed' | 'blocked' | 'queued';
+  /** `queued`: not delivered, to be claimed again; `put_off`: to be claimed again after all others. */
+  state: 'sent' | 'failed' | 'blocked' | 'queued' | 'put_off';
   messageId: number | null;
 }
 
-/** A recipient for whom the messenger or the mail server was away so often has failed: hours of an outage. */
+/** A recipient whom the messenger or the mail server puts off so often, while others get the message, has failed. */
 const MAX_ATTEMPTS = 20;
+/** While nobody gets it, there is an outage, of which five hours pass: a pause of 30 s follows each attempt. */
+const MAX_ATTEMPTS_IN_OUTAGE = 600;
 
 /**
  * Stores results of claimed recipients in their rows, in the counters and in the list of who blocks the bot; once each. Renews the lease.
  * A worker that has lost the send changes nothing.
+ * @param step.isOutage nobody has got the message in this run
  */
 export async function settleRecipients(
   db: Db,
   { id, run }: SendRun,
   settled: readonly SettledRecipient[],
-  step: { leaseMs: number; isMessenger: boolean; now: Date },
+  step: { leaseMs: number; isMessenger: boolean; isOutage: boolean; now: Date },
 ): Promise<void> {
   await db.sql(
     `WITH s AS (SELECT id FROM mass_sends WHERE id = $1::int AND run = $2::int FOR NO KEY UPDATE),
        given AS (SELECT * FROM unnest($3::int[], $4::text[], $5::bigint[]) AS v (user_id, state, message_id)),
-       done AS (UPDATE mass_send_recipients r SET message_id = v.message_id, attempts = r.attempts + (v.state = 'queued')::int,
-           state = CASE WHEN v.state = 'queued' AND r.attempts + 1 >= ${MAX_ATTEMPTS} THEN 'failed' ELSE v.state END
+       done AS (UPDATE mass_send_recipients r SET message_id = v.message_id, attempts = r.attempts + (v.state IN ('queued', 'put_off'))::int,
+           state = CASE WHEN v.state = 'queued' AND r.attempts + 1 >= $9::int OR v.state = 'put_off' AND r.attempts + 1 >= ${MAX_ATTEMPTS}
+             THEN 'failed' ELSE v.state END
          FROM s, given v WHERE r.send_id = s.id AND r.user_id = v.user_id AND r.state = 'sending' AND r.run = $2::int
          RETURNING r.user_id, r.state),
        blocking AS (INSERT INTO messenger_blocks (user_id, blocked_at)
@@ -102,8 +106,24 @@ export async function settleRecipients(
     [
       ...[id, run, settled.map(({ userId }) => userId), settled.map(({ state }) => state)],
       ...[settled.map(({ messageId }) => messageId), step.leaseMs, step.now, step.isMessenger],
+      step.isOutage ? MAX_ATTEMPTS_IN_OUTAGE : MAX_ATTEMPTS,
     ],
   );
+}
+
+/**
+ * Lets those whom the mail server put off be claimed again, once nobody else waits.
+ * @returns whether there were any; not while the send is paused, to stop, or another worker's
+ */
+export async function queuePutOff(db: Db, { id, run }: SendRun): Promise<boolean> {
+  const rows = await db.sql(
+    `WITH s AS (SELECT id FROM mass_sends WHERE id = $1::int AND run = $2::int AND state = 'sending' AND paused_at IS NULL
+         AND stop_requested_at IS NULL FOR NO KEY UPDATE)
+     UPDATE mass_send_recipients r SET state = 'queued' FROM s WHERE r.send_id = s.id AND r.state = 'put_off'
+       AND NOT EXISTS (SELECT 1 FROM mass_send_recipients q WHERE q.send_id = $1::int AND q.state = 'queued') RETURNING r.user_id`,
+    [id, run],
+  );
+  return rows.length > 0;
 }
 
 /** What was under way when everything stopped counts as failed; called when no worker has the send, whose row is locked. */

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { AWAY_MS } from './outcome.ts';
 import { leaseSends, paceOf } from './pace.ts';
-import { claimRecipients, prepareShare, takeOverAbandoned } from './recipient-repo.ts';
+import { claimRecipients, prepareShare, queuePutOff, takeOverAbandoned } from './recipient-repo.ts';
 import { findSend, finishSend, releaseSend, renewLease, takeSend } from './send-repo.ts';
 import { Settler } from './settler.ts';
-import type { ClaimedRecipient, Deliver, MassSend, SendKinds } from './types.ts';
+import type { ClaimedRecipient, Deliver, MassSend, SendKinds, SendOutcome } from './types.ts';
 
 /** User ids that one statement of the preparation reads. */
 const PREPARE_SPAN = 20_000;
@@ -24,6 +25,10 @@ const MAX_PAUSE_MS = 5 * SECOND_MS;
 const LATER_MS = SECOND_MS;
 /** Progress is announced that often at most. */
 const ANNOUNCE_MS = 5 * SECOND_MS;
+/** So many put off with nobody served between them: the server takes nothing at present, for example by its limit of the hour. */
+const MAX_PUT_OFF_IN_A_ROW = 2 * LANES * SHARE;
+/** Until those who were put off are tried again: servers that want a second attempt accept it after some minutes. */
+const PUT_OFF_MS = 10 * MINUTE_MS;
 
 export interface RunOptions {
   signal: AbortSignal;
@@ -61,6 +66,7 @@ class SendWorker {
   readonly #untilMs = performance.now() + RUN_MS;
   /** Set when the messenger or the mail server accepts nothing at present. */
   #pauseMs = 0;
+  #putOffInARow = 0;
   #announcedAt = performance.now();
 
   constructor(app: App, kinds: SendKinds, send: MassSend, { signal, leaseMs }: Required<RunOptions>) {
@@ -128,10 +134,25 @@ class SendWorker {
   async #deliverOne(deliver: Deliver, recipient: ClaimedRecipient, settler: Settler): Promise<void> {
     const { userId } = recipient;
     // Since the preparation the account may have been blocked or deleted.
-    const outcome = recipient.status === 'active' ? await deliver(recipient) : ({ state: 'failed' } as const);
-    if (outcome.state === 'unsent') this.#pauseMs = Math.max(this.#pauseMs, outcome.waitMs, 1);
+    const outcome = this.#classified(recipient.status === 'active' ? await deliver(recipient) : { state: 'failed' });
+    if (outcome.state === 'unsent') this.#waitFor(outcome);
     const state = outcome.state === 'unsent' ? 'queued' : outcome.state;
     await settler.add({ userId, state, messageId: outcome.state === 'sent' ? outcome.messageId : null });
+  }
+
+  /** A server that puts off everybody is away. */
+  #classified(outcome: SendOutcome): SendOutcome {
+    if (outcome.state === 'sent') this.#putOffInARow = 0;
+    if (outcome.state !== 'put_off') return outcome;
+    this.#putOffInARow += 1;
+    return this.#putOffInARow < MAX_PUT_OFF_IN_A_ROW ? outcome : { ...outcome, state: 'unsent', waitMs: AWAY_MS };
+  }
+
+  /** Ends the run; the first failure of it says in the log why nothing comes for a while. */
+  #waitFor({ waitMs, reason }: { waitMs: number; reason: string }): void {
+    if (this.#pauseMs === 0)
+      this.#app.log.warn({ sendId: this.#send.id, waitMs, reason }, 'a mass send waits: nothing is accepted');
+    this.#pauseMs = Math.max(this.#pauseMs, waitMs, 1);
   }
 
   /** The end of the send, if it is one; else what remains is for a later job. A paused one waits for its resumption. */
@@ -144,6 +165,7 @@ class SendWorker {
     if (finished) return { isOver: true };
     const now = await findSend(this.#app.db, this.#send.id);
     if (!now || now.run !== this.#send.run || now.finishedAt !== null) return { isOver: true };
+    if (this.#pauseMs === 0 && (await queuePutOff(this.#app.db, this.#send))) return { isOver: false, waitMs: PUT_OFF_MS };
     return { isOver: false, waitMs: this.#pauseMs };
   }
 

@@ -94,7 +94,8 @@ export async function finishSend(db: Db, { id, run }: SendRun, now: Date, isImpo
        AND (state = 'sending' OR stop_requested_at IS NOT NULL OR $4::boolean)
        AND NOT EXISTS (SELECT 1 FROM mass_send_recipients r WHERE r.send_id = $1::int AND r.state = 'sending')
        AND (stop_requested_at IS NOT NULL OR $4::boolean
-         OR NOT EXISTS (SELECT 1 FROM mass_send_recipients r WHERE r.send_id = $1::int AND r.state = 'queued'))
+         OR NOT EXISTS (SELECT 1 FROM mass_send_recipients r WHERE r.send_id = $1::int AND r.state = 'queued')
+           AND NOT EXISTS (SELECT 1 FROM mass_send_recipients r WHERE r.send_id = $1::int AND r.state = 'put_off'))
      RETURNING ${SEND.of()}`,
     [id, run, now, isImpossible],
   );

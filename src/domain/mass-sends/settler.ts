@@ -13,6 +13,7 @@ export class Settler {
   readonly #leaseMs: number;
   #waiting: SettledRecipient[] = [];
   #running: Promise<void> | null = null;
+  #hasDelivered = false;
 
   constructor(app: App, send: MassSend, leaseMs: number) {
     this.#app = app;
@@ -23,6 +24,7 @@ export class Settler {
   /** Resolves when the result is stored. @throws when the database stays away */
   async add(result: SettledRecipient): Promise<void> {
     this.#waiting.push(result);
+    if (result.state === 'sent') this.#hasDelivered = true;
     // One statement runs; the next takes everything that waits by then.
     while (this.#waiting.includes(result)) {
       if (this.#running) {
@@ -43,7 +45,7 @@ export class Settler {
   #store(batch: readonly SettledRecipient[]): Promise<void> {
     const isMessenger = this.#send.channel === 'messenger';
     return storeResult(() => {
-      const step = { leaseMs: this.#leaseMs, isMessenger, now: this.#app.clock.now() };
+      const step = { leaseMs: this.#leaseMs, isMessenger, isOutage: !this.#hasDelivered, now: this.#app.clock.now() };
       return settleRecipients(this.#app.db, this.#send, batch, step);
     });
   }

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import type { MessengerFile } from '../messaging/ports.ts';
+import { rememberFile } from '../messaging/send-message.ts';
 
 /**
  * The file of a mass send. Its content is uploaded with one message; the others wait for the messenger's id of it. When that message
@@ -34,7 +35,7 @@ export class SharedFile {
     if ('fileId' in content) this.#known = content;
     else if (sent.fileId !== null) {
       this.#known = { fileId: sent.fileId };
-      await this.#app.ports.messengerFiles.remember(this.#app, this.#fileId, sent.fileId);
+      await rememberFile(this.#app, this.#fileId, sent.fileId);
     }
     return sent;
   }

@@ -19,12 +19,14 @@ export interface ClaimedRecipient {
 
 /**
  * `blocked`: the messenger does not deliver to the user. `failed`: refused, or unknown because no answer came. `unsent`: certainly not
- * delivered and to be sent again, `waitMs` from now at the earliest.
+ * delivered and to be sent again, `waitMs` from now at the earliest; the `reason` is for the log.
  */
 export type SendOutcome =
   | { state: 'sent'; messageId: number | null }
   | { state: 'failed' | 'blocked' }
-  | { state: 'unsent'; waitMs: number };
+  /** This recipient is for later, whatever happens to others. */
+  | { state: 'put_off'; reason: string }
+  | { state: 'unsent'; waitMs: number; reason: string };
 
 /** Sends the message to one recipient. Never throws for a failure of the messenger or the mail server. */
 export type Deliver = (recipient: ClaimedRecipient) => Promise<SendOutcome>;

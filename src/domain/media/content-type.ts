@@ -15,6 +15,36 @@ export function contentTypeOf(content: Buffer): ContentType | null {
   return imageType(content) ?? videoType(content) ?? documentType(content);
 }
 
+const STORED_TYPES: readonly (ContentType & { isStartOf: (head: Buffer) => boolean })[] = [
+  { mime: 'image/png', extension: 'png', family: 'image', isStartOf: (head) => starts(head, '\x89PNG') },
+  { mime: 'image/jpeg', extension: 'jpg', family: 'image', isStartOf: (head) => starts(head, '\xff\xd8\xff') },
+  { mime: 'image/gif', extension: 'gif', family: 'image', isStartOf: (head) => starts(head, 'GIF8') },
+  { mime: 'image/webp', extension: 'webp', family: 'image', isStartOf: (head) => starts(head, 'WEBP', 8) },
+  { mime: 'video/mp4', extension: 'mp4', family: 'video', isStartOf: (head) => starts(head, 'ftyp', 4) },
+  { mime: 'video/quicktime', extension: 'mov', family: 'video', isStartOf: (head) => starts(head, 'ftyp', 4) },
+  { mime: 'video/webm', extension: 'webm', family: 'video', isStartOf: (head) => starts(head, '\x1a\x45\xdf\xa3') },
+  // What follows is never shown in place, whatever it has become.
+  ...(
+    [
+      ['application/pdf', 'pdf'],
+      ['application/gzip', 'gz'],
+      ['application/zip', 'zip'],
+      ['text/plain', 'txt'],
+      ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+      ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+    ] as const
+  ).map(([mime, extension]) => ({ mime, extension, family: 'document' as const, isStartOf: () => true })),
+];
+
+/**
+ * The type of a stored file by what was found when it was stored and by its first 16 bytes now, so that it need not be read for a part of it: the
+ * storage may have been changed since. Null when it begins as something else.
+ */
+export function storedTypeOf(mime: string | null, head: Buffer): ContentType | null {
+  const type = STORED_TYPES.find((known) => known.mime === mime);
+  return type?.isStartOf(head) ? { mime: type.mime, extension: type.extension, family: type.family } : null;
+}
+
 const starts = (content: Buffer, bytes: string, at = 0) =>
   content.length >= at + bytes.length && content.toString('latin1', at, at + bytes.length) === bytes;
 

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { linkSigner, readReference } from './links.ts';
-import { findFile, insertReceived, listPrivateIds } from './repo.ts';
+import { findFile, insertReceived, listPrivateIds, lockFile } from './repo.ts';
 import type { MediaSource } from './types.ts';
 
 /**
@@ -21,13 +21,23 @@ export async function knownFile(app: App, reference: string): Promise<string | n
   return (await findFile(app.db, fileId)) ? fileId : null;
 }
 
+/**
+ * For who writes a reference to a file, in the transaction that writes it: the file stays until then, and after the commit the purge of unused
+ * files sees the reference.
+ * @returns false when the file has been deleted since it was looked up
+ */
+export function keepFile(t: App, fileId: string): Promise<boolean> {
+  return lockFile(t.db, fileId);
+}
+
 /** The id without a signature. */
 export async function storedFileId(app: App, reference: string): Promise<string> {
   return (await readReference(app, reference)).fileId;
 }
 
 /**
- * Makes a file known that an API token names: it may be an id of the messenger, which this service has never seen.
+ * Makes a file known that an API token names: it may be an id of the messenger, which this service has never seen. In the transaction that
+ * refers to it, until whose end no purge deletes it.
  * @param kind `photo`, `video`, `document`, or any other word of the messenger
  */
 export function recordReceived(t: App, fileId: string, kind: string, source: MediaSource): Promise<void> {

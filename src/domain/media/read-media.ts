@@ -1,7 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
+import type { ByteRange, RangedContent } from '../../core/http/replies.ts';
 import { MessengerError } from '../messaging/ports.ts';
-import { contentTypeOf } from './content-type.ts';
+import { contentTypeOf, storedTypeOf } from './content-type.ts';
 import { readReference } from './links.ts';
 import { findFile } from './repo.ts';
 import { isShownInPlace, mediaNotFound, safeName } from './rules.ts';
@@ -10,7 +11,8 @@ import type { ContentType, MediaFile } from './types.ts';
 export interface Download {
   name: string;
   mime: string;
-  content: Buffer;
+  /** From our storage only what is sent is read. */
+  content: Buffer | RangedContent;
   isInPlace: boolean;
 }
 
@@ -57,22 +59,50 @@ export async function readFileInCabinet(
 }
 
 async function download(app: App, file: MediaFile): Promise<Download> {
-  const found = await contentOf(app, file);
+  const found = await attempt(app, async () => (await storedContent(app, file)) ?? (await contentOfMessenger(app, file)));
   if (!found) throw mediaNotFound();
-  // Also what was checked when it was stored: the storage may have been changed since.
-  const type = contentTypeOf(found.content) ?? UNKNOWN;
-  return { name: safeName(found.name, type), mime: type.mime, content: found.content, isInPlace: isShownInPlace(type) };
+  const { name, type, content } = found;
+  return { name: safeName(name, type), mime: type.mime, content, isInPlace: isShownInPlace(type) };
 }
 
-async function contentOf(app: App, file: MediaFile): Promise<{ name: string; content: Buffer } | null> {
+interface Found {
+  name: string;
+  type: ContentType;
+  content: Buffer | RangedContent;
+}
+
+/** Null when our storage does not have it. */
+async function storedContent(app: App, { storageKey, fileId, fileName, mediaType, mimeType }: MediaFile): Promise<Found | null> {
+  if (storageKey === null) return null;
+  const { mediaStore } = app.ports;
+  const found = await mediaStore.look(storageKey);
+  if (found === null) {
+    app.log.warn({ fileId }, 'the storage has not the content of a file');
+    return null;
+  }
+  const open = async (range: ByteRange | null) => {
+    const stream = await attempt(app, () => mediaStore.open(storageKey, range));
+    if (stream === null) throw mediaNotFound();
+    return stream;
+  };
+  const type = storedTypeOf(mimeType, found.head) ?? UNKNOWN;
+  return { name: fileName ?? mediaType, type, content: { size: found.size, open } };
+}
+
+/** What the messenger has, at most 20 MB by its rules; it can only be read whole. */
+async function contentOfMessenger(app: App, file: MediaFile): Promise<Found | null> {
+  const messengerId = file.messengerFileId ?? (file.storageKey === null ? file.fileId : null);
+  if (messengerId === null || !app.ports.messenger.isConfigured()) return null;
+  const fetched = await app.ports.messenger.downloadFile(messengerId);
+  if (fetched === null) return null;
+  const type = contentTypeOf(fetched.bytes) ?? UNKNOWN;
+  return { name: file.fileName ?? fetched.name, type, content: fetched.bytes };
+}
+
+/** @throws AppError 502 while the messenger or the storage is away */
+async function attempt<T>(app: App, read: () => Promise<T>): Promise<T> {
   try {
-    const content = file.storageKey === null ? null : await app.ports.mediaStore.get(file.storageKey);
-    if (content) return { name: file.fileName ?? file.mediaType, content };
-    if (file.storageKey !== null) app.log.warn({ fileId: file.fileId }, 'the storage has not the content of a file');
-    const messengerId = file.messengerFileId ?? (file.storageKey === null ? file.fileId : null);
-    if (messengerId === null || !app.ports.messenger.isConfigured()) return null;
-    const fetched = await app.ports.messenger.downloadFile(messengerId);
-    return fetched && { name: file.fileName ?? fetched.name, content: fetched.bytes };
+    return await read();
   } catch (error) {
     if (!(error instanceof MessengerError)) app.log.warn({ err: error }, 'a file could not be read from the storage');
     throw refuse('media_unavailable', 502, 'Failed to download media', { cause: error });

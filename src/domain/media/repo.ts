@@ -29,13 +29,19 @@ export async function insertFile(db: Db, file: NewFile, now: Date): Promise<Medi
   return row ?? null;
 }
 
-/** An id of the messenger that came from outside; a known one stays as it is. */
+/** An id of the messenger that came from outside; a known one stays as it is, and is locked, so that no purge deletes it. In a transaction. */
 export async function insertReceived(db: Db, fileId: string, mediaType: string, source: MediaSource, now: Date): Promise<void> {
   await db.sql(
     `INSERT INTO media_files (file_id, media_type, source, messenger_file_id, is_private, created_at)
-     VALUES ($1, $2, $3, $1, true, $4::timestamptz) ON CONFLICT (file_id) DO NOTHING RETURNING file_id`,
+     VALUES ($1, $2, $3, $1, true, $4::timestamptz)
+     ON CONFLICT (file_id) DO UPDATE SET source = media_files.source RETURNING file_id`,
     [fileId, mediaType, source, now],
   );
+}
+
+/** Locks a file until the transaction ends, so that no purge deletes it meanwhile. @returns false when there is none */
+export async function lockFile(db: Db, fileId: string): Promise<boolean> {
+  return (await db.sql('SELECT file_id FROM media_files WHERE file_id = $1 FOR KEY SHARE', [fileId])).length > 0;
 }
 
 /** Files and bytes that a user has uploaded. */

@@ -3,6 +3,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
 import { moveOrDrop } from '../../core/short-lived.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
+import { keepContestWins } from '../engagement/daily-contests/keep-wins.ts';
 import { forgetMutualContestEvents, renewContestAmounts } from '../engagement/referral-contests/score-referral.ts';
 import { forgetSessionUser } from '../identity/authenticate-user.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -90,6 +91,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   await moveSubscriptions(t, primary, secondary, plan);
   await deleteMutualEarnings(t.db, secondary.id, primary.id);
   await forgetMutualContestEvents(t, secondary.id, primary.id);
+  await keepContestWins(t, secondary.id, primary.id);
   for (const owned of OWNED_COLUMNS) {
     const count = await repo.transferColumn(t.db, owned, secondary.id, primary.id);
     if (count > 0) moved[owned.table] = (moved[owned.table] ?? 0) + count;

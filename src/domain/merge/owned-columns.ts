@@ -17,6 +17,8 @@ export type OwnedColumn = { table: string; column: string } & (
       closes?: string;
       /** A user has one row at most: the secondary's other rows stay when the primary has a row. */
       isOnePerUser?: boolean;
+      /** SQL condition on the names of the secondary's and the primary's equal row under which the primary's is deleted instead. */
+      replaces?: (secondary: string, primary: string) => string;
     }
   | {
       /** The secondary was the author: the column becomes null. */
@@ -63,7 +65,10 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'broadcast_history', column: 'admin_id', on: 'clear' },
   { table: 'pinned_messages', column: 'created_by', on: 'clear' },
   // It is of a chat: where the account that remains has another one, nothing of it is used.
-  { table: 'pinned_deliveries', column: 'user_id', on: 'move_distinct', key: [], isOnePerUser: true },
+  {
+    ...{ table: 'pinned_deliveries', column: 'user_id', on: 'move_distinct', key: [], isOnePerUser: true },
+    replaces: isMoreAdvancedDelivery,
+  },
 
   // Hints about the panel user that the account had; what it missed the next synchronisation finds.
   { table: 'panel_events', column: 'user_id', on: 'delete' },
@@ -109,7 +114,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
     closes: 'is_active = false',
   },
   { table: 'partner_applications', column: 'user_id', on: 'move_distinct', key: [], where: "r.status = 'pending'" },
-  // The prize of an attempt that goes stays where it is.
+  // The prize of an attempt that goes stays where it is. One that has won does not go for one that has not (`merge-accounts.ts`).
   { table: 'contest_attempts', column: 'user_id', on: 'move_distinct', key: ['round_id'] },
   { table: 'poll_responses', column: 'user_id', on: 'move_distinct', key: ['poll_id'] },
   // Events of the two about each other are deleted before, and the sums of the primary are renewed afterwards (`merge-accounts.ts`).
@@ -149,6 +154,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'domain_events', column: 'user_id', on: 'stay', why: 'delivered already, to the sockets of the former account' },
   { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; those of the emptied wallet stay' },
   { table: 'referrer_days', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
+  { table: 'referral_contest_scores', column: 'referrer_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'referrer_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'user_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'user_traffic', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
@@ -157,3 +163,13 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'panel_traffic_users', column: 'user_id', on: 'stay', why: "a copy of the panel's counters for minutes" },
   { table: 'panel_user_details', column: 'user_id', on: 'stay', why: "a copy of the panel's counters for minutes" },
 ];
+
+/**
+ * SQL: of two pinned messages the one in the chat of the messenger account that remains, then the one that is still pinned, then the newer one.
+ * The other one is in a chat that is no longer the user's, or was unpinned.
+ */
+function isMoreAdvancedDelivery(secondary: string, primary: string): string {
+  const messengerId = `(SELECT coalesce(a.messenger_id, b.messenger_id) FROM users a, users b WHERE a.id = ${primary}.user_id AND b.id = ${secondary}.user_id)`;
+  const rank = (row: string) => `(${row}.chat_id IS NOT DISTINCT FROM ${messengerId}, ${row}.is_pinned, ${row}.sent_at)`;
+  return `${rank(secondary)} > ${rank(primary)}`;
+}

@@ -61,20 +61,25 @@ export async function transferColumn(db: Db, owned: OwnedColumn, secondaryId: nu
   }
 }
 
-/** Removes the secondary's rows that would be duplicates of the primary's. */
+/** Removes the secondary's rows that would be duplicates of the primary's, or the primary's rows that they replace. */
 async function removeDuplicates(
   db: Db,
   owned: Extract<OwnedColumn, { on: 'move_distinct' }>,
   ids: readonly number[],
 ): Promise<void> {
-  const { table, column, key, where, closes } = owned;
+  const { table, column, key, where, closes, replaces } = owned;
   const equal = key.map((name) => `p.${name} IS NOT DISTINCT FROM r.${name}`);
   const taken = [`p.${column} = $2::int`, ...equal, ...(where ? [where.replaceAll('r.', 'p.')] : [])].join(' AND ');
   const rows = [`r.${column} = $1::int`, ...(where ? [where] : []), `EXISTS (SELECT 1 FROM ${table} p WHERE ${taken})`].join(
     ' AND ',
   );
   const action = closes ? `UPDATE ${table} r SET ${closes}` : `DELETE FROM ${table} r`;
-  await db.sql(`${action} WHERE ${rows} RETURNING 1 AS removed`, ids);
+  const remove = (condition: string) => db.sql(`${action} WHERE ${condition} RETURNING 1 AS removed`, ids);
+  if (replaces !== undefined) {
+    const better = [`p.${column} = $1::int`, ...equal, replaces('p', 'r')].join(' AND ');
+    await remove(`r.${column} = $2::int AND EXISTS (SELECT 1 FROM ${table} p WHERE ${better})`);
+  }
+  await remove(rows);
 }
 
 /** Whether this user is one of the two, or was invited by one of them, directly or through others. */

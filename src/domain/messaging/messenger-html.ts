@@ -61,8 +61,13 @@ function closingBracket(html: string, from: number): number | null {
 
 /** What the messenger would refuse in a text, the first of it; null = nothing. An empty text is valid. */
 export function htmlProblem(text: string, markup: MessengerMarkup): HtmlProblem | null {
+  return tagProblem(tagsOf(unescapeTags(text, markup)), markup);
+}
+
+/** The first of these tags that the messenger does not know, or that has no end where it should. */
+export function tagProblem(tags: Iterable<Tag>, markup: MessengerMarkup): HtmlProblem | null {
   const open: string[] = [];
-  for (const { name: tag, isClosing, isEmpty, end } of tagsOf(unescapeTags(text, markup))) {
+  for (const { name: tag, isClosing, isEmpty, end } of tags) {
     if (!isKnown(tag, markup)) return { kind: 'unsupported', tag };
     if (end === null) return { kind: 'not_closed', tag };
     if (!isClosing) {
@@ -82,7 +87,9 @@ export function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup)
   return TAGS.has(name) || OPENS_NOTHING.has(name) || name === spoilerTag || name === emojiTag;
 }
 
-const ESCAPED_TAG = /&lt;(\/?)([a-zA-Z][\w-]*)((?:[^<>&]|&(?!lt;|gt;))*)&gt;/g;
+/** A name is taken whole or not at all: tried again with each part of a long name, a text would take a time by the square of its length. */
+const ESCAPED_TAG = /&lt;(\/?)([a-zA-Z][\w-]*)(?![\w-])((?:[^<>&]|&(?!lt;|gt;))*)&gt;/g;
+const ATTRIBUTE = /(?<![\w-])([\w-]+)(?![\w-])\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
 /** Turns entity-escaped tags that messages may have into tags, with the attributes that they may have. Other entities stay. */
 export function unescapeTags(text: string, markup: MessengerMarkup): string {
@@ -109,7 +116,7 @@ export function attributeOf(
 ): string {
   const name = tag === 'a' ? 'href' : tag === 'span' ? 'class' : tag === markup.emojiTag ? markup.emojiIdAttribute : null;
   if (name === null) return '';
-  for (const [, given, double, single] of text.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+  for (const [, given, double, single] of text.matchAll(ATTRIBUTE)) {
     const value = read(double ?? single ?? '');
     if (given?.toLowerCase() !== name) continue;
     return tag === 'a' && !isLink(value, markup) ? '' : ` ${name}="${value.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}"`;

@@ -10,8 +10,11 @@ export type MessengerFailure =
   | { kind: 'chat_not_found' }
   | { kind: 'rate_limited'; retryAfterSeconds: number }
   | { kind: 'rejected' }
-  /** `mayHaveArrived`: there was no answer, but the request may have been carried out. */
-  | { kind: 'unavailable'; mayHaveArrived?: true }
+  /**
+   * `mayHaveArrived`: there was no answer, but the request may have been carried out. `isTokenRefused`: the bot's token is wrong or was
+   * revoked, which says nothing about the request; it is worth trying again because an operator is expected to set a new one.
+   */
+  | { kind: 'unavailable'; mayHaveArrived?: true; isTokenRefused?: true }
   | { kind: 'not_configured' };
 
 export class MessengerError extends Error {
@@ -178,15 +181,19 @@ export interface MessengerPort {
   receiveUpdate(request: MessengerWebhookRequest): MessengerWebhookResult;
 }
 
-export type MailFailure = 'unavailable' | 'rejected' | 'not_configured';
+/** `put_off`: the server takes no mail for this recipient at present, but may take those of others. */
+export type MailFailure = 'unavailable' | 'put_off' | 'rejected' | 'not_configured';
 
 export class MailError extends Error {
   readonly failure: MailFailure;
+  /** Of `unavailable`: the server had the mail, and its answer was lost. */
+  readonly mayHaveArrived: boolean;
 
-  constructor(failure: MailFailure, message: string, options: { cause?: unknown } = {}) {
+  constructor(failure: MailFailure, message: string, options: { cause?: unknown; mayHaveArrived?: boolean } = {}) {
     super(message, { cause: options.cause });
     this.name = 'MailError';
     this.failure = failure;
+    this.mayHaveArrived = options.mayHaveArrived ?? false;
   }
 }
 
@@ -199,7 +206,7 @@ export interface Mail {
 
 export interface MailPort {
   isConfigured(): boolean;
-  /** Resolves when the server has accepted the mail. @throws MailError: `rejected` = do not retry, `unavailable` = try later */
+  /** Resolves when the server has accepted the mail. @throws MailError: `rejected` = do not retry, `unavailable` and `put_off` = try later */
   send(mail: Mail): Promise<void>;
   /** Closes pooled connections at shut-down. */
   close(): void;
@@ -207,7 +214,7 @@ export interface MailPort {
 
 /** Files of this service for the messenger; implemented by the module `media`, which comes later. */
 export interface MessengerFiles {
-  /** What to send for a file id: of this service, or of the messenger itself. @throws Error while the storage is away */
+  /** What to send for a file id: of this service, or of the messenger itself. @throws MessengerError `unavailable` while the storage is away */
   resolve(app: App, fileId: string): Promise<MessengerFile>;
   /** Stores the messenger's id, so that the content is uploaded once. */
   remember(app: App, fileId: string, messengerFileId: string): Promise<void>;

@@ -63,6 +63,18 @@ export async function sendStoredFile(
 ): Promise<{ messageId: number }> {
   const content = await app.ports.messengerFiles.resolve(app, file.fileId);
   const { messageId, fileId } = await app.ports.messenger.sendFile(file.messengerId, file.kind, content, html, options);
-  if (!('fileId' in content) && fileId !== null) await app.ports.messengerFiles.remember(app, file.fileId, fileId);
+  if (!('fileId' in content) && fileId !== null) await rememberFile(app, file.fileId, fileId);
   return { messageId };
+}
+
+/**
+ * Stores the messenger's id of a file. The message is there already: were a failure to do so thrown, the message would be sent a second
+ * time. The next message uploads the file again.
+ */
+export async function rememberFile(app: App, fileId: string, messengerFileId: string): Promise<void> {
+  try {
+    await app.ports.messengerFiles.remember(app, fileId, messengerFileId);
+  } catch (error) {
+    app.log.warn({ err: error }, "the messenger's id of a file could not be stored");
+  }
 }

@@ -15,6 +15,7 @@ import enPartners from '../../../locales/en/partners.json' with { type: 'json' }
 import enPayments from '../../../locales/en/payments.json' with { type: 'json' };
 import enPromo from '../../../locales/en/promo.json' with { type: 'json' };
 import enReceipts from '../../../locales/en/receipts.json' with { type: 'json' };
+import enReports from '../../../locales/en/reports.json' with { type: 'json' };
 import enSubscriptions from '../../../locales/en/subscriptions.json' with { type: 'json' };
 import enWithdrawals from '../../../locales/en/withdrawals.json' with { type: 'json' };
 import ruBackups from '../../../locales/ru/backups.json' with { type: 'json' };
@@ -34,6 +35,7 @@ import ruPartners from '../../../locales/ru/partners.json' with { type: 'json' }
 import ruPayments from '../../../locales/ru/payments.json' with { type: 'json' };
 import ruPromo from '../../../locales/ru/promo.json' with { type: 'json' };
 import ruReceipts from '../../../locales/ru/receipts.json' with { type: 'json' };
+import ruReports from '../../../locales/ru/reports.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
 import ruWithdrawals from '../../../locales/ru/withdrawals.json' with { type: 'json' };
 import { firstCharacters } from '../../core/characters.ts';
@@ -58,6 +60,7 @@ const TEXTS = {
     payments: ruPayments,
     promo: ruPromo,
     receipts: ruReceipts,
+    reports: ruReports,
     subscriptions: ruSubscriptions,
     withdrawals: ruWithdrawals,
   },
@@ -79,6 +82,7 @@ const TEXTS = {
     payments: enPayments,
     promo: enPromo,
     receipts: enReceipts,
+    reports: enReports,
     subscriptions: enSubscriptions,
     withdrawals: enWithdrawals,
   },

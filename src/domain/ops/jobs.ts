@@ -25,7 +25,15 @@ const fault = defineJob({
 /** The row that shows each interval that schedules and jobs of this installation run, and once an hour that the panel answers. */
 const monitoringCycle = defineJob({ name: 'ops.monitoring-cycle', every: monitoringIntervalMs, handle: recordCycle });
 
-export const opsJobs = [purge, fault, monitoringCycle];
+/** Vacuums and analyses the tables of the embedded database that need it; a server does so by itself. */
+const vacuum = defineJob({
+  name: 'ops.vacuum',
+  queue: { expireSeconds: 600 },
+  every: () => 10 * MINUTE_MS,
+  handle: async ({ db }, { signal }) => db.vacuum?.(signal),
+});
+
+export const opsJobs = [purge, fault, monitoringCycle, vacuum];
 
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {

@@ -5,6 +5,7 @@ import { purgeAuditLog } from '../access/purge-audit-log.ts';
 import { purgeRecipients } from '../mass-sends/purge-recipients.ts';
 import { purgeMonitoringLog } from '../monitoring/purge-log.ts';
 import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
+import { purgeFaultNotices } from './report-fault.ts';
 
 const BATCH = 5_000;
 
@@ -26,8 +27,8 @@ const RETENTION_DAYS: readonly { table: string; column: string; days: number }[]
   // Their candidates and the stored list of the panel are deleted with them; a running one has no end yet.
   { table: 'squad_migration_runs', column: 'finished_at', days: 90 },
   { table: 'panel_sync_runs', column: 'finished_at', days: 90 },
-  // With the users of each; a newer reading deletes the older ones of its days.
-  { table: 'panel_traffic_fills', column: 'started_at', days: 1 },
+  // With the users of each; a newer reading deletes the older ones of its days. The daily traffic check needs that of the day before.
+  { table: 'panel_traffic_fills', column: 'started_at', days: 2 },
   // Of users whom the panel no longer has; the rows of others are younger.
   { table: 'traffic_snapshots', column: 'read_at', days: 30 },
   { table: 'traffic_alarms', column: 'notified_at', days: 30 },
@@ -58,6 +59,7 @@ export async function purgeExpired(app: App): Promise<void> {
     admin_audit_log: await purgeAuditLog(app),
     monitoring_logs: await purgeMonitoringLog(app),
     mass_send_recipients: await purgeRecipients(app),
+    service_state: await purgeFaultNotices(app),
   }).filter(([, rows]) => rows > 0);
   if (deleted.length > 0) app.log.info({ deleted: deleted.map(([table, rows]) => `${table} ${rows}`) }, 'old rows purged');
 }

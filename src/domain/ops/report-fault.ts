@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
-import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
+import { addDays, DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { lockState, writeState } from '../../core/service-state.ts';
+import { deleteStates, lockState, writeState } from '../../core/service-state.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
@@ -25,6 +25,10 @@ const PAUSE_MS = {
   refund_refused: DAY_MS,
 } as const;
 
+const KEY_PREFIX = 'fault:';
+/** Longer than any pause. */
+const KEPT_DAYS = 7;
+
 export type FaultKind = keyof typeof PAUSE_MS;
 export const FAULT_KINDS = Object.keys(PAUSE_MS) as readonly FaultKind[];
 
@@ -45,7 +49,7 @@ export async function reportFault(app: App, { kind, source, detail }: Fault): Pr
   await inTransaction(app, async (t) => {
     const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
     if (chat === null) return;
-    const key = `fault:${kind}:${source}`;
+    const key = `${KEY_PREFIX}${kind}:${source}`;
     const { notifiedAt } = await lockState<{ notifiedAt: string }>(t.db, key);
     const now = t.clock.now();
     if (notifiedAt !== undefined && now.getTime() - new Date(notifiedAt).getTime() < PAUSE_MS[kind]) return;
@@ -53,4 +57,9 @@ export async function reportFault(app: App, { kind, source, detail }: Fault): Pr
     const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), `messages.fault_${kind}`, { source, detail });
     await sendMessage(t, { ...chat, html });
   });
+}
+
+/** Deletes the moments of notices that no longer hold back another one; each refund with a fault has its own. @returns how many */
+export function purgeFaultNotices(app: App): Promise<number> {
+  return deleteStates(app.db, KEY_PREFIX, addDays(app.clock.now(), -KEPT_DAYS));
 }

@@ -53,6 +53,8 @@ async function storeEvent(app: App, event: PanelEvent): Promise<PanelEventOutcom
   const happenedAt = event.happenedAt ?? now;
   const age = now.getTime() - happenedAt.getTime();
   if (age > MAX_AGE_MS || age < -MAX_AHEAD_MS) return 'old';
-  const isNew = await repeatWhenLost(app, () => retried(app, () => insertEvent(app.db, event, { happenedAt, now })));
+  const isNew = await repeatWhenLost(app, () =>
+    retried(app, () => insertEvent(app.db, event, { happenedAt, now }, app.jobs.trace())),
+  );
   return isNew ? 'received' : 'repeated';
 }

@@ -27,17 +27,22 @@ export const STORE_EVENT = `
             OR coalesce(s.subscription_url IS DISTINCT FROM $7::text AND $7::text IS NOT NULL, false)
           FROM subscriptions s JOIN owner o ON o.id = s.user_id), false), $8::timestamptz, $9::jsonb, $10::timestamptz
       ON CONFLICT (body_hash) DO NOTHING RETURNING id)
-  SELECT send_job($11, jsonb_build_object('eventId', stored.id)) AS sent FROM stored`;
+  SELECT send_job($11, jsonb_build_object('eventId', stored.id) || $12::jsonb) AS sent FROM stored`;
 
-/** Stores an event once. @returns false when this body is stored already */
-export async function insertEvent(db: Db, event: PanelEvent, moments: { happenedAt: Date; now: Date }): Promise<boolean> {
+/** Stores an event once. @param trace see `JobSender.trace` @returns false when this body is stored already */
+export async function insertEvent(
+  db: Db,
+  event: PanelEvent,
+  moments: { happenedAt: Date; now: Date },
+  trace: Readonly<Record<string, string>>,
+): Promise<boolean> {
   const { name, bodyHash, user, data } = event;
   const names = [user?.panelUuid, user?.shortUuid, user?.messengerId, user?.email, user?.subscriptionUrl].map(
     (value) => value ?? null,
   );
   const stored = await db.sql(STORE_EVENT, [
     ...[bodyHash, name, ...names],
-    ...[moments.happenedAt, JSON.stringify(data), moments.now, QUEUE],
+    ...[moments.happenedAt, JSON.stringify(data), moments.now, QUEUE, JSON.stringify(trace)],
   ]);
   return stored.length > 0;
 }

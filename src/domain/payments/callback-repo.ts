@@ -26,14 +26,17 @@ export const STORE_CALLBACK = `
       WHERE provider_callbacks.processed_at < $6::timestamptz - interval '1 minute'
         AND provider_callbacks.result NOT IN ('credited', 'already_credited', 'refunded')
     RETURNING id)
-  SELECT send_job($7, jsonb_build_object('callbackId', stored.id)) AS sent FROM stored`;
+  SELECT send_job($7, jsonb_build_object('callbackId', stored.id) || $10::jsonb) AS sent FROM stored`;
 
-/** Stores an event with its job, in one statement; one that is stored and waits, or was credited, gets no second job. */
-export async function insertCallback(db: Db, callback: NewCallback): Promise<void> {
+/**
+ * Stores an event with its job, in one statement; one that is stored and waits, or was credited, gets no second job.
+ * @param trace see `JobSender.trace`
+ */
+export async function insertCallback(db: Db, callback: NewCallback, trace: Readonly<Record<string, string>>): Promise<void> {
   const { provider, eventKey, reference, body, subpath, headers, now } = callback;
   await db.sql(STORE_CALLBACK, [
     ...[provider, eventKey, reference.externalId, body, JSON.stringify(headers), now, QUEUE],
-    ...[reference.orderId, subpath],
+    ...[reference.orderId, subpath, JSON.stringify(trace)],
   ]);
 }
 

@@ -48,7 +48,7 @@ export async function receiveProviderCallback(
  * stored after all is found.
  */
 export async function storeCallback(app: App, callback: NewCallback): Promise<void> {
-  await repeatWhenLost(app, () => retried(app, () => insertCallback(app.db, callback)));
+  await repeatWhenLost(app, () => retried(app, () => insertCallback(app.db, callback, app.jobs.trace())));
   app.jobs.wake(['payments.callback']);
 }
 

@@ -112,10 +112,10 @@ export async function hasPayments(db: Db, method: string): Promise<boolean> {
  */
 export function claimForCheck(db: Db, method: string, createdAfter: Date, askedBefore: Date, limit: number): Promise<Payment[]> {
   return db.sql<PaymentRow>(
-    `UPDATE payments SET last_checked_at = $3::timestamptz WHERE id IN (
+    `UPDATE payments SET last_checked_at = $3::timestamptz WHERE id = ANY(ARRAY(
        SELECT id FROM payments WHERE outcome = 'pending' AND created_at >= $2::timestamptz AND method = $1 AND external_id IS NOT NULL
          AND purpose IN ('balance_topup', 'recurrent_topup') AND (last_checked_at IS NULL OR last_checked_at < $3::timestamptz)
-       ORDER BY created_at, id LIMIT $4::int FOR UPDATE SKIP LOCKED)
+       ORDER BY created_at, id LIMIT $4::int FOR UPDATE SKIP LOCKED))
      RETURNING ${PAYMENT.of()}`,
     [method, createdAfter, askedBefore, limit],
   );
@@ -124,9 +124,9 @@ export function claimForCheck(db: Db, method: string, createdAfter: Date, askedB
 /** @returns how many were marked; at most `limit` */
 export async function expirePayments(db: Db, createdBefore: Date, now: Date, limit: number): Promise<number> {
   const rows = await db.sql<{ id: number }>(
-    `UPDATE payments SET outcome = 'expired', updated_at = $2::timestamptz WHERE id IN (
+    `UPDATE payments SET outcome = 'expired', updated_at = $2::timestamptz WHERE id = ANY(ARRAY(
        SELECT id FROM payments WHERE outcome = 'pending' AND created_at < $1::timestamptz ORDER BY created_at LIMIT $3::int
-       FOR UPDATE SKIP LOCKED) AND transaction_id IS NULL
+       FOR UPDATE SKIP LOCKED)) AND transaction_id IS NULL
      RETURNING id`,
     [createdBefore, now, limit],
   );

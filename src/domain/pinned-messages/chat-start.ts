@@ -25,8 +25,8 @@ export async function receiveChatStart(app: App, update: MessengerUpdate): Promi
 }
 
 /**
- * Delivers the active message to a user who starts the chat (job `pinned.start`, spec 05 section 4). The bot shows no menu yet, so
- * that `send_before_menu` changes nothing here. May run any number of times: one update sends one message.
+ * Delivers the active message to a user who starts the chat (job `pinned.start`, spec 05 section 4). The service shows no menu: `send_before_menu`
+ * is for a bot that does and reads it from the active message. May run any number of times: one update sends one message.
  * @throws Error when the messenger is away and the queue is to retry
  */
 export async function deliverAtStart(app: App, { updateId, messengerId }: ChatStart): Promise<void> {

@@ -111,12 +111,12 @@ export type ClaimedReceipt = Receipt & { stateBefore: Receipt['state'] };
  */
 export async function claimDueReceipt(db: Db, now: Date, leaseUntil: Date): Promise<ClaimedReceipt | null> {
   const [row] = await db.sql<ReceiptRow & { stateBefore: Receipt['state'] }>(
-    `UPDATE receipts r SET attempts = r.attempts + 1, next_attempt_at = $2::timestamptz, updated_at = $1::timestamptz,
+    `WITH c AS MATERIALIZED (SELECT d.id, d.state FROM receipts d WHERE d.next_attempt_at <= $1::timestamptz
+       ORDER BY d.created_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED)
+     UPDATE receipts r SET attempts = r.attempts + 1, next_attempt_at = $2::timestamptz, updated_at = $1::timestamptz,
        state = CASE WHEN c.state IN ('queued', 'failed') THEN 'sending' ELSE r.state END,
        sent_at = CASE WHEN c.state IN ('queued', 'failed') THEN $1::timestamptz ELSE r.sent_at END
-     FROM (SELECT d.id, d.state FROM receipts d WHERE d.next_attempt_at <= $1::timestamptz
-       ORDER BY d.created_at, d.id LIMIT 1 FOR UPDATE SKIP LOCKED) c
-     WHERE r.id = c.id RETURNING ${RECEIPT.of('r')}, c.state AS state_before`,
+     FROM c WHERE r.id = c.id RETURNING ${RECEIPT.of('r')}, c.state AS state_before`,
     [now, leaseUntil],
   );
   return row ?? null;

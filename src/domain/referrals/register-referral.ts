@@ -9,7 +9,7 @@ import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey } from '../messaging/texts.ts';
 import { setReferrer } from '../users/account/referral-fields.ts';
 import { REFERRAL_REGISTERED, REFERRAL_REGISTERED_NOTICE } from './events.ts';
-import { findReferralUser, insertPendingEarning, lockPair } from './repo.ts';
+import { findReferralUser, insertPendingEarning, lockPair, lockUsersOfPairs } from './repo.ts';
 import { effectiveCommissionPercent } from './rules.ts';
 import type { ReferralPair, ReferralUser } from './types.ts';
 
@@ -46,6 +46,11 @@ export async function attributeReferral(t: App, pair: ReferralPair): Promise<boo
 /** Takes the locks of an attribution; call it before any other lock of one of the two. */
 export async function lockReferralPair(t: App, pair: ReferralPair): Promise<void> {
   await lockPair(t.db, pair);
+}
+
+/** The same for several at once. */
+export async function lockReferralPairs(t: App, pairs: readonly ReferralPair[]): Promise<void> {
+  await lockUsersOfPairs(t.db, pairs);
 }
 
 /**

@@ -24,6 +24,12 @@ export async function lockPair(db: Db, pair: ReferralPair): Promise<void> {
   }
 }
 
+/** Locks the users of several pairs, by id. */
+export async function lockUsersOfPairs(db: Db, pairs: readonly ReferralPair[]): Promise<void> {
+  const ids = [...new Set(pairs.flatMap(({ referralId, referrerId }) => [referralId, referrerId]))];
+  await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
+}
+
 export async function findReferralUser(db: Db, userId: number): Promise<ReferralUser | null> {
   const [row] = await db.sql<ReferralUser>(
     `SELECT ${USER.of()}, referral_commission_percent::float8 AS commission_percent FROM users WHERE id = $1::int`,

@@ -220,12 +220,12 @@ export function expireBatch(
   { now, limit, isDailyServiceOn }: { now: Date; limit: number; isDailyServiceOn: boolean },
 ): Promise<ExpiredSubscription[]> {
   return db.sql<ExpiredSubscription>(
-    `UPDATE subscriptions e SET status = 'expired', updated_at = $1::timestamptz FROM users o WHERE o.id = e.user_id AND e.id IN (
+    `UPDATE subscriptions e SET status = 'expired', updated_at = $1::timestamptz FROM users o WHERE o.id = e.user_id AND e.id = ANY(ARRAY(
        SELECT s.id FROM subscriptions s JOIN users u ON u.id = s.user_id LEFT JOIN tariffs t ON t.id = s.tariff_id
        WHERE s.status IN ('active', 'trial', 'limited') AND s.end_date <= $1::timestamptz
          AND (u.status = 'active' OR coalesce(t.is_daily, false)) AND NOT ($3::boolean AND ${HANDLED_BY_DAILY_SERVICE})
          AND (s.last_webhook_update_at IS NULL OR s.last_webhook_update_at <= $1::timestamptz - interval '60 seconds')
-       ORDER BY s.end_date, s.id LIMIT $2::int FOR UPDATE OF s SKIP LOCKED)
+       ORDER BY s.end_date, s.id LIMIT $2::int FOR UPDATE OF s SKIP LOCKED))
      RETURNING e.id, e.user_id, o.status, o.messenger_id, CASE WHEN o.email_verified THEN o.email END AS verified_email, o.language`,
     [now, limit, isDailyServiceOn],
   );

@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { attachableFile, knownFile, recordReceived, storedFileId } from '../media/known-files.ts';
+import { attachableFile, keepFile, knownFile, recordReceived, storedFileId } from '../media/known-files.ts';
 import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './announce.ts';
 import { recordSupportAction } from './record-support-action.ts';
 import { insertMessage, insertTicket, isUserBlocked, lastReplyAt, lockTicket, setStatus, setWaitingSince } from './repo.ts';
@@ -42,7 +42,7 @@ export async function openTicket(app: App, actor: UserActor, draft: TicketDraft)
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
     if (await isUserBlocked(t.db, actor.userId, now)) throw refuse('support_blocked', 403, 'Support requests are blocked');
-    checkFile(attachment);
+    await checkFile(t, attachment);
     const ticket = await insertTicket(t.db, actor.userId, draft.title, now);
     const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
     await announceTicket(t, ticket, message);
@@ -64,7 +64,7 @@ export async function postUserMessage(app: App, actor: UserActor, ticketId: numb
     if (ticket.status === 'closed') throw refuse('ticket_closed', 400, 'Cannot add message to closed ticket');
     if (isReplyBlocked(ticket, now)) throw refuse('replies_blocked', 403, 'Replies to this ticket are blocked');
     await checkPause(t, ticketId, now);
-    checkFile(attachment);
+    await checkFile(t, attachment);
     const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
     const after = await setStatus(t.db, ticketId, statusAfterUserMessage(ticket.status), now);
     await setWaitingSince(t.db, ticketId, now);
@@ -83,7 +83,7 @@ export async function answerTicket(app: App, actor: AdminActor, ticketId: number
   return inTransaction(app, async (t) => {
     const ticket = await lockTicket(t.db, ticketId, null);
     if (!ticket) throw ticketNotFound();
-    checkFile(attachment);
+    await checkFile(t, attachment);
     const { message } = await answer(t, actor, ticket, { text: draft.text, attachment });
     t.audit?.record({ before: { status: ticket.status }, after: { status: 'answered', message_id: message.id } });
     return message;
@@ -151,6 +151,7 @@ async function withFile(
   return { ...attachment, fileId: fileId ?? attachment.fileId, isKnown: fileId !== null };
 }
 
-function checkFile(attachment: { fileId: string; isKnown: boolean } | null): void {
-  if (attachment && !attachment.isKnown) throw unknownFile(attachment.fileId);
+/** In the transaction that stores the message. @throws ValidationError 422 */
+async function checkFile(t: App, attachment: { fileId: string; isKnown: boolean } | null): Promise<void> {
+  if (attachment && !(attachment.isKnown && (await keepFile(t, attachment.fileId)))) throw unknownFile(attachment.fileId);
 }

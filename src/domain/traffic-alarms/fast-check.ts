@@ -1,47 +1,32 @@
 import type { App } from '../../core/app.ts';
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
+import { storableText } from '../../core/db/storable-text.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import type { TextParams } from '../messaging/texts.ts';
 import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
 import { storeSnapshots } from './repo.ts';
-import { alarmFilter, fastCheckOf, gbText } from './rules.ts';
-import { sendAlarms } from './send-alarms.ts';
+import { alarmFilter, type FastCheck, fastCheckOf, gbText } from './rules.ts';
+import { sendFoundAlarms } from './send-alarms.ts';
+import { insertViolations } from './violation-repo.ts';
 
 /** The panel gives at most so many users a page. */
 const MAX_PAGE = 1_000;
 /** The settings have no upper bound. */
 const MAX_AT_ONCE = 50;
 const MAX_VALID_MS = 365 * DAY_MS;
-/** Messages are for the heaviest few; the others are only counted. */
+/** Messages are for the heaviest few: of the others only so many are stored. */
 const MAX_KEPT = 1_000;
-
-interface Increase {
-  user: PanelUser;
-  bytes: number;
-}
 
 /**
  * Compares the used traffic of every panel user with the last reading, which is stored, and tells the administrators who used too much
  * since (job `traffic.fast-check`). Where the panel gives no answer any more, it ends with what it has found; each user's next reading is
- * compared with the last one of that user.
+ * compared with the last one of that user. What is found is written with the readings: a process that ends before the messages loses none.
  */
 export async function checkUsedTraffic(app: App, signal: AbortSignal): Promise<void> {
   const check = fastCheckOf(app.settings);
   if (check === null || app.ports.panel.configurationError() !== null) return;
-  const found = await readIncreases(app, check.thresholdBytes, signal);
-  if (found.length === 0) return;
-  const names = await nodeNames(app);
-  const violations = found.map(({ user, bytes }) => ({
-    panelUuid: user.uuid,
-    bytes,
-    values: {
-      user: nameOf(user),
-      uuid: user.uuid,
-      node: (user.lastConnectedNodeUuid !== null && names.get(user.lastConnectedNodeUuid)) || '—',
-      minutes: check.intervalMs / MINUTE_MS,
-      used: gbText(bytes),
-      threshold: gbText(check.thresholdBytes),
-    },
-  }));
-  await sendAlarms(app, 'operations.traffic_fast', violations);
+  await storeIncreases(app, check, await nodeNames(app), signal);
+  await sendFoundAlarms(app, app.clock.now());
 }
 
 async function nodeNames(app: App): Promise<ReadonlyMap<string, string>> {
@@ -53,27 +38,38 @@ async function nodeNames(app: App): Promise<ReadonlyMap<string, string>> {
   }
 }
 
-/** The heaviest increases of those whom the settings do not leave out. Reads some pages of the panel's users at once. */
-async function readIncreases(app: App, thresholdBytes: number, signal: AbortSignal): Promise<Increase[]> {
+/** Stores the heaviest increases of those whom the settings do not leave out. Reads some pages of the panel's users at once. */
+async function storeIncreases(
+  app: App,
+  check: FastCheck,
+  names: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<void> {
   const { panel } = app.ports;
   const { excludedUsers, countsNode } = alarmFilter(app.settings);
   const size = Math.min(app.settings.get('TRAFFIC_CHECK_BATCH_SIZE'), MAX_PAGE);
   const validMs = Math.min(app.settings.get('TRAFFIC_SNAPSHOT_TTL_HOURS') * HOUR_MS, MAX_VALID_MS);
-  let found: Increase[] = [];
+  /** Bytes of the heaviest ones, the heaviest first. */
+  let heaviest: number[] = [];
 
   const readPage = async (start: number): Promise<number> => {
     const { users, total } = await panel.listUsers({ start, size });
     const now = app.clock.now();
     const moments = { now, validFrom: addMs(now, -validMs), refreshBefore: addMs(now, -validMs / 4) };
     const rows = users.map(({ uuid, usedTrafficBytes }) => ({ panelUuid: uuid, usedBytes: usedTrafficBytes }));
-    const increases = await storeSnapshots(app.db, rows, { ...moments, thresholdBytes });
     const byUuid = new Map(users.map((user) => [user.uuid.toLowerCase(), user]));
-    const counted = increases.flatMap(({ panelUuid, increaseBytes }) => {
-      const user = byUuid.get(panelUuid);
-      const isCounted = user && !excludedUsers.has(panelUuid) && countsNode(user.lastConnectedNodeUuid);
-      return isCounted ? [{ user, bytes: increaseBytes }] : [];
+    const stored = await inTransaction(app, async (t) => {
+      const increases = await storeSnapshots(t.db, rows, { ...moments, thresholdBytes: check.thresholdBytes });
+      const violations = increases.flatMap(({ panelUuid, increaseBytes: bytes }) => {
+        const user = byUuid.get(panelUuid);
+        const isCounted = user && !excludedUsers.has(panelUuid) && countsNode(user.lastConnectedNodeUuid);
+        const isHeavy = heaviest.length < MAX_KEPT || bytes > heaviest.at(-1)!;
+        return isCounted && isHeavy ? [{ panelUuid, bytes, texts: textsOf(user, bytes, check, names) }] : [];
+      });
+      await insertViolations(t.db, violations, now);
+      return violations;
     });
-    found = [...found, ...counted].sort((a, b) => b.bytes - a.bytes).slice(0, MAX_KEPT);
+    heaviest = [...heaviest, ...stored.map(({ bytes }) => bytes)].sort((a, b) => b - a).slice(0, MAX_KEPT);
     return total;
   };
 
@@ -99,7 +95,17 @@ async function readIncreases(app: App, thresholdBytes: number, signal: AbortSign
   };
   const atOnce = Math.min(app.settings.get('TRAFFIC_CHECK_CONCURRENCY'), MAX_AT_ONCE);
   await Promise.all(Array.from({ length: atOnce }, work));
-  return found;
+}
+
+function textsOf(user: PanelUser, bytes: number, check: FastCheck, names: ReadonlyMap<string, string>): TextParams {
+  return {
+    user: storableText(nameOf(user)),
+    uuid: user.uuid,
+    node: storableText((user.lastConnectedNodeUuid !== null && names.get(user.lastConnectedNodeUuid)) || '—'),
+    minutes: check.intervalMs / MINUTE_MS,
+    used: gbText(bytes),
+    threshold: gbText(check.thresholdBytes),
+  };
 }
 
 function nameOf({ username, messengerId, email }: PanelUser): string {

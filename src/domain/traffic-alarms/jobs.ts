@@ -1,15 +1,16 @@
-import { MINUTE_MS } from '../../core/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
 import { checkDailyTraffic } from './daily-check.ts';
 import { checkUsedTraffic } from './fast-check.ts';
 import { fastCheckOf } from './rules.ts';
+import { LONGEST_CHECK_MS, sendLeftAlarms } from './send-alarms.ts';
 
 const OFF_MS = 10 * MINUTE_MS;
 
 /** Reads all users of the panel: a million of them take some minutes. */
 const fast = defineJob({
   name: 'traffic.fast-check',
-  queue: { expireSeconds: 1_800 },
+  queue: { expireSeconds: LONGEST_CHECK_MS / SECOND_MS },
   every: (app) => fastCheckOf(app.settings)?.intervalMs ?? OFF_MS,
   handle: (app, { signal }) => checkUsedTraffic(app, signal),
 });
@@ -17,4 +18,7 @@ const fast = defineJob({
 /** Looks every minute whether the check of the day is due. */
 const daily = defineJob({ name: 'traffic.daily-check', every: () => MINUTE_MS, handle: checkDailyTraffic });
 
-export const trafficAlarmJobs = [fast, daily];
+/** Looks whether a check has left alarms behind. */
+const send = defineJob({ name: 'traffic.send-alarms', every: () => MINUTE_MS, handle: sendLeftAlarms });
+
+export const trafficAlarmJobs = [fast, daily, send];

@@ -46,20 +46,34 @@ export async function claimAlarm(db: Db, panelUuid: string, now: Date, notifiedB
 
 export interface UserOfDay {
   panelUuid: string;
-  totalBytes: number;
-  nodeBytes: Record<string, number>;
+  /** Node uuid to bytes, of the readings that count and of those that are taken off. */
+  added: Record<string, number>[];
+  removed: Record<string, number>[];
   messengerId: number | null;
   username: string | null;
   email: string | null;
 }
 
-/** Users of a reading with at least so much traffic, most first. */
-export function listHeavyUsers(db: Db, fillId: number, thresholdBytes: number, limit: number): Promise<UserOfDay[]> {
+/**
+ * Users with at least so much traffic in some readings together, less that in others, most first.
+ * @param fills ids of readings that count, and of readings of which a part of those consists
+ */
+export function listHeavyUsers(
+  db: Db,
+  { added, removed }: { added: readonly number[]; removed: readonly number[] },
+  thresholdBytes: number,
+  limit: number,
+): Promise<UserOfDay[]> {
+  const nodesOf = (fills: string) => `(SELECT coalesce(jsonb_agg(r.node_bytes), '[]') FROM panel_traffic_users r
+    WHERE r.fill_id = ANY(${fills}::int[]) AND r.user_id = h.user_id)`;
   return db.sql<UserOfDay>(
-    `SELECT u.vpnpanel_uuid AS panel_uuid, r.total_bytes, r.node_bytes, u.messenger_id, u.username, u.email
-     FROM panel_traffic_users r JOIN users u ON u.id = r.user_id
-     WHERE r.fill_id = $1::int AND r.total_bytes >= $2::bigint AND u.vpnpanel_uuid IS NOT NULL
-     ORDER BY r.total_bytes DESC, r.user_id LIMIT $3::int`,
-    [fillId, Math.ceil(thresholdBytes), limit],
+    `SELECT u.vpnpanel_uuid AS panel_uuid, ${nodesOf('$1')} AS added, ${nodesOf('$2')} AS removed, u.messenger_id, u.username, u.email
+     FROM (
+       SELECT r.user_id, sum(CASE WHEN r.fill_id = ANY($1::int[]) THEN r.total_bytes ELSE -r.total_bytes END) AS bytes
+       FROM panel_traffic_users r WHERE r.fill_id = ANY($1::int[] || $2::int[])
+       GROUP BY r.user_id HAVING sum(CASE WHEN r.fill_id = ANY($1::int[]) THEN r.total_bytes ELSE -r.total_bytes END) >= $3::bigint
+       ORDER BY bytes DESC, r.user_id LIMIT $4::int) h
+     JOIN users u ON u.id = h.user_id WHERE u.vpnpanel_uuid IS NOT NULL ORDER BY h.bytes DESC, h.user_id`,
+    [[...added], [...removed], Math.ceil(thresholdBytes), limit],
   );
 }

@@ -31,8 +31,14 @@ export function alarmFilter(settings: SettingsReader): AlarmFilter {
   };
 }
 
+/** How often used traffic is compared, and from which increase on the administrators are told. */
+export interface FastCheck {
+  intervalMs: number;
+  thresholdBytes: number;
+}
+
 /** The check of used traffic: the fast one, else the older one of some hours; null while both are off. */
-export function fastCheckOf(settings: SettingsReader): { intervalMs: number; thresholdBytes: number } | null {
+export function fastCheckOf(settings: SettingsReader): FastCheck | null {
   if (settings.get('TRAFFIC_FAST_CHECK_ENABLED')) {
     const minutes = settings.get('TRAFFIC_FAST_CHECK_INTERVAL_MINUTES');
     return { intervalMs: minutes * MINUTE_MS, thresholdBytes: settings.get('TRAFFIC_FAST_CHECK_THRESHOLD_GB') * GB };

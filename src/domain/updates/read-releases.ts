@@ -1,7 +1,8 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
-import { HOUR_MS } from '../../core/clock.ts';
+import { HOUR_MS, SECOND_MS } from '../../core/clock.ts';
 import { readState, writeState } from '../../core/service-state.ts';
-import { drop, putIfAbsent } from '../../core/short-lived.ts';
+import { drop, peek, putIfAbsent } from '../../core/short-lived.ts';
 import { notifyOfUpdate } from './notify-of-update.ts';
 import type { Release } from './ports.ts';
 import { isNewer } from './versions.ts';
@@ -31,6 +32,9 @@ const FRESH_MS = HOUR_MS;
 const SHOWN = 10;
 /** Longer than a reading takes, in case that its process dies. */
 const CLAIM_SECONDS = 20;
+/** A reading has ended after this time. */
+const LONGEST_READING_MS = 11 * SECOND_MS;
+const LOOK_MS = 100;
 
 /** Releases of both projects, read again when they are an hour old; failures leave the last list (spec 06 section 14). Never throws for them. */
 export async function readReleases(app: App): Promise<Record<Project, ProjectReleases>> {
@@ -61,15 +65,17 @@ function repoOf(app: App, project: Project): string | null {
   return names.length === 2 && names.every((name) => /^(?!\.{1,2}$)[\w.-]{1,100}$/.test(name)) ? repo : null;
 }
 
-/** The stored list if it is younger than `freshMs`, else a new one. One caller at a time reads a new one, the others get the stored one. */
+/**
+ * The stored list if it is younger than `freshMs`, else a new one. One caller at a time reads a new one; the others get the stored one, or
+ * wait for the first list of all.
+ */
 async function listOf(app: App, project: Project, freshMs: number): Promise<Release[]> {
   const repo = repoOf(app, project);
   if (repo === null) return [];
-  const key = `updates:${project}`;
-  const stored = await readState<StoredList>(app.db, key);
-  const known = stored?.repo === repo ? stored : null;
-  const isFresh = known !== null && app.clock.now().getTime() - Date.parse(known.fetchedAt) < freshMs;
-  if (isFresh || !(await putIfAbsent(app, key, {}, CLAIM_SECONDS))) return known?.releases ?? [];
+  const known = await storedList(app, project, repo);
+  if (known !== null && app.clock.now().getTime() - Date.parse(known.fetchedAt) < freshMs) return known.releases;
+  const key = keyOf(project);
+  if (!(await putIfAbsent(app, key, {}, CLAIM_SECONDS))) return (known ?? (await awaitList(app, project, repo)))?.releases ?? [];
   try {
     const releases = await app.ports.releases.listReleases(repo);
     await writeState(app.db, key, { repo, releases, fetchedAt: app.clock.now().toISOString() } satisfies StoredList);
@@ -81,4 +87,23 @@ async function listOf(app: App, project: Project, freshMs: number): Promise<Rele
   } finally {
     await drop(app, key);
   }
+}
+
+const keyOf = (project: Project) => `updates:${project}`;
+
+async function storedList(app: App, project: Project, repo: string): Promise<StoredList | null> {
+  const stored = await readState<StoredList>(app.db, keyOf(project));
+  return stored?.repo === repo ? stored : null;
+}
+
+/** Waits for the list that another caller reads; null when it could not read one. */
+async function awaitList(app: App, project: Project, repo: string): Promise<StoredList | null> {
+  for (let waited = 0; waited < LONGEST_READING_MS; waited += LOOK_MS) {
+    await wait(LOOK_MS, undefined, { ref: false });
+    const isReading = (await peek(app, keyOf(project))) !== null;
+    // Looked for after the claim, which is dropped after the list is stored.
+    const list = await storedList(app, project, repo);
+    if (list !== null || !isReading) return list;
+  }
+  return null;
 }

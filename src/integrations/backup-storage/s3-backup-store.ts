@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { S3Bucket } from '../../core/env-s3.ts';
+import type { Tracing } from '../../core/telemetry/tracing.ts';
 import type { BackupStore } from '../../domain/backups/ports.ts';
 import { connectS3 } from '../media-storage/s3-store.ts';
 
@@ -8,10 +9,10 @@ const PREFIX = 'backups/';
 const PART_BYTES = 64 * 1024 * 1024;
 
 /** Copies of backups in a bucket, under `backups/`. What is larger than a part is sent in parts, so that it appears whole or not at all. */
-export function s3BackupStore(settings: S3Bucket): BackupStore {
+export function s3BackupStore(settings: S3Bucket, tracing?: Tracing): BackupStore {
   return {
     put: async (name, path, sizeBytes) => {
-      const { library, client } = await connectS3(settings);
+      const { library, client } = await connectS3(settings, { system: 'backup_storage', tracing });
       const place = { Bucket: settings.bucket, Key: `${PREFIX}${name}` };
       const file = await open(path, 'r');
       try {

@@ -1,4 +1,6 @@
 import { type HttpClient, OutboundError } from '../../core/http/http-client.ts';
+import { isCertainlyUnsent } from '../../core/http/unsent.ts';
+import type { Tracing } from '../../core/telemetry/tracing.ts';
 import { type Mail, MailError, type MailPort } from '../../domain/messaging/ports.ts';
 import type { MailConnection, SandboxMailConnection } from './connection.ts';
 import { SmtpSender } from './smtp-transport.ts';
@@ -8,11 +10,12 @@ export interface MailOptions {
   http: HttpClient;
   /** Read on every mail; null = nothing configured. */
   connection: () => MailConnection | null;
+  tracing?: Tracing | undefined;
 }
 
 /** Mail over SMTP or into the sandbox's mailbox, by the kind of the connection (spec 05 section 11.1). */
-export function createMailPort({ http, connection }: MailOptions): MailPort {
-  const smtp = new SmtpSender();
+export function createMailPort({ http, connection, tracing }: MailOptions): MailPort {
+  const smtp = new SmtpSender(tracing);
   return {
     isConfigured: () => connection() !== null,
     send: async (mail) => {
@@ -47,7 +50,8 @@ async function sendToSandbox(http: HttpClient, connection: SandboxMailConnection
       throw new MailError(response.status >= 500 ? 'unavailable' : 'rejected', `The mailbox answered ${response.status}`);
     }
   } catch (error) {
-    if (error instanceof OutboundError) throw new MailError('unavailable', 'The mailbox did not answer', { cause: error });
-    throw error;
+    if (!(error instanceof OutboundError)) throw error;
+    const mayHaveArrived = !isCertainlyUnsent(error);
+    throw new MailError('unavailable', 'The mailbox did not answer', { cause: error, mayHaveArrived });
   }
 }

@@ -1,21 +1,24 @@
-import nodemailer from 'nodemailer';
+import { Readable } from 'node:stream';
+import nodemailer, { type SendMailOptions } from 'nodemailer';
+import type MailMessage from 'nodemailer/lib/mailer/mail-message.js';
 import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
-import { type Mail, MailError } from '../../domain/messaging/ports.ts';
+import { NO_TRACING, type Tracing } from '../../core/telemetry/tracing.ts';
+import { type Mail, MailError, type MailFailure } from '../../domain/messaging/ports.ts';
+import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import type { SmtpConnection } from './connection.ts';
 
+/** Nothing of the mail, and neither the server nor its user. */
+const SPAN = { 'peer.service': 'mail', 'network.protocol.name': 'smtp' };
+
 const TIMEOUT_MS = 30_000;
-const IMPLICIT_TLS_PORT = 465;
 
 /** Pool options of a connection (spec 05 section 11.1). */
 function poolOptions(connection: SmtpConnection): SMTPPool.Options {
-  const secure = connection.port === IMPLICIT_TLS_PORT;
   return {
     pool: true,
     host: connection.host,
     port: connection.port,
-    secure,
-    requireTLS: !secure && connection.useTls,
-    ignoreTLS: !secure && !connection.useTls,
+    ...smtpTlsOptions(connection),
     // The transport signs in only if the server offers AUTH.
     ...(connection.user && connection.password ? { auth: { user: connection.user, pass: connection.password } } : {}),
     connectionTimeout: TIMEOUT_MS,
@@ -28,22 +31,54 @@ function poolOptions(connection: SmtpConnection): SMTPPool.Options {
   };
 }
 
+interface WatchedMail extends SendMailOptions {
+  /** The server has asked for the content: from then on it may have the mail, whatever becomes of the connection. */
+  onContent: () => void;
+}
+
+/** The content is read when the server has accepted sender and recipient (its answer 354), and not before. */
+function watchContent({ data, message }: MailMessage<SMTPPool.SentMessageInfo>, done: (error?: Error | null) => void): void {
+  message.processFunc((content) => Readable.from(announced(content, (data as WatchedMail).onContent), { objectMode: false }));
+  done();
+}
+
+async function* announced(content: Readable, onContent: () => void): AsyncGenerator<unknown> {
+  onContent();
+  yield* content;
+}
+
 /** Sends over pooled connections; the pool is rebuilt when the settings change. */
 export class SmtpSender {
+  readonly #tracing: Tracing;
   #pool: { key: string; transport: nodemailer.Transporter<SMTPPool.SentMessageInfo> } | null = null;
 
+  constructor(tracing: Tracing = NO_TRACING) {
+    this.#tracing = tracing;
+  }
+
   /** @throws MailError */
-  async send(connection: SmtpConnection, mail: Mail): Promise<void> {
+  send(connection: SmtpConnection, mail: Mail): Promise<void> {
+    return this.#tracing.inSpan('client', 'SEND mail', SPAN, () => this.#send(connection, mail));
+  }
+
+  async #send(connection: SmtpConnection, mail: Mail): Promise<void> {
+    let hasContent = false;
+    const watched: WatchedMail = {
+      from: { name: connection.fromName, address: connection.fromEmail },
+      to: { name: '', address: mail.to },
+      subject: mail.subject,
+      text: mail.text,
+      html: mail.html,
+      onContent: () => {
+        hasContent = true;
+      },
+    };
     try {
-      await this.#transport(connection).sendMail({
-        from: { name: connection.fromName, address: connection.fromEmail },
-        to: { name: '', address: mail.to },
-        subject: mail.subject,
-        text: mail.text,
-        html: mail.html,
-      });
+      await this.#transport(connection).sendMail(watched);
     } catch (error) {
-      throw new MailError(failureOf(error), 'The mail server did not accept the mail', { cause: error });
+      // Every answer of the server says that it has not taken the mail; only a lost one leaves that open.
+      const mayHaveArrived = hasContent && !(error as { responseCode?: number }).responseCode;
+      throw new MailError(failureOf(error), 'The mail server did not accept the mail', { cause: error, mayHaveArrived });
     }
   }
 
@@ -56,15 +91,18 @@ export class SmtpSender {
     const key = JSON.stringify(connection);
     if (this.#pool?.key !== key) {
       this.close();
-      this.#pool = { key, transport: nodemailer.createTransport(poolOptions(connection)) };
+      const transport = nodemailer.createTransport(poolOptions(connection));
+      transport.use('stream', watchContent);
+      this.#pool = { key, transport };
     }
     return this.#pool.transport;
   }
 }
 
-/** A 5xx about this mail or its envelope is final; errors of sign-in and connection may be temporary. */
-function failureOf(error: unknown): 'rejected' | 'unavailable' {
+/** A 5xx about this mail or its envelope is final, a 4xx about its envelope is for later; errors of sign-in and connection may be temporary. */
+function failureOf(error: unknown): MailFailure {
   const { code, responseCode } = error as { code?: string; responseCode?: number };
-  const aboutMail = code === 'EENVELOPE' || code === 'EMESSAGE';
-  return aboutMail && (responseCode === undefined || responseCode >= 500) ? 'rejected' : 'unavailable';
+  if (code !== 'EENVELOPE' && code !== 'EMESSAGE') return 'unavailable';
+  if (responseCode === undefined || responseCode >= 500) return 'rejected';
+  return code === 'EENVELOPE' ? 'put_off' : 'unavailable';
 }

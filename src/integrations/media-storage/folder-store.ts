@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { MediaStore } from '../../domain/media/ports.ts';
 
 const KEY = /^[\w-]{16,64}$/;
+const HEAD_BYTES = 16;
+/** What an interrupted `put` leaves. */
+const PART = /^[\w-]{16,64}\.[0-9a-f]{12}\.part$/;
 
 /** Files in a folder, in sub-folders by the first two characters of the key. A file appears whole or not at all, also after a crash. */
 export function folderStore(folder: string): MediaStore {
@@ -31,15 +34,32 @@ export function folderStore(folder: string): MediaStore {
       }
       await syncFolder(dirname(path));
     },
-    get: async (key) => {
+    get: async (key) => unlessMissing(readFile(pathOf(key))),
+    look: async (key) => {
+      const file = await unlessMissing(open(pathOf(key), 'r'));
+      if (file === null) return null;
       try {
-        return await readFile(pathOf(key));
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-        throw error;
+        const { size } = await file.stat();
+        const { bytesRead, buffer } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+        return { size, head: buffer.subarray(0, bytesRead) };
+      } finally {
+        await file.close();
       }
     },
-    delete: (key) => rm(pathOf(key), { force: true }),
+    open: async (key, range) => {
+      const file = await unlessMissing(open(pathOf(key), 'r'));
+      return file?.createReadStream(range ? { start: range.first, end: range.last } : {}) ?? null;
+    },
+    delete: (key) => rm(PART.test(key) ? join(folder, key.slice(0, 2), key) : pathOf(key), { force: true }),
+    list: async function* () {
+      for await (const path of filesBelow(folder)) {
+        const key = basename(path);
+        if (!KEY.test(key) && !PART.test(key)) continue;
+        // Null: it was deleted or renamed since.
+        const found = await unlessMissing(stat(path));
+        if (found !== null) yield { key, storedAt: found.mtime };
+      }
+    },
   };
 }
 
@@ -51,5 +71,26 @@ async function syncFolder(path: string): Promise<void> {
     await folder.sync();
   } finally {
     await folder.close();
+  }
+}
+
+/** Files of the sub-folders. */
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  const entries = await unlessMissing(opendir(folder));
+  if (entries === null) return;
+  for await (const entry of entries) {
+    if (!entry.isDirectory()) continue;
+    for await (const file of await opendir(join(folder, entry.name))) {
+      if (file.isFile()) yield join(folder, entry.name, file.name);
+    }
+  }
+}
+
+async function unlessMissing<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
 }

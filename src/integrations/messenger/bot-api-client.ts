@@ -1,5 +1,6 @@
 import type { ApiMethods, Opts } from '@grammyjs/types';
 import { type HttpClient, OutboundError } from '../../core/http/http-client.ts';
+import { isCertainlyUnsent } from '../../core/http/unsent.ts';
 import { MessengerError, type MessengerFailure } from '../../domain/messaging/ports.ts';
 import type { EncodedForm } from './multipart-form.ts';
 import { PaceExceeded, SendPacer } from './send-pacer.ts';
@@ -25,7 +26,7 @@ interface Answer {
   ok?: boolean;
   result?: unknown;
   description?: string;
-  parameters?: { retry_after?: number };
+  parameters?: { retry_after?: number; migrate_to_chat_id?: number };
 }
 
 interface Pace {
@@ -35,12 +36,27 @@ interface Pace {
 
 const json = (payload: unknown): EncodedForm => ({ contentType: 'application/json', body: JSON.stringify(payload) });
 
+type WithoutChat<M extends Method> = Omit<Opts<never>[M], 'chat_id'>;
+
+/** The chat has another id now. */
+class ChatMoved extends MessengerError {
+  readonly to: number;
+
+  constructor(to: number, message: string) {
+    super({ kind: 'rejected' }, message);
+    this.to = to;
+  }
+}
+
 /** One Bot API client for the whole process: pacing, 429 and error classes in one place (spec 05 sections 3.5 and 15). */
 export class BotApiClient {
   readonly #http: HttpClient;
   readonly #fileHttp: HttpClient;
   readonly #connection: () => BotApiConnection | null;
   readonly #pacer: SendPacer;
+  readonly #onMoved: (from: number, to: number) => void;
+  /** Groups that the messenger has given another id, as its refusals say. */
+  readonly #movedTo = new Map<number, number>();
 
   /** @param options.http must be built with `retries: 0`: a 429 has to reach the pacer, and a send must not be repeated without knowing its result */
   constructor(options: {
@@ -48,21 +64,48 @@ export class BotApiClient {
     fileHttp?: HttpClient;
     connection: () => BotApiConnection | null;
     pacer?: SendPacer;
+    onMoved?: (from: number, to: number) => void;
   }) {
     this.#http = options.http;
     this.#fileHttp = options.fileHttp ?? options.http;
     this.#connection = options.connection;
     this.#pacer = options.pacer ?? new SendPacer();
+    this.#onMoved = options.onMoved ?? (() => undefined);
   }
 
   /** A call that puts a message into a chat: waits for its turn. @throws MessengerError */
-  async send<M extends Method>(method: M, chatId: number, payload: Opts<never>[M], pace: Pace = {}): Promise<Result<M>> {
-    return this.#perform(method, json(payload), () => this.#pacer.takeTurn(chatId, pace.isPaced));
+  async send<M extends Method>(method: M, chatId: number, payload: WithoutChat<M>, pace: Pace = {}): Promise<Result<M>> {
+    return this.#toChat(chatId, (chat) =>
+      this.#perform(method, json({ chat_id: chat, ...payload }), () => this.#pacer.takeTurn(chat, pace.isPaced)),
+    );
   }
 
-  /** The same with a file. @throws MessengerError */
-  async sendForm<M extends Method>(method: M, chatId: number, form: EncodedForm, pace: Pace = {}): Promise<Result<M>> {
-    return this.#perform(method, form, () => this.#pacer.takeTurn(chatId, pace.isPaced), this.#fileHttp);
+  /** The same with a file. @param form makes the body for the id of the chat @throws MessengerError */
+  async sendForm<M extends Method>(
+    method: M,
+    chatId: number,
+    form: (chatId: number) => EncodedForm,
+    pace: Pace = {},
+  ): Promise<Result<M>> {
+    return this.#toChat(chatId, (chat) =>
+      this.#perform(method, form(chat), () => this.#pacer.takeTurn(chat, pace.isPaced), this.#fileHttp),
+    );
+  }
+
+  /**
+   * A group gets another id when it becomes a supergroup, for example with its first topics. The refusal names it, so what is meant for
+   * the old id goes there: settings keep the old one until an operator changes them.
+   */
+  async #toChat<T>(chatId: number, send: (chatId: number) => Promise<T>): Promise<T> {
+    const known = this.#movedTo.get(chatId) ?? chatId;
+    try {
+      return await send(known);
+    } catch (error) {
+      if (!(error instanceof ChatMoved)) throw error;
+      this.#movedTo.set(chatId, error.to);
+      this.#onMoved(chatId, error.to);
+      return send(error.to);
+    }
   }
 
   /** Content of a file by the path that `getFile` returned; null when it is gone or larger than the client reads. @throws MessengerError */
@@ -127,31 +170,19 @@ export class BotApiClient {
     if (response.status === 200 && answer?.ok === true) return answer.result;
     const failure = classify(response.status, answer, response.headers['retry-after']);
     if (failure.kind === 'rate_limited') this.#pacer.pause(failure.retryAfterSeconds);
-    throw new MessengerError(failure, `${method} was answered ${response.status}: ${answer?.description ?? 'no description'}`);
+    const problem = `${method} was answered ${response.status}: ${answer?.description ?? 'no description'}`;
+    const movedTo = answer?.parameters?.migrate_to_chat_id;
+    throw Number.isSafeInteger(movedTo) ? new ChatMoved(movedTo!, problem) : new MessengerError(failure, problem);
   }
 }
 
 /** The error without its cause, whose URL contains the bot's token. */
 function withoutUrl(error: unknown, call: string): unknown {
   if (!(error instanceof OutboundError)) return error;
-  const failure: MessengerFailure = mayHaveArrived(error)
-    ? { kind: 'unavailable', mayHaveArrived: true }
-    : { kind: 'unavailable' };
+  const failure: MessengerFailure = isCertainlyUnsent(error)
+    ? { kind: 'unavailable' }
+    : { kind: 'unavailable', mayHaveArrived: true };
   return new MessengerError(failure, `No answer to ${call}: ${error.failure}`);
-}
-
-/** Failures before the connection is established; after any other one the messenger may have received the request. */
-const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ECONNECTTIMEOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-]);
-
-function mayHaveArrived({ failure, cause }: OutboundError): boolean {
-  if (failure === 'circuit_open' || failure === 'blocked') return false;
-  return !(cause instanceof Error && 'code' in cause && NOT_CONNECTED.has(cause.code));
 }
 
 function parseAnswer(text: string): Answer | null {
@@ -170,6 +201,8 @@ function classify(status: number, answer: Answer | null, retryAfterHeader: strin
     const seconds = Number(answer?.parameters?.retry_after ?? retryAfterHeader);
     return { kind: 'rate_limited', retryAfterSeconds: Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : 1 };
   }
+  // The method exists, so a 404 is a token that the messenger does not know.
+  if (status === 401 || status === 404) return { kind: 'unavailable', isTokenRefused: true };
   if (/chat not found|user not found|participant_id_invalid/.test(description)) return { kind: 'chat_not_found' };
   if (status === 403 || /bot was blocked|user is deactivated/.test(description)) return { kind: 'blocked' };
   if (!answer || status >= 500 || status < 400) return { kind: 'unavailable' };

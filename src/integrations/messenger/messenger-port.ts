@@ -36,6 +36,8 @@ export interface MessengerOptions {
   /** For files, which take longer. Default: `http`. */
   fileHttp?: HttpClient;
   pacer?: SendPacer;
+  /** Told of a group that has another id now; messages to the old one go there while this process runs. */
+  onMoved?: (from: number, to: number) => void;
 }
 
 /** The messenger over the Bot API (spec 05 section 15). */
@@ -49,7 +51,6 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
     linkTo: (username) => `https://t.me/${username}`,
     sendMessage: async (chatId, html, options = {}) => {
       const payload = {
-        chat_id: chatId,
         text: html,
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
@@ -63,13 +64,13 @@ export function createMessengerPort(options: MessengerOptions): MessengerPort {
       const method = FILE_METHODS[kind];
       const message =
         'fileId' in file
-          ? await client.send(
+          ? await client.send(method, chatId, { [kind]: file.fileId, ...caption, ...placed(options) } as never, options)
+          : await client.sendForm(
               method,
               chatId,
-              { chat_id: chatId, [kind]: file.fileId, ...caption, ...placed(options) } as never,
+              (chat) => fileForm(chat, kind, file, { ...caption, ...placed(options) }),
               options,
-            )
-          : await client.sendForm(method, chatId, fileForm(chatId, kind, file, { ...caption, ...placed(options) }), options);
+            );
       return { messageId: message.message_id, ...idsOf(message, kind) };
     },
     hasFile: async (fileId) => {

@@ -66,9 +66,9 @@ export const backupsRouter = router({
     .input(fromWire(BackupPath))
     .output(z.unknown())
     .query(async ({ ctx, input }) => {
-      const { name, size, content } = await downloadBackup(ctx.app, input.filename);
+      const { name, content } = await downloadBackup(ctx.app, input.filename);
       return fileReply({
-        ...{ filename: name, contentType: 'application/octet-stream', body: content, contentLength: size },
+        ...{ filename: name, contentType: 'application/octet-stream', body: content, acceptsRanges: true },
         headers: { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
       });
     }),

@@ -157,21 +157,25 @@ test('a drill runs when it is due; a backup that cannot be restored is found', a
   await workerSandbox();
   const t = await appWithFolder({ environment: { BACKUP_DRILL_INTERVAL_HOURS: '24', NODE_ENV: 'test' } });
   await fill(t.app, 3);
-  const { path } = await aBackup(t.app);
+  const drillNow = () => runDueDrill(t.app, new AbortController().signal);
   const result = async () =>
     (
       await t.app.db.sql<{ value: { isOk: boolean; message: string } }>(
         "SELECT value FROM service_state WHERE key = 'backups:drill'",
       )
     )[0]?.value;
-  await runDueDrill(t.app, new AbortController().signal);
+  // A new installation: there is none to restore, and the first drill does not wait for a day.
+  await drillNow();
+  expect(await result()).toBeUndefined();
+  const { path } = await aBackup(t.app);
+  await drillNow();
   expect(await result()).toMatchObject({ isOk: true });
   const whole = await readFile(path);
   await writeFile(path, whole.subarray(0, whole.length - 100));
   t.clock.advance(23 * HOUR);
-  await runDueDrill(t.app, new AbortController().signal);
+  await drillNow();
   expect(await result()).toMatchObject({ isOk: true });
   t.clock.advance(2 * HOUR);
-  await runDueDrill(t.app, new AbortController().signal);
+  await drillNow();
   expect(await result()).toMatchObject({ isOk: false, message: expect.stringMatching(/damaged|incomplete/) });
 });

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
 import { changeColors, changeName } from '../../../src/domain/content/branding/change-branding.ts';
 import { removeLogo, replaceLogo } from '../../../src/domain/content/branding/change-logo.ts';
 import { readBranding, viewBranding } from '../../../src/domain/content/branding/read-branding.ts';
@@ -28,7 +29,8 @@ const png = (width = 1) => ({
 });
 
 test('all pages of an instance read the database once: one statement for all values, one for the existence of a logo', async () => {
-  const { app, sent } = recordingApp(one.app);
+  // A cache that gets no notices of what an earlier test changed.
+  const { app, sent } = recordingApp({ ...one.app, cache: new DatabaseSharedCache() });
   for (let page = 0; page < 20; page += 1) {
     viewBranding(app, await readBranding(app));
     readEmailAuth(app);

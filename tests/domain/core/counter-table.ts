@@ -177,9 +177,10 @@ export const COUNTERS: readonly Counter[] = [
   },
   {
     name: 'referrer_stats',
-    maintained: `SELECT user_id, referrals, paid_referrals AS paid, earned_kopeks AS kopeks FROM referrer_stats
+    maintained: `SELECT user_id, referrals, paid_referrals AS paid, earned_kopeks AS kopeks, referred_by_id AS referrer FROM referrer_stats
       WHERE referrals <> 0 OR paid_referrals <> 0 OR earned_kopeks <> 0 ORDER BY 1`,
-    counted: `SELECT user_id, sum(referrals)::int AS referrals, sum(paid)::int AS paid, sum(kopeks)::bigint AS kopeks
+    counted: `SELECT user_id, sum(referrals)::int AS referrals, sum(paid)::int AS paid, sum(kopeks)::bigint AS kopeks,
+        (SELECT u.referred_by_id FROM users u WHERE u.id = x.user_id) AS referrer
       FROM (${EARNINGS_AND_REFERRALS}) x GROUP BY 1 HAVING sum(referrals) <> 0 OR sum(kopeks) <> 0 ORDER BY 1`,
     recount: 'recount_referrals',
   },
@@ -204,6 +205,23 @@ export const COUNTERS: readonly Counter[] = [
       GROUP BY 1 HAVING sum(requests) <> 0 OR sum(amount_kopeks) <> 0 ORDER BY 1`,
     counted: `SELECT status, count(*)::int AS requests, sum(amount_kopeks)::bigint AS kopeks FROM withdrawal_requests GROUP BY 1 ORDER BY 1`,
     recount: 'recount_withdrawals',
+  },
+  {
+    name: 'referral_contest_scores',
+    maintained: `SELECT contest_id, referrer_id, events, listed, referrals, paid, amount_kopeks, is_deleted FROM referral_contest_scores
+      WHERE events <> 0 OR listed <> 0 OR referrals <> 0 OR paid <> 0 OR amount_kopeks <> 0 ORDER BY 1, 2`,
+    counted: `SELECT contest_id, referrer_id, count(*)::int AS events, sum((r.status <> 'deleted')::int)::int AS listed, sum(v::int)::int AS referrals,
+        sum((v AND amount_kopeks > 0)::int)::int AS paid, sum(CASE WHEN v THEN amount_kopeks ELSE 0 END)::bigint AS amount_kopeks,
+        (SELECT f.status = 'deleted' FROM users f WHERE f.id = referrer_id) AS is_deleted
+      FROM referral_contest_events e JOIN users r ON r.id = e.referral_id JOIN referral_contests c ON c.id = e.contest_id
+      CROSS JOIN LATERAL (SELECT e.occurred_at >= c.start_at AND e.occurred_at <= c.closes_at AS v) x GROUP BY 1, 2 ORDER BY 1, 2`,
+    recount: 'recount_contests',
+  },
+  {
+    name: 'referral_contest_events.is_listed',
+    maintained: 'SELECT id, is_listed FROM referral_contest_events ORDER BY id',
+    counted: `SELECT e.id, u.status <> 'deleted' AS is_listed FROM referral_contest_events e JOIN users u ON u.id = e.referral_id ORDER BY e.id`,
+    recount: 'recount_contests',
   },
   ...STATISTICS,
 ];

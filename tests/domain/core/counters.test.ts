@@ -133,6 +133,22 @@ function changes(random: (bound: number) => number): Record<string, () => string
     changeEarning: () =>
       set('referral_earnings', `amount_kopeks = ${random(700)}, created_at = ${moment()}, user_id = ${row('users')}`),
     removeEarning: () => `DELETE FROM referral_earnings WHERE id = ${row('referral_earnings')}`,
+    addContest: () =>
+      `INSERT INTO referral_contests (title, start_at, end_at, closes_at) SELECT 'x', m, m + interval '30 hours 1 second', m + interval '30 hours 1 second'
+       FROM (SELECT ${moment()} AS m) x`,
+    // The last second is never midnight, which would be the end of the day.
+    moveContest: () =>
+      `UPDATE referral_contests SET start_at = m, end_at = m + interval '20 hours 1 second', closes_at = m + interval '20 hours 1 second'
+       FROM (SELECT ${moment()} AS m) x WHERE id = ${row('referral_contests')}`,
+    removeContest: () =>
+      `DELETE FROM referral_contests WHERE id = ${row('referral_contests')} AND (SELECT count(*) FROM referral_contests) > 3`,
+    score: () =>
+      `INSERT INTO referral_contest_events AS e (contest_id, referrer_id, referral_id, event_type, amount_kopeks, occurred_at)
+       SELECT c.id, ${member()}, u.id, 'subscription_purchase', ${random(3)} * u.id, ${moment()} FROM referral_contests c
+       CROSS JOIN (SELECT id FROM users ORDER BY md5(id::text || '${random(1e9)}') LIMIT 3) u
+       ON CONFLICT (contest_id, referral_id) DO UPDATE SET amount_kopeks = EXCLUDED.amount_kopeks, occurred_at = EXCLUDED.occurred_at`,
+    moveScore: () => set('referral_contest_events', one(`referrer_id = ${member()}`, `occurred_at = ${moment()}`)),
+    removeScores: () => `DELETE FROM referral_contest_events WHERE referrer_id = ${member()} AND id % 2 = ${random(2)}`,
     requestWithdrawal: () =>
       `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status) VALUES (${row('users')}, ${1 + random(900)}, ${withdrawal()})`,
     decideWithdrawal: () => set('withdrawal_requests', `status = ${withdrawal()}, amount_kopeks = ${1 + random(900)}`),

@@ -147,4 +147,31 @@ describe('workers', () => {
     await expect(failed).rejects.toThrow('rolled back');
     expect(woken).toHaveLength(1);
   });
+
+  test('a job that was taken while a restore ran is run only if the restore left it', async () => {
+    const handled: string[] = [];
+    const job = defineJob({
+      name: NAME,
+      queue: { ...queue, concurrency: 2 },
+      handle: async (_app, { id }) => void handled.push(id),
+    });
+    const runner = new JobRunner(t.database, t.app.log, [job]);
+    await runner.install();
+    const opening = Promise.withResolvers<void>();
+    const taken = () =>
+      t.app.db.sql<{ id: string }>("SELECT id FROM jobs.job WHERE name = $1 AND state = 'active' ORDER BY id", [NAME]);
+    try {
+      await runner.work(t.app, { isClosed: true, opened: () => opening.promise });
+      for (let n = 0; n < 2; n += 1) await t.app.jobs.send(NAME as 'mail.send', {} as never);
+      await eventually(async () => expect(await taken()).toHaveLength(2));
+      const [removed, left] = await taken();
+      await t.app.db.sql('DELETE FROM jobs.job WHERE id = $1 RETURNING id', [removed!.id]);
+      opening.resolve();
+      await eventually(async () => expect(await taken()).toEqual([]));
+      expect(handled).toEqual([left!.id]);
+    } finally {
+      opening.resolve();
+      await runner.stop(5_000);
+    }
+  });
 });

@@ -45,7 +45,7 @@ describe('postMovement', () => {
       { kopeks: -50_000, key: 'provider:test' },
     ]);
     const events = await t.app.db.sql<{ type: string; payload: object }>(
-      'SELECT type, payload FROM domain_events WHERE user_id = $1::int',
+      'SELECT type, payload FROM domain_events WHERE user_id = $1::int ORDER BY id',
       [user.id],
     );
     expect(events).toMatchObject([
@@ -53,6 +53,7 @@ describe('postMovement', () => {
         type: 'payment.completed',
         payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test', external_id: 'inv-1', is_completed: true },
       },
+      { type: 'payment.received', payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test' } },
     ]);
   });
 
@@ -82,6 +83,28 @@ describe('postMovement', () => {
         ...{ amount_kopeks: -30_000, amount_rubles: -300, new_balance_kopeks: 21_250, new_balance_rubles: 212.5 },
         description: 'purchase',
       },
+    ]);
+  });
+
+  test('05 12.2: what a provider took is announced to the user, also what paid for something at once; nothing else', async () => {
+    const user = await aUser(t.app);
+    await postMovement(t.app, deposit(user.id, 50_000, 'received'));
+    await postMovement(t.app, deposit(user.id, 50_000, 'received'));
+    await postMovement(t.app, { ...purchase(user.id, 7_050), paymentMethod: 'test', paidThroughProvider: 'test' });
+    await postMovement(t.app, purchase(user.id, 30_000));
+    await postMovement(t.app, { ...deposit(user.id, 900), contra: { kind: 'manual_adjustment' } });
+    // Money that goes back, from the wallet and past it.
+    const back = { contra: { kind: 'provider_clearing', provider: 'test' }, paymentMethod: 'test', type: 'refund' } as const;
+    await postMovement(t.app, { ...deposit(user.id, -500), ...back });
+    await postMovement(t.app, { ...deposit(user.id, 400), ...back });
+    await postMovement(t.app, { ...deposit(user.id, 300), isInternal: true });
+    const events = await t.app.db.sql<{ payload: object; audience: string }>(
+      "SELECT payload, audience FROM domain_events WHERE user_id = $1::int AND type = 'payment.received' ORDER BY id",
+      [user.id],
+    );
+    expect(events).toEqual([
+      { payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test' }, audience: 'user' },
+      { payload: { amount_kopeks: 7_050, amount_rubles: 70.5, payment_method: 'test' }, audience: 'user' },
     ]);
   });
 

@@ -19,6 +19,43 @@ beforeAll(async () => {
 const count = async (sql: string, values: unknown[]) => (await rowOf<{ n: number }>(t.app, sql, values)).n;
 const messengerOf = async (id: number) => (await userRow(t.app, id)).messengerId!;
 
+test('04 10.6: of a round that both have played the winning attempt stays', async () => {
+  const pair = await aPair(t.app);
+  const attempts: Record<string, boolean> = {};
+  const rounds: number[] = [];
+  for (const [primaryWins, secondaryWins] of [
+    [false, true],
+    [true, false],
+    [true, true],
+    [false, false],
+  ] as const) {
+    const { id } = await rowOf<{ id: number }>(
+      t.app,
+      `WITH template AS (INSERT INTO contest_templates (slug, name, prize_type, prize_value) VALUES ($1, 'x', 'custom', 'a car') RETURNING id)
+       INSERT INTO contest_rounds (template_id, starts_at, ends_at, max_winners, winners_count)
+       SELECT id, now(), now() + interval '1 day', 2, 2 FROM template RETURNING id`,
+      [`merge-${unique()}`],
+    );
+    rounds.push(id);
+    for (const [userId, isWinner] of [
+      [pair.primaryId, primaryWins],
+      [pair.secondaryId, secondaryWins],
+    ] as const) {
+      await t.app.db.sql(
+        `INSERT INTO contest_attempts (round_id, user_id, answer, is_winner) VALUES ($1::int, $2::int, 'x', $3::boolean) RETURNING id`,
+        [id, userId, isWinner],
+      );
+    }
+    attempts[id] = primaryWins || secondaryWins;
+  }
+  await merge(t.app, pair);
+  const kept = await t.app.db.sql<{ roundId: number; userId: number; isWinner: boolean }>(
+    'SELECT round_id, user_id, is_winner FROM contest_attempts WHERE round_id = ANY($1::int[]) ORDER BY round_id',
+    [rounds],
+  );
+  expect(kept).toEqual(rounds.map((roundId) => ({ roundId, userId: pair.primaryId, isWinner: attempts[roundId] })));
+});
+
 describe('money and history', () => {
   test('the balance moves by new entries, the history with it, and the ledger stays clean', async () => {
     const pair = await aPair(t.app);

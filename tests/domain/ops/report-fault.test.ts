@@ -7,6 +7,7 @@ import { defineJob } from '../../../src/core/jobs/define-job.ts';
 import { JobRunner } from '../../../src/core/jobs/job-runner.ts';
 import { createMetrics } from '../../../src/core/metrics.ts';
 import { notifyStart } from '../../../src/domain/ops/notify-start.ts';
+import { purgeExpired } from '../../../src/domain/ops/purge.ts';
 import { type Fault, reportFault } from '../../../src/domain/ops/report-fault.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -47,6 +48,22 @@ describe('spec 06 section 14, category errors: a fault', () => {
     t.clock.advance(HOUR_MS);
     await reportFault(app, fault);
     expect(await takeMessages(app, CHAT)).toHaveLength(1);
+  });
+
+  it('leaves its moment for a week, and no other value of the installation is deleted with it', async () => {
+    const stored = async () => {
+      const rows = await app.db.sql<{ key: string }>("SELECT key FROM service_state WHERE key ~ ':purged-|^faulty' ORDER BY key");
+      return rows.map(({ key }) => key);
+    };
+    for (const source of ['purged-old', 'purged-young']) await reportFault(app, { kind: 'refund_stuck', source, detail: 'test' });
+    await app.db.sql("INSERT INTO service_state (key, value) VALUES ('faulty', '1') RETURNING key");
+    await app.db.sql(
+      "UPDATE service_state SET updated_at = $1::timestamptz WHERE key IN ('fault:refund_stuck:purged-old', 'faulty') RETURNING key",
+      [new Date(t.clock.now().getTime() - 8 * 24 * HOUR_MS)],
+    );
+    await purgeExpired(app);
+    expect(await stored()).toEqual(['fault:refund_stuck:purged-young', 'faulty']);
+    expect(await takeMessages(app, CHAT)).toHaveLength(2);
   });
 
   it('is not recorded while notices are off, so that it is notified as soon as they are on', async () => {

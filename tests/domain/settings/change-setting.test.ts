@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe('putSetting and resetSetting', () => {
-  it('the change is in effect here on return and soon on every other instance', async () => {
+  it('the change is in effect here on return and soon on every other instance (spec 05 section 16, invariant 9)', async () => {
     const [one, two] = [await instance(), await instance()];
     const view = await putSetting(one, token, 'TRIAL_DURATION_DAYS', '7');
     expect(view).toMatchObject({ current: 7, original: 3, hasOverride: true });
@@ -64,7 +64,7 @@ describe('putSetting and resetSetting', () => {
     expect(await resetSetting(two, token, 'TRIAL_DURATION_DAYS')).toMatchObject({ current: 3, hasOverride: false });
   });
 
-  it('keeps overrides after a restart', async () => {
+  it('keeps overrides after a restart (spec 05 section 16, invariant 9)', async () => {
     const first = await instance();
     await putSetting(first, token, 'DEBUG', 'on');
     await putSetting(first, token, 'SMTP_HOST', null);

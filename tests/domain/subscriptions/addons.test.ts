@@ -246,5 +246,5 @@ describe('devices (spec 02 H28)', () => {
       { numRuns: 25 },
     );
     expect(await checkLedger(t.app)).toEqual([]);
-  }, 60_000);
+  });
 });

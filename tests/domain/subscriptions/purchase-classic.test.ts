@@ -96,7 +96,7 @@ test('the preview is the charge, for any selection, group and offer (spec 02 H3,
     ),
     { numRuns: 25 },
   );
-}, 60_000);
+});
 
 describe('what a purchase makes of a subscription', () => {
   test('a running one is extended, its limits replaced, its tariff removed', async () => {

@@ -50,7 +50,7 @@ test('a purchase that sends its quote back is charged exactly that, for any prod
         expect(await shown.buy(shown.quote)).toBe(claims.price_kopeks);
         sold.set(given.product, (sold.get(given.product) ?? 0) + 1);
       }),
-      { numRuns: Math.min(CARTS_IN_A_SHOP, CARTS - from), seed: Number(process.env.TEST_SEED ?? 12) + from },
+      { numRuns: Math.min(CARTS_IN_A_SHOP, CARTS - from), seed: Number(process.env.TEST_SEED) + from },
     );
     for (const { app } of [t, classic]) expect(await checkLedger(app)).toEqual([]);
   }

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { addDays, addMs, HOUR_MS, MINUTE_MS, startOfDay } from '../../../src/core/clock.ts';
+import { addDays, addMs, DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from '../../../src/core/clock.ts';
+import { usageFill } from '../../../src/domain/insight/traffic/fill.ts';
 import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { checkDailyTraffic } from '../../../src/domain/traffic-alarms/daily-check.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 
 const GB = 1024 ** 3;
@@ -33,8 +35,13 @@ async function clean(): Promise<void> {
   await app.db.sql('DELETE FROM traffic_alarms RETURNING panel_uuid');
 }
 
-/** Traffic in GB of each user through each node, and what the administrators are told. */
-async function anInstallation(gb: readonly (readonly [number, number])[], environment: Record<string, string> = {}) {
+type Traffic = readonly (readonly [number, number])[];
+
+/**
+ * What the administrators are told of users with this traffic in GB through each node, on each day or by its number (0 = the day of `DUE`).
+ * The panel of the tests counts by days, as the real one does.
+ */
+async function anInstallation(gb: Traffic | ((day: number) => Traffic), environment: Record<string, string> = {}) {
   const chatId = -4_000_000 - unique();
   const made = await testApp({
     clock,
@@ -55,7 +62,12 @@ async function anInstallation(gb: readonly (readonly [number, number])[], enviro
     listNodeUserBytes: async (node: string, range: { from: Date; to: Date }) => {
       ranges.push(range);
       const at = NODES.indexOf(node as (typeof NODES)[number]);
-      return gb.map((traffic, index) => ({ userUuid: users[index]!.uuid, totalBytes: traffic[at]! * GB }));
+      const sums = users.map(() => 0);
+      for (let day = startOfDay(range.from); day <= range.to; day = addDays(day, 1)) {
+        const traffic = typeof gb === 'function' ? gb(Math.round((day.getTime() - startOfDay(DUE).getTime()) / DAY_MS)) : gb;
+        for (const [index, byNode] of traffic.entries()) sums[index]! += byNode[at]! * GB;
+      }
+      return sums.flatMap((totalBytes, index) => (totalBytes > 0 ? [{ userUuid: users[index]!.uuid, totalBytes }] : []));
     },
   };
   const installation = { ...made.app, ports: { ...made.ports, panel: panel as unknown as App['ports']['panel'] } };
@@ -83,12 +95,83 @@ describe('06 14: daily traffic check', () => {
       clock.set(addMs(DUE, minutes * MINUTE_MS));
       await checkDailyTraffic(t.app);
     }
-    expect(t.ranges[0]).toEqual({ from: addDays(DUE, -1), to: addMs(DUE, -1) });
-    expect(t.ranges).toHaveLength(2);
+    expect(t.ranges).toEqual([
+      { from: DUE, to: DUE },
+      { from: DUE, to: DUE },
+    ]);
     expect(await t.notified()).toEqual([2, 0]);
     const [first] = await t.notices();
     expect(first!.thread).toBe('8');
     expect(first!.html).toMatch(/Node 1.*80 ГБ.*50 ГБ/s);
+  });
+
+  test('at midnight the day before, of which one reading suffices', async () => {
+    const t = await anInstallation(
+      (day) => [
+        [day === -1 ? 60 : 0, 0],
+        [day === -1 ? 0 : 60, 0],
+      ],
+      {
+        TRAFFIC_DAILY_CHECK_TIME: '00:00',
+      },
+    );
+    const midnight = startOfDay(DUE);
+    clock.set(midnight);
+    await checkDailyTraffic(t.app);
+    expect(t.ranges[0]).toEqual({ from: addDays(midnight, -1), to: addMs(midnight, -1) });
+    expect(t.ranges).toHaveLength(2);
+    expect(await t.notified()).toEqual([0]);
+  });
+
+  test('at another time the last 24 hours, not both days that they touch', async () => {
+    // The day before the panel knew of 60 GB at this time; what it counts of that day afterwards is of the last 24 hours.
+    let isOver = false;
+    const dayBefore = () =>
+      [
+        [isOver ? 30 : 0, 0],
+        [isOver ? 40 : 0, 0],
+        [60, 0],
+      ] as const;
+    const today = [
+      [0, 0],
+      [20, 0],
+      [0, 0],
+    ] as const;
+    const t = await anInstallation((day) => (day === -1 ? dayBefore() : today));
+    clock.set(addDays(DUE, -1));
+    await checkDailyTraffic(t.app);
+    // Without an earlier reading only that day counts.
+    expect(await t.notified()).toEqual([2]);
+    isOver = true;
+    clock.set(DUE);
+    await checkDailyTraffic(t.app);
+    expect(await t.notified()).toEqual([2, 1]);
+    expect((await t.notices()).at(-1)!.html).toMatch(/60 ГБ.*50 ГБ/s);
+  });
+
+  test('an earlier reading, which a page would be shown meanwhile, does not count', async () => {
+    const t = await anInstallation([[60, 0]], { TRAFFIC_DAILY_CHECK_TIME: '00:00' });
+    const midnight = startOfDay(DUE);
+    clock.set(addMs(midnight, -10 * MINUTE_MS));
+    await usageFill(t.app, { from: addDays(midnight, -1), to: addMs(midnight, -1) });
+    const { listNodeUserBytes } = t.panel;
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    t.panel.listNodeUserBytes = async (node, range) => {
+      await answered;
+      return listNodeUserBytes(node, range);
+    };
+    clock.set(midnight);
+    // It waits for the panel as long as a page would.
+    await checkDailyTraffic(t.app);
+    expect(await t.notified()).toEqual([]);
+    answer();
+    await eventually(async () => {
+      await checkDailyTraffic(t.app);
+      expect(await t.notified()).toEqual([0]);
+    });
   });
 
   test('only traffic through nodes that count; excluded users are left out here too', async () => {

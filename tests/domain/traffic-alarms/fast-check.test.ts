@@ -3,6 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { PanelError, type PanelUser } from '../../../src/domain/provisioning/ports.ts';
 import { checkUsedTraffic } from '../../../src/domain/traffic-alarms/fast-check.ts';
+import { sendLeftAlarms } from '../../../src/domain/traffic-alarms/send-alarms.ts';
 import { unique } from '../../support/builders.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 
@@ -184,6 +185,59 @@ describe('06 14: fast traffic check', () => {
     const large = await anInstallation({ TRAFFIC_CHECK_BATCH_SIZE: '5000' });
     await large.run();
     expect(large.pages).toEqual([{ start: 0, size: 1_000 }]);
+  });
+
+  test('a process that ends between the readings and the messages loses no alarm: the next run sends it, once', async () => {
+    const t = await anInstallation({ TRAFFIC_CHECK_BATCH_SIZE: '1', TRAFFIC_CHECK_CONCURRENCY: '1' });
+    const [first, second] = [t.add(0), t.add(0)];
+    await t.run();
+    first!.usedTrafficBytes = 6 * GB;
+    second!.usedTrafficBytes = 7 * GB;
+    const { panel } = t.app.ports;
+    const { listUsers } = panel;
+    panel.listUsers = async (page) => {
+      if (page.start > 0) throw new Error('the process ends');
+      return listUsers(page);
+    };
+    await expect(t.run()).rejects.toThrow('the process ends');
+    expect(await t.notices()).toEqual([]);
+    panel.listUsers = listUsers;
+    for (const _run of [1, 2]) {
+      await t.run();
+      expect((await t.notices()).map(({ html }) => (html.includes(first!.uuid) ? 'first' : 'second'))).toEqual([
+        'second',
+        'first',
+      ]);
+    }
+  });
+
+  test('the job sends what a run has left behind, once no run can be under way', async () => {
+    const t = await anInstallation({ TRAFFIC_CHECK_BATCH_SIZE: '1', TRAFFIC_CHECK_CONCURRENCY: '1' });
+    const [user] = [t.add(0), t.add(0)];
+    await t.run();
+    user!.usedTrafficBytes = 6 * GB;
+    const { listUsers } = t.app.ports.panel;
+    t.app.ports.panel.listUsers = async (page) => {
+      if (page.start > 0) throw new Error('the process ends');
+      return listUsers(page);
+    };
+    await expect(t.run()).rejects.toThrow();
+    t.clock.advance(30 * MINUTE_MS - 1);
+    await sendLeftAlarms(t.app);
+    expect(await t.notices()).toEqual([]);
+    t.clock.advance(1);
+    await Promise.all([sendLeftAlarms(t.app), sendLeftAlarms(t.app)]);
+    expect((await t.notices()).map(({ html }) => html.includes(user!.uuid))).toEqual([true]);
+  });
+
+  test('without a chat for notices nothing is kept for later', async () => {
+    const t = await anInstallation({ ADMIN_NOTIFICATIONS_ENABLED: 'false' });
+    const user = t.add(0);
+    await t.run();
+    user.usedTrafficBytes = 6 * GB;
+    await t.run();
+    const kept = await t.app.db.sql('SELECT bytes FROM traffic_violations WHERE panel_uuid = $1::uuid', [user.uuid]);
+    expect(kept).toEqual([]);
   });
 
   test('a panel that is away ends the run with what was found; a stopping process too', async () => {

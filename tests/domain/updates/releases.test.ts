@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { HOUR_MS } from '../../../src/core/clock.ts';
+import type { Release } from '../../../src/domain/updates/ports.ts';
 import { checkForUpdate, readReleases } from '../../../src/domain/updates/read-releases.ts';
 import { type LoopbackReply, type LoopbackServer, startLoopbackServer } from '../../../src/sandbox/loopback-server.ts';
 import { adminClient } from '../../support/actors.ts';
 import { testServer } from '../../support/api.ts';
 import { unique } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 
 let platform: LoopbackServer;
@@ -137,6 +139,39 @@ describe('06 14: releases', () => {
         repoUrl: '',
       });
     expect(calls.filter((call) => !call.includes(cabinet)).length).toBe(before - 1);
+  });
+
+  test('two who ask for the first list at once both get it, by one call; the second waits no longer than the first', async () => {
+    const [first, second] = [await anInstallation(), await anInstallation()];
+    let answer: (isAnswered: boolean) => void = () => undefined;
+    const slow = (list: Release[] | null) => {
+      const answered = new Promise<boolean>((resolve) => {
+        answer = resolve;
+      });
+      first.app.ports.releases.listReleases = async () => {
+        await answered;
+        if (list === null) throw new Error('no answer');
+        return list;
+      };
+    };
+    second.app.ports.releases.listReleases = async () => {
+      throw new Error('asked twice');
+    };
+    const repo = { tagName: 'v1', name: 'v1', body: '', publishedAt: '2026-01-02T03:04:05.000Z', prerelease: false };
+    for (const [list, expected] of [
+      [null, 0],
+      [[repo], 1],
+    ] as const) {
+      slow(list && [...list]);
+      const reading = readReleases(first.app);
+      await eventually(async () => {
+        const claims = await first.app.db.sql("SELECT key FROM short_lived_entries WHERE key LIKE 'updates:%'");
+        expect(claims).toHaveLength(2);
+      });
+      const waiting = readReleases(second.app);
+      answer(true);
+      for (const { bot: found } of await Promise.all([reading, waiting])) expect(found.releases).toHaveLength(expected);
+    }
   });
 
   test('texts that the database cannot store are cut', async () => {

@@ -175,7 +175,7 @@ describe('deliverWebhook', () => {
     expect(await waitingJobs()).toHaveLength(1);
   });
 
-  it('does not follow redirects', async () => {
+  it('does not follow redirects (spec 06 section 17, hazard 10)', async () => {
     const other = await newReceiver();
     const hook = await aWebhook();
     const id = await emit(hook.id);
@@ -189,7 +189,7 @@ describe('deliverWebhook', () => {
     });
   });
 
-  it('sends nothing to an address that is not public, also if it was when the webhook was created', async () => {
+  it('sends nothing to an address that is not public, also if it was when the webhook was created (spec 06 section 17, hazard 10)', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     await deliverWebhook(withTransport(app, []), { deliveryId: id });
@@ -296,7 +296,7 @@ describe('deliverWebhook', () => {
     receiver.answer = (response) => {
       answerNow = () => void response.end('late');
     };
-    const slow = deliverWebhook(withTransport(app, ['127.0.0.1'], 5_000), { deliveryId: id });
+    const slow = deliverWebhook(app, { deliveryId: id });
     await eventually(() => expect(receiver.calls).toHaveLength(1));
     const finishSlow = answerNow;
     receiver.answer = reply(500);

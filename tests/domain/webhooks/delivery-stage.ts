@@ -37,7 +37,7 @@ export async function newReceiver(): Promise<Receiver> {
   return made;
 }
 
-export function withTransport(base: App, allowedPrivateHosts: string[], totalTimeoutMs = 2_000): App {
+export function withTransport(base: App, allowedPrivateHosts: string[], totalTimeoutMs = 60_000): App {
   return { ...base, ports: { ...base.ports, webhooks: createWebhookTransport({ allowedPrivateHosts, totalTimeoutMs }) } };
 }
 

@@ -85,7 +85,7 @@ describe('createDeliverer', () => {
     const [deliver, withShortTimeout] = [createDeliverer(), withTransport(app, ['127.0.0.1'], 1_000)];
     const running = ids.map((deliveryId) => deliver(withShortTimeout, { deliveryId }));
     await eventually(() => expect(receiver.calls).toHaveLength(3));
-    await deliver(withShortTimeout, { deliveryId: goodId });
+    await deliver(app, { deliveryId: goodId });
     expect(healthy.calls).toHaveLength(1);
     await Promise.all(running);
     expect(receiver.calls).toHaveLength(3);

@@ -19,7 +19,7 @@ const _promises: Record<keyof typeof cabinetEvents, true> & Record<keyof typeof 
   ...feedEvents,
 };
 
-const socketTiming = { firstPauseMs: 20, maxPauseMs: 200, pingMs: 60, pongMs: 1_000, openMs: 20_000 };
+const socketTiming = { firstPauseMs: 20, maxPauseMs: 200, pingMs: 60, pongMs: 60_000, openMs: 20_000 };
 let service: TrialService;
 const clients: { close(): void }[] = [];
 
@@ -31,9 +31,14 @@ afterEach(async () => {
   await service.stop();
 });
 
-function connect(WebSocket?: WebSocketConstructor): CabinetClient {
+function connect(WebSocket?: WebSocketConstructor, timing: Partial<typeof socketTiming> = {}): CabinetClient {
   const tokens = memoryTokenStore({ accessToken: 'access-1', refreshToken: 'refresh-1' });
-  const options = { baseUrl: service.baseUrl, tokens, socketTiming, ...(WebSocket ? { WebSocket } : {}) };
+  const options = {
+    baseUrl: service.baseUrl,
+    tokens,
+    socketTiming: { ...socketTiming, ...timing },
+    ...(WebSocket ? { WebSocket } : {}),
+  };
   const client = createClient(options, TRIAL_FACTS);
   clients.push(client);
   return client;
@@ -106,7 +111,7 @@ describe('live events of a user', () => {
   });
 
   it('detects a connection that no longer answers', async () => {
-    const client = connect();
+    const client = connect(undefined, { pongMs: 1_000 });
     client.live.onEvent('subscription.expired', () => undefined);
     await status(client.live, 'open');
     service.sockets[0]!.socket.removeAllListeners('message');

@@ -26,6 +26,12 @@ describe('what browsers are given of pages (spec 05 section 16, invariant 7)', (
     ['<span class="fixed inset-0">x</span>', '<span>x</span>'],
     ['<!-- hidden --><b>x</b>', '<b>x</b>'],
     ['<b>not closed', '<b>not closed</b>'],
+    // What was between them is gone, and browsers nest neither links nor headings.
+    [
+      '<a href="https://a.example">x<svg><a href="https://b.example">y',
+      '<a href="https://a.example">x</a><a href="https://b.example">y</a>',
+    ],
+    ['<h1>x<form><h2>y</h2></form></h1>', '<h1>x</h1><h2>y</h2>'],
   ])('%s', (given, wanted) => {
     expect(clean(given)).toBe(wanted);
   });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLogger, isoTime } from '../../../src/core/log.ts';
 import { type LogOutput, openLogOutput } from '../../../src/core/log-output.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('openLogOutput', () => {
   let folder: string;
@@ -28,7 +29,7 @@ describe('openLogOutput', () => {
 
   it('writes a line that nothing follows', async () => {
     logger().info('alone');
-    await vi.waitFor(() => expect(messages()).toEqual(['alone']));
+    await eventually(() => expect(messages()).toEqual(['alone']));
   });
 
   it('writes an error without waiting for the timer, after the lines before it', async () => {
@@ -38,7 +39,7 @@ describe('openLogOutput', () => {
     log.error('failure');
     log.info('after');
     vi.useRealTimers();
-    await vi.waitFor(() => expect(messages().slice(0, 2)).toEqual(['before', 'failure']));
+    await eventually(() => expect(messages().slice(0, 2)).toEqual(['before', 'failure']));
   });
 
   it('has written a fatal line, and all before it, when the call returns', () => {
@@ -56,7 +57,7 @@ describe('openLogOutput', () => {
       else log.info(text);
       if (index % 7 === 0) await new Promise(setImmediate);
     }
-    await vi.waitFor(() => expect(messages()).toHaveLength(expected.length));
+    await eventually(() => expect(messages()).toHaveLength(expected.length));
     expect(messages()).toEqual(expected);
   });
 

@@ -53,6 +53,7 @@ describe('the jobs of all modules', () => {
       'backups.drill': 10 * MINUTE_MS,
       'backups.schedule': MINUTE_MS,
       'insight.count-sales': MINUTE_MS,
+      'insight.send-report': MINUTE_MS,
       'users.notify-low-balances': 5 * MINUTE_MS,
       'provisioning.reconcile': 30 * SECOND_MS,
       'messaging.sweep-sends': 30 * SECOND_MS,
@@ -70,6 +71,7 @@ describe('the jobs of all modules', () => {
       'payments.read-limits': 15 * MINUTE_MS,
       'payments.notify-unconfirmed': HOUR_MS,
       'ops.monitoring-cycle': 7 * MINUTE_MS,
+      'ops.vacuum': 10 * MINUTE_MS,
       'payments.charge-cards': 7 * MINUTE_MS,
       'tickets.remind-overdue': 10 * SECOND_MS,
       'gifts.watch': 5 * MINUTE_MS,
@@ -84,7 +86,9 @@ describe('the jobs of all modules', () => {
       'updates.check': HOUR_MS,
       'traffic.fast-check': 10 * MINUTE_MS,
       'traffic.daily-check': MINUTE_MS,
+      'traffic.send-alarms': MINUTE_MS,
       'users.delete-inactive': HOUR_MS,
+      'media.purge': DAY_MS,
       'core.purge': HOUR_MS,
     });
     // A second job of a round is not stored.

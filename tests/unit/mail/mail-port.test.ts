@@ -31,6 +31,7 @@ async function smtp(server: Parameters<typeof startSmtpServer>[0] = {}, change: 
     fromEmail: 'no-reply@vpn.example',
     fromName: 'Служба',
     useTls: false,
+    tls: { implicitPort: 465, allowsSelfSigned: false },
     ...change,
   });
   return { server: smtpServer, port };
@@ -84,7 +85,7 @@ describe('mail over SMTP', () => {
 
   it.each([
     ['550 no such user', 'rejected'],
-    ['451 try later', 'unavailable'],
+    ['451 try later', 'put_off'],
   ])('%s is %s', async (rejectRcpt, failure) => {
     const { port } = await smtp({ rejectRcpt });
     await expect(port.send(MAIL)).rejects.toMatchObject({ failure });
@@ -93,7 +94,16 @@ describe('mail over SMTP', () => {
   it('is unavailable when no server listens', async () => {
     const { server, port } = await smtp();
     await server.close();
-    await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable' });
+    await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable', mayHaveArrived: false });
+  });
+
+  it.each([
+    ['breaks before it has the mail', { breaksAt: 'RCPT' }, false],
+    ['breaks when it has the mail', { breaksAt: 'content' }, true],
+    ['refuses the mail for now', { answer: '451 try later' }, false],
+  ] as const)('a server that %s is unavailable; whether the mail may have arrived: %s', async (_what, server, mayHaveArrived) => {
+    const { port } = await smtp(server);
+    await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable', mayHaveArrived });
   });
 });
 

@@ -10,7 +10,7 @@ const PARAMS = {
 };
 
 describe('mail templates', () => {
-  it('escapes values in HTML, keeps them plain in text', () => {
+  it('escapes values in HTML, keeps them plain in text (spec 05 section 16, invariant 10)', () => {
     const mail = renderMail('en', 'email_verification', PARAMS, FRAME);
     expect(mail.subject).toBe('Confirm your e-mail address');
     expect(mail.html).toContain('&lt;Ann&gt;');

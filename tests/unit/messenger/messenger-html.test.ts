@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { htmlProblem, unescapeTags, visibleText } from '../../../src/domain/messaging/messenger-html.ts';
+import { sendableHtml } from '../../../src/domain/messaging/sendable-html.ts';
 
 const markup = { spoilerTag: 'tg-spoiler', emojiTag: 'tg-emoji', emojiIdAttribute: 'emoji-id', linkScheme: 'tg' };
 
@@ -36,6 +37,15 @@ describe('htmlProblem (spec 05 section 4)', () => {
     expect(htmlProblem('<'.repeat(1_000_000), markup)).toBeNull();
     expect(htmlProblem('<a "'.repeat(250_000), markup)).toEqual({ kind: 'not_closed', tag: 'a' });
     expect(htmlProblem('&lt;b'.repeat(200_000), markup)).toBeNull();
+  });
+
+  // A page may have 200,000 characters, and the mini-app reads it with every visit. Each of these took minutes to hours.
+  it('reads names of half a million letters in a time that grows with the length only', () => {
+    const name = 'a'.repeat(500_000);
+    expect(visibleText(`&lt;${name}`, markup)).toBe(`<${name}`);
+    expect(visibleText(`&lt;a ${name}&gt;x&lt;/a&gt;`, markup)).toBe('x');
+    expect(visibleText(`&lt;a ${'href'.repeat(100_000)}=&gt;x&lt;/a&gt;`, markup)).toBe('x');
+    expect(sendableHtml(`<a ${name}>x</a>`, markup)).toBe('x');
   });
 });
 

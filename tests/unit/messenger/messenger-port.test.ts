@@ -6,6 +6,7 @@ import type { MessengerError, MessengerPort, MessengerUpdate } from '../../../sr
 import { createMessengerPort } from '../../../src/integrations/messenger/messenger-port.ts';
 import { SendPacer } from '../../../src/integrations/messenger/send-pacer.ts';
 import { jsonReply, type LoopbackServer, startLoopbackServer } from '../../../src/sandbox/loopback-server.ts';
+import { formBody } from '../../../src/sandbox/messenger/form-body.ts';
 import { type MessengerSandbox, startMessengerSandbox } from '../../../src/sandbox/messenger/messenger-sandbox.ts';
 import { memoryStore, onceHttp, startRecorder } from '../../support/loopback-http.ts';
 
@@ -136,6 +137,45 @@ describe('messenger port against the Bot API', () => {
     expect((error as MessengerError).failure).toEqual({ kind: 'unavailable' });
     expect(`${(error as Error).message} ${(error as Error).cause ?? ''}`).not.toContain(TOKEN);
     expect(nonsense.requests).toHaveLength(2);
+  });
+
+  it.each([
+    [401, 'Unauthorized'],
+    [404, 'Not Found'],
+  ])('a token that is answered %d says nothing about the message: it may be tried again', async (status, description) => {
+    const recorder = await startRecorder(() => jsonReply(status, { ok: false, error_code: status, description }));
+    open.push(recorder.server);
+    const connection = { baseUrl: recorder.server.url, token: TOKEN, webhookSecret: null };
+    const port = createMessengerPort({ http: onceHttp(), connection: () => connection });
+    expect(await failure(port.sendMessage(1, 'x'))).toEqual({ kind: 'unavailable', isTokenRefused: true });
+    expect(await failure(port.getMe())).toEqual({ kind: 'unavailable', isTokenRefused: true });
+  });
+
+  it('writes to a group by its new id after the messenger has named it, and says so once', async () => {
+    const chats: unknown[] = [];
+    const recorder = await startRecorder(({ body, rawBody, headers }) => {
+      const fields = formBody(headers['content-type'] ?? '', rawBody) ?? JSON.parse(body);
+      const chat = Number(fields.chat_id);
+      chats.push(chat);
+      if (chat !== -5) return jsonReply(200, { ok: true, result: { message_id: 7 } });
+      const parameters = { migrate_to_chat_id: -1005 };
+      const description = 'Bad Request: group chat was upgraded to a supergroup chat';
+      return jsonReply(400, { ok: false, error_code: 400, description, parameters });
+    });
+    open.push(recorder.server);
+    const connection = { baseUrl: recorder.server.url, token: TOKEN, webhookSecret: null };
+    const timer = { now: () => 0, sleep: async () => undefined };
+    const moved: number[][] = [];
+    const port = createMessengerPort({
+      ...{ http: onceHttp(), connection: () => connection, pacer: new SendPacer({ timer, maxWaitMs: 60_000 }) },
+      onMoved: (from, to) => moved.push([from, to]),
+    });
+    expect(await port.sendMessage(-5, 'x')).toEqual({ messageId: 7 });
+    await port.sendMessage(-5, 'y');
+    const file = { name: 'a.txt', contentType: 'text/plain', bytes: Buffer.from('a') };
+    await port.sendFile(-5, 'document', file, '');
+    expect(chats).toEqual([-5, -1005, -1005, -1005]);
+    expect(moved).toEqual([[-5, -1005]]);
   });
 
   it('says that a message may have arrived when the connection broke off before the answer', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { visibleText } from '../../../src/domain/messaging/messenger-html.ts';
-import { sendableHtml } from '../../../src/domain/messaging/sendable-html.ts';
+import { repairedHtml, sendableHtml } from '../../../src/domain/messaging/sendable-html.ts';
 import { createMessengerPort } from '../../../src/integrations/messenger/messenger-port.ts';
 
 const { markup } = createMessengerPort({ http: null as never, connection: () => null });
@@ -31,4 +31,24 @@ test.each([
   expect(sendableHtml(text, markup)).toBe(sent);
   // What was checked on writing is what the messenger counts.
   expect(visibleText(sendableHtml(text, markup), markup)).toBe(visibleText(text, markup));
+});
+
+test.each([
+  ['tags that are left open', '<b>a <i>b', '<b>a <i>b</i></b>'],
+  ['tags that end in another order', '<b>a <i>b</b> c</i>', '<b>a <i>b</i></b> c'],
+  ['an end of nothing', 'a</b> c', 'a c'],
+  ['a bracket', '5 < 6 and <3', '5 &lt; 6 and &lt;3'],
+  ['a tag that the messenger does not know', '<p>a</p>', '&lt;p&gt;a&lt;/p&gt;'],
+  ['a line break', 'a<br>b', 'a\nb'],
+])('spec 05 section 3.5: a broadcast with %s loses nobody', (_what, text, sent) => {
+  expect(repairedHtml(text, markup)).toBe(sent);
+  expect(repairedHtml(sent, markup)).toBe(sent);
+});
+
+test.each([
+  '<pre><code class="language-js">a &lt;b&gt;</code></pre>',
+  '<blockquote expandable>a</blockquote> & b',
+  '<a href="https://x.example/?a=1&b=2">a</a>',
+])('spec 05 section 3.5: a broadcast that the messenger takes is sent as it was written: %s', (text) => {
+  expect(repairedHtml(text, markup)).toBe(text);
 });

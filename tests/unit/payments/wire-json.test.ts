@@ -18,7 +18,7 @@ describe('JSON of providers (03a sections 0.2 and 0.8)', () => {
     ['a list', '[1]'],
     ['a number', '1'],
     ['nothing', ''],
-    ['more than sixteen levels', '{"a":'.repeat(17) + '1' + '}'.repeat(17)],
+    ['more than sixteen levels', `${'{"a":'.repeat(17)}1${'}'.repeat(17)}`],
   ])('refuses %s', (_name, text) => {
     expect(parseWireObject(text)).toBeNull();
   });

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../../support/eventually.ts';
 import { Filters, restServer, type TestServer, t, thingRouter } from './rest-fixture.ts';
 
 let server: TestServer;
@@ -327,9 +328,10 @@ describe('uploads', () => {
   it('counts a client that goes away during its upload as its own failure', async () => {
     const origin = await server.app.listen({ port: 0, host: '127.0.0.1' });
     server.logged.length = 0;
+    server.refusals.length = 0;
     const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': '100000', 'x-user': 'a' };
     const upload = request(`${origin}/things/upload-beginning`, { method: 'POST', headers });
-    const refused = vi.waitFor(() => expect(server.refusals).toContain('malformed_form'), { timeout: 20_000 });
+    const refused = eventually(() => expect(server.refusals).toContain('malformed_form'));
     upload.on('error', () => undefined);
     upload.write('--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\nabc', () => upload.destroy());
     await refused;

@@ -49,7 +49,11 @@ const TABLES = ['table', 'thead', 'tbody', 'tfoot', 'tr', 'th', 'td', 'caption']
  * markup, Markdown for example, stays as it is.
  */
 export function cleanHtml(text: string, markup: MessengerMarkup): string {
-  return MARKUP.test(text) ? sanitizeHtml(text, optionsFor(markup)) : text;
+  if (!MARKUP.test(text)) return text;
+  const once = sanitizeHtml(text, optionsFor(markup));
+  // An element that was taken out can leave two within each other that may not be nested, `<a>` in `<a>` for example: browsers would read
+  // another structure. The second time they are put side by side.
+  return once === text ? text : sanitizeHtml(once, optionsFor(markup));
 }
 
 const known = new WeakMap<MessengerMarkup, sanitizeHtml.IOptions>();

@@ -4,8 +4,8 @@ import { countCharacters } from '../../../core/characters.ts';
 const MAX_PART = 3500;
 const SEPARATOR = '\n\n';
 const OPENS_NOTHING = new Set(['br', 'hr', 'img']);
-/** A tag, or a run of text up to the next `<`. */
-const TOKEN = /<(\/?)([a-zA-Z][\w-]*)[^<>]*>|[^<]+|</g;
+/** A tag, or a run of text up to the next `<`. A name is taken whole or not at all, so that the time grows with the length only. */
+const TOKEN = /<(\/?)([a-zA-Z][\w-]*)(?![\w-])[^<>]*>|[^<]+|</g;
 
 /**
  * Parts of at most 3500 characters: whole paragraphs as long as they fit, a longer paragraph cut.

@@ -72,6 +72,15 @@ export async function markWinner(db: Db, attemptId: number, prizeTransactionId: 
   ]);
 }
 
+/** Of two users who are to become one, and who both played a round, deletes the attempt of `userId` where only that of `otherId` has won. */
+export async function deleteLostAttempts(db: Db, userId: number, otherId: number): Promise<void> {
+  await db.sql(
+    `DELETE FROM contest_attempts a USING contest_attempts o WHERE a.user_id = $1::int AND NOT a.is_winner
+       AND o.user_id = $2::int AND o.round_id = a.round_id AND o.is_winner RETURNING a.id`,
+    [userId, otherId],
+  );
+}
+
 const ATTEMPT = columns('ContestAttempt', ['id', 'roundId', 'answer', 'isWinner', 'createdAt']);
 
 /** Oldest first. An unknown round has none. */

@@ -1,7 +1,9 @@
 import type { App } from '../../../core/app.ts';
-import { addMs, HOUR_MS } from '../../../core/clock.ts';
+import { addMs, HOUR_MS, isWithinCalendar } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
+import { validationIssue } from '../../../core/validation-messages.ts';
 import { readMoment } from '../read-moment.ts';
 import { announceRound } from './announce-round.ts';
 import { listAttempts } from './attempt-repo.ts';
@@ -67,9 +69,17 @@ function periodOf(t: App, template: ContestTemplate, request: RoundRequest, now:
   const timeZone = t.settings.get('TIMEZONE');
   const startsAt = readMoment('starts_at', request.startsAt, timeZone) ?? now;
   const hours = request.cooldownHours ?? template.cooldownHours;
-  const endsAt = readMoment('ends_at', request.endsAt, timeZone) ?? addMs(startsAt, hours * HOUR_MS);
+  const endsAt = readMoment('ends_at', request.endsAt, timeZone) ?? endAfter(startsAt, hours);
   if (endsAt.getTime() <= startsAt.getTime()) throw periodEmpty();
   return { startsAt, endsAt };
+}
+
+/** @throws ValidationError 422 for an end that no calendar has */
+function endAfter(startsAt: Date, hours: number): Date {
+  const endsAt = addMs(startsAt, hours * HOUR_MS);
+  if (isWithinCalendar(endsAt)) return endsAt;
+  const ctx = { error: 'the round must end before the year 10000 in UTC' };
+  throw new ValidationError([validationIssue('datetime_parsing', ['body', 'starts_at'], startsAt.toISOString(), ctx)]);
 }
 
 /** A given payload is that of the round; without one it is drawn. */

@@ -27,8 +27,8 @@ export async function claimInvitations(db: Db, sendId: number, limit: number, no
 export async function releaseAbandoned(db: Db, sendId: number, claimedBefore: Date): Promise<void> {
   await db.sql(
     `UPDATE poll_responses SET delivery_state = 'queued', claimed_at = NULL
-     WHERE id IN (SELECT id FROM poll_responses WHERE send_id = $1::int AND delivery_state = 'sending' AND claimed_at < $2::timestamptz
-       ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id`,
+     WHERE id = ANY(ARRAY(SELECT id FROM poll_responses WHERE send_id = $1::int AND delivery_state = 'sending' AND claimed_at < $2::timestamptz
+       ORDER BY id FOR UPDATE SKIP LOCKED)) RETURNING id`,
     [sendId, claimedBefore],
   );
 }

@@ -3,13 +3,15 @@ import type { Db } from '../../../core/db/db.ts';
 import { LISTED_USER, type ListedUserRow, listedUser } from '../listed-user.ts';
 import type { ContestEvent, LeaderboardEntry, RankedParticipant } from './types.ts';
 
-/** Events that count: inside of the period of their contest as it is now. */
-const COUNTED = `referral_contest_events e JOIN referral_contests c ON c.id = e.contest_id
-  AND e.occurred_at >= c.start_at AND e.occurred_at <= c.closes_at`;
+// Sums are read from the scores of the referrers (prisma/sql/contest-scores.sql), which are exact whatever the number of events.
 
 /** Events of a contest, also outside of its period. */
 export async function countEvents(db: Db, contestId: number): Promise<number> {
-  return db.prisma.referralContestEvent.count({ where: { contestId } });
+  const [row] = await db.sql<{ n: number }>(
+    'SELECT coalesce(sum(events), 0)::int AS n FROM referral_contest_scores WHERE contest_id = $1::int',
+    [contestId],
+  );
+  return row!.n;
 }
 
 /** Referrers by their referrals, then by what those paid, then by id (spec 04 section 11.4). @param limit null = all of them */
@@ -18,10 +20,9 @@ export async function listLeaders(db: Db, contestId: number, limit: number | nul
     ListedUserRow & Pick<LeaderboardEntry, 'referralsCount' | 'paidCount' | 'totalAmountKopeks'> & { id: number }
   >(
     `SELECT f.*, ${LISTED_USER.of('u')} FROM (
-       SELECT e.referrer_id AS id, count(*)::int AS referrals_count, (count(*) FILTER (WHERE e.amount_kopeks > 0))::int AS paid_count,
-         sum(abs(e.amount_kopeks))::bigint AS total_amount_kopeks
-       FROM ${COUNTED} WHERE e.contest_id = $1::int GROUP BY e.referrer_id
-       ORDER BY referrals_count DESC, total_amount_kopeks DESC, e.referrer_id LIMIT $2::int) f
+       SELECT s.referrer_id AS id, s.referrals AS referrals_count, s.paid AS paid_count, s.amount_kopeks AS total_amount_kopeks
+       FROM referral_contest_scores s WHERE s.contest_id = $1::int AND s.referrals > 0
+       ORDER BY s.referrals DESC, s.amount_kopeks DESC, s.referrer_id LIMIT $2::int) f
      JOIN users u ON u.id = f.id ORDER BY f.referrals_count DESC, f.total_amount_kopeks DESC, f.id`,
     [contestId, limit],
   );
@@ -40,8 +41,8 @@ export interface Totals {
 /** Sums of the events that count, without invented participants. */
 export async function sumEvents(db: Db, contestId: number): Promise<Totals> {
   const [row] = await db.sql<Totals>(
-    `SELECT count(DISTINCT e.referrer_id)::int AS participants, count(*)::int AS referrals,
-       coalesce(sum(abs(e.amount_kopeks)), 0)::bigint AS amount_kopeks FROM ${COUNTED} WHERE e.contest_id = $1::int`,
+    `SELECT count(*)::int AS participants, coalesce(sum(referrals), 0)::int AS referrals, coalesce(sum(amount_kopeks), 0)::bigint AS amount_kopeks
+     FROM referral_contest_scores WHERE contest_id = $1::int AND referrals > 0`,
     [contestId],
   );
   return row!;
@@ -74,14 +75,17 @@ export async function listEvents(
   contestId: number,
   page: { limit: number; offset: number },
 ): Promise<{ items: ContestEvent[]; total: number }> {
-  const from = `FROM referral_contest_events e JOIN users f ON f.id = e.referrer_id AND f.status <> 'deleted'
-    JOIN users r ON r.id = e.referral_id AND r.status <> 'deleted' WHERE e.contest_id = $1::int`;
   const rows = await db.sql<RowOf<typeof EVENT> & Prefixed<'referrer'> & Prefixed<'referral'>>(
-    `SELECT ${EVENT.of('e')}, ${named('f', 'referrer')}, ${named('r', 'referral')} ${from}
-     ORDER BY e.occurred_at DESC, e.id LIMIT $2::int OFFSET $3::bigint`,
+    `SELECT ${EVENT.of('e')}, ${named('f', 'referrer')}, ${named('r', 'referral')} FROM (
+       SELECT o.* FROM referral_contest_events o JOIN users x ON x.id = o.referrer_id AND x.status <> 'deleted'
+       WHERE o.contest_id = $1::int AND o.is_listed ORDER BY o.occurred_at DESC, o.id LIMIT $2::int OFFSET $3::bigint) e
+     JOIN users f ON f.id = e.referrer_id JOIN users r ON r.id = e.referral_id ORDER BY e.occurred_at DESC, e.id`,
     [contestId, page.limit, page.offset],
   );
-  const [count] = await db.sql<{ n: number }>(`SELECT count(*)::int AS n ${from}`, [contestId]);
+  const [count] = await db.sql<{ n: number }>(
+    'SELECT coalesce(sum(listed), 0)::int AS n FROM referral_contest_scores WHERE contest_id = $1::int AND NOT is_deleted',
+    [contestId],
+  );
   const items = rows.map((row) => ({
     ...{
       id: row.id,

@@ -18,6 +18,7 @@ import {
   updateContest,
 } from './repo.ts';
 import { closingMoment, normaliseSummaryTimes, parseSummaryTime } from './rules.ts';
+import { sendContestScore } from './score-contest.ts';
 import type { ReferralContest } from './types.ts';
 
 const DEFAULT_SUMMARY_TIME = '12:00:00';
@@ -78,6 +79,7 @@ export async function createReferralContest(app: App, request: NewContest): Prom
       createdBy: request.createdBy ?? null,
     };
     const after = await insertContest(t.db, values, t.clock.now());
+    await sendContestScore(t, after);
     t.audit?.record({ resourceId: after.id, before: null, after });
     return after;
   });
@@ -97,9 +99,17 @@ export async function changeReferralContest(app: App, id: number, request: Conte
     if (period.endAt.getTime() <= period.startAt.getTime()) throw periodEmpty();
     if (changes.endAt) changes.closesAt = closingMoment(changes.endAt);
     const after = Object.keys(changes).length === 0 ? before : await updateContest(t.db, id, changes, t.clock.now());
+    if (scoresOthers(before, after)) await sendContestScore(t, after);
     t.audit?.record({ resourceId: id, before, after });
     return after;
   });
+}
+
+/** Whether a change lets other payments or registrations count than before. */
+function scoresOthers(before: ReferralContest, after: ReferralContest): boolean {
+  const facts = ({ startAt, closesAt, contestType, isActive }: ReferralContest) =>
+    JSON.stringify([startAt, closesAt, contestType, isActive]);
+  return facts(before) !== facts(after);
 }
 
 /** @throws AppError 404 */

@@ -61,6 +61,62 @@ export async function scoreRegistration(db: Db, referralId: number, at: Date): P
   return rows.length;
 }
 
+/** A place in the order in which `listCandidates` reads. */
+export interface CandidatePlace {
+  createdAt: Date;
+  id: number;
+}
+
+/** Referrals whose registration belongs to the period of a contest, whether they have scored or not. @param after the last one before */
+export function listCandidates(
+  db: Db,
+  contestId: number,
+  after: CandidatePlace | null,
+  limit: number,
+): Promise<(ReferralPair & CandidatePlace)[]> {
+  return db.sql<ReferralPair & CandidatePlace>(
+    `SELECT u.id, u.id AS referral_id, u.referred_by_id AS referrer_id, u.created_at
+     FROM users u JOIN referral_contests c ON c.id = $1::int AND c.is_active AND u.created_at >= c.start_at AND u.created_at <= c.closes_at
+     WHERE u.referred_by_id IS NOT NULL AND ($2::timestamptz IS NULL OR (u.created_at, u.id) > ($2::timestamptz, $3::int))
+     ORDER BY u.created_at, u.id LIMIT $4::int`,
+    [contestId, after?.createdAt ?? null, after?.id ?? 0, limit],
+  );
+}
+
+/** Scores everything that these referrals have paid in the period, as `scorePayment` would have. @returns number of events */
+export async function scorePaid(db: Db, contestId: number, referralIds: readonly number[]): Promise<number> {
+  const rows = await db.sql(
+    `INSERT INTO referral_contest_events (contest_id, referrer_id, referral_id, event_type, amount_kopeks, occurred_at)
+     SELECT c.id, u.referred_by_id, u.id, 'subscription_purchase', p.kopeks, p.first_at
+     FROM referral_contests c JOIN users u ON u.id = ANY($2::int[]) AND u.created_at >= c.start_at AND u.created_at <= c.closes_at
+     CROSS JOIN LATERAL (SELECT sum(abs(t.amount_kopeks))::bigint AS kopeks, min(t.created_at) AS first_at FROM transactions t
+       WHERE t.user_id = u.id AND t.type = 'subscription_payment' AND t.is_completed AND NOT t.is_internal
+         AND t.created_at >= c.start_at AND t.created_at <= c.closes_at) p
+     WHERE c.id = $1::int AND c.is_active AND c.contest_type = 'referral_paid' AND u.referred_by_id IS NOT NULL AND p.first_at IS NOT NULL
+     ORDER BY u.id
+     ON CONFLICT (contest_id, referral_id) DO UPDATE SET amount_kopeks = EXCLUDED.amount_kopeks, occurred_at = EXCLUDED.occurred_at
+     RETURNING id`,
+    [contestId, [...referralIds]],
+  );
+  return rows.length;
+}
+
+/** Scores the registrations of these referrals likewise. @returns number of new events */
+export async function scoreRegistered(db: Db, contestId: number, referralIds: readonly number[]): Promise<number> {
+  const rows = await db.sql(
+    `INSERT INTO referral_contest_events (contest_id, referrer_id, referral_id, event_type, amount_kopeks, occurred_at)
+     SELECT c.id, u.referred_by_id, u.id, 'referral_registration', 0, min(r.created_at)
+     FROM referral_contests c JOIN users u ON u.id = ANY($2::int[]) AND u.created_at >= c.start_at AND u.created_at <= c.closes_at
+     JOIN referral_earnings r ON r.referral_id = u.id AND r.reason = 'referral_registration_pending'
+       AND r.created_at >= c.start_at AND r.created_at <= c.closes_at
+     WHERE c.id = $1::int AND c.is_active AND c.contest_type = 'referral_registered' AND u.referred_by_id IS NOT NULL
+     GROUP BY c.id, u.id ORDER BY u.id
+     ON CONFLICT (contest_id, referral_id) DO NOTHING RETURNING id`,
+    [contestId, [...referralIds]],
+  );
+  return rows.length;
+}
+
 /** Renews the sums of a user's events, after movements have become the user's. */
 export async function renewAmounts(db: Db, referralId: number): Promise<void> {
   await db.sql(

@@ -3,7 +3,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { adminChat } from '../../messaging/admin-chat.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
-import { escapeHtml, htmlText } from '../../messaging/texts.ts';
+import { escapeHtml, htmlText, shorten } from '../../messaging/texts.ts';
 import { areContestsEnabled } from '../contests-enabled.ts';
 import { firstChannel } from '../first-channel.ts';
 import { listLeaders, listVirtual, rankedOf, sumEvents } from './event-repo.ts';
@@ -13,6 +13,9 @@ import type { RankedParticipant, ReferralContest } from './types.ts';
 
 /** Places of a summary. */
 const PLACES = 5;
+/** Characters of the prize, which has no limit, and of a name: the messenger refuses messages of more than 4096. */
+const MAX_PRIZE = 2_000;
+const MAX_NAME = 100;
 
 /**
  * The scheduled job: sends the summaries that are due to the administrators' chat and to the first required channel, each once, however
@@ -65,7 +68,7 @@ async function summaryOf(t: App, contest: ReferralContest, { kind }: DueSummary)
       referrals: totals.referrals + added(({ referralsCount }) => referralsCount),
       amount: formatPrice(totals.amountKopeks + added(({ totalAmountKopeks }) => totalAmountKopeks), false),
     }),
-    contest.prizeText ? htmlText(null, 'contests.summary_prize', { prize: contest.prizeText }) : '',
+    contest.prizeText ? htmlText(null, 'contests.summary_prize', { prize: shorten(contest.prizeText, MAX_PRIZE) }) : '',
   ];
   return parts.filter((part) => part !== '').join('\n\n');
 }
@@ -73,7 +76,7 @@ async function summaryOf(t: App, contest: ReferralContest, { kind }: DueSummary)
 function placesOf(participants: readonly RankedParticipant[]): string {
   if (participants.length === 0) return htmlText(null, 'contests.summary_nobody');
   const lines = participants.map(({ name, referralsCount, totalAmountKopeks }, index) => {
-    return `${index + 1}. ${escapeHtml(name)}: ${referralsCount} (${formatPrice(totalAmountKopeks, false)})`;
+    return `${index + 1}. ${escapeHtml(shorten(name, MAX_NAME))}: ${referralsCount} (${formatPrice(totalAmountKopeks, false)})`;
   });
   return lines.join('\n');
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
 import type { SearchTerms } from '../../users/types.ts';
+import { UNCOUNTED_BRANCHES } from './node-repo.ts';
 
 /** Who belongs to the network or to a part of it (spec 04 section 16). Ids only: rows are read of those that are shown. */
 
@@ -47,38 +48,18 @@ export async function findScope(db: Db, { campaignIds, partnerIds, userIds }: Sc
 }
 
 /**
- * SQL: `WITH RECURSIVE` whose `below` has the roots and all users below them, with the level. A user below another root is a root already, so
- * every user is reached once, on the only path to the nearest root.
+ * Users below one user, and what they paid for subscriptions; kopeks. The sums are those of the referrers in the branch, so that those who
+ * invited nobody are not read. The depth and the condition on the root end the walk should there ever be a cycle.
  */
-const below = (roots: string) =>
-  `WITH RECURSIVE roots AS MATERIALIZED (${roots}),
-   below (id, depth) AS (
-     SELECT id, 0 FROM roots
-     UNION SELECT u.id, b.depth + 1 FROM below b JOIN users u ON u.referred_by_id = b.id
-     WHERE b.depth < ${MAX_DEPTH} AND u.id NOT IN (SELECT id FROM roots))`;
-
-/** The lowest ids of a scope: registrants of the campaigns, partners and users, all below them, and all above the users. */
-export function listScopeIds(db: Db, { campaignIds, partnerIds, userIds }: Scope, limit: number): Promise<number[]> {
-  return idsOf(
-    db.sql<{ id: number }>(
-      `${below(`SELECT user_id AS id FROM advertising_campaign_registrations WHERE campaign_id = ANY($1::int[])
-         UNION SELECT unnest($2::int[]) UNION SELECT unnest($3::int[])`)},
-       above (id, depth) AS (
-         SELECT unnest($3::int[]), 0
-         UNION SELECT u.referred_by_id, a.depth + 1 FROM above a JOIN users u ON u.id = a.id
-         WHERE a.depth < ${MAX_DEPTH} AND u.referred_by_id IS NOT NULL)
-       SELECT id FROM below UNION SELECT id FROM above ORDER BY id LIMIT $4::int`,
-      [[...campaignIds], [...partnerIds], [...userIds], limit],
-    ),
-  );
-}
-
-/** Users below one user, and what they paid for subscriptions; kopeks. */
 export async function sumBranch(db: Db, userId: number): Promise<{ users: number; spentKopeks: number }> {
   const [row] = await db.sql<{ users: number; spentKopeks: number }>(
-    `${below('SELECT $1::int AS id')}
-     SELECT count(*)::int AS users, coalesce(sum(y.total_spent_kopeks), 0)::bigint AS spent_kopeks
-     FROM below b LEFT JOIN user_stats y ON y.user_id = b.id WHERE b.depth > 0`,
+    `WITH RECURSIVE referrers (id, referrals, depth) AS (
+       SELECT user_id, referrals, 1 FROM referrer_stats WHERE user_id = $1::int AND referrals > 0
+       UNION ALL SELECT f.user_id, f.referrals, r.depth + 1 FROM referrers r JOIN referrer_stats f ON f.referred_by_id = r.id
+       WHERE f.referrals > 0 AND r.depth < ${MAX_DEPTH} AND f.user_id <> $1::int)
+     SELECT (SELECT coalesce(sum(referrals), 0) FROM referrers)::int AS users,
+       (coalesce((SELECT sum(s.amount_kopeks) FROM referrers r JOIN branch_sales s ON s.user_id = r.id), 0)
+         + coalesce((SELECT sum(n.kopeks) FROM (${UNCOUNTED_BRANCHES}) n JOIN referrers r ON r.id = n.referred_by_id), 0))::bigint AS spent_kopeks`,
     [userId],
   );
   return row!;

@@ -23,7 +23,7 @@ export type UserRow = RowOf<typeof USER> & {
 };
 
 /** SQL: what the referrals of a user paid since the last count of `branch_sales`. */
-const UNCOUNTED_BRANCHES = `SELECT x.referred_by_id, sum(abs(t.amount_kopeks)) AS kopeks FROM ${UNCOUNTED} t JOIN users x ON x.id = t.user_id
+export const UNCOUNTED_BRANCHES = `SELECT x.referred_by_id, sum(abs(t.amount_kopeks)) AS kopeks FROM ${UNCOUNTED} t JOIN users x ON x.id = t.user_id
   WHERE t.type = 'subscription_payment' AND ${IS_VISIBLE} AND x.referred_by_id IS NOT NULL GROUP BY x.referred_by_id`;
 
 /** These users, by id. */

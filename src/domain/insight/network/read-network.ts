@@ -9,12 +9,12 @@ import {
   listCampaignOptions,
   listMemberIds,
   listPartners,
-  listScopeIds,
   type Scope,
   searchMemberIds,
   sumBranch,
 } from './member-repo.ts';
 import { type CampaignRow, listCampaignRows, listUserRows, searchCampaignRows, type UserRow } from './node-repo.ts';
+import { listScopeIds } from './scope-repo.ts';
 
 /** The network of referrals and campaigns (spec 04 section 16). Kopeks, all time, completed payments. */
 

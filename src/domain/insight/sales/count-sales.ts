@@ -1,7 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { defineJob } from '../../../core/jobs/define-job.ts';
 import { compactStatistics, countSalesStep, findZones, recountStatistics } from './count-repo.ts';
 
 /** Ids counted in one transaction. */
@@ -30,12 +28,3 @@ async function followZone(app: App): Promise<void> {
   await inTransaction(app, (t) => recountStatistics(t.db, wanted));
   app.log.info({ zone: wanted, before: current }, 'statistics: days are counted in another time zone');
 }
-
-const countSalesJob = defineJob({
-  name: 'insight.count-sales',
-  queue: { expireSeconds: 900 },
-  every: () => MINUTE_MS,
-  handle: (app) => countSales(app),
-});
-
-export const insightJobs = [countSalesJob];

@@ -26,6 +26,10 @@ export interface WrittenMoment {
 /** What a request asks for: two moments, the last `days` calendar days until now, or everything (`days` null). */
 export type WrittenPeriod = { start: WrittenMoment; end: WrittenMoment } | { days: number | null };
 
+/** So that the window before a period begins after the year 1 in every time zone, and the day after it ends before the year 10000. */
+const FIRST_YEAR = 5;
+const LAST_YEAR = 9998;
+
 const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(Z|[+-]\d{2}(?::?\d{2})?)?$/i;
 
 /** @throws AppError 400 'Invalid start_date format', 'Invalid end_date format' */
@@ -47,7 +51,7 @@ function writtenMoment(text: string): WrittenMoment | null {
   // 2026-02-30 would be read as a day of March, and 24:00 as the next day.
   if (Number.isNaN(moment.getTime()) || moment.toISOString() !== `${local}Z`) return null;
   const year = Number(day.slice(0, 4));
-  if (year < 1 || year > 9998) return null;
+  if (year < FIRST_YEAR || year > LAST_YEAR) return null;
   const offset = zone === undefined ? null : offsetOf(zone.toUpperCase());
   return zone !== undefined && offset === null ? null : { local, offset };
 }

@@ -51,6 +51,9 @@ export async function renewFill(db: Db, id: number): Promise<void> {
   if (rows.length === 0) throw new Error('the reading of the panel was taken over');
 }
 
+/** Keys of readings that are needed for longer than those that are shown. */
+const IS_KEPT = "o.key LIKE 'kept:%'";
+
 /** The reading is shown from now on; older ones of the key and those of other days that nobody read for an hour go. */
 export async function finishFill(db: Db, id: number, nodes: readonly FillNode[], now: Date): Promise<Fill> {
   const [row] = await db.sql<Fill>(
@@ -60,7 +63,7 @@ export async function finishFill(db: Db, id: number, nodes: readonly FillNode[],
   if (!row) throw new Error('the reading of the panel was taken over');
   await db.sql(
     `DELETE FROM panel_traffic_fills o USING panel_traffic_fills f WHERE f.id = $1::int AND o.finished_at IS NOT NULL AND o.id <> f.id
-       AND (o.key = f.key OR o.finished_at < $2::timestamptz - interval '1 hour') RETURNING o.id`,
+       AND (o.key = f.key OR (o.finished_at < $2::timestamptz - interval '1 hour' AND NOT ${IS_KEPT})) RETURNING o.id`,
     [id, now],
   );
   return row;
@@ -99,4 +102,9 @@ export async function addDetails(
        last_node_name = coalesce(EXCLUDED.last_node_name, r.last_node_name) RETURNING r.user_id`,
     [fillId, JSON.stringify(rows)],
   );
+}
+
+/** Deletes kept readings whose keys are before this one. */
+export async function dropKeptBefore(db: Db, key: string): Promise<void> {
+  await db.sql(`DELETE FROM panel_traffic_fills o WHERE ${IS_KEPT} AND o.key < $1 RETURNING o.id`, [key]);
 }

@@ -7,6 +7,7 @@ import {
   addDetails,
   addNodeBytes,
   dropFill,
+  dropKeptBefore,
   type Fill,
   type FillNode,
   findFill,
@@ -16,6 +17,8 @@ import {
   startFill,
 } from './fill-repo.ts';
 import type { TrafficRange } from './rules.ts';
+
+export type { Fill };
 
 /** Both days included. */
 type Days = Pick<TrafficRange, 'from' | 'to'>;
@@ -37,9 +40,29 @@ const DEVICES_PAGE = 1_000;
  */
 export async function usageFill(app: App, range: Days): Promise<Fill | null> {
   if (app.ports.panel.configurationError() !== null) return null;
-  const day = (moment: Date) => moment.toISOString().slice(0, 10);
-  return currentFill(app, `usage:${day(range.from)}:${day(range.to)}`, (fillId) => readUsage(app, fillId, range));
+  return currentFill(app, `usage:${dayText(range.from)}:${dayText(range.to)}`, (fillId) => readUsage(app, fillId, range));
 }
+
+/**
+ * Traffic of all users on the UTC day of a moment, likewise. The reading is kept until `dropKeptFills`, two days at most, and no page shows it.
+ */
+export async function keptDayFill(app: App, moment: Date): Promise<Fill | null> {
+  if (app.ports.panel.configurationError() !== null) return null;
+  return currentFill(app, keptKey(moment), (fillId) => readUsage(app, fillId, { from: moment, to: moment }));
+}
+
+/** The reading that is kept of the day of a moment, however old; null without one. Asks nobody. */
+export function findKeptFill(app: App, moment: Date): Promise<Fill | null> {
+  return findFill(app.db, keptKey(moment));
+}
+
+/** Deletes the readings that are kept of days before that of the moment. */
+export function dropKeptFills(app: App, moment: Date): Promise<void> {
+  return dropKeptBefore(app.db, keptKey(moment));
+}
+
+const dayText = (moment: Date) => moment.toISOString().slice(0, 10);
+const keptKey = (moment: Date) => `kept:${dayText(moment)}`;
 
 /** Devices and last nodes of all users, likewise; null also when the panel gives no answer. */
 export async function detailsFill(app: App): Promise<Fill | null> {

@@ -59,10 +59,10 @@ export async function claimDue(db: Db, now: Date, limit: number): Promise<DueTry
   return db.sql<DueTry>(
     `UPDATE guest_purchases SET retry_count = retry_count + 1, updated_at = $1::timestamptz,
        next_attempt_at = $1::timestamptz + least(60, 5 * power(2, least(retry_count + 1, 10))) * interval '1 minute'
-     WHERE id IN (SELECT id FROM guest_purchases
+     WHERE id = ANY(ARRAY(SELECT id FROM guest_purchases
        WHERE next_attempt_at <= $1::timestamptz
          AND (status = 'paid' OR (status = 'pending_activation' AND activation_requested_at IS NOT NULL))
-       ORDER BY next_attempt_at, id LIMIT $2::int FOR UPDATE SKIP LOCKED)
+       ORDER BY next_attempt_at, id LIMIT $2::int FOR UPDATE SKIP LOCKED))
      RETURNING id, status, granted_at IS NOT NULL AS is_granted, retry_count`,
     [now, limit],
   );

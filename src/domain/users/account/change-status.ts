@@ -60,10 +60,11 @@ export async function applyStatus(
   const user = { audience: 'user', userId } as const;
   if (to === 'blocked') await t.events.emit('account.banned', { reason: reason ?? '' }, user);
   else if (from === 'blocked' && to === 'active') await t.events.emit('account.unbanned', {}, user);
+  // Before the change of the user, which locks the counter of his traffic: writers of the subscription lock that one after it, too.
+  const subscription = await lockUserSubscription(t, userId);
   await updateUserColumns(t.db, userId, { status: to }, t.clock.now());
   if (to !== 'active') await closeAllSessions(t, userId);
   await forgetSessionUser(t, userId);
-  const subscription = await lockUserSubscription(t, userId);
   if (subscription) return requestProvisioning(t, subscription.id);
   // The subscription was deleted and its panel user left as it was.
   const panelUuid = to === 'active' ? null : ((await findUserById(t, userId))?.vpnpanelUuid ?? null);

@@ -9,7 +9,7 @@ const RETAINED: readonly string[] = [
   ...['transactions', 'ledger_accounts', 'payments', 'guest_purchases', 'referral_earnings', 'withdrawal_requests'],
   ...['subscription_conversions', 'advertising_campaign_registrations', 'admin_audit_log'],
   // Triggers maintain them from the user's row.
-  ...['user_stats', 'user_traffic', 'referrer_stats', 'referrer_days'],
+  ...['user_stats', 'user_traffic', 'referrer_stats', 'referrer_days', 'referral_contest_scores'],
 ];
 
 interface Reference {

@@ -5,7 +5,8 @@ const MEDIA = 'File of the message, whose caption the text is. Null for none.';
 const NEW_CONTENT = `${CONTENT} Trimmed; blank for a file without a text.`;
 const CHANGED_CONTENT = `${CONTENT} Null leaves it unchanged.`;
 const CHANGED_MEDIA = 'Another file in the place of the present one. Null leaves it unchanged.';
-const BEFORE = 'Whether it is delivered before the menu of the chat, or after it.';
+const BEFORE =
+  'For a bot that shows a menu when a chat starts: whether its menu comes after this message, or before it. Such a bot reads it with `GET /pinned-messages/active`. The service shows no menu itself and delivers the message as soon as it receives the start, whatever this is.';
 const EVERY_START = 'Whether it is delivered at every start of the chat, or only to those who got another message last.';
 const SENT = 'Users who have got it when the answer was made; 0 without a broadcast.';
 const FAILED = 'Users who have not got it, or who have blocked the bot.';

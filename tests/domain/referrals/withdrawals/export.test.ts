@@ -54,7 +54,7 @@ test('approved and completed requests by the day of their last decision, both en
   expect((await exported('1990-02-01', '1990-02-04', 'approved')).found).toEqual({ payouts: 1, amountKopeks: 200 });
 });
 
-test('what a user wrote is never a formula, and cannot add cells or lines', async () => {
+test('what a user wrote is never a formula, and cannot add cells or lines (spec 06 section 17, hazard 20)', async () => {
   const { userId } = await anEarner(app, 100);
   await setUser(app, userId, { username: '@cmd', first_name: '=HYPERLINK("http://evil")' });
   await payouts(userId, 1991, [

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createGuardedLookup, type Resolve } from '../../../../src/core/http/address-guard.ts';
 import { type HttpClientOptions, OutboundError } from '../../../../src/core/http/http-client.ts';
 import { createHttpClient, type HttpClientDeps, pathTemplate, retryAfterMs } from '../../../../src/core/http/outbound.ts';
@@ -148,14 +148,15 @@ describe('createHttpClient', () => {
       if (!isUp) response.writeHead(500).end();
       else gates.push(() => response.writeHead(200).end('up'));
     });
-    const { http, outcomes, lines } = client({ retries: 0, breakerThreshold: 3, breakerResetMs: 1_500 });
+    const { http, outcomes, lines } = client({ retries: 0, breakerThreshold: 3, breakerResetMs: 60_000 });
     for (let i = 0; i < 3; i += 1) await http.request({ method: 'GET', url: server.url });
     expect((await failureOf(http.request({ method: 'GET', url: server.url }))).failure).toBe('circuit_open');
     expect(server.hits).toBe(3);
     expect(outcomes.at(-1)).toBe('vpnpanel:circuit_open');
 
     isUp = true;
-    await new Promise((resolve) => setTimeout(resolve, 1_550));
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_001 });
     const probe = http.request({ method: 'GET', url: server.url });
     await expect.poll(() => gates.length).toBe(1);
     expect((await failureOf(http.request({ method: 'GET', url: server.url }))).failure).toBe('circuit_open');
@@ -240,7 +241,7 @@ describe('createHttpClient', () => {
 
   it('stops when the caller aborts: before, during, and between tries', async () => {
     const server = await serve((request, response) => {
-      if (request.url === '/busy') response.writeHead(503).end();
+      if (request.url === '/busy') response.writeHead(503, { 'Retry-After': '20' }).end();
     });
     const { http } = client({ totalTimeoutMs: 5_000 });
     expect((await failureOf(http.request({ method: 'GET', url: server.url, signal: AbortSignal.abort() }))).failure).toBe(

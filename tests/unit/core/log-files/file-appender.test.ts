@@ -2,10 +2,11 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FileAppender } from '../../../../src/core/log-files/file-appender.ts';
 import { LogFiles } from '../../../../src/core/log-files/log-files.ts';
 import { writeTar } from '../../../../src/core/log-files/tar-archive.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { entriesOf } from '../../../support/tar-entries.ts';
 
 let folder: string;
@@ -35,14 +36,11 @@ test('a file that was moved away gets nothing any more once it is noticed', asyn
   writer.write('first\n');
   await writer.flush();
   await rename(path, join(folder, 'moved.log'));
-  await vi.waitFor(
-    async () => {
-      writer.write('next\n');
-      await writer.flush();
-      expect(await readFile(path, 'utf8')).toContain('next');
-    },
-    { timeout: 10_000 },
-  );
+  await eventually(async () => {
+    writer.write('next\n');
+    await writer.flush();
+    expect(await readFile(path, 'utf8')).toContain('next');
+  });
   const [moved, present] = await Promise.all([readFile(join(folder, 'moved.log'), 'utf8'), readFile(path, 'utf8')]);
   expect(moved).toMatch(/^first\n(next\n)*$/);
   expect(present).toMatch(/^(next\n)+$/);
