@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../core/db/database.ts';
@@ -8,13 +8,13 @@ import { openPostgres } from '../core/db/open-postgres.ts';
 import { executeOnServer } from '../core/db/server-statement.ts';
 import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
+import { ABANDONED_S, removeAbandoned } from '../domain/backups/abandoned-files.ts';
 import type { ScratchDatabase } from '../domain/backups/ports.ts';
 import { migrationsFolder } from './package-root.ts';
 
 const PREFIX = 'backup_drill_';
 const FOLDER_PREFIX = 'backup-drill-';
-/** A drill that began so long ago was ended with its process; what it left has the data of all users. */
-const ABANDONED_S = 24 * 3600;
+const ABANDONED_FOLDERS = new RegExp(`^${FOLDER_PREFIX}`);
 
 /** `BACKUP_DRILL_DATABASE_URL`, emptied; else a new database beside that of the service; for an embedded one a temporary folder. */
 export async function openScratchDatabase(env: Env, log: Logger): Promise<ScratchDatabase> {
@@ -40,7 +40,7 @@ export async function openScratchDatabase(env: Env, log: Logger): Promise<Scratc
       throw error;
     }
   }
-  await removeAbandonedFolders();
+  await removeAbandoned(log, tmpdir(), ABANDONED_FOLDERS);
   const dataDir = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
   return migrated(await openEmbedded({ dataDir, migrationsFolder }), () => rm(dataDir, { recursive: true, force: true }));
 }
@@ -53,16 +53,6 @@ async function dropAbandoned(server: string): Promise<void> {
        AND datname ~ '^${PREFIX}[0-9]{10}_[0-9a-f]{12}$' AND split_part(datname, '_', 3)::bigint < extract(epoch FROM now()) - ${ABANDONED_S}`,
   );
   for (const { name } of abandoned) await executeOnServer(server, `DROP DATABASE IF EXISTS ${name}`).catch(() => undefined);
-}
-
-async function removeAbandonedFolders(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    if (!name.startsWith(FOLDER_PREFIX)) continue;
-    const path = join(tmpdir(), name);
-    const found = await stat(path).catch(() => null);
-    if (found === null || Date.now() - found.mtimeMs < ABANDONED_S * 1000) continue;
-    await rm(path, { recursive: true, force: true }).catch(() => undefined);
-  }
 }
 
 function openServer(url: string, log: Logger): Promise<Database> {

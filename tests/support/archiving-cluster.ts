@@ -57,7 +57,7 @@ export async function createArchivingCluster({ bin, owner }: RecoveryTools): Pro
     if (text === undefined) throw new Error(`docs/point-in-time-recovery.md has no block "${name}"`);
     return text;
   };
-  const folder = await mkdtemp(join(tmpdir(), 'recovery-'));
+  const folder = await mkdtemp(join(placeFor(owner), 'recovery-'));
   const at = (name: string) => join(folder, name);
   const port = await freePort();
   // What differs from the machine of the document, so that its files can be used without a change.
@@ -102,6 +102,7 @@ export async function createArchivingCluster({ bin, owner }: RecoveryTools): Pro
       await chown(at(name), owner.uid, owner.gid);
     }
     await writeFile(at('pgbackrest.conf'), blockOf('pgbackrest.conf'));
+    await chown(at('pgbackrest.conf'), owner.uid, owner.gid);
     await shell(`initdb -D data -A trust -U ${USER} --no-sync`);
     await appendFile(at('data/postgresql.conf'), `listen_addresses = '127.0.0.1'\n${blockOf('postgresql.conf')}`);
     await cluster.start();
@@ -111,6 +112,12 @@ export async function createArchivingCluster({ bin, owner }: RecoveryTools): Pro
     await cluster.remove();
     throw error;
   }
+}
+
+/** @returns the folder of temporary files, or, where that one is closed to this account (a private TMPDIR of root), a public one */
+function placeFor({ uid, gid }: RecoveryTools['owner']): string {
+  const isOpen = (folder: string) => spawnSync('test', ['-x', folder], { uid, gid, cwd: '/' }).status === 0;
+  return [tmpdir(), '/tmp', '/var/tmp'].find(isOpen) ?? tmpdir();
 }
 
 function runShell(

@@ -1,8 +1,9 @@
-import { lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { hexToken } from '../../core/random.ts';
+import { removeAbandoned } from './abandoned-files.ts';
 import { readMetadata, writeMetadata } from './archive-format.ts';
 import { readHead } from './read-archive.ts';
 import { ArchiveRefused, type Metadata } from './types.ts';
@@ -12,8 +13,7 @@ const DEFAULT_LOCATION = '/app/data/backups';
 const NAME = /^backup_[A-Za-z0-9._-]{1,193}$/;
 const ARCHIVE = /\.tar(?:\.gz)?$/;
 const METADATA_FOLDER = '.metadata';
-/** Unfinished files of a dead process are older than any work that is under way. */
-const ABANDONED_MS = 24 * 3_600_000;
+const UNFINISHED = /^\.work-|\.part$/;
 
 export function backupFolder({ env, settings }: Pick<App, 'env' | 'settings'>): string {
   const location = settings.get('BACKUP_LOCATION');
@@ -126,21 +126,12 @@ export async function removeBackup(path: string): Promise<void> {
 export async function withWorkFolder<T>(app: App, work: (folder: string) => Promise<T>): Promise<T> {
   const parent = backupFolder(app);
   await mkdir(parent, { recursive: true, mode: 0o700 });
-  await removeAbandoned(parent);
+  await removeAbandoned(app.log, parent, UNFINISHED);
   const folder = join(parent, `.work-${hexToken(app.random, 8)}`);
   await mkdir(folder, { mode: 0o700 });
   try {
     return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function removeAbandoned(parent: string): Promise<void> {
-  for (const name of await readdir(parent)) {
-    if (!/^\.work-|\.part$/.test(name)) continue;
-    const path = join(parent, name);
-    const found = await stat(path).catch(() => null);
-    if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await rm(path, { recursive: true, force: true });
   }
 }
