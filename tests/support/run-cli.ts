@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,12 +11,20 @@ export interface CliAnswer {
   err: string;
 }
 
-/** Runs the built command line as a separate process, with this environment only. */
-export function runCommand(words: readonly string[], environment: Record<string, string>, input = ''): Promise<CliAnswer> {
+/** Runs the built command line as a separate process, with this environment only, in a folder of its own without the project's .env. */
+export async function runCommand(words: readonly string[], environment: Record<string, string>, input = ''): Promise<CliAnswer> {
+  const folder = await mkdtemp(join(tmpdir(), 'command-'));
+  try {
+    return await run(folder, words, environment, input);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(folder: string, words: readonly string[], environment: Record<string, string>, input: string): Promise<CliAnswer> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...words], {
-      // A folder without the project's .env.
-      cwd: tmpdir(),
+      cwd: folder,
       env: { PATH: process.env.PATH ?? '', ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
