@@ -73,6 +73,6 @@ export function eventsOf(app: App, contestId: number) {
 
 /** Payloads of the jobs of a queue that wait. */
 export async function jobsOf<T>(app: App, queue: string): Promise<T[]> {
-  const rows = await app.db.sql<{ data: T }>('SELECT data FROM jobs.job WHERE name = $1 ORDER BY created_on, id', [queue]);
+  const rows = await app.db.sql<{ data: T }>('SELECT data FROM jobs.job WHERE name = $1 ORDER BY created_on, ctid', [queue]);
   return rows.map(({ data }) => data);
 }

@@ -96,7 +96,7 @@ export async function fulfilments(app: App, purchaseId: number): Promise<number>
 /** Texts of the messages queued for a person in the messenger. */
 export async function messagesTo(app: App, messengerId: number): Promise<string[]> {
   const rows = await app.db.sql<{ html: string }>(
-    "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 ORDER BY created_on, id",
+    "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 ORDER BY created_on, ctid",
     [String(messengerId)],
   );
   return rows.map(({ html }) => html);

@@ -135,7 +135,7 @@ export async function readRow(app: App, subscriptionId: number): Promise<Provisi
 
 export async function jobsOf(app: App, queue: string): Promise<{ data: unknown }[]> {
   return app.db.sql<{ data: unknown }>(
-    "SELECT data FROM jobs.job WHERE name = $1 AND state = 'created' ORDER BY created_on, id",
+    "SELECT data FROM jobs.job WHERE name = $1 AND state = 'created' ORDER BY created_on, ctid",
     [queue],
   );
 }

@@ -118,7 +118,7 @@ export async function shownReceipt(app: App, { transactionId }: Paid): Promise<s
 /** Notices to the administrators' chat, oldest first. */
 export async function notices(app: App): Promise<string[]> {
   const rows = await app.db.sql<{ html: string }>(
-    `SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 ORDER BY created_on`,
+    `SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 ORDER BY created_on, ctid`,
     [ADMIN_CHAT],
   );
   return rows.map(({ html }) => html);

@@ -105,7 +105,7 @@ describe('copies', () => {
       await sendBackup(t.app, 'backup_huge.tar', false);
       expect(sent).toHaveLength(1);
       const notices = await t.app.db.sql<{ html: string }>(
-        "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' ORDER BY created_on DESC LIMIT 1",
+        "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' ORDER BY created_on DESC, ctid DESC LIMIT 1",
       );
       expect(notices[0]!.html).toContain('backup_huge.tar');
     } finally {

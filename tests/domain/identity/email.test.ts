@@ -233,7 +233,7 @@ describe('password reset', () => {
   async function forgotten(email: string): Promise<void> {
     await requestPasswordReset(app, email);
     const [job] = await app.db.sql<{ data: { email: string } }>(
-      "SELECT data FROM jobs.job WHERE name = 'identity.password-reset' ORDER BY created_on DESC, id DESC LIMIT 1",
+      "SELECT data FROM jobs.job WHERE name = 'identity.password-reset' ORDER BY created_on DESC, ctid DESC LIMIT 1",
     );
     await mailPasswordReset(app, email.toLowerCase());
     expect(job!.data.email).toBe(email.toLowerCase());

@@ -36,7 +36,7 @@ async function install(queue?: QueuePolicy): Promise<void> {
 const OPTIONS = 'policy, retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds';
 const queueRow = async () => (await t.app.db.sql(`SELECT ${OPTIONS} FROM jobs.queue WHERE name = $1`, [NAME]))[0];
 const jobRows = () =>
-  t.app.db.sql<Record<string, unknown>>(`SELECT ${OPTIONS} FROM jobs.job WHERE name = $1 ORDER BY created_on, id`, [NAME]);
+  t.app.db.sql<Record<string, unknown>>(`SELECT ${OPTIONS} FROM jobs.job WHERE name = $1 ORDER BY created_on, ctid`, [NAME]);
 
 const original = {
   policy: defined.policy,
@@ -95,7 +95,7 @@ describe('send_job', () => {
     const rows = await t.app.db.sql<Record<string, unknown>>(
       `SELECT to_jsonb(j) - 'id' - 'singleton_key' - 'created_on' - 'start_after' - 'keep_until' || jsonb_build_object(
          'after', round(extract(epoch FROM start_after - created_on)), 'keep', round(extract(epoch FROM keep_until - start_after))) AS job
-       FROM jobs.job j WHERE name = $1 ORDER BY created_on`,
+       FROM jobs.job j WHERE name = $1 ORDER BY created_on, ctid`,
       [NAME],
     );
     expect(rows).toHaveLength(2);

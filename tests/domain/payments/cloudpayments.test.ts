@@ -127,7 +127,7 @@ describe('Check is answered by our record', () => {
 describe('a failed attempt', () => {
   const messagesTo = (staged: ProviderStage) =>
     staged.app.db.sql<{ html: string }>(
-      "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY created_on",
+      "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY created_on, ctid",
       [staged.current.user.messengerId],
     );
   const failed = (staged: ProviderStage, change: Record<string, string | null> = {}) =>

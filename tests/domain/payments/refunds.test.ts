@@ -220,7 +220,7 @@ describe('a refund by an administrator (03a section 0.5)', () => {
       (
         await app.db.sql<{ hours: number }>(
           `SELECT round(extract(epoch FROM start_after - created_on) / 3600)::int AS hours FROM jobs.job
-           WHERE name = 'payments.send-refund' AND data ->> 'reversalId' = $1 ORDER BY created_on`,
+           WHERE name = 'payments.send-refund' AND data ->> 'reversalId' = $1 ORDER BY created_on, ctid`,
           [String(refundId)],
         )
       ).map(({ hours }) => hours);

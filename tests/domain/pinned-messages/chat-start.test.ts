@@ -34,7 +34,7 @@ const update = (messengerId: number, text = '/start', chatId = messengerId): Mes
   )!;
 
 const queued = () =>
-  t.app.db.sql<{ data: ChatStart }>("SELECT data FROM jobs.job WHERE name = 'pinned.start' ORDER BY created_on");
+  t.app.db.sql<{ data: ChatStart }>("SELECT data FROM jobs.job WHERE name = 'pinned.start' ORDER BY created_on, ctid");
 
 test('a /start in the own chat is queued once; groups, other texts and sign-ins are not', async () => {
   const { messengerId } = await aUser(t.app);

@@ -29,7 +29,7 @@ async function aFormer(daysAgo: number, columns: Record<string, unknown> = {}): 
 }
 const messagesTo = (user: BuiltUser) =>
   t.app.db.sql<{ data: { html: string } }>(
-    `SELECT data FROM jobs.job WHERE name = 'messenger.send' AND data->>'messengerId' = $1 ORDER BY created_on`,
+    `SELECT data FROM jobs.job WHERE name = 'messenger.send' AND data->>'messengerId' = $1 ORDER BY created_on, ctid`,
     [String(user.messengerId)],
   );
 

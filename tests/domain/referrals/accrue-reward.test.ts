@@ -34,7 +34,7 @@ const eventsOf = (userId: number) =>
 const messagesTo = async (messengerId: number) =>
   (
     await t.app.db.sql<{ html: string }>(
-      `SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on`,
+      `SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on, ctid`,
       [messengerId],
     )
   ).map((row) => row.html);

@@ -49,7 +49,7 @@ async function aPartner(columns: Record<string, unknown> = {}) {
 const messagesTo = (messengerId: number) =>
   t.app.db.sql<{ html: string; thread: string | null }>(
     `SELECT data->>'html' AS html, data->>'threadId' AS thread FROM jobs.job
-     WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on, id`,
+     WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on, ctid`,
     [messengerId],
   );
 const partnerOf = async (id: number) =>

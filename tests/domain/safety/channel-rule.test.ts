@@ -63,7 +63,7 @@ const stateOf = ({ subscriptionId }: Candidate) =>
 const messagesTo = (messengerId: number) =>
   t.app.db.sql<{ html: string; buttons: { url?: string; callbackData?: string }[][] | null }>(
     `SELECT data->>'html' AS html, data->'buttons' AS buttons FROM jobs.job
-     WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on, id`,
+     WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on, ctid`,
     [messengerId],
   );
 const pushesOf = ({ subscriptionId }: Candidate) =>

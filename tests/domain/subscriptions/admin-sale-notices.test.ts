@@ -28,7 +28,7 @@ async function withChat(changes: Record<string, string> = {}) {
   const sent = () =>
     app.db.sql<{ html: string; thread: string }>(
       `SELECT data ->> 'html' AS html, data ->> 'threadId' AS thread FROM jobs.job
-       WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 ORDER BY created_on, id`,
+       WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 ORDER BY created_on, ctid`,
       [chat],
     );
   return { app, sent };

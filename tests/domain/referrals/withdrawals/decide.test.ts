@@ -52,7 +52,7 @@ const messagesTo = async (messengerId: number) =>
   (
     await app.db.sql<{ html: string }>(
       `SELECT data->>'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint
-       ORDER BY created_on, id`,
+       ORDER BY created_on, ctid`,
       [messengerId],
     )
   ).map((row) => row.html);

@@ -60,7 +60,7 @@ describe('a request (spec 03 section 6)', () => {
     expect(await requestRow(app, made.id)).toMatchObject({ status: 'pending', paymentDetails: details, processedBy: null });
     const [message] = await app.db.sql<{ html: string; thread: string }>(
       `SELECT data->>'html' AS html, data->>'threadId' AS thread FROM jobs.job
-       WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on DESC, id DESC LIMIT 1`,
+       WHERE name = 'messenger.send' AND (data->>'messengerId')::bigint = $1::bigint ORDER BY created_on DESC, ctid DESC LIMIT 1`,
       [CHAT],
     );
     expect(message!.thread).toBe('42');
