@@ -157,7 +157,7 @@ describe('spec 05 section 13: administration of required channels', () => {
     const elsewhere = await testServer({ ...t.app, cache });
     const user = await userClient(t.app, elsewhere);
     const channelId = `-100${digits()}`;
-    (await workerSandbox()).servers.messenger.setMembership(channelId, user.user.messengerId, 'left');
+    await (await workerSandbox()).servers.messenger.setMembership(channelId, user.user.messengerId, 'left');
     const statusOf = async () => (await user.get(ME)).status;
     expect(await statusOf()).toBe(200);
     // Without a notice the list would be trusted for a minute.

@@ -297,7 +297,7 @@ describe('row 9: required channels', () => {
     const user = await userClient(t.app, t.server);
     expect((await user.get(ME)).status).toBe(200);
     const channelId = await aChannel(t.app);
-    (await workerSandbox()).servers.messenger.setUnknown(Number(channelId));
+    await (await workerSandbox()).servers.messenger.setUnknown(Number(channelId));
     expect((await user.get(ME)).status).toBe(403);
     const mailUser = await userClient(t.app, t.server);
     await t.app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [mailUser.user.id]);

@@ -21,7 +21,7 @@ test('05 13: a leaving that is reported after the joining that followed it: what
     return { ...user, subscriptionId: await aStoredSubscription(t.app, user.id, { is_trial: false }) };
   };
   const [joined, left] = [await aCustomer(), await aCustomer()];
-  (await workerSandbox()).servers.messenger.setMembership(channelId, left.messengerId, 'left');
+  await (await workerSandbox()).servers.messenger.setMembership(channelId, left.messengerId, 'left');
   const report = ({ messengerId }: BuiltUser, isMember: boolean) =>
     receiveChannelUpdate(t.app, {
       ...{ updateId: unique(), kind: 'membership', chatId: Number(channelId), memberMessengerId: messengerId },

@@ -70,7 +70,7 @@ export async function emit(webhookId: number, type = 'user.created'): Promise<nu
 export async function waitingJobs(): Promise<{ data: DeliveryRequest; inMs: number }[]> {
   return app.db.sql(
     `SELECT data, (extract(epoch FROM start_after - created_on) * 1000)::int AS "inMs" FROM jobs.job
-     WHERE name = 'webhooks.deliver' AND state = 'created' ORDER BY created_on, start_after`,
+     WHERE name = 'webhooks.deliver' AND state = 'created' ORDER BY created_on, ctid`,
   );
 }
 

@@ -157,7 +157,7 @@ describe('session', () => {
       setItem: (key: string, text: string) => void texts.set(key, text),
       removeItem: (key: string) => void texts.delete(key),
     };
-    storageTokenStore(storage).set({ accessToken: 'access-1', refreshToken: 'refresh-1' });
+    await storageTokenStore(storage).set({ accessToken: 'access-1', refreshToken: 'refresh-1' });
     const pages = [connect({ tokens: storageTokenStore(storage) }), connect({ tokens: storageTokenStore(storage) })];
     const answers = await Promise.all(pages.map(({ api }, id) => api.profile.name.query({ id })));
     expect(answers.map(({ bearer }) => bearer)).toEqual(['access-2', 'access-2']);
