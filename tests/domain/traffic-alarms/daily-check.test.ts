@@ -74,7 +74,7 @@ async function anInstallation(gb: Traffic | ((day: number) => Traffic), environm
   const notices = () =>
     app.db.sql<{ html: string; thread: string }>(
       `SELECT data ->> 'html' AS html, data ->> 'threadId' AS thread FROM jobs.job
-       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after`,
+       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after, ctid`,
       [chatId],
     );
   const notified = async () => (await notices()).map(({ html }) => users.findIndex(({ uuid }) => html.includes(uuid)));

@@ -53,7 +53,7 @@ async function anInstallation(environment: Record<string, string> = {}, clock = 
   const notices = () =>
     app.db.sql<{ html: string; thread: string }>(
       `SELECT data ->> 'html' AS html, data ->> 'threadId' AS thread FROM jobs.job
-       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after, created_on`,
+       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after, ctid`,
       [chatId],
     );
   return { ...made, app, users, pages, add, run, notices, chatId };
@@ -114,7 +114,7 @@ describe('06 14: fast traffic check', () => {
     await t.run();
     const starts = await t.app.db.sql<{ html: string; seconds: number }>(
       `SELECT data ->> 'html' AS html, extract(epoch FROM start_after - created_on)::float8 AS seconds FROM jobs.job
-       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after`,
+       WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY start_after, ctid`,
       [t.chatId],
     );
     expect(starts).toHaveLength(10);
