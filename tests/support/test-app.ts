@@ -10,6 +10,7 @@ import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { systemRandom } from '../../src/core/random.ts';
 import { createSettingsStore } from '../../src/domain/settings/settings-store.ts';
+import { atEndOfFile } from './end-of-file.ts';
 import { busOf } from './test-bus.ts';
 import { sandboxPorts, TEST_BOT_TOKEN } from './test-sandbox.ts';
 import { workerDatabase } from './worker-database.ts';
@@ -73,6 +74,8 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   cache.follow(bus);
   const settings = createSettingsStore({ environment: env.raw, log });
   const ports = await sandboxPorts({ env, db: database.db, settings, clock, log });
+  // Rows of read requests are written a moment after the answer.
+  atEndOfFile(() => ports.audit.flush());
   const app: App = {
     env,
     clock,

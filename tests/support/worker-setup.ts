@@ -1,5 +1,6 @@
-import { beforeAll } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { setPasswordCost } from '../../src/core/password-hasher.ts';
+import { runEndOfFileTasks } from './end-of-file.ts';
 import { emptyDatabase } from './test-database.ts';
 import { workerDatabase } from './worker-database.ts';
 
@@ -9,3 +10,5 @@ setPasswordCost(4);
 beforeAll(async () => {
   await emptyDatabase(await workerDatabase());
 });
+
+afterAll(runEndOfFileTasks);
