@@ -24,15 +24,17 @@ export async function seedInstallation(app: App): Promise<string | null> {
   return firstToken;
 }
 
-/** What needs outside systems: runs in the background after requests are served. */
-export function seedLate(app: App): void {
-  askBotName(app).catch((error: unknown) =>
-    app.log.warn(
-      { err: error },
-      'the messenger did not give the name of the bot; set BOT_USERNAME, because links to the bot need it',
+/** What needs outside systems: runs in the background after requests are served. @returns when all of it has ended; never rejects */
+export async function seedLate(app: App): Promise<void> {
+  await Promise.all([
+    askBotName(app).catch((error: unknown) =>
+      app.log.warn(
+        { err: error },
+        'the messenger did not give the name of the bot; set BOT_USERNAME, because links to the bot need it',
+      ),
     ),
-  );
-  fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start'));
+    fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start')),
+  ]);
 }
 
 /** The port remembers the answer (spec 05 section 14). */

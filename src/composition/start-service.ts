@@ -111,7 +111,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     startedAt,
     databaseKind: service.database.kind,
   });
-  seedLate(app);
+  void seedLate(app);
   await notifyStart(app, hostname()).catch((error: unknown) => log.warn({ err: error }, 'the start could not be notified'));
 
   return {

@@ -23,6 +23,9 @@ let app: App;
 beforeEach(async () => {
   ({ app } = await testApp());
   await app.db.sql('DELETE FROM tariffs');
+  await app.db.sql('DELETE FROM server_squads');
+  // Without a server an open tariff is not offered (08 P5).
+  await app.db.sql("INSERT INTO server_squads (squad_uuid, display_name, is_available) VALUES ('squad', 'S', true)");
 });
 
 const make = (request: Partial<Parameters<typeof createTariff>[2]> = {}) =>

@@ -6,7 +6,6 @@ import { seedLate } from '../../../src/composition/seed-installation.ts';
 import type { App } from '../../../src/core/app.ts';
 import { createMetrics } from '../../../src/core/metrics.ts';
 import { readMessengerWidget } from '../../../src/domain/content/branding/read-sign-in.ts';
-import { eventually } from '../../support/eventually.ts';
 import { testApp } from '../../support/test-app.ts';
 
 /** The name of the bot where `BOT_USERNAME` is not set: what the messenger answers at start (spec 05 section 14). */
@@ -25,7 +24,7 @@ async function started(environment: Record<string, string>): Promise<App> {
   const real = connectOutsideSystems({ env, db, settings, log, clock, metrics, sandbox: null, instance: ports.instance });
   const { messenger, messengerIdentity } = real;
   const connected = { ...app, ports: { ...ports, messenger, messengerIdentity } };
-  seedLate(connected);
+  await seedLate(connected);
   return connected;
 }
 
@@ -36,7 +35,7 @@ test('the answer of the messenger is the name', async () => {
     ),
   );
   const app = await started({ BOT_USERNAME: '' });
-  await eventually(() => expect(readMessengerWidget(app).botUsername).toBe('answered_bot'));
+  expect(readMessengerWidget(app).botUsername).toBe('answered_bot');
 });
 
 test('a set name is not asked for, and is shown without @', async () => {
@@ -61,6 +60,6 @@ test('without an answer the name is empty, and the start goes on', async () => {
     }),
   );
   const app = await started({ BOT_USERNAME: '' });
-  await eventually(() => expect(asked).toBeGreaterThan(0));
+  expect(asked).toBeGreaterThan(0);
   expect(readMessengerWidget(app).botUsername).toBe('');
 });
