@@ -15,6 +15,7 @@ beforeAll(async () => {
   t = await testApp();
   const environment = { TRIAL_PAYMENT_ENABLED: 'true', TRIAL_ACTIVATION_PRICE: '1000' };
   paid = (await testApp({ environment, clock: t.clock })).app;
+  await aServer(t.app, { is_trial_eligible: true });
 });
 
 const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_400_000);
@@ -33,7 +34,6 @@ const stateOf = (buyer: UserActor) =>
 
 describe('a trial', () => {
   test('starts free of charge, once, with nothing but the trial among what changed', async () => {
-    await aServer(t.app, { is_trial_eligible: true });
     const buyer = await aBuyer(t.app, 500);
     const info = await readTrialInfo(t.app, buyer);
     const started = await trial(t.app, buyer, 'trial');
