@@ -1,14 +1,16 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../../src/core/app.ts';
 import { readTask, requestBackup, runTask } from '../../src/domain/backups/backup-tasks.ts';
 import { backupFolder } from '../../src/domain/backups/folder.ts';
+import { atEndOfFile } from './end-of-file.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 
 /** An app with a data folder, and so a folder of backups, of its own. */
 export async function appWithFolder(options: TestAppOptions = {}): Promise<TestApp> {
   const dataDir = await mkdtemp(join(tmpdir(), 'backups-test-'));
+  atEndOfFile(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   return testApp({ ...options, environment: { ...options.environment, DATA_DIR: dataDir } });
 }
 

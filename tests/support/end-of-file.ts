@@ -2,7 +2,10 @@ declare global {
   var endOfFileTasks: (() => Promise<void>)[] | undefined;
 }
 
-/** @param task runs after the last test of the file, when its servers are closed: what it writes must not reach the next file's database. */
+/**
+ * @param task runs after the last test of the file, when its servers are closed, and before the database is emptied for the next file: writes what
+ *   would otherwise come later, or deletes what the file made outside of the database
+ */
 export function atEndOfFile(task: () => Promise<void>): void {
   globalThis.endOfFileTasks ??= [];
   globalThis.endOfFileTasks.push(task);

@@ -1,5 +1,5 @@
 /** When backups are made, and where their copies go (spec 06 section 7: Schedule, Notices). */
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
@@ -12,6 +12,7 @@ import { queueDueBackup } from '../../../src/domain/backups/scheduled-backups.ts
 import { sendBackup } from '../../../src/domain/backups/send-backup.ts';
 import { s3BackupStore } from '../../../src/integrations/backup-storage/s3-backup-store.ts';
 import { aBackup, appWithFolder, fill } from '../../support/backup-samples.ts';
+import { atEndOfFile } from '../../support/end-of-file.ts';
 import type { TestApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
 
@@ -55,6 +56,7 @@ describe('schedule', () => {
 describe('copies', () => {
   test('to a storage that speaks S3, in parts where it is large', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'backup-s3-'));
+    atEndOfFile(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
     const server = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory, configureBuckets: [{ name: 'safe' }] });
     const { port } = await server.run();
     try {
