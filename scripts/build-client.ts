@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { z } from 'zod';
 import { countProcedures, filterProcedures, type GroupNode, printGroup, readArea } from './client-declarations.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -21,6 +22,8 @@ interface Facts {
   idempotent: string[];
   /** Need no credential. */
   open: string[];
+  /** Begin a session whose refresh token rotates where it is asked for. */
+  signIn: string[];
   /** Uploads, downloads and redirects, which are only possible over plain HTTP. */
   httpOnly: string[];
   /** Summary by path. */
@@ -37,7 +40,7 @@ interface Meta {
 async function readFacts(): Promise<Facts> {
   const address = pathToFileURL(join(root, 'src', 'routers', 'root.ts')).href;
   const { appRouter } = (await import(address)) as {
-    appRouter: { _def: { procedures: Record<string, { _def: { meta?: Meta } }> } };
+    appRouter: { _def: { procedures: Record<string, { _def: { meta?: Meta; inputs: z.ZodType[] } }> } };
   };
   const entries = Object.entries(appRouter._def.procedures).map(([path, procedure]) => ({
     path,
@@ -52,9 +55,25 @@ async function readFacts(): Promise<Facts> {
   return {
     idempotent: paths((meta) => meta.idempotent === true).filter(isShipped),
     open: paths((meta) => meta.auth === 'NONE').filter(isShipped),
+    signIn: Object.entries(appRouter._def.procedures)
+      .filter(
+        ([
+          ,
+          {
+            _def: { inputs },
+          },
+        ]) => inputs.some(canRotate),
+      )
+      .map(([path]) => path)
+      .sort(),
     httpOnly: paths(({ wire }) => wire?.multipart !== undefined || (wire?.reply ?? 'json') !== 'json'),
     summaries: new Map(entries.map(({ path, meta }) => [path, meta.openapi?.summary ?? ''])),
   };
+}
+
+function canRotate(input: z.ZodType): boolean {
+  const { properties = {} } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
+  return 'rotate_refresh_token' in properties;
 }
 
 /** Declarations of the router and of the client's modules. Types are not checked here; `npm run check:types` does that. */
@@ -154,7 +173,7 @@ async function bundleModule(facts: Facts): Promise<void> {
     target: 'es2022',
     minifySyntax: true,
     define: {
-      PROCEDURE_FACTS: JSON.stringify({ idempotent: facts.idempotent, open: facts.open }),
+      PROCEDURE_FACTS: JSON.stringify({ idempotent: facts.idempotent, open: facts.open, signIn: facts.signIn }),
       'process.env.NODE_ENV': '"production"',
     },
     logLevel: 'warning',

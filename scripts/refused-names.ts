@@ -30,6 +30,7 @@ const ALLOWED: readonly { name: RegExp; where?: RegExp; why: string }[] = [
   { name: /^(?:default_?|email_?)?subject(?:_?line)?$/i, why: 'of an e-mail; of a token (OAuth); a field of the contract' },
   { name: /payment_?subject$/i, why: 'a field of receipts at payment providers, and the settings keys named after it' },
   { name: /^admin_?notes$/i, why: 'a field of the contract' },
+  { name: /^REFERRAL_EARNINGS_HOLD_DAYS$/, why: 'the key of a setting (spec 10 M4)' },
   { name: /^own_deposits$/, why: 'a field of the risk analysis (spec 03 section 6)' },
   { name: /^note$/, where: /^src\/(?:sandbox\/panel|integrations\/vpnpanel)\//, why: "a field of the panel's nodes" },
 ];

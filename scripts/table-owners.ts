@@ -104,7 +104,10 @@ export const TABLE_OWNERS: Readonly<Record<string, string | readonly string[]>> 
   exchange_rates: 'exchange-rate',
 
   partner_applications: 'referrals',
+  referral_bonuses: 'referrals',
+  referral_debts: 'referrals',
   referral_earnings: 'referrals',
+  reward_reversals: 'referrals',
   referral_day_counters: 'referrals',
   referrer_days: 'referrals',
   referrer_stats: 'referrals',

@@ -180,7 +180,37 @@ RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS 
       AND NOT EXISTS (SELECT 1 FROM ledger_entries e WHERE e.transaction_id = t.id)
 $$;
 
--- Problems of the balances of the users with p_after < id <= p_through. The entries are summed wallet by wallet: for a join of the range with
+-- Problems of the withdrawal requests with p_after < id <= p_through: the account of a pending one has its amount, that of any other is empty
+-- (spec 10 M5).
+CREATE OR REPLACE FUNCTION ledger_check_reserves(p_after bigint, p_through bigint)
+RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
+  SELECT 'reserve_differs_from_request', r.id::bigint, x.expected || ' requested, ' || x.held || ' held'
+    FROM withdrawal_requests r
+    CROSS JOIN LATERAL (SELECT CASE WHEN r.status = 'pending' AND r.reserve_transaction_id IS NOT NULL THEN r.amount_kopeks ELSE 0 END AS expected,
+      coalesce((SELECT sum(e.kopeks) FROM ledger_accounts a JOIN ledger_entries e ON e.account_id = a.id
+        WHERE a.key = 'withdrawal_hold:' || r.id), 0) AS held) x
+    WHERE r.id > p_after AND r.id <= p_through AND x.expected <> x.held
+$$;
+
+-- Problems of rewards that were taken back (spec 10 M4): the account of the debts has what the referrers owe, and no bonus is taken back by
+-- more than it was (a CHECK refuses that for earnings). These tables are as small as the number of reversed payments.
+CREATE OR REPLACE FUNCTION ledger_check_rewards() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
+  SELECT 'debts_differ_from_ledger', 0::bigint, x.owed || ' owed, ' || x.posted || ' posted'
+    FROM (SELECT coalesce((SELECT sum(d.kopeks) FROM referral_debts d), 0) AS owed,
+      coalesce((SELECT -sum(e.kopeks) FROM ledger_accounts a JOIN ledger_entries e ON e.account_id = a.id WHERE a.key = 'referral_debt'), 0)
+        AS posted) x WHERE x.owed <> x.posted
+  UNION ALL
+  SELECT 'bonus_reversed_beyond', b.transaction_id::bigint, sum(r.amount_kopeks)::text
+    FROM reward_reversals r JOIN referral_bonuses b ON b.transaction_id = r.bonus_transaction_id JOIN transactions t ON t.id = b.transaction_id
+    GROUP BY b.transaction_id, t.amount_kopeks HAVING sum(r.amount_kopeks) > t.amount_kopeks
+  UNION ALL
+  SELECT 'reward_reversal_differs_from_ledger', r.id::bigint, r.debited_kopeks || ' recorded'
+    FROM reward_reversals r LEFT JOIN transactions t ON t.id = r.transaction_id LEFT JOIN transactions d ON d.id = r.debt_transaction_id
+    WHERE r.debited_kopeks <> coalesce(-t.amount_kopeks, 0)
+      OR (r.earning_id IS NOT NULL AND r.amount_kopeks - r.debited_kopeks <> coalesce(-d.amount_kopeks, 0))
+$$;
+
+-- Problems of the balances of the users with p_after < id <= p_through, and of their withdrawal requests. The entries are summed wallet by wallet: for a join of the range with
 -- all entries the planner reads the whole table.
 CREATE OR REPLACE FUNCTION ledger_check_balances(p_after bigint, p_through bigint)
 RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
@@ -191,12 +221,18 @@ RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS 
   UNION ALL
   SELECT 'balance_below_zero', u.id::bigint, u.balance_kopeks::text
     FROM users u WHERE u.id > p_after AND u.id <= p_through AND u.balance_kopeks < 0
+  UNION ALL
+  SELECT h.problem, h.row_id, h.detail FROM withdrawal_requests r CROSS JOIN LATERAL ledger_check_reserves(r.id - 1, r.id) h
+    WHERE r.user_id > p_after AND r.user_id <= p_through
 $$;
 
--- Problems of payments. The index payments_without_transaction has nothing but these rows, so every check reads all of them.
+-- Problems of payments, and of rewards that were taken back with them. The index payments_without_transaction has nothing but these rows, so
+-- every check reads all of them.
 CREATE OR REPLACE FUNCTION ledger_check_payments() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'paid_top_up_without_transaction', p.id::bigint, p.method
     FROM payments p WHERE p.is_paid AND p.purpose = 'balance_topup' AND p.transaction_id IS NULL
+  UNION ALL
+  SELECT * FROM ledger_check_rewards()
 $$;
 
 -- Checks the ledger of the whole database in one statement. Every row is a violation; no row means that the ledger is correct. The
@@ -229,5 +265,15 @@ BEGIN
       LEFT JOIN ledger_checked_balances c ON c.account_id = a.id
       WHERE u.balance_kopeks < 0 OR u.balance_kopeks <> coalesce(c.kopeks, 0) + coalesce((SELECT sum(e.kopeks) FROM ledger_entries e
         WHERE e.account_id = a.id AND e.id > coalesce(c.through_entry_id, 0)), 0)) differing
-    CROSS JOIN LATERAL ledger_check_balances(differing.id - 1, differing.id) p;
+    CROSS JOIN LATERAL ledger_check_balances(differing.id - 1, differing.id) p
+  UNION ALL
+  SELECT p.problem, p.row_id, p.detail
+    FROM (SELECT DISTINCT substr(a.key, length('withdrawal_hold:') + 1)::bigint AS id FROM ledger_entries e
+      JOIN ledger_accounts a ON a.id = e.account_id AND a.kind = 'withdrawal_hold'
+      WHERE e.id > p_after AND e.id <= p_through) moved
+    CROSS JOIN LATERAL ledger_check_reserves(moved.id - 1, moved.id) p
+  UNION ALL
+  -- A request whose state was changed without its money has no new entry.
+  SELECT p.problem, p.row_id, p.detail FROM withdrawal_requests r CROSS JOIN LATERAL ledger_check_reserves(r.id - 1, r.id) p
+    WHERE r.status = 'pending';
 END $$;

@@ -1,19 +1,102 @@
 -- Payments that need the decision of an administrator (spec 03a section 0.2, 0.4 and 0.5).
 
--- Opens a case once, with the job that tells the administrators. Returns its id; null when it is known.
+-- Opens a case once, with the job that tells the administrators. p_charge_id is the provider's id of the money, by which reports that it went
+-- back find the case, in any order. Returns its id; null when it is known, or needs no decision because its money went back before.
 CREATE OR REPLACE FUNCTION open_payment_case(p_kind text, p_method text, p_reference text, p_payment_id integer, p_user_id integer,
-  p_amount bigint, p_currency text, p_details jsonb, p_now timestamptz)
+  p_amount bigint, p_currency text, p_details jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_id integer;
 BEGIN
-  INSERT INTO payment_cases (kind, method, reference, payment_id, user_id, amount_kopeks, currency, details, created_at)
-  VALUES (p_kind, p_method, p_reference, p_payment_id, p_user_id, p_amount, p_currency, p_details, p_now)
+  IF p_charge_id IS NOT NULL THEN
+    PERFORM lock_charge(p_method, p_charge_id);
+  END IF;
+  INSERT INTO payment_cases (kind, method, reference, charge_id, payment_id, user_id, amount_kopeks, currency, details, created_at)
+  VALUES (p_kind, p_method, p_reference, p_charge_id, p_payment_id, p_user_id, p_amount, p_currency, p_details, p_now)
   ON CONFLICT (kind, method, reference) DO NOTHING RETURNING id INTO v_id;
+  IF v_id IS NOT NULL THEN
+    PERFORM settle_charge(p_method, p_charge_id, p_now);
+    SELECT c.id INTO v_id FROM payment_cases c WHERE c.id = v_id AND c.status = 'open';
+  END IF;
   IF v_id IS NOT NULL THEN
     PERFORM send_job('payments.notify-case', jsonb_build_object('caseId', v_id));
   END IF;
   RETURN v_id;
+END $$;
+
+-- Serialises what is reported of one charge: that its money came, and that it went back (docs/database.md, Locks and their order).
+CREATE OR REPLACE FUNCTION lock_charge(p_method text, p_charge_id text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('payments.charge:' || p_method || ':' || p_charge_id));
+END $$;
+
+-- How much of the money of a case the provider reported as given back: what its reports of this charge say together, p_amount at most.
+CREATE OR REPLACE FUNCTION returned_of_charge(p_method text, p_charge_id text, p_amount bigint, p_currency text) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  -- A report without an amount is of the whole.
+  RETURN (SELECT least(coalesce(sum(coalesce(r.amount_kopeks, p_amount)), 0), p_amount) FROM payment_cases r
+    WHERE r.kind = 'reversal_unknown' AND r.method = p_method AND r.charge_id = p_charge_id
+      AND coalesce(r.currency, p_currency) IS NOT DISTINCT FROM coalesce(p_currency, r.currency));
+END $$;
+
+-- Settles the money of a charge that waits for a decision with the reports that it went back, whichever came first: the reports need no
+-- decision then, and a case whose whole money went back is resolved as 'reversed' (spec 10 M8). Of a part the case stays open for the rest.
+-- The charge is locked.
+CREATE OR REPLACE FUNCTION settle_charge(p_method text, p_charge_id text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_case payment_cases;
+  v_returned bigint;
+BEGIN
+  SELECT c.* INTO v_case FROM payment_cases c
+  WHERE c.method = p_method AND c.charge_id = p_charge_id AND c.kind <> 'reversal_unknown' ORDER BY c.id LIMIT 1 FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  v_returned := returned_of_charge(p_method, p_charge_id, v_case.amount_kopeks, v_case.currency);
+  IF v_returned > 0 THEN
+    UPDATE payment_cases c SET status = 'resolved', resolution = 'reversed', resolved_by = 'provider', resolved_at = p_now
+    WHERE c.method = p_method AND c.charge_id = p_charge_id AND c.status = 'open'
+      AND (c.kind = 'reversal_unknown' OR v_returned >= v_case.amount_kopeks);
+  END IF;
+END $$;
+
+-- Applies a reversal of money that is not the credit of the reported payment: another charge of its invoice, an unknown one, or what was paid
+-- beyond an invoice. No balance is touched, unless an administrator credited this charge: then that credit is reversed. It is recorded as a
+-- case 'reversal_unknown', which needs a decision only while no other case says what the money was (spec 10 M1). p_amount null = the whole.
+-- p_charge_id null = it cannot be said which money it is.
+--
+-- outcome: unknown (the case is open) | known (was applied before, or settled another case), or as reverse_payment()
+CREATE OR REPLACE FUNCTION return_charge(p_method text, p_charge_id text, p_payment_id integer, p_user_id integer, p_reversal_id text,
+  p_kind text, p_amount bigint, p_currency text, p_details jsonb, p_titles jsonb, p_now timestamptz)
+RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_credited integer := payment_of_credited_charge(p_method, p_charge_id);
+  v_case integer;
+BEGIN
+  IF v_credited IS NULL THEN
+    IF EXISTS (SELECT 1 FROM payment_reversals r WHERE r.method = p_method AND r.reversal_id = p_reversal_id) THEN
+      RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;
+      RETURN;
+    END IF;
+    v_case := open_payment_case('reversal_unknown', p_method, p_reversal_id, p_payment_id, p_user_id, p_amount, p_currency,
+      p_details || jsonb_build_object('kind', p_kind), p_now, p_charge_id);
+    -- Credited while the case of the charge was waited for.
+    v_credited := payment_of_credited_charge(p_method, p_charge_id);
+  END IF;
+  IF v_credited IS NOT NULL THEN
+    RETURN QUERY SELECT r.* FROM reverse_payment(v_credited, p_reversal_id, p_kind, p_amount, p_titles, p_now, p_charge_id) r;
+    UPDATE payment_cases c SET status = 'resolved', resolution = 'reversed', resolved_by = 'provider', resolved_at = p_now
+    WHERE c.id = v_case;
+    RETURN;
+  END IF;
+  RETURN QUERY SELECT CASE WHEN v_case IS NULL THEN 'known' ELSE 'unknown' END, 0::bigint, 0::bigint;
+END $$;
+
+-- The payment by which an administrator credited the money of a charge; null where nobody did.
+CREATE OR REPLACE FUNCTION payment_of_credited_charge(p_method text, p_charge_id text) RETURNS integer LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT p.id FROM payment_cases c JOIN payments p ON p.transaction_id = c.transaction_id
+    WHERE c.method = p_method AND c.charge_id = p_charge_id AND c.resolution = 'credit' ORDER BY c.id LIMIT 1);
 END $$;
 
 -- The payment that a case is about: the one whose credit would deliver its money. Null for money beyond a credited invoice, and where none is
@@ -96,6 +179,7 @@ DECLARE
   v_charge text;
   v_posting record;
   v_payment_id integer;
+  v_returned bigint;
 BEGIN
   -- The user first (docs/database.md, Locks and their order); an erased account is none.
   SELECT lower(split_part(split_part(u.language, '-', 1), '_', 1)) INTO v_language FROM users u
@@ -134,10 +218,16 @@ BEGIN
     -- From now on it is a top-up of this user with this amount: a reversal takes back what was credited.
     UPDATE payments p SET user_id = p_user_id, amount_kopeks = p_amount, currency = 'RUB', purpose = 'balance_topup' WHERE p.id = v_payment_id;
   END IF;
-  PERFORM mark_payment_credited(v_payment_id, v_posting.transaction_id, v_case.details ->> 'externalId', 'paid', p_now,
+  -- A new record has the id of the invoice, where no other payment has it.
+  PERFORM mark_payment_credited(v_payment_id, v_posting.transaction_id,
+    CASE WHEN v_payment.id IS NOT NULL THEN v_case.details ->> 'externalId' END, 'paid', p_now,
     v_payment.callback_payload, p_now, v_charge);
   PERFORM record_topup(v_payment_id, v_posting.transaction_id, p_user_id, p_amount, v_posting.balance_kopeks, p_method_name, p_now);
   PERFORM debit_earlier_reversals(v_payment_id, coalesce(p_reversal_titles, p_titles), p_now);
+  v_returned := returned_of_charge(v_case.method, v_case.charge_id, p_amount, v_case.currency);
+  IF v_returned > 0 THEN
+    PERFORM reverse_payment(v_payment_id, 'case:' || p_case_id, 'refund', v_returned, coalesce(p_reversal_titles, p_titles), p_now);
+  END IF;
   UPDATE payment_cases c SET status = 'resolved', resolution = 'credit', resolved_by = p_resolved_by, comment = p_comment, resolved_at = p_now,
     transaction_id = v_posting.transaction_id, payment_id = coalesce(c.payment_id, v_payment_id), user_id = coalesce(c.user_id, p_user_id),
     details = c.details || jsonb_strip_nulls(jsonb_build_object('invoiceKopeks', v_payment.amount_kopeks))

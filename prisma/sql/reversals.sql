@@ -1,13 +1,15 @@
 -- Money that goes back to a payer (spec 03a section 0.5). The balance never falls below zero: what it does not cover is a case.
 
--- Whose balance has the money of a payment: the payer's of a top-up, the buyer's of a gift that was refunded to the balance. Null when it was
--- spent on what it paid for.
+-- Whose balance has the money of a payment: the payer's of a top-up, and of what was paid for and not given, so that the money went to the
+-- balance (a refused spin of the wheel, a gift; spec 10 M9). Null when it was spent on what it paid for.
 CREATE OR REPLACE FUNCTION balance_owner_of_payment(p_payment payments) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF p_payment.purpose IN ('balance_topup', 'recurrent_topup') THEN
     RETURN p_payment.user_id;
   END IF;
-  RETURN (SELECT t.user_id FROM guest_purchases g JOIN transactions t ON t.id = g.refund_transaction_id WHERE g.payment_id = p_payment.id);
+  RETURN coalesce(
+    (SELECT t.user_id FROM transactions t WHERE t.id = p_payment.transaction_id AND t.type = 'refund' AND t.amount_kopeks > 0),
+    (SELECT t.user_id FROM guest_purchases g JOIN transactions t ON t.id = g.refund_transaction_id WHERE g.payment_id = p_payment.id));
 END $$;
 
 -- Locks a payment after its payer or, for a purchase without one, its buyer (docs/database.md, Locks and their order). All null when there is
@@ -74,6 +76,39 @@ BEGIN
       PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
     END IF;
   END LOOP;
+  IF v_left IS NOT NULL THEN
+    PERFORM mark_payment_reversed(p_payment_id, p_now);
+  END IF;
+END $$;
+
+-- Whether the money of a charge of a payment went back before it was credited, so that it is credited no more (spec 03a section 0.4). What
+-- went back of other charges of the invoice does not count. p_charge_id null = the report names none.
+CREATE OR REPLACE FUNCTION is_charge_reversed(p_payment payments, p_charge_id text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  IF p_payment.outcome <> 'refunded' THEN
+    RETURN false;
+  END IF;
+  RETURN NOT EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment.id AND r.status = 'done' AND r.charge_id <> p_charge_id)
+    OR p_payment.amount_kopeks <= (SELECT coalesce(sum(r.amount_kopeks), 0) FROM payment_reversals r
+      WHERE r.payment_id = p_payment.id AND r.status = 'done' AND coalesce(r.charge_id = p_charge_id, true));
+END $$;
+
+-- Takes reversals of other charges away from a payment that has just been credited with p_charge_id: while it was not credited, any charge of
+-- its invoice could have been the one (spec 10 M1). The payment is locked.
+CREATE OR REPLACE FUNCTION detach_other_reversals(p_payment_id integer, p_charge_id text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments;
+  v_reversal payment_reversals;
+BEGIN
+  FOR v_reversal IN DELETE FROM payment_reversals r
+    WHERE r.payment_id = p_payment_id AND r.status = 'done' AND r.requested_by IS NULL AND r.transaction_id IS NULL AND r.charge_id <> p_charge_id
+    RETURNING r.*
+  LOOP
+    SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
+    PERFORM return_charge(v_reversal.method, v_reversal.charge_id, p_payment_id, v_payment.user_id, v_reversal.reversal_id, v_reversal.kind,
+      v_reversal.amount_kopeks, v_payment.currency,
+      jsonb_build_object('orderId', v_payment.order_id, 'externalId', v_payment.external_id, 'chargeId', v_reversal.charge_id), '{}', p_now);
+  END LOOP;
 END $$;
 
 -- Hands the debit of a requested refund over to another reversal of the same money, as far as both together are more than is left of the
@@ -94,13 +129,37 @@ BEGIN
   RETURN v_debited;
 END $$;
 
+-- Applies a reversal that was classified as one of the money of a payment (src/domain/payments/classify-report.ts), under the locks:
+-- p_seen_transaction_id is the credit that the payment had when it was classified. Nothing is done when it has another one by now ('changed':
+-- classify again), and when the report names no charge while a second one of the same invoice waits for a decision ('ambiguous': it may be
+-- either). Else as reverse_payment().
+CREATE OR REPLACE FUNCTION reverse_reported(p_payment_id integer, p_seen_transaction_id integer, p_external_id text, p_charge_id text,
+  p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb, p_now timestamptz)
+RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments := lock_payment_with_payer(p_payment_id);
+BEGIN
+  IF v_payment.transaction_id IS DISTINCT FROM p_seen_transaction_id THEN
+    RETURN QUERY SELECT 'changed'::text, 0::bigint, 0::bigint;
+  ELSIF p_charge_id IS NULL AND EXISTS (SELECT 1 FROM payment_cases c
+      WHERE c.payment_id = p_payment_id AND c.kind = 'second_payment' AND c.status = 'open'
+        AND coalesce(c.details ->> 'externalId', p_external_id) IS NOT DISTINCT FROM coalesce(p_external_id, c.details ->> 'externalId'))
+    AND NOT EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment_id
+      AND (r.reversal_id = p_reversal_id OR r.status = 'requested')) THEN
+    RETURN QUERY SELECT 'ambiguous'::text, 0::bigint, 0::bigint;
+  ELSE
+    RETURN QUERY SELECT r.* FROM reverse_payment(p_payment_id, p_reversal_id, p_kind, p_amount, p_titles, p_now, p_charge_id) r;
+  END IF;
+END $$;
+
 -- Applies a reversal that the provider has reported or confirmed, once per (method, p_reversal_id). A refund that was requested here for
--- the same amount and has no id yet is this one. p_amount null = everything that has not been reversed yet.
+-- the same amount and has no id yet is this one. p_amount null = everything that has not been reversed yet. What is beyond the payment went
+-- back of the money that was paid beyond it, whose case is settled with it. p_charge_id: the money that went back, where the report names it.
 --
 -- outcome: reversed | known (was applied before, or requested here) | uncredited (the payment was never credited; only its state changes) |
 -- unknown (no such payment).
 CREATE OR REPLACE FUNCTION reverse_payment(p_payment_id integer, p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb,
-  p_now timestamptz)
+  p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -120,7 +179,7 @@ BEGIN
 
   -- A requested refund has given nothing back yet, and may be refused.
   SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
-  WHERE r.payment_id = p_payment_id AND r.status = 'done';
+  WHERE r.payment_id = p_payment_id AND r.status = 'done' AND coalesce(r.charge_id = p_charge_id, true);
   v_amount := least(coalesce(p_amount, v_payment.amount_kopeks), v_left);
 
   SELECT r.id INTO v_known FROM payment_reversals r WHERE r.method = v_payment.method AND r.reversal_id = p_reversal_id;
@@ -138,6 +197,11 @@ BEGIN
   IF v_reversal IS NOT NULL THEN
     PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal));
   END IF;
+  IF v_known IS NULL AND (p_amount IS NULL OR p_amount > v_amount) AND EXISTS (SELECT 1 FROM payment_cases c
+      WHERE c.method = v_payment.method AND c.charge_id = 'overpaid:' || p_payment_id) THEN
+    PERFORM return_charge(v_payment.method, 'overpaid:' || p_payment_id, p_payment_id, v_payment.user_id,
+      p_reversal_id || ':overpaid', p_kind, p_amount - v_amount, v_payment.currency, '{}', p_titles, p_now);
+  END IF;
   IF v_known IS NOT NULL OR v_amount <= 0 THEN
     PERFORM mark_payment_reversed(p_payment_id, p_now);
     RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;
@@ -151,8 +215,9 @@ BEGIN
     v_debited := v_debited + v_debit.debited;
     v_transaction := v_debit.transaction_id;
   END IF;
-  INSERT INTO payment_reversals (method, payment_id, kind, reversal_id, amount_kopeks, debited_kopeks, status, transaction_id, created_at, finished_at)
-  VALUES (v_payment.method, p_payment_id, p_kind, p_reversal_id, v_amount, v_debited, 'done', v_transaction, p_now, p_now)
+  INSERT INTO payment_reversals (method, payment_id, kind, reversal_id, charge_id, amount_kopeks, debited_kopeks, status, transaction_id,
+    created_at, finished_at)
+  VALUES (v_payment.method, p_payment_id, p_kind, p_reversal_id, p_charge_id, v_amount, v_debited, 'done', v_transaction, p_now, p_now)
   RETURNING id INTO v_reversal;
   PERFORM mark_payment_reversed(p_payment_id, p_now);
   IF v_payment.transaction_id IS NULL THEN
@@ -167,7 +232,8 @@ BEGIN
   RETURN QUERY SELECT 'reversed'::text, v_debited, v_amount - v_debited;
 END $$;
 
--- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid. What a provider has given back beyond a
+-- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid. A case about its money, which was not credited,
+-- needs no decision any more (spec 10 M8). What a provider has given back beyond a
 -- credited payment, because it carried out a refund besides a chargeback, is a case.
 CREATE OR REPLACE FUNCTION mark_payment_reversed(p_payment_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -178,6 +244,11 @@ BEGIN
   SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done';
   UPDATE payments p SET outcome = 'refunded', updated_at = p_now
   WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= v_reversed;
+  IF v_payment.transaction_id IS NULL AND v_payment.amount_kopeks <= v_reversed THEN
+    UPDATE payment_cases c SET status = 'resolved', resolution = 'reversed', resolved_by = 'provider', resolved_at = p_now
+    WHERE c.payment_id = p_payment_id AND c.status = 'open' AND c.kind IN ('unknown_payment', 'amount_mismatch', 'no_user', 'no_purchase')
+      AND EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done' AND coalesce(r.charge_id = c.charge_id, true));
+  END IF;
   IF v_payment.transaction_id IS NOT NULL AND v_reversed > v_payment.amount_kopeks THEN
     PERFORM open_payment_case('reversal_remainder', v_payment.method, 'surplus:' || p_payment_id, p_payment_id, v_payment.user_id,
       v_reversed - v_payment.amount_kopeks, v_payment.currency, jsonb_build_object('kind', 'surplus', 'reversed_kopeks', v_reversed), p_now);

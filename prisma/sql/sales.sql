@@ -126,6 +126,10 @@ BEGIN
   DELETE FROM short_lived_entries e WHERE e.key = p_sale ->> 'cart_key'
     AND (p_sale -> 'ends_carts' = 'null' OR p_sale -> 'ends_carts' ? (e.value ->> 'cart_mode'));
 
+  IF v_consumes_offer THEN
+    -- An open invoice at a price that the discount has lowered is paid too late from now on (spec 10 M3).
+    PERFORM release_offer(v_user_id);
+  END IF;
   IF v_marks_paid OR v_consumes_offer THEN
     -- The place where a promo offer is used up.
     UPDATE users u SET has_had_paid_subscription = u.has_had_paid_subscription OR v_marks_paid, updated_at = p_now,

@@ -14,7 +14,7 @@ BEGIN
   RETURNING p.* INTO v_payment;
   IF (p_extras ->> 'overpaidKopeks')::bigint > 0 THEN
     PERFORM open_payment_case('overpaid', v_payment.method, p_payment_id::text, p_payment_id, v_payment.user_id,
-      (p_extras ->> 'overpaidKopeks')::bigint, v_payment.currency, '{}', p_now);
+      (p_extras ->> 'overpaidKopeks')::bigint, v_payment.currency, '{}', p_now, 'overpaid:' || p_payment_id);
   END IF;
   IF v_method IS NOT NULL AND v_payment.user_id IS NOT NULL THEN
     INSERT INTO saved_payment_methods (user_id, provider, provider_method_id, method_type, title, card_first6, card_last4, card_type,
@@ -27,7 +27,8 @@ BEGIN
 END $$;
 
 -- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays. p_charge_id is the provider's id of the money,
--- where it is another than the invoice's; p_extras, where there are some, see record_credit_extras().
+-- where it is another than the invoice's; p_extras, where there are some, see record_credit_extras(). What went back of other charges of the
+-- invoice is not of this credit.
 CREATE OR REPLACE FUNCTION mark_payment_credited(p_payment_id integer, p_transaction_id integer, p_external_id text, p_status text,
   p_paid_at timestamptz, p_raw jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -35,6 +36,7 @@ BEGIN
   UPDATE payments SET is_paid = true, paid_at = p_paid_at, outcome = 'paid', status = p_status, transaction_id = p_transaction_id,
     external_id = coalesce(external_id, p_external_id), charge_id = p_charge_id, callback_payload = p_raw, updated_at = p_now
   WHERE id = p_payment_id;
+  PERFORM detach_other_reversals(p_payment_id, p_charge_id, p_now);
   IF p_extras IS NOT NULL THEN
     PERFORM record_credit_extras(p_payment_id, p_extras, p_now);
   END IF;
@@ -128,7 +130,7 @@ BEGIN
   WHERE p.id = p_payment_id AND p.user_id = p_user_id AND p.order_id = p_order_id AND p.external_id IS NOT DISTINCT FROM p_external_id
     AND p.amount_kopeks = p_amount AND p.currency = p_currency AND p.transaction_id IS NULL
     -- Given back since it was seen: nothing is credited any more (spec 03a section 0.4).
-    AND p.outcome <> 'refunded' FOR UPDATE;
+    AND NOT is_charge_reversed(p, p_charge_id) FOR UPDATE;
   IF NOT FOUND THEN
     RETURN QUERY SELECT 'changed'::text, NULL::integer;
     RETURN;
@@ -139,7 +141,7 @@ BEGIN
   END IF;
 
   SELECT p.* INTO v_posting FROM post_transaction(p_user_id, 'deposit', p_amount, 'provider_clearing', 'provider:' || v_method, v_method,
-    coalesce(p_charge_id, p_external_id, p_reported_external_id), coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now, v_created_at) p;
+    coalesce(p_charge_id, p_external_id, p_reported_external_id, p_order_id), coalesce(p_titles ->> v_language, p_titles ->> 'ru'), p_now, v_created_at) p;
   IF v_posting.outcome NOT IN ('posted', 'duplicate') THEN
     RAISE EXCEPTION 'posting a deposit returned %', v_posting.outcome;
   END IF;

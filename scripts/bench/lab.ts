@@ -102,6 +102,8 @@ export async function prepareLab(options: LabOptions): Promise<LabData> {
       WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1,localhost',
       // A panel that does not answer would close the cabinet, which is to be measured.
       MAINTENANCE_AUTO_ENABLE: 'false',
+      // All callbacks of the load come from one address.
+      PAYMENT_CALLBACKS_PER_MINUTE: '0',
       // Some limits are by address: then the load names many addresses in the header of a proxy.
       ...(isBehindProxy ? { CABINET_TRUSTED_PROXIES: '127.0.0.1' } : {}),
     };

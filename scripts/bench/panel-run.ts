@@ -112,6 +112,8 @@ try {
     sandboxKinds: () => [],
     poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }),
     isReady: () => true,
+    isStuck: () => false,
+    clockSkewMs: () => 0,
   };
   const service = await createService({
     ...{ env, log, metrics, redactor: createRedactor([]) },

@@ -148,6 +148,7 @@ async function runServer(sockets: number, messagesPerSecond: number, seconds: nu
     },
     authenticateToken: async () => ({ tokenId: 1 }),
     authenticateUser: async () => ({ userId: 1 }),
+    recheckCabinetAccess: async () => [],
     readCabinetAccess: async () => ({ isAdmin: false, receivesStaffEvents: false }),
     limits: { maxSockets: sockets },
   });

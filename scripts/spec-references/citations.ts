@@ -23,7 +23,7 @@ interface Block {
 }
 
 const SECTION = String.raw`\d+(?:\.\d+)*[a-z]?\b`;
-const ROW = String.raw`[HPCLSIW]\d{1,2}\b`;
+const ROW = String.raw`[A-Z]\d{1,2}\b`;
 /** A citation of a file, a section or a hazard; what follows one is read by `readTail`. */
 const START = new RegExp(
   [

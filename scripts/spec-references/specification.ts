@@ -2,10 +2,10 @@
 
 /** One file of the specification. Section numbers are texts such as `2.1` or `12.3a`. */
 export interface SpecFile {
-  /** `00` to `09`, `03a`. */
+  /** `00` to `10`, `03a`. */
   number: string;
   sections: ReadonlySet<string>;
-  /** Ids of table rows: `H5`, `P14`, `I3`, `W1`. */
+  /** Ids of rows of tables and of lists whose items begin with one in bold type: `H5`, `P14`, `I3`, `M1`. */
   rows: ReadonlySet<string>;
   /** Numbered (`7`) and lettered (`a`) items by section. */
   items: ReadonlyMap<string, ReadonlySet<string>>;
@@ -37,6 +37,10 @@ export function readSpecFile(number: string, markdown: string): SpecFile {
     const firstCell = /^\|\s*([^|]+?)\s*\|/.exec(line)?.[1];
     if (firstCell !== undefined) topics.add(plain(firstCell));
     if (firstCell !== undefined && /^[A-Z]\d+$/.test(plain(firstCell).toUpperCase())) rows.add(plain(firstCell).toUpperCase());
+    const opensItem = /^- \*\*((?:[A-Z]\d+(?:, )?)+)/.exec(line)?.[1];
+    for (const row of opensItem?.split(', ') ?? []) rows.add(row);
+    // 03a names its cases in one line: `F1 …; F2 …`.
+    if (/^[A-Z]1 .*; [A-Z]2 /.test(line)) for (const [, row] of line.matchAll(/(?:^|; )([A-Z]\d+) /g)) rows.add(row!);
     const opening = /^(?:- )?([^:|]{3,40}):/.exec(line)?.[1];
     if (opening !== undefined) topics.add(plain(opening));
     const found = [/^\s*(\d+)\. /.exec(line)?.[1], ...[...line.matchAll(/\(([a-z])\) /g)].map((match) => match[1])];

@@ -13,7 +13,7 @@ import { reconcileCommand } from './reconcile-command.ts';
 import { refundCommand } from './refund-command.ts';
 import { reportCommand } from './report-command.ts';
 import { createTokenCommand, listTokensCommand, revokeTokenCommand } from './token-commands.ts';
-import { exportWithdrawalsCommand } from './withdrawals-command.ts';
+import { exportWithdrawalsCommand, listDebtsCommand } from './withdrawals-command.ts';
 
 /** Every command, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -33,6 +33,7 @@ export const commands: readonly Command[] = [
   refundGiftCommand,
   resendGiftCommand,
   exportWithdrawalsCommand,
+  listDebtsCommand,
   reportCommand,
   createBackupCommand,
   listBackupsCommand,

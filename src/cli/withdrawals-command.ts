@@ -1,10 +1,13 @@
 import { open, rm } from 'node:fs/promises';
 import { formatPrice } from '../core/money.ts';
+import { listDebts } from '../domain/referrals/take-back-rewards.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/export-payouts.ts';
 import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
 import { type Command, type CommandCall, CommandError, UsageError } from './command.ts';
 import { momentOf } from './moment-of.ts';
 import { withApp } from './open-service.ts';
+import { alignColumns } from './text-table.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const STATUSES = ['approved', 'completed'] as const;
 
@@ -30,6 +33,36 @@ export const exportWithdrawalsCommand: Command = {
     if (call.isJson) throw new UsageError('With --json the CSV needs a file: --output FILE.');
     await withApp(call, (app) => exportPayouts(app, filter, call.terminal.out));
     return { text: null, data: null };
+  },
+};
+
+const MAX_LISTED = 500;
+
+export const listDebtsCommand: Command = {
+  name: 'withdrawals debts',
+  parameters: '[--limit N]',
+  summary: 'List referrers who owe rewards that were taken back.',
+  details: [
+    '--limit N          1 to 500, default 50; the greatest debts first',
+    '',
+    'A reward is taken back when its payment is refunded. What the referrer had spent or withdrawn by then is a debt that later rewards pay first.',
+  ].join('\n'),
+  options: { limit: { type: 'string' } },
+  words: [0, 0],
+  run: (call) => {
+    const limit = call.options.limit === undefined ? 50 : wholeNumber(String(call.options.limit), '--limit', MAX_LISTED);
+    return withApp(call, async (app) => {
+      const { debtors, totalKopeks } = await listDebts(app, limit);
+      const rows = debtors.map((debtor) => [
+        ...[String(debtor.userId), formatPrice(debtor.kopeks, false), debtor.updatedAt.toISOString()],
+      ]);
+      const text =
+        rows.length === 0
+          ? 'Nobody owes anything.'
+          : `${alignColumns([['USER', 'DEBT', 'CHANGED'], ...rows])}\n\n${formatPrice(totalKopeks, false)} in all.`;
+      const data = debtors.map(({ userId, kopeks, updatedAt }) => ({ user_id: userId, kopeks, updated_at: updatedAt }));
+      return { text, data: { total_kopeks: totalKopeks, debtors: data } };
+    });
   },
 };
 

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { App } from '../core/app.ts';
 import type { Sandbox } from './sandbox.ts';
-import { describeOffset } from './sandbox-store.ts';
 
 export interface Announcement {
   app: App;
@@ -24,7 +23,7 @@ export async function announce(facts: Announcement): Promise<void> {
   log.info({ url, version: facts.version, database: databaseKind, migrated: facts.migrated.length, ms }, 'ready');
   const fakes = sandbox?.kinds() ?? [];
   if (fakes.length > 0) log.warn({ fakes }, 'SANDBOX: these systems are fakes; nothing here reaches a real one');
-  const moved = sandbox && describeOffset(sandbox.clock);
+  const moved = sandbox?.clock.describe();
   if (moved) log.warn(moved);
   // The console is for the person who typed `npm start`; a production log holds no token.
   if (env.nodeEnv === 'test') return;

@@ -1,4 +1,3 @@
-import { systemClock } from '../core/clock.ts';
 import type { Env } from '../core/env.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
@@ -36,15 +35,17 @@ export async function assembleService(options: AssemblyOptions): Promise<Assembl
     metrics,
     redactor,
     tracing,
-    ports: async ({ database, settings, bus }) => {
-      sandbox = await createSandbox({ env, settings, database, bus, log });
+    ports: async ({ database, settings, bus, watch }) => {
+      sandbox = await createSandbox({ env, settings, database, bus, log, clock: watch });
       if (sandbox) redactor.register(Object.values(sandbox.secrets));
-      const clock = clockOf(sandbox, systemClock);
+      const clock = clockOf(sandbox, watch);
       const instance = {
         version: () => version,
         sandboxKinds: () => sandbox?.kinds() ?? [],
         poolCounters: () => database.poolCounters(),
         isReady,
+        isStuck: () => watch.isStuck,
+        clockSkewMs: () => watch.skewMs,
       };
       return {
         clock,

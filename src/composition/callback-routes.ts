@@ -19,6 +19,7 @@ import type { SettingKey } from '../domain/settings/types.ts';
 import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
 import { receiveGiftStart } from '../domain/storefront/gifts/start-in-bot.ts';
 import { receiveGiftUpdate } from '../domain/storefront/purchases/press-activate.ts';
+import { addressOf } from '../rest/request-context.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -67,8 +68,20 @@ function insideOf(app: App, bare: string): string | null {
   return bare === barePath(app.settings.get('WEBHOOK_PATH')) ? MESSENGER_ROUTE : null;
 }
 
-/** Routes that outside systems call. Bodies reach the adapters as the bytes received: signatures are made over these (spec 03 H17). */
-export async function registerCallbackRoutes(server: FastifyInstance, app: App): Promise<void> {
+/**
+ * Routes that outside systems call. Bodies reach the adapters as the bytes received: signatures are made over these (spec 03 H17).
+ * @param onRefused called after a callback that was answered 5xx
+ */
+export async function registerCallbackRoutes(
+  server: FastifyInstance,
+  app: App,
+  onRefused: () => void = () => undefined,
+): Promise<void> {
+  server.addHook('onResponse', (request, reply, done) => {
+    const url = request.routeOptions.url ?? '';
+    if (reply.statusCode >= 500 && (url.startsWith(INTERNAL_PREFIX) || url === MESSENGER_ROUTE)) onRefused();
+    done();
+  });
   server.get('/health/payment-webhooks', () => describeCallbacks(app));
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -81,7 +94,9 @@ export async function registerCallbackRoutes(server: FastifyInstance, app: App):
     for (const path of [`${INTERNAL_PREFIX}:method`, `${INTERNAL_PREFIX}:method/:subpath`]) {
       scope.all<{ Params: { method: string; subpath?: string } }>(path, payments, async (request, reply) => {
         const { method, subpath = '' } = request.params;
-        const answer = await receiveProviderCallback(app, method, { ...callbackOf(request), subpath });
+        const clientIp = addressOf(request.raw, app.env.trustedProxies);
+        const callback = { ...callbackOf(request), subpath, ...(clientIp === null ? {} : { clientIp }) };
+        const answer = await receiveProviderCallback(app, method, callback);
         return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
       });
     }

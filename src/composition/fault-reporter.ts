@@ -32,6 +32,7 @@ export class FaultReporter {
     try {
       await runOutsideTransaction(() => app.jobs.send('ops.report-fault', { ...fault }, { singletonKey: key }));
     } catch (failure) {
+      // Any failure: of the report; the fault itself is in the log.
       app.log.warn({ err: failure, kind, source }, 'a fault could not be reported to the administrators');
     }
   }

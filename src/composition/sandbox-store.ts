@@ -1,5 +1,4 @@
-import type { Clock } from '../core/clock.ts';
-import { MINUTE_MS } from '../core/clock.ts';
+import { addMs, type Clock, confirmedNow, MINUTE_MS } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { EventBus } from '../core/events/event-bus.ts';
 import type { Random } from '../core/random.ts';
@@ -41,11 +40,13 @@ export async function sandboxSecrets(database: Database, random: Random): Promis
 export class SandboxClock implements Clock {
   readonly #database: Database;
   readonly #bus: Pick<EventBus, 'subscribe' | 'announce'>;
+  readonly #real: Clock;
   #offsetMs = 0;
   #stop: (() => void) | null = null;
 
-  constructor(database: Database, bus: Pick<EventBus, 'subscribe' | 'announce'>) {
+  constructor(database: Database, bus: Pick<EventBus, 'subscribe' | 'announce'>, real: Clock) {
     this.#database = database;
+    this.#real = real;
     this.#bus = bus;
   }
 
@@ -61,7 +62,17 @@ export class SandboxClock implements Clock {
   }
 
   now(): Date {
-    return new Date(Date.now() + this.#offsetMs);
+    return addMs(this.#real.now(), this.#offsetMs);
+  }
+
+  async confirmed(): Promise<Date> {
+    return addMs(await confirmedNow(this.#real), this.#offsetMs);
+  }
+
+  /** A text for the log about a moved clock; null when it is not ahead. */
+  describe(): string | null {
+    const minutes = Math.round(this.#offsetMs / MINUTE_MS);
+    return minutes < 1 ? null : `the sandbox clock is ${minutes} minutes ahead`;
   }
 
   /**
@@ -87,10 +98,4 @@ export class SandboxClock implements Clock {
   async #read(): Promise<void> {
     this.#offsetMs = (await readState<{ offsetMs: number }>(this.#database.db, CLOCK_KEY))?.offsetMs ?? 0;
   }
-}
-
-/** A text for the log about a moved clock; null when it is not ahead. */
-export function describeOffset(clock: Clock): string | null {
-  const minutes = Math.round((clock.now().getTime() - Date.now()) / MINUTE_MS);
-  return minutes < 1 ? null : `the sandbox clock is ${minutes} minutes ahead`;
 }

@@ -27,10 +27,12 @@ export async function createSandbox(options: {
   database: Database;
   bus: EventBus;
   log: Logger;
+  /** The time that the sandbox moves forward. */
+  clock: Clock;
 }): Promise<Sandbox | null> {
   const { env, settings, database, bus, log } = options;
   if (fakeKinds(env, settings).length === 0) return null;
-  const clock = new SandboxClock(database, bus);
+  const clock = new SandboxClock(database, bus, options.clock);
   await clock.start();
   const secrets = await sandboxSecrets(database, systemRandom);
   const panelWebhook = () => {

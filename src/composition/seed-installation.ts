@@ -19,6 +19,7 @@ export async function seedInstallation(app: App): Promise<string | null> {
     await saveTokenFile(app.env.dataDir, firstToken);
   }
   // A failure here must not prevent the start (spec 01 section 12).
+  // Any failure: see above.
   await seedRoles(app).catch((error: unknown) => app.log.error({ err: error }, 'roles could not be seeded'));
   await seedPaymentMethods(app);
   return firstToken;
@@ -27,12 +28,14 @@ export async function seedInstallation(app: App): Promise<string | null> {
 /** What needs outside systems: runs in the background after requests are served. @returns when all of it has ended; never rejects */
 export async function seedLate(app: App): Promise<void> {
   await Promise.all([
+    // Any failure: there is no caller; the port asks again when it needs the name.
     askBotName(app).catch((error: unknown) =>
       app.log.warn(
         { err: error },
         'the messenger did not give the name of the bot; set BOT_USERNAME, because links to the bot need it',
       ),
     ),
+    // Any failure: there is no caller; the next start repeats it.
     fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start')),
   ]);
 }

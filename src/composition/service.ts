@@ -4,6 +4,7 @@ import type { App, Ports } from '../core/app.ts';
 import { DatabaseSharedCache } from '../core/cache/shared-cache.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import { DatabaseWatch } from '../core/db/database-watch.ts';
 import { openEmbedded } from '../core/db/open-embedded.ts';
 import { openPostgres } from '../core/db/open-postgres.ts';
 import { type Env, EnvError } from '../core/env.ts';
@@ -49,6 +50,8 @@ export interface ServiceOptions {
   /** Creates the outside systems; called once, before the `App` exists. */
   ports: (parts: {
     database: Database;
+    /** The clock of the database. */
+    watch: DatabaseWatch;
     bus: EventBus;
     settings: App['settings'];
     log: Logger;
@@ -76,7 +79,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const settings = createSettingsStore({ environment: env.raw, log });
   if (settings.problems.length > 0) throw new EnvError(settings.problems);
   const database = await openDatabase(env, log, tracing);
+  const watch = new DatabaseWatch({ database, log });
+  let unwatch: () => void = () => undefined;
   try {
+    unwatch = await watch.follow();
     const migrated = await database.migrate();
     const jobs = allJobs();
     const faults = new FaultReporter();
@@ -87,7 +93,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await bus.start();
     const cache = new DatabaseSharedCache();
     cache.follow(bus);
-    const { ports, clock } = await options.ports({ database, bus, settings, log, metrics });
+    const { ports, clock } = await options.ports({ database, watch, bus, settings, log, metrics });
     const app: App = {
       env,
       clock,
@@ -127,6 +133,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       faults,
       migrated,
       close: async () => {
+        unwatch();
         await bus.stop();
         await ports.audit.flush();
         unfollow();
@@ -134,6 +141,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       },
     };
   } catch (error) {
+    unwatch();
     await database.close();
     throw error;
   }

@@ -13,10 +13,11 @@ import { authenticateUser } from '../domain/identity/authenticate-user.ts';
 import { notifyStart } from '../domain/ops/notify-start.ts';
 import { followLogSettings } from '../domain/ops/system-log/log-paths.ts';
 import { startLogRotation } from '../domain/ops/system-log/rotation-timer.ts';
+import { startHeartbeat } from '../domain/payments/heartbeat.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
-import { readCabinetAccess } from '../realtime/cabinet-access.ts';
+import { readCabinetAccess, recheckCabinetAccess } from '../realtime/cabinet-access.ts';
 import { addressOf } from '../rest/request-context.ts';
 import { announce } from './announce.ts';
 import { assembleService } from './assemble-service.ts';
@@ -67,6 +68,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const firstToken = await seedInstallation(app);
   const unfollowToken = followDefaultToken(app);
   const unfollowGate = app.ports.gate.follow();
+  const heartbeat = startHeartbeat(app);
 
   const { fastify } = await createHttpServer({
     app,
@@ -76,7 +78,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     isStopping: () => drain.isStopping,
     reportFailure: (operation, error, requestId) => void faults.report('request_failed', operation, error, requestId),
     extend: async (server) => {
-      await registerCallbackRoutes(server, app);
+      await registerCallbackRoutes(server, app, () => heartbeat.callbackRefused());
       if (fakes) registerSandboxPage(server, fakes);
     },
   });
@@ -89,6 +91,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     authenticateToken,
     authenticateUser,
     readCabinetAccess,
+    recheckCabinetAccess,
     clientIp: (request) => addressOf(request, env.trustedProxies),
     metrics,
   });
@@ -112,6 +115,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     databaseKind: service.database.kind,
   });
   void seedLate(app);
+  // Any failure: of a notice; the service has started.
   await notifyStart(app, hostname()).catch((error: unknown) => log.warn({ err: error }, 'the start could not be notified'));
 
   return {
@@ -126,6 +130,7 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
       await drained;
       unfollowToken();
       unfollowGate();
+      heartbeat.stop();
       const schedulesStopped = Promise.all([stopSchedules(), stopRotation()]);
       await realtime.close();
       // Finishes running requests. Idle connections are closed only now: a request that is on its way on one would be lost.

@@ -2,6 +2,13 @@
 export interface Clock {
   /** The current moment in UTC. */
   now(): Date;
+  /** The same, but the database is asked for it now. Left out where the clock is not the database's, as in tests. */
+  confirmed?(): Promise<Date>;
+}
+
+/** The moment for what deletes by age: as the database says now, so that a wrong clock of one machine deletes nothing early (spec 10 F5). */
+export async function confirmedNow(clock: Clock): Promise<Date> {
+  return clock.confirmed ? clock.confirmed() : clock.now();
 }
 
 /** The machine's own time. */

@@ -316,6 +316,15 @@ export const ENV_SPEC = {
     effect:
       'Freekassa without FREEKASSA_API_KEY: the payment form is used, and a callback is credited by its signature and address alone. With a key every callback is confirmed by the API first.',
   },
+  PAYMENT_CALLBACKS_PER_MINUTE: {
+    group: 'Payments',
+    type: 'integer',
+    default: '3000',
+    min: 0,
+    max: 1_000_000,
+    effect:
+      'Genuine payment callbacks that each instance accepts from one address in a minute; more are answered 429 with Retry-After, and the provider repeats them. A provider sends all payments of a shop from a few addresses. 0 = no limit.',
+  },
   FREEKASSA_NONCE_START: {
     group: 'Payments',
     type: 'string',

@@ -94,6 +94,8 @@ export interface Env {
   readonly callbackNetworks: Readonly<Record<CallbackNetworkMethod, readonly string[]>>;
   /** Whether callbacks of Freekassa are credited without its API, where no API key is set. */
   readonly creditsFreekassaWithoutApi: boolean;
+  /** Accepted payment callbacks of one address a minute, of each instance; 0 = no limit. */
+  readonly callbacksPerMinute: number;
   /** By payment method: the lowest nonce of its requests, a decimal that may be above the safe integers. */
   readonly nonceStarts: Readonly<Record<NonceMethod, string>>;
   readonly webhookAllowedPrivateHosts: readonly string[];
@@ -368,6 +370,7 @@ export function loadEnv(source: EnvSource, readFile: (path: string) => string = 
       severpay: reader.addresses('SEVERPAY_CALLBACK_NETWORKS'),
     }),
     creditsFreekassaWithoutApi: reader.boolean('FREEKASSA_CREDIT_WITHOUT_API'),
+    callbacksPerMinute: reader.integer('PAYMENT_CALLBACKS_PER_MINUTE'),
     nonceStarts: Object.freeze({
       freekassa: reader.longInteger('FREEKASSA_NONCE_START'),
       kassa_ai: reader.longInteger('KASSA_AI_NONCE_START'),

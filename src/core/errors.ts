@@ -74,6 +74,17 @@ export interface HttpError {
   code: string;
 }
 
+/**
+ * For a `catch` that turns failures into refusals: an error of a database that is unavailable stays what it is, so that the caller gets 503 and
+ * nothing is done about a failure that did not happen (spec 10 D1; scripts/check-catches.ts).
+ * @throws the given error when the database is unavailable, or when a transaction met others each time
+ */
+export function rethrowUnavailable(error: unknown): void {
+  // The errors of outside systems have it: an unreachable provider is not the database.
+  if (error instanceof Error && 'failure' in error) return;
+  if (isDatabaseUnavailable(error) || isRetryable(error)) throw error;
+}
+
 /** A new primary accepts writes after 4 s (switchover) to 20 s (lost node). */
 const RETRY_AFTER_SECONDS = '5';
 const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';

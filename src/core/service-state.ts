@@ -57,6 +57,29 @@ export async function writeStateIfChanged(db: Db, key: string, value: unknown): 
   return rows.length > 0;
 }
 
+/** Renews a row that was renewed within the last `ms`, by the database's clock. @returns false when there is none */
+export async function keepState(db: Db, key: string, ms: number): Promise<boolean> {
+  const rows = await db.sql(
+    `UPDATE service_state SET updated_at = now() WHERE key = $1 AND updated_at >= now() - $2::int * interval '1 millisecond' RETURNING key`,
+    [key, ms],
+  );
+  return rows.length > 0;
+}
+
+/** Renews a row, or makes it, and locks it. In a transaction. @returns milliseconds since it was last renewed; null when there was none */
+export async function touchState(db: Db, key: string): Promise<number | null> {
+  const [made] = await db.sql(
+    "INSERT INTO service_state (key, value) VALUES ($1, '{}'::jsonb) ON CONFLICT (key) DO NOTHING RETURNING key",
+    [key],
+  );
+  const [row] = await db.sql<{ ms: number }>(
+    'SELECT (extract(epoch FROM clock_timestamp() - updated_at) * 1000)::float8 AS ms FROM service_state WHERE key = $1 FOR UPDATE',
+    [key],
+  );
+  await db.sql('UPDATE service_state SET updated_at = clock_timestamp() WHERE key = $1 RETURNING key', [key]);
+  return made ? null : row!.ms;
+}
+
 /** What the holder of a lease publishes with it; `instance` names the holder. */
 export interface LeaseState {
   instance: string;

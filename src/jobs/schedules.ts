@@ -23,6 +23,7 @@ export function startSchedules(app: App, jobs: readonly JobDefinition[]): () => 
       try {
         await startRound(app, name, every(app));
       } catch (error) {
+        // Any failure: of one queue; the next tick repeats it.
         app.log.warn({ err: error, queue: name }, 'a scheduled job could not be sent');
       }
     }

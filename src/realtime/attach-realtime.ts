@@ -10,10 +10,11 @@ import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
 import type { ClientPosition } from '../core/events/event-position.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
+import type { CabinetAccess } from './cabinet-access.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
-import { chooseProtocol, credentialOf, expiryOf, upgradeTarget } from './credentials.ts';
+import { chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './credentials.ts';
 import { FanOut } from './fan-out.ts';
-import { type Access, Feed, OFF_REASON, refusalReason } from './feed.ts';
+import { type Access, Feed, type HeldCredential, OFF_REASON, refusalReason } from './feed.ts';
 import { FeedClient } from './feed-client.ts';
 import { CLOSE, DEFAULT_LIMITS, type RealtimeLimits } from './limits.ts';
 import { closeSpread } from './spread-close.ts';
@@ -29,8 +30,12 @@ export interface RealtimeOptions {
     ip: string | null,
   ): Promise<{ tokenId: number }>;
   authenticateUser(app: App, credentials: { bearer: string | null; initData: string | null }): Promise<{ userId: number }>;
-  /** `isAdmin`: named by ADMIN_IDS or ADMIN_EMAILS. `receivesStaffEvents`: that, or has `tickets:read`. */
-  readCabinetAccess(app: App, userId: number, ip: string | null): Promise<{ isAdmin: boolean; receivesStaffEvents: boolean }>;
+  readCabinetAccess(app: App, userId: number, ip: string | null): Promise<CabinetAccess>;
+  /** The same for sessions with open sockets, in one query. @returns in their order the access, or the AppError that ends them */
+  recheckCabinetAccess(
+    app: App,
+    held: readonly { userId: number; sessionId: string; ip: string | null }[],
+  ): Promise<PromiseSettledResult<CabinetAccess>[]>;
   /** Client address behind trusted proxies; the socket's own unless given. */
   clientIp?: (request: IncomingMessage) => string | null;
   metrics?: Pick<Metrics, 'setWebsocketSource'>;
@@ -97,6 +102,8 @@ class RealtimeServer implements Realtime {
       maxPerUser: Number.POSITIVE_INFINITY,
       recheckMs: this.#limits.recheckTokenMs,
       authenticate: (credential, ip) => this.#tokenAccess(credential, ip),
+      recheck: (held) => Promise.allSettled(held.map(({ credential, ip }) => this.#tokenAccess(credential, ip))),
+      deliverEvents: () => options.bus.refresh(),
     });
     this.#cabinet = new Feed(app, {
       name: 'cabinet',
@@ -107,6 +114,8 @@ class RealtimeServer implements Realtime {
       maxPerUser: this.#limits.maxPerUser,
       recheckMs: this.#limits.recheckUserMs,
       authenticate: (credential, ip) => this.#userAccess(credential, ip),
+      recheck: (held) => this.#recheckUsers(held),
+      deliverEvents: () => options.bus.refresh(),
     });
     this.#feeds = [this.#ws, this.#cabinet];
     this.#fanOut = new FanOut(this.#ws.clients);
@@ -180,7 +189,7 @@ class RealtimeServer implements Realtime {
     const { app, authenticateToken } = this.#options;
     const { tokenId } = await authenticateToken(app, { apiKey: credential, bearer: null }, ip);
     const greeting = { type: 'connection', status: 'connected', message: 'WebSocket connection established' };
-    return { actor: `token:${tokenId}`, userId: null, receivesStaffEvents: false, expiresAt: null, greeting };
+    return { actor: `token:${tokenId}`, userId: null, receivesStaffEvents: false, sessionId: null, expiresAt: null, greeting };
   }
 
   async #userAccess(credential: string, ip: string | null): Promise<Access> {
@@ -188,7 +197,24 @@ class RealtimeServer implements Realtime {
     const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
     const { isAdmin, receivesStaffEvents } = await readCabinetAccess(app, userId, ip);
     const greeting = { type: 'connected', user_id: userId, is_admin: isAdmin };
-    return { actor: `user:${userId}`, userId, receivesStaffEvents, expiresAt: expiryOf(credential), greeting };
+    return { actor: `user:${userId}`, userId, receivesStaffEvents, ...lifeOf(credential), greeting };
+  }
+
+  /** Sockets of a session outlive the access token with which they were opened; without one the token is checked again. */
+  async #recheckUsers(held: readonly HeldCredential[]): Promise<PromiseSettledResult<Access>[]> {
+    const sessions = held.flatMap(({ access: { userId, sessionId }, ip }) =>
+      userId !== null && sessionId !== null ? [{ userId, sessionId, ip }] : [],
+    );
+    const checked = sessions.length > 0 ? await this.#options.recheckCabinetAccess(this.#options.app, sessions) : [];
+    let next = 0;
+    return Promise.allSettled(
+      held.map(async ({ credential, ip, access }) => {
+        if (access.sessionId === null) return this.#userAccess(credential, ip);
+        const result = checked[next++]!;
+        if (result.status === 'rejected') throw result.reason;
+        return { ...access, receivesStaffEvents: result.value.receivesStaffEvents };
+      }),
+    );
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

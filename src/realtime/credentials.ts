@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { SESSION } from '../domain/identity/sessions/sign-tokens.ts';
 
 /** Longer than any credential of this service. */
 const MAX_LENGTH = 4_096;
@@ -37,13 +38,16 @@ export function chooseProtocol(offered: Set<string>): string | false {
   return list.find((entry) => !entry.startsWith(PROTOCOL_PREFIX)) ?? list[0] ?? false;
 }
 
-/** `exp` of a JWT whose signature has been checked already; null when it has none. */
-export function expiryOf(jwt: string): Date | null {
+/**
+ * What an access token says of the life of its sockets; its signature has been checked already. `sessionId`: they live as long as this session;
+ * null in a token of an earlier release, whose sockets end with it at `expiresAt` (null = never).
+ */
+export function lifeOf(jwt: string): { sessionId: string | null; expiresAt: Date | null } {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
-    const isDated = typeof claims === 'object' && claims !== null && 'exp' in claims && typeof claims.exp === 'number';
-    return isDated ? new Date((claims as { exp: number }).exp * 1000) : null;
+    const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    if (typeof claims[SESSION] === 'string') return { sessionId: claims[SESSION], expiresAt: null };
+    return { sessionId: null, expiresAt: typeof claims.exp === 'number' ? new Date(claims.exp * 1000) : null };
   } catch {
-    return null;
+    return { sessionId: null, expiresAt: null };
   }
 }

@@ -11,6 +11,8 @@ export interface Access {
   userId: number | null;
   /** Receives events of the `staff` audience. */
   receivesStaffEvents: boolean;
+  /** The session, as long as which its sockets live; null = they live as long as the credential. */
+  sessionId: string | null;
   expiresAt: Date | null;
   /** First message of the server. */
   greeting: object;
@@ -27,17 +29,28 @@ export interface FeedRules {
   /** Close reason when there is no credential. */
   readonly missingReason: string;
   readonly maxPerUser: number;
+  /** All open sockets are checked again after this. */
   readonly recheckMs: number;
-  /** @throws AppError when the credential is not valid, or no longer */
+  /** @throws AppError when the credential is not valid */
   authenticate(credential: string, ip: string | null): Promise<Access>;
+  /** Whether open sockets may go on. @returns in the order of the credentials their access, or the AppError that ends them */
+  recheck(held: readonly HeldCredential[]): Promise<PromiseSettledResult<Access>[]>;
+  /** Resolves when the sockets have what was committed before the call: a user who was just banned gets the event, then the close (spec 10 U6). */
+  deliverEvents(): Promise<void>;
+}
+
+/** A credential with open sockets. */
+export interface HeldCredential {
+  readonly credential: string;
+  readonly ip: string | null;
+  readonly access: Access;
 }
 
 /** Sockets with one credential from one address are checked, and closed, together. */
-interface Holder {
-  readonly credential: string;
-  readonly ip: string | null;
+interface Holder extends HeldCredential {
   readonly clients: Set<FeedClient>;
   access: Access;
+  /** `performance.now()` of a check before the next round of all. */
   checkAt: number;
   isChecking: boolean;
 }
@@ -45,7 +58,6 @@ interface Holder {
 export const INVALID_REASON = 'Unauthorized: Invalid token';
 /** The area is switched off: the same text as its operations answer; the credential stays valid. */
 export const OFF_REASON = 'Not Found';
-const MAX_CHECKS_AT_ONCE = 500;
 /** After a check that failed because the database was not available. */
 const CHECK_AGAIN_MS = 5_000;
 
@@ -58,7 +70,7 @@ export class Feed {
   readonly #holders = new Map<string, Holder>();
   readonly #byUser = new Map<number, Set<FeedClient>>();
   readonly #staff = new Set<FeedClient>();
-  #checks = 0;
+  #roundAt = Number.NEGATIVE_INFINITY;
 
   constructor(app: App, rules: FeedRules) {
     this.#app = app;
@@ -126,38 +138,55 @@ export class Feed {
     }
   }
 
-  /** Closes what has expired, checks what is due, pings. @param now `performance.now()` */
+  /** Closes what has expired, checks what is due together, pings. @param now `performance.now()` */
   tick(now: number): void {
     const time = this.#app.clock.now();
+    const isRound = this.#roundAt <= now;
+    if (isRound) this.#roundAt = now + this.rules.recheckMs;
+    const due: Holder[] = [];
     for (const holder of this.#holders.values()) {
       const { expiresAt } = holder.access;
       if (expiresAt !== null && expiresAt <= time) closeAll(holder, CLOSE.policy, INVALID_REASON);
-      else if (holder.checkAt <= now && !holder.isChecking && this.#checks < MAX_CHECKS_AT_ONCE) void this.#check(holder, now);
+      else if ((isRound || holder.checkAt <= now) && !holder.isChecking) due.push(holder);
     }
+    if (due.length > 0) void this.#check(due, now);
     for (const client of this.clients) client.beat(now);
   }
 
-  async #check(holder: Holder, now: number): Promise<void> {
-    holder.isChecking = true;
-    holder.checkAt = now + this.rules.recheckMs;
-    this.#checks += 1;
+  async #check(holders: readonly Holder[], now: number): Promise<void> {
+    for (const holder of holders) {
+      holder.isChecking = true;
+      holder.checkAt = Number.POSITIVE_INFINITY;
+    }
     try {
-      holder.access = await this.rules.authenticate(holder.credential, holder.ip);
-      for (const client of holder.clients) {
-        if (holder.access.receivesStaffEvents) this.#staff.add(client);
-        else this.#staff.delete(client);
+      const results = await this.rules.recheck(holders);
+      // Only a refusal closes the connection; an unavailable database must not disconnect everyone.
+      const isRefused = results.some((result) => result.status === 'rejected' && isAppError(result.reason));
+      if (isRefused) await this.rules.deliverEvents().catch(() => undefined);
+      for (const [index, result] of results.entries()) {
+        const holder = holders[index]!;
+        if (result.status === 'fulfilled') this.#apply(holder, result.value);
+        else if (isAppError(result.reason)) closeRefused(holder, result.reason.status);
+        else this.#checkLater([holder], now, result.reason);
       }
     } catch (error) {
-      // Only a refusal closes the connection; an unavailable database must not disconnect everyone.
-      if (isAppError(error)) closeAll(holder, error.status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(error.status));
-      else {
-        holder.checkAt = now + CHECK_AGAIN_MS;
-        this.#app.log.warn({ err: error, feed: this.rules.name }, 'the credential of open sockets could not be checked');
-      }
+      this.#checkLater(holders, now, error);
     } finally {
-      holder.isChecking = false;
-      this.#checks -= 1;
+      for (const holder of holders) holder.isChecking = false;
     }
+  }
+
+  #apply(holder: Holder, access: Access): void {
+    holder.access = access;
+    for (const client of holder.clients) {
+      if (access.receivesStaffEvents) this.#staff.add(client);
+      else this.#staff.delete(client);
+    }
+  }
+
+  #checkLater(holders: readonly Holder[], now: number, error: unknown): void {
+    for (const holder of holders) holder.checkAt = now + CHECK_AGAIN_MS;
+    this.#app.log.warn({ err: error, feed: this.rules.name }, 'the credential of open sockets could not be checked');
   }
 }
 
@@ -169,6 +198,10 @@ function holderKey(credential: string, ip: string | null): string {
 /** Close reason of a socket whose credential is refused with this HTTP status. */
 export function refusalReason(status: number): string {
   return status >= 500 ? 'Try again later' : INVALID_REASON;
+}
+
+function closeRefused(holder: Holder, status: number): void {
+  closeAll(holder, status >= 500 ? CLOSE.tryLater : CLOSE.policy, refusalReason(status));
 }
 
 function closeAll(holder: Holder, code: number, reason: string): void {

@@ -20,7 +20,7 @@ export interface RealtimeLimits {
   tickMs: number;
   /** A checked API token is checked again after this; it needs a query only if the shared cache has dropped it. */
   recheckTokenMs: number;
-  /** Likewise for a cabinet user; changed users and roles are notified, so this check is only a safeguard and may be rare. */
+  /** All sessions with sockets of the cabinet are looked at again after this, in one query; what changes between is notified (spec 10 U3). */
   recheckUserMs: number;
 }
 

@@ -85,7 +85,7 @@ export class AuditTrail implements AuditRecorder {
       };
       await app.ports.audit.record(app.db, entry, isChange);
     } catch (error) {
-      // The answer does not change: the operation is finished.
+      // Any failure: the answer does not change, because the operation is finished.
       app.log.error({ err: error, permission }, 'an audit row could not be made');
     }
   }

@@ -91,7 +91,7 @@ describe('POST /cabinet/auth/merge/{merge_token}', () => {
     const pair = await aPair(t.app);
     await topUp(t.app, pair.secondaryId, 12_345);
     const path = `/cabinet/auth/merge/${await tokenFor(t.app, pair)}`;
-    const reply = await newClient().post(path, { keep_subscription_from: pair.secondaryId });
+    const reply = await newClient().post(path, { keep_subscription_from: pair.secondaryId, rotate_refresh_token: true });
     expect(reply.status).toBe(200);
     expect(reply.body).toMatchObject({
       success: true,
@@ -101,6 +101,8 @@ describe('POST /cabinet/auth/merge/{merge_token}', () => {
       .with({ authorization: `Bearer ${reply.body.access_token}` })
       .get('/cabinet/auth/me');
     expect(me.body).toEqual(reply.body.user);
+    const refreshed = await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
+    expect(refreshed.body.refresh_token).not.toBe(reply.body.refresh_token);
     const again = await newClient().post(path, { keep_subscription_from: pair.secondaryId });
     expect([again.status, again.body]).toEqual([404, { detail: 'Merge token is invalid, expired, or already consumed' }]);
   });

@@ -114,9 +114,10 @@ describe('the panel in the administration: changing', () => {
     expect(await act(UNKNOWN_UUID, 'restart')).toMatchObject({ status: 400, body: { detail: 'Failed to restart node' } });
     panel.faults.set({ status: 500 });
     for (const action of ['enable', 'disable', 'restart']) {
-      expect(await act(DUTCH_NODE, action)).toMatchObject({ status: 400, body: { detail: `Failed to ${action} node` } });
+      const detail = `Failed to ${action} node: VPN panel: Server error (A001)`;
+      expect(await act(DUTCH_NODE, action)).toMatchObject({ status: 400, body: { detail } });
     }
-    const failed = { status: 400, body: { detail: 'Failed to restart all nodes' } };
+    const failed = { status: 400, body: { detail: expect.stringMatching(/^Failed to restart all nodes: VPN panel/) } };
     expect(await admin.post(`${base}/nodes/restart-all`)).toMatchObject(failed);
     expect(await lastAudit(app, `${base}/nodes/restart-all`)).toMatchObject({ status: 'error', details: { status_code: 400 } });
   });
@@ -126,8 +127,10 @@ describe('the panel in the administration: changing', () => {
     const made = await admin.post(`${base}/squads`, { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND] });
     expect(made).toMatchObject({ status: 200, body: { success: true, data: { uuid: expect.any(String) } } });
     const { uuid } = made.body.data;
-    const failed = (verb: string) => ({ status: 400, body: { detail: `Failed to ${verb} squad` } });
-    expect(await admin.post(`${base}/squads`, { name: 'Sweden' })).toMatchObject(failed('create'));
+    const failed = (verb: string, reason = '') => ({ status: 400, body: { detail: `Failed to ${verb} squad${reason}` } });
+    // Spec 10 V6: with the reason of the panel.
+    const taken = ': VPN panel: Internal squad name already exists (A120)';
+    expect(await admin.post(`${base}/squads`, { name: 'Sweden' })).toMatchObject(failed('create', taken));
     expect((await admin.post(`${base}/squads`, { name: '' })).status).toBe(422);
 
     const patch = (body: unknown, at = uuid) => admin.patch(`${base}/squads/${at}`, body);
@@ -141,7 +144,7 @@ describe('the panel in the administration: changing', () => {
     });
     expect(await patch({})).toMatchObject({ status: 400, body: { detail: 'No update data provided' } });
     expect(await patch({ name: 'Norway' }, UNKNOWN_UUID)).toMatchObject(failed('update'));
-    expect(await patch({ name: 'x'.repeat(200) })).toMatchObject(failed('update'));
+    expect((await patch({ name: 'x'.repeat(200) })).body.detail).toMatch(/^Failed to update squad: VPN panel/);
 
     const act = (body: unknown) => admin.post(`${base}/squads/${uuid}/action`, body);
     expect((await act({ action: 'add_all_users' })).body).toMatchObject({ success: true, message: expect.any(String) });

@@ -7,10 +7,11 @@ import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-pur
 import { adminClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';
+import { initDataOf } from '../support/init-data.ts';
 import { NETHERLANDS } from '../support/panel-setup.ts';
 import { type ProvisioningTest, withPanel, withPort } from '../support/provisioning-setup.ts';
 import { anEmail, aPaidPurchase, aShop, factsOf, giftTo } from '../support/purchase-samples.ts';
-import { aServer, aStoredSubscription } from '../support/sale-samples.ts';
+import { aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 
 /** Long enough for a slow machine where the link is expected, so that a test that ends earlier did not wait. */
@@ -26,7 +27,7 @@ afterEach(async () => {
 
 async function service(waitMs: number, port: (adapter: VpnPanelPort) => VpnPanelPort = (adapter) => adapter) {
   const t: ProvisioningTest = await withPanel({
-    environment: { PROVISION_ANSWER_WAIT_MS: String(waitMs), TRIAL_DURATION_DAYS: '3' },
+    environment: { PROVISION_ANSWER_WAIT_MS: String(waitMs), TRIAL_DURATION_DAYS: '3', SALES_MODE: 'tariffs' },
   });
   const provider = new ScriptedProvider();
   const app = await withProvider(withPort(t.app, port(t.adapter)), provider);
@@ -143,6 +144,28 @@ it('08 P14: a repeated answer of a trial does not wait again, and has the link a
   expect(later.reply.body).toEqual({ ...first.reply.body, subscription_url: expect.stringMatching(/^http/) });
   expect(again.ms).toBeLessThan(first.ms);
 });
+
+it.each(['/cabinet/subscription/purchase-tariff', '/miniapp/subscription/tariff/purchase'])(
+  'spec 10 V4: the answer of a first purchase waits for its link: POST %s',
+  async (path) => {
+    const t = await service(LONG_MS);
+    startWorker(t.app);
+    await aServer(t.app, { squad_uuid: NETHERLANDS });
+    const tariffId = await aTariff(t.app, { allowed_squads: [NETHERLANDS] });
+    const user = await userClient(t.app, t.server);
+    await topUp(t.app, user.user.id, 1_000_000);
+    const order = { tariff_id: tariffId, period_days: 30 };
+    const body = path.startsWith('/miniapp') ? { ...order, initData: initDataOf(t, user.user) } : order;
+    const { reply } = await timed(user.post(path, body));
+    expect(reply.status).toBe(200);
+    const [row] = await t.app.db.sql<{ subscriptionUrl: string | null }>(
+      'SELECT subscription_url FROM subscriptions WHERE user_id = $1::int',
+      [user.user.id],
+    );
+    expect(row!.subscriptionUrl).toMatch(/^http/);
+    if (!path.startsWith('/miniapp')) expect(reply.body.subscription.subscription_url).toBe(row!.subscriptionUrl);
+  },
+);
 
 describe('08 P14: POST /cabinet/landing/activate/{token}', () => {
   /** A paid purchase that waits for its recipient, whose subscription has ended: the token is enough. */

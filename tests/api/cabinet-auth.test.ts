@@ -1,8 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts';
+import { issueAutoLoginToken } from '../../src/domain/identity/auto-login/auto-login.ts';
+import { confirmSignIn } from '../../src/domain/identity/deeplink/confirm-sign-in.ts';
+import { requestDeepLink } from '../../src/domain/identity/deeplink/request-sign-in.ts';
 import { mailPasswordReset } from '../../src/domain/identity/email/reset-password.ts';
 import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
-import { anAddress, mailedSecret, PASSWORD } from '../domain/identity/accounts.ts';
+import { aMessengerAccount, anAddress, aVerifiedAccount, mailedSecret, PASSWORD } from '../domain/identity/accounts.ts';
+import { signedWidget } from '../domain/identity/linking-proofs.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -44,6 +49,13 @@ async function byEmail(email = anAddress()) {
   const reply = await newClient().post('/cabinet/auth/email/verify', { token: await mailedSecret(t.app, email) });
   expect(reply.status).toBe(200);
   return { email, made, reply, api: signedIn(reply.body.access_token) };
+}
+
+async function aConfirmedDeepLink(): Promise<string> {
+  const { messengerId } = await aMessengerAccount(t.app);
+  const { token } = await requestDeepLink(t.app, { ip: null, device: null });
+  await confirmSignIn(t.app, token, messengerId!);
+  return token;
 }
 
 describe('Cabinet Auth', () => {
@@ -135,16 +147,57 @@ describe('Cabinet Auth', () => {
     expect((await api.get('/cabinet/auth/me/is-admin')).body).toEqual({ is_admin: false });
   });
 
-  test('refresh gives a new pair; logout ends it', async () => {
+  test('spec 10 U2: a client that stores only access tokens stays signed in for 7 days, in two tabs', async () => {
+    const { reply } = await bySignedData();
+    const tabs = [reply.body.access_token, reply.body.access_token];
+    const stored = { refresh_token: reply.body.refresh_token };
+    for (let hour = 0; hour < 7 * 24 - 4; hour += 4) {
+      t.clock.advance(4 * HOUR_MS);
+      for (const tab of tabs.keys()) {
+        expect((await signedIn(tabs[tab]).get('/cabinet/auth/me')).status).toBe(401);
+        const answer = await newClient().post('/cabinet/auth/refresh', stored);
+        expect(answer).toMatchObject({ status: 200, body: stored });
+        tabs[tab] = answer.body.access_token;
+        expect((await signedIn(tabs[tab]).get('/cabinet/auth/me')).status).toBe(200);
+      }
+    }
+    await newClient().post('/cabinet/auth/logout', stored);
+    expect((await newClient().post('/cabinet/auth/refresh', stored)).status).toBe(401);
+  });
+
+  test.each([
+    ['messenger', async () => ({ init_data: initData(newMessengerId()) })],
+    ['messenger/widget', async () => signedWidget(t.app, newMessengerId())],
+    ['email/login', async () => ({ email: (await byEmail()).email, password: PASSWORD })],
+    [
+      'email/verify',
+      async () => {
+        const email = anAddress();
+        await newClient().post('/cabinet/auth/email/register/standalone', { email, password: PASSWORD });
+        return { token: await mailedSecret(t.app, email) };
+      },
+    ],
+    ['login/auto', async () => ({ token: await issueAutoLoginToken(t.app, (await aVerifiedAccount(t.app)).id) })],
+    ['deeplink/poll', async () => ({ token: await aConfirmedDeepLink() })],
+  ])('spec 10 U2: %s with rotate_refresh_token makes each refresh answer a new token', async (path, body) => {
+    const reply = await newClient().post(`/cabinet/auth/${path}`, { ...(await body()), rotate_refresh_token: true });
+    expect(reply.status).toBe(200);
+    const { body: next } = await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
+    expect(next.refresh_token).not.toBe(reply.body.refresh_token);
+    t.clock.advance(2 * MINUTE_MS);
+    expect((await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token })).status).toBe(401);
+    expect((await newClient().post('/cabinet/auth/refresh', { refresh_token: next.refresh_token })).status).toBe(401);
+  });
+
+  test('refresh gives a new access token; logout ends the session', async () => {
     const { reply } = await bySignedData();
     const next = await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
     expect(next.body).toEqual({
       access_token: expect.any(String),
-      refresh_token: expect.any(String),
+      refresh_token: reply.body.refresh_token,
       token_type: 'bearer',
       expires_in: 900,
     });
-    expect(next.body.refresh_token).not.toBe(reply.body.refresh_token);
     const session = { refresh_token: next.body.refresh_token };
     expect(await newClient().post('/cabinet/auth/logout', session)).toMatchObject({
       status: 200,

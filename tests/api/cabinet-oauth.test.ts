@@ -97,7 +97,14 @@ describe('Cabinet OAuth', () => {
     const account = someone({ email: anAddress() });
     const { code, state, deviceId } = await issuer.approve(begun.body.authorize_url, account);
     const slug = await campaign(5_000);
-    const body = { code, state, device_id: deviceId, campaign_slug: slug, referral_code: referrer.referralCode };
+    const body = {
+      code,
+      state,
+      device_id: deviceId,
+      campaign_slug: slug,
+      referral_code: referrer.referralCode,
+      rotate_refresh_token: true,
+    };
     const reply = await pageOf(cookieOf(begun)).post('/cabinet/auth/oauth/vk/callback', body);
     expect(reply.status).toBe(200);
     expect(reply.body).toMatchObject({
@@ -119,6 +126,8 @@ describe('Cabinet OAuth', () => {
         tariff_name: null,
       },
     });
+    const refreshed = await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
+    expect(refreshed.body.refresh_token).not.toBe(reply.body.refresh_token);
     const [earning] = await t.app.db.sql<{ reason: string }>(
       'SELECT reason FROM referral_earnings WHERE user_id = $1::int AND referral_id = $2::int',
       [referrer.id, reply.body.user.id],

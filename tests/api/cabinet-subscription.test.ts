@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signAccessToken } from '../../src/domain/identity/sessions/sign-tokens.ts';
+import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -17,15 +17,8 @@ const ROOT = '/cabinet/subscription';
 
 /** A client signed in as this user. */
 async function clientFor(test: TestApp, on: FastifyInstance, userId: number): Promise<ApiClient> {
-  const token = await signAccessToken(test.app, {
-    userId,
-    messengerId: null,
-    permissions: [],
-    roles: [],
-    roleLevel: 0,
-    sessionsEndedAt: null,
-  });
-  return clientOf(on, { authorization: `Bearer ${token}` });
+  const { accessToken } = await openSession(test.app, userId);
+  return clientOf(on, { authorization: `Bearer ${accessToken}` });
 }
 
 async function signedIn(balanceKopeks = 0): Promise<{ userId: number; api: ApiClient }> {

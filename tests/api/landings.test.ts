@@ -291,7 +291,7 @@ describe('limits by address', () => {
 });
 
 describe('POST /cabinet/landing/activate/{token}', () => {
-  it('spec 03 H22: needs the signed-in recipient where a subscription runs', async () => {
+  it('spec 03 H22, spec 10 U4: of a gift needs the recipient where a subscription runs, signed in or by the mailed link; the giver sees its state', async () => {
     const recipient = await userClient(t.app, server, { email: `own${unique()}@example.com` });
     const stranger = await userClient(t.app, server);
     await aStoredSubscription(t.app, recipient.user.id);
@@ -299,7 +299,8 @@ describe('POST /cabinet/landing/activate/{token}', () => {
       recipient.user.id,
     ])) as [{ email: string }];
     const { landing, tariffId } = await aSalesPage();
-    const bought = await guest.post(`/cabinet/landing/${landing.slug}/purchase`, anOrder(tariffId, { contact_value: email }));
+    const gift = { is_gift: true, gift_recipient_type: 'email', gift_recipient_value: email };
+    const bought = await guest.post(`/cabinet/landing/${landing.slug}/purchase`, anOrder(tariffId, gift));
     const token = bought.body.purchase_token;
     const row = await purchaseRow(token);
     const path = `/cabinet/landing/activate/${token}`;
@@ -311,11 +312,28 @@ describe('POST /cabinet/landing/activate/{token}', () => {
     expect([anonymous.status, anonymous.headers['www-authenticate']]).toEqual([401, 'Bearer']);
     expect((await stranger.post(path)).status).toBe(403);
     expect((await guest.with({ authorization: 'Bearer nonsense' }).post(path)).status).toBe(401);
+    expect((await guest.get(`/cabinet/landing/purchase/${token}`)).body).toMatchObject({
+      status: 'pending_activation',
+      is_gift: true,
+    });
     const done = await recipient.post(path);
     expect([done.status, done.body]).toEqual([200, expect.objectContaining({ status: 'paid', cabinet_password: null })]);
     await panelAnswers(t.app, row.id);
     expect((await guest.post(path)).status).toBe(429);
     await t.app.db.sql('DELETE FROM rate_limit_windows');
     expect((await guest.post(path)).body).toMatchObject({ status: 'delivered' });
+  });
+
+  it('spec 10 U4: for oneself needs no sign-in, which clients cannot send here', async () => {
+    const email = `own${unique()}@example.com`;
+    const { user } = await userClient(t.app, server, { email });
+    await aStoredSubscription(t.app, user.id);
+    const { landing, tariffId } = await aSalesPage();
+    const bought = await guest.post(`/cabinet/landing/${landing.slug}/purchase`, anOrder(tariffId, { contact_value: email }));
+    const row = await purchaseRow(bought.body.purchase_token);
+    await confirmPayment(t.app, provider, { token: bought.body.purchase_token, ...row });
+    await fulfilPurchase(t.app, { purchaseId: row.id });
+    const done = await guest.post(`/cabinet/landing/activate/${bought.body.purchase_token}`);
+    expect([done.status, done.body.status]).toEqual([200, 'paid']);
   });
 });

@@ -14,6 +14,7 @@ import {
   aMessengerAccount,
   anAddress,
   anUnverifiedAccount,
+  aRotatingSession,
   aVerifiedAccount,
   mailedSecret,
 } from '../domain/identity/accounts.ts';
@@ -97,7 +98,7 @@ describe('spec 01 H13: one e-mail', () => {
 describe('spec 01 H8: one refresh token', () => {
   test('50 exchanges within the grace: different successors in one session; only the first is recorded', async () => {
     const user = await aMessengerAccount(app);
-    const first = await openSession(app, user.id);
+    const first = await aRotatingSession(app, user.id);
     const { won, lost } = await atOnce((instance) => refreshSession(instance, first.refreshToken));
     expect(lost).toEqual([]);
     expect(new Set(won.map((pair) => pair.refreshToken)).size).toBe(USES);
@@ -106,7 +107,7 @@ describe('spec 01 H8: one refresh token', () => {
 
   test('50 exchanges after the grace: none succeeds, and every successor is revoked', async () => {
     const user = await aMessengerAccount(app);
-    const [first, other] = [await openSession(app, user.id), await openSession(app, user.id)];
+    const [first, other] = [await aRotatingSession(app, user.id), await openSession(app, user.id)];
     const successor = await refreshSession(app, first.refreshToken);
     clock.advance(61_000);
     const refusal = { status: 401, detail: 'Refresh token not found or revoked' };

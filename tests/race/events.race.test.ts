@@ -74,7 +74,7 @@ test('08 L1, L2: while writers overlap, roll back and are killed, and readers ar
     const admin = new pg.Client({ connectionString: database.url! });
     await admin.connect();
     while (!isDone) {
-      for (const name of ['writer', 'subscription-service-side']) {
+      for (const name of ['writer', 'subscription-service-beside']) {
         const { rowCount } = await admin.query(
           `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
              WHERE datname = current_database() AND application_name = $1 ORDER BY random() LIMIT 1) victim`,

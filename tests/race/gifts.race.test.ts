@@ -183,6 +183,40 @@ describe('purchases', () => {
     expect((await moneyOf(app, buyer)).balance).toBe(25_000);
   });
 
+  test('spec 10 M3: open invoices that are paid on two instances, and purchases from the balance: the discount is used once', async () => {
+    const other = await withProvider((await testApp()).app, provider);
+    for (let round = 0; round < 4; round++) {
+      const buyer = await aBuyer(app, 60_000);
+      await anOffer(app, buyer.userId, 50);
+      const invoices = await times(3, () => buy(app, buyer, anOrder(tariffId, { paymentMethod: 'sandbox' })));
+      const jobs: number[] = [];
+      for (const { code } of invoices) {
+        const { paymentId } = await giftOf(app, code);
+        const [row] = await app.db.sql<{ externalId: string }>('SELECT external_id FROM payments WHERE id = $1::int', [
+          paymentId,
+        ]);
+        provider.set(row!.externalId, 'paid');
+        await times(2, () => callback(app, row!.externalId));
+        jobs.push(...(await callbackJobs(app, row!.externalId)));
+      }
+      await Promise.all([
+        ...jobs.map((callbackId, index) => processCallback(index % 2 === 0 ? app : other, { callbackId }, [], [guestPurchases])),
+        buy(app, buyer, anOrder(tariffId)),
+        buy(other, buyer, anOrder(tariffId)),
+      ]);
+      const gifts = await app.db.sql<{ amountKopeks: number; status: string }>(
+        'SELECT amount_kopeks, status FROM guest_purchases WHERE buyer_user_id = $1::int',
+        [buyer.userId],
+      );
+      const cheap = gifts.filter(({ status, amountKopeks }) => status === 'paid' && amountKopeks === 15_000);
+      expect(cheap).toHaveLength(1);
+      const spent = gifts.filter(({ status }) => status === 'paid').reduce((sum, { amountKopeks }) => sum + amountKopeks, 0);
+      expect((await moneyOf(app, buyer)).balance + spent).toBe(60_000 + 3 * 15_000);
+      expect(await offerFacts(app, buyer)).toMatchObject({ percent: 0, logs: [{ percent: 50 }] });
+    }
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
   test('two users give to each other, and many to one new person, at once: one account, no deadlock ends a purchase', async () => {
     const people = await times(4, async () => {
       const email = anEmail();

@@ -1,20 +1,25 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../src/core/actor.ts';
+import type { App } from '../../src/core/app.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { assignCampaignToPartner, revokePartner } from '../../src/domain/campaigns/partner-assignment.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
+import { postMovement } from '../../src/domain/ledger/post-movement.ts';
+import { applyReversals } from '../../src/domain/payments/apply-reversals.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
+import { findPayment } from '../../src/domain/payments/repo.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
 import { accrueReward } from '../../src/domain/referrals/accrue-reward.ts';
 import { applyForPartnership } from '../../src/domain/referrals/partners/apply.ts';
 import { decideApplication } from '../../src/domain/referrals/partners/decide-application.ts';
 import { changePartnerCommission } from '../../src/domain/referrals/partners/partnership.ts';
 import { attributeReferral } from '../../src/domain/referrals/register-referral.ts';
-import { aUser, type BuiltUser } from '../support/builders.ts';
+import { readDebt, takeBackRewards } from '../../src/domain/referrals/take-back-rewards.ts';
+import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { aCampaign } from '../support/campaign-samples.ts';
 import { setUser, userRow } from '../support/merge-samples.ts';
 import { count, detailOf, times } from '../support/parallel.ts';
-import { callback, callbackJobs, paymentFacts } from '../support/payment-samples.ts';
+import { callback, callbackJobs, paymentFacts, runCallbackJobs } from '../support/payment-samples.ts';
 import { aDeposit, aReferralOf, aReferralPair, countersAndCounts, earningsOf, rewardsOf } from '../support/referral-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -63,6 +68,50 @@ describe('rewards at once (spec 04 section 1.4)', () => {
     expect(await earningsOf(app, pair)).toMatchObject([{ reason: 'referral_first_topup', amountKopeks: 22_500 }]);
     expect(await rewardsOf(app, pair.referral.id)).toEqual([10_000]);
     expect(await rewardsOf(app, pair.referrer.id)).toEqual([22_500]);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('spec 10 M4: rewards, reversals of their payment and what takes them back at once: nothing is left, nothing is taken twice', async () => {
+    const provider = new ScriptedProvider();
+    const app = await withProvider(t.app, provider);
+    const other = await withProvider((await testApp()).app, provider);
+    for (let round = 0; round < 8; round++) {
+      const pair = await aReferralPair(app);
+      const order = { amountKopeks: 50_000, method: 'sandbox', option: null };
+      const { paymentId } = await topupBalance(app, { kind: 'user', userId: pair.referral.id }, order, { idempotencyKey: null });
+      const externalId = (await paymentFacts(app, paymentId)).externalId!;
+      provider.set(externalId, 'paid');
+      await callback(app, externalId);
+      await runCallbackJobs(app, externalId);
+      const { transactionId } = (await findPayment(app.db, paymentId))!;
+      const reward = { transactionId: transactionId! };
+      if (round % 2 === 0) await accrueReward(app, reward);
+      const goBack = async (on: App, reversalId: string, amountKopeks: number | null) => {
+        await applyReversals(on, (await findPayment(on.db, paymentId))!, [{ reversalId, kind: 'refund', amountKopeks }]);
+        await takeBackRewards(on, { paymentId });
+      };
+      const part = `part-${unique()}`;
+      await Promise.all([
+        ...Array.from({ length: 3 }, (_, index) => accrueReward(index % 2 === 0 ? app : other, reward)),
+        goBack(app, part, 17_777),
+        goBack(other, part, 17_777),
+        goBack(other, `rest-${unique()}`, 32_223),
+        ...Array.from({ length: 4 }, (_, index) => takeBackRewards(index % 2 === 0 ? app : other, { paymentId })),
+        postMovement(app, {
+          ...{ userId: pair.referrer.id, type: 'subscription_payment', amountKopeks: -5_000, description: null },
+          ...{ contra: { kind: 'sales_revenue', product: 'tariff' }, paymentMethod: 'balance' },
+        }),
+      ]);
+      await accrueReward(app, reward);
+      await takeBackRewards(app, { paymentId });
+      expect((await earningsOf(app, pair)).map((row) => row.amountKopeks)).toEqual([0]);
+      const [{ spent }] = (await app.db.sql<{ spent: number }>(
+        "SELECT coalesce(-sum(amount_kopeks), 0)::bigint AS spent FROM transactions WHERE user_id = $1::int AND type = 'subscription_payment'",
+        [pair.referrer.id],
+      )) as [{ spent: number }];
+      expect((await userRow(app, pair.referrer.id)).balanceKopeks - (await readDebt(app, pair.referrer.id)) + spent).toBe(0);
+      expect((await userRow(app, pair.referral.id)).balanceKopeks).toBe(0);
+    }
     expect(await checkLedger(app)).toEqual([]);
   });
 

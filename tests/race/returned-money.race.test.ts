@@ -2,7 +2,6 @@ import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { runAfterReversal } from '../../src/domain/payments/after-reversal.ts';
-import { applyReversals } from '../../src/domain/payments/apply-reversals.ts';
 import type { ProviderReversal } from '../../src/domain/payments/ports.ts';
 import { requestRefund } from '../../src/domain/payments/refunds/request-refund.ts';
 import { sendRefund } from '../../src/domain/payments/refunds/send-refund.ts';
@@ -13,7 +12,7 @@ import { aUser, unique } from '../support/builders.ts';
 import { anInvoice } from '../support/case-samples.ts';
 import { activate, aGiftTariff, anOrder, buy, confirmGift, giftOf, giftsAreOn, moneyOf } from '../support/gift-samples.ts';
 import { detailOf, settled, won } from '../support/parallel.ts';
-import { callback, moneyFacts, runCallbackJobs } from '../support/payment-samples.ts';
+import { callback, moneyFacts, reversePayment, runCallbackJobs } from '../support/payment-samples.ts';
 import { subscriptionOf } from '../support/purchase-samples.ts';
 import { RefundingProvider } from '../support/refunding-provider.ts';
 import { aBuyer } from '../support/sale-samples.ts';
@@ -43,7 +42,7 @@ const refundOf = (paymentId: number) => ({ paymentId, amountKopeks: null, reason
 
 async function chargeBack(paymentId: number): Promise<void> {
   const reversal: ProviderReversal = { reversalId: `chargeback-${unique()}`, kind: 'chargeback', amountKopeks: null };
-  await applyReversals(app, (await findPayment(app.db, paymentId))!, [reversal]);
+  await reversePayment(app, (await findPayment(app.db, paymentId))!, [reversal]);
 }
 
 async function aPaidCode() {

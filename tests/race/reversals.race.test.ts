@@ -1,16 +1,17 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { applyReversals } from '../../src/domain/payments/apply-reversals.ts';
-import { creditPayment } from '../../src/domain/payments/credit-payment.ts';
-import type { ProviderReversal } from '../../src/domain/payments/ports.ts';
+import { creditPayment, creditSeenPayment } from '../../src/domain/payments/credit-payment.ts';
+import type { PaymentReport, ProviderReversal } from '../../src/domain/payments/ports.ts';
 import { requestRefund } from '../../src/domain/payments/refunds/request-refund.ts';
 import { findPayment } from '../../src/domain/payments/repo.ts';
+import { resolveCase } from '../../src/domain/payments/resolve-case.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
 import type { Payment } from '../../src/domain/payments/types.ts';
 import { aUser, unique } from '../support/builders.ts';
-import { settled, times, won } from '../support/parallel.ts';
-import { casesOf, moneyFacts, paymentFacts } from '../support/payment-samples.ts';
+import { lastCaseId, OPERATOR } from '../support/case-samples.ts';
+import { lost, settled, times, won } from '../support/parallel.ts';
+import { casesOf, moneyFacts, paymentFacts, reversePayment } from '../support/payment-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
@@ -63,7 +64,7 @@ test('spec 03a 0.5: twenty reports of one reversal at once take the money once, 
     const { userId, payment } = await aPayment();
     await spend(app, userId, 45_000);
     const reported = reversal(null, kind);
-    await times(20, () => applyReversals(app, payment, [reported]));
+    await times(20, () => reversePayment(app, payment, [reported]));
     expect(await reversalsOf(payment.id)).toEqual([{ amountKopeks: AMOUNT, debitedKopeks: 5_000 }]);
     expect((await moneyFacts(app, userId)).balance).toBe(0);
     expect(await paymentFacts(app, payment.id)).toMatchObject({ outcome: 'refunded', isPaid: true });
@@ -75,7 +76,7 @@ test('spec 03a 0.5: twenty reports of one reversal at once take the money once, 
 test('spec 03a 0.5: many reversals of one payment at once never take more than the payment', async () => {
   const { userId, payment } = await aPayment();
   await spend(app, userId, 1_000);
-  await times(20, (n) => applyReversals(app, payment, [reversal(n % 2 === 0 ? 12_000 : null)]));
+  await times(20, (n) => reversePayment(app, payment, [reversal(n % 2 === 0 ? 12_000 : null)]));
   const reversals = await reversalsOf(payment.id);
   expect(sum(reversals.map(({ amountKopeks }) => amountKopeks))).toBe(AMOUNT);
   expect(sum(reversals.map(({ debitedKopeks }) => debitedKopeks))).toBe(AMOUNT - 1_000);
@@ -89,7 +90,7 @@ test('spec 03a 0.5: a reversal and purchases at once: what is taken and what is 
     const { userId, payment } = await aPayment();
     const [spent] = await Promise.all([
       times(4, () => spend(app, userId, 20_000)),
-      times(3, () => applyReversals(app, payment, [{ ...reversal(null), reversalId: `race-${payment.id}` }])),
+      times(3, () => reversePayment(app, payment, [{ ...reversal(null), reversalId: `race-${payment.id}` }])),
     ]);
     const [reversed, ...others] = await reversalsOf(payment.id);
     expect(others).toEqual([]);
@@ -107,7 +108,7 @@ test('spec 03a 0.5: a refund that is requested here and reported by the provider
     const reported = reversal(AMOUNT);
     const order = { paymentId: payment.id, amountKopeks: null, reason: 'race', requestedBy: 'test' };
     const requests = settled(3, () => requestRefund(app, order));
-    await Promise.all([requests, times(5, () => applyReversals(app, payment, [reported]))]);
+    await Promise.all([requests, times(5, () => reversePayment(app, payment, [reported]))]);
     expect(won(await requests).length).toBeLessThanOrEqual(1);
     expect(await reversalsOf(payment.id)).toEqual([{ amountKopeks: AMOUNT, debitedKopeks: AMOUNT }]);
     expect((await moneyFacts(app, userId)).balance).toBe(0);
@@ -121,10 +122,65 @@ test('spec 03a 0.4: the credit and a reversal of the payment at once leave what 
     const invoice = await anInvoice();
     const { userId, payment } = invoice;
     const part = reversal(20_000);
-    await Promise.all([credit(invoice), times(3, () => applyReversals(app, payment, [part])), credit(invoice)]);
+    await Promise.all([credit(invoice), times(3, () => reversePayment(app, payment, [part])), credit(invoice)]);
     // A report that came before the credit is settled by it.
     expect(await reversalsOf(payment.id)).toEqual([{ amountKopeks: 20_000, debitedKopeks: 20_000 }]);
     expect(await moneyFacts(app, userId)).toMatchObject({ balance: 30_000, deposits: 1 });
+  }
+  expect(await checkLedger(app)).toEqual([]);
+});
+
+test('spec 10 M1: one invoice paid twice, both charges and the refund of the second reported at once: one credit stays, nothing is open', async () => {
+  for (let round = 0; round < 12; round++) {
+    const { userId, payment, externalId } = await anInvoice();
+    const state = await provider.fetchStatus({ externalId, orderId: null });
+    const [first, second] = [`A${unique()}`, `B${unique()}`];
+    const back = { reversalId: `race-${unique()}`, kind: 'refund' as const, amountKopeks: round % 3 === 0 ? null : AMOUNT };
+    const report = (chargeId: string, change: Partial<PaymentReport> = {}) =>
+      creditSeenPayment(app, payment, { ...state, chargeId, ...change });
+    const reports = [
+      () => report(first),
+      () => report(second, { outcome: 'pending', reversals: [back] }),
+      () => report(second),
+      () => report(second, { outcome: 'pending', reversals: [back] }),
+    ];
+    await settled(reports.length, (n) => reports[(n + round) % reports.length]!());
+    // Whatever came first, what is reported once more changes nothing.
+    for (const again of reports) await again();
+    const cases = await app.db.sql<{ kind: string }>(
+      "SELECT kind FROM payment_cases WHERE payment_id = $1::int AND status = 'open'",
+      [payment.id],
+    );
+    const { chargeId } = (await findPayment(app.db, payment.id))!;
+    // The second charge may be the one that was credited before its refund was known: then the first one waits.
+    const isFirst = chargeId === first;
+    expect((await moneyFacts(app, userId)).balance).toBe(isFirst ? AMOUNT : 0);
+    expect(cases.map(({ kind }) => kind)).toEqual(isFirst ? [] : ['second_payment']);
+  }
+  expect(await checkLedger(app)).toEqual([]);
+});
+
+test('spec 10 M1: a second payment that is credited by hand while its refund is reported ends without its money', async () => {
+  for (let round = 0; round < 10; round++) {
+    const { userId, payment, externalId } = await anInvoice();
+    const state = await provider.fetchStatus({ externalId, orderId: null });
+    const [first, second] = [`A${unique()}`, `B${unique()}`];
+    const report = (chargeId: string, change: Partial<PaymentReport> = {}) =>
+      creditSeenPayment(app, payment, { ...state, chargeId, ...change });
+    await report(first);
+    await report(second);
+    const caseId = await lastCaseId(app);
+    const back = { reversalId: `race-${unique()}`, kind: 'refund' as const, amountKopeks: null };
+    const decision = { resolution: 'credit' as const, userId, kopeks: null, comment: null };
+    const moves = [
+      () => resolveCase(app, OPERATOR, caseId, decision),
+      () => report(second, { outcome: 'pending', reversals: [back] }),
+      () => report(second, { outcome: 'pending', reversals: [back] }),
+    ];
+    const results = await settled<unknown>(moves.length, (n) => moves[(n + round) % moves.length]!());
+    for (const error of lost(results)) expect(error).toMatchObject({ status: 409 });
+    expect((await moneyFacts(app, userId)).balance).toBe(AMOUNT);
+    expect((await casesOf(app, payment.id)).filter(({ status }) => status === 'open')).toEqual([]);
   }
   expect(await checkLedger(app)).toEqual([]);
 });

@@ -8,6 +8,7 @@ import type { Audience } from '../../src/core/events/event-recorder.ts';
 import { authenticateToken } from '../../src/domain/access/authenticate-token.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 import { attachRealtime, type Realtime, type RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
+import { recheckCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import type { RealtimeLimits } from '../../src/realtime/limits.ts';
 
 /** What the gate of the cabinet knows of a user; tests change it. */
@@ -68,6 +69,7 @@ export async function startRealtime(
       return { userId: userIdOf(bearer) };
     },
     readCabinetAccess: async (_app, userId) => people.get(userId)!,
+    recheckCabinetAccess,
     limits: { tickMs: 50, ...options.limits },
     ...options.overrides,
   });

@@ -8,6 +8,11 @@ export interface CuttingProxy {
   url: string;
   /** The next connection that sends this statement is cut: before the server gets it, or after it was carried out. */
   cutAt(statement: string, when: 'before' | 'after'): void;
+  /**
+   * Answers of the server are lost from now on, without a reset, on all connections and on new ones; `false`: only those that have not lost
+   * one work again. A connection that has lost an answer stays silent, as after a lost entry of an address translation.
+   */
+  swallow(isSilent: boolean): void;
   /** How many connections were cut. */
   cuts(): number;
   close(): Promise<void>;
@@ -19,9 +24,11 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   const open = new Set<Socket>();
   let plan: { marks: string[]; when: 'before' | 'after' } | null = null;
   let cuts = 0;
+  let isSilent = false;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     let isDoomed = false;
+    let isLost = false;
     const cut = (): void => {
       cuts += 1;
       client.resetAndDestroy();
@@ -37,7 +44,9 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       upstream.write(data);
     });
     upstream.on('data', (data) => {
+      isLost ||= isSilent;
       if (isDoomed) cut();
+      else if (isLost) return;
       else client.write(data);
     });
     for (const [socket, other] of [
@@ -63,6 +72,9 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       // A connection that has prepared the statement before sends its name only.
       const name = `s_${createHash('sha1').update(statement).digest('hex').slice(0, 24)}`;
       plan = { marks: [statement, name], when };
+    },
+    swallow: (silent) => {
+      isSilent = silent;
     },
     cuts: () => cuts,
     close: async () => {

@@ -119,8 +119,8 @@ export async function offerFacts(app: App, { userId }: UserActor) {
     'SELECT promo_offer_discount_percent AS percent FROM users WHERE id = $1::int',
     [userId],
   );
-  const logs = await app.db.sql<{ percent: number; source: string }>(
-    "SELECT percent, source FROM promo_offer_logs WHERE user_id = $1::int AND action = 'consumed'",
+  const logs = await app.db.sql<{ action: string; percent: number; source: string }>(
+    "SELECT action, percent, source FROM promo_offer_logs WHERE user_id = $1::int AND action LIKE 'consumed%' ORDER BY id",
     [userId],
   );
   return { percent: user!.percent, logs };

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../src/core/app.ts';
+import { applyReversals } from '../../src/domain/payments/apply-reversals.ts';
+import type { ProviderReversal } from '../../src/domain/payments/ports.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import type { PaymentPurpose } from '../../src/domain/payments/purpose-payment.ts';
 import { receiveProviderCallback } from '../../src/domain/payments/receive-callback.ts';
 import { seedPaymentMethods } from '../../src/domain/payments/seed-payment-methods.ts';
+import type { Payment } from '../../src/domain/payments/types.ts';
 
 /** Seeds the methods and makes sure that the sandbox's is on. */
 export async function sandboxPaymentMethodIsListed(app: App): Promise<void> {
@@ -67,6 +70,14 @@ export const creditedOnce = (kopeks: number) => ({
 /** The cases of a payment, oldest first. */
 export function casesOf(app: App, paymentId: number): Promise<{ kind: string; amountKopeks: number | null; status: string }[]> {
   return app.db.sql('SELECT kind, amount_kopeks, status FROM payment_cases WHERE payment_id = $1::int ORDER BY id', [paymentId]);
+}
+
+/** Applies reversals as a report about the money of the payment would. */
+export function reversePayment(app: App, payment: Payment, reversals: readonly ProviderReversal[]): Promise<void> {
+  const { method, externalId, orderId, chargeId, merchantId, amountKopeks, currency } = payment;
+  const report = { status: 'paid', outcome: 'paid' as const, paidAt: null, raw: null };
+  const money = { externalId, orderId, chargeId, merchantId, amountKopeks, currency };
+  return applyReversals(app, method, payment, { ...report, ...money, reversals });
 }
 
 let events = 0;

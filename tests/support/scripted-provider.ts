@@ -5,13 +5,14 @@ import {
   type PaymentOutcome,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
   type ProviderFailure,
   type ProviderReversal,
 } from '../../src/domain/payments/ports.ts';
 import { sandboxPaymentMethodIsListed } from './payment-samples.ts';
 
-interface ScriptedInvoice {
+interface ScriptedInvoice extends Partial<Pick<PaymentReport, 'chargeId' | 'merchantId' | 'isTest' | 'others'>> {
   externalId: string;
   orderId: string;
   status: string;
@@ -66,13 +67,13 @@ export class ScriptedProvider implements PaymentProvider {
     return { externalId, paymentUrl: `${this.paymentUrl}${request.orderId}`, status: 'pending', expiresAt: null, raw: {} };
   };
 
-  fetchStatus = async ({ externalId }: PaymentReference) => {
+  fetchStatus = async ({ externalId, orderId }: PaymentReference) => {
     refuseInsideTransaction('fetchStatus');
     this.asked += 1;
     await this.whileAsked();
     const fault = this.fetchFaults.shift();
     if (fault) throw new ProviderError(this.method, fault, 'scripted');
-    const invoice = this.invoices.get(externalId ?? '');
+    const invoice = this.invoices.get(externalId ?? `ext-${orderId}`);
     if (!invoice) throw new ProviderError(this.method, 'rejected', 'no such invoice');
     return { ...invoice, paidAt: invoice.outcome === 'paid' ? new Date('2026-01-02T03:04:05.000Z') : null, raw: { ...invoice } };
   };

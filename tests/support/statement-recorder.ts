@@ -30,7 +30,7 @@ export async function statementsDuring(run: () => Promise<unknown>): Promise<{ t
 }
 
 /** The connection beside the pool. */
-const SIDE = 'subscription-service-side';
+const SIDE = 'subscription-service-beside';
 
 function applicationOf(client: pg.Client): string | undefined {
   return (client as unknown as { connectionParameters: { application_name?: string } }).connectionParameters.application_name;

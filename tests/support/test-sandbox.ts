@@ -114,6 +114,8 @@ export async function sandboxPorts(parts: {
       sandboxKinds: () => ['vpnpanel', 'payments', 'messenger', 'mail'],
       poolCounters: () => ({ size: 20, inUse: 5, waiting: 0 }),
       isReady: () => true,
+      isStuck: () => false,
+      clockSkewMs: () => 0,
     },
   });
 }

@@ -57,6 +57,26 @@ export async function aRequest(app: App, { userId }: { userId: number }, amountK
   return (await requestWithdrawal(app, { kind: 'user', userId }, order, null)).id;
 }
 
+/** A pending request of before requests held their money (spec 10 M5). @returns its id */
+export async function aRequestOfBefore(app: App, { userId }: { userId: number }, amountKopeks: number): Promise<number> {
+  const [row] = await app.db.sql<{ id: number }>(
+    "INSERT INTO withdrawal_requests (user_id, amount_kopeks, payment_details) VALUES ($1::int, $2::bigint, 'Card 2200') RETURNING id",
+    [userId, amountKopeks],
+  );
+  return row!.id;
+}
+
+/** What a request holds, kopeks. */
+export async function reservedOf(app: App, id: number): Promise<number> {
+  const row = await rowOf<{ kopeks: number }>(
+    app,
+    `SELECT coalesce(sum(e.kopeks), 0)::bigint AS kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+     WHERE a.key = 'withdrawal_hold:' || $1::int`,
+    [id],
+  );
+  return row.kopeks;
+}
+
 export interface RequestRow {
   status: string;
   processedBy: number | null;
@@ -85,7 +105,7 @@ export function moneyOf(app: App, userId: number) {
     app,
     `SELECT u.balance_kopeks AS balance,
        (SELECT count(*)::int FROM transactions t WHERE t.user_id = u.id AND t.type = 'withdrawal' AND NOT t.is_internal) AS debits,
-       (SELECT count(*)::int FROM transactions t WHERE t.user_id = u.id AND t.type = 'withdrawal' AND t.is_internal) AS payouts,
+       (SELECT count(*)::int FROM transactions t WHERE t.user_id = u.id AND t.payment_method = 'payout') AS payouts,
        ${sumOnAccount('withdrawal_payable')} AS payable, ${sumOnAccount('withdrawal_payout')} AS paid_out
      FROM users u WHERE u.id = $1::int`,
     [userId],

@@ -52,6 +52,7 @@ describe('calling it', () => {
       'gifts refund',
       'gifts resend',
       'withdrawals export',
+      'withdrawals debts',
       'report',
       'backup create',
       'backup check',

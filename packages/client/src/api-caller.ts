@@ -10,6 +10,8 @@ export interface ProcedureFacts {
   idempotent: readonly string[];
   /** Paths that need no credential: their 401 refers to the input, never to the session. */
   open: readonly string[];
+  /** Paths that begin a session and can be asked for a refresh token that rotates, since this client stores each new one. */
+  signIn: readonly string[];
 }
 
 export interface ApiCallerOptions {
@@ -43,12 +45,14 @@ export class ApiCaller {
   readonly #options: ApiCallerOptions;
   readonly #idempotent: ReadonlySet<string>;
   readonly #open: ReadonlySet<string>;
+  readonly #signIn: ReadonlySet<string>;
   readonly #client: TRPCUntypedClient<AnyRouter>;
 
   constructor(options: ApiCallerOptions) {
     this.#options = options;
     this.#idempotent = new Set(options.facts.idempotent);
     this.#open = new Set(options.facts.open);
+    this.#signIn = new Set(options.facts.signIn);
     const url = `${options.baseUrl}/trpc`;
     const fetchJson = onlyJson(options.fetch);
     const headers = (contexts: CallContext[]) => this.#headers(contexts);
@@ -70,7 +74,8 @@ export class ApiCaller {
   }
 
   /** @throws CabinetError */
-  async call(kind: CallKind, path: string, input: unknown, options: CallOptions = {}): Promise<unknown> {
+  async call(kind: CallKind, path: string, given: unknown, options: CallOptions = {}): Promise<unknown> {
+    const input = this.#signIn.has(path) ? { rotate_refresh_token: true, ...(given as object) } : given;
     const idempotencyKey = this.#idempotent.has(path) ? (options.idempotencyKey ?? randomId()) : null;
     let mayRefresh = !this.#open.has(path);
     for (let attempt = 1; ; ) {

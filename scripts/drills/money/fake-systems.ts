@@ -22,6 +22,8 @@ export interface FakeSystems {
   paymentProxy: FaultyProxy;
   receiptProxy: FaultyProxy;
   messengerProxy: FaultyProxy;
+  /** The one secret of all fake providers. */
+  paymentSecret: string;
   /** Of callbacks of providers, and of updates of the messenger. */
   callbacks: Courier;
   updates: Courier;
@@ -101,6 +103,7 @@ export async function startFakeSystems({ database, secrets, now, targets, random
   });
   return {
     ...{ payments, receipts, messenger, paymentProxy, receiptProxy, messengerProxy, callbacks, updates },
+    paymentSecret: secrets.paymentSecret,
     close: async () => {
       callbacks.close();
       updates.close();

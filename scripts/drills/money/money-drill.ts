@@ -15,6 +15,7 @@ import { withdraw } from './payouts.ts';
 import { proveReceipts } from './receipt-proof.ts';
 import { setUpRenewers } from './renewals.ts';
 import { proveCauses, proveGifts, provePurchases, proveRenewals, proveRewards, proveWithdrawals } from './sale-proof.ts';
+import { payTwice, proveSecondCharges } from './second-charges.ts';
 import { createShop, runLane, type Shop } from './shop.ts';
 import { createShopClient } from './shop-client.ts';
 import { readShopFacts } from './shop-facts.ts';
@@ -36,6 +37,7 @@ const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Pr
   { count: 1, pauseMs: 400, step: (shop) => buyGift(shop, shop.random.pick(shop.stage.people.shoppers)) },
   { count: 1, pauseMs: 600, step: withdraw },
   { count: 2, pauseMs: 400, step: refundPayment },
+  { count: 1, pauseMs: 700, step: payTwice },
   { count: 1, pauseMs: 1_000, step: resolveCases },
   { count: 1, pauseMs: STEP_PAUSE_MS, step: passMinute },
   // The load of a day falls on a few users within a minute.
@@ -176,7 +178,7 @@ async function proveAll(shop: Shop, report: DrillReport): Promise<void> {
   const facts = await readShopFacts(stage, deeds);
   const proofs = [
     ...[proveCredits, proveStars, proveReversals, proveReceipts, proveGifts, provePurchases],
-    ...[proveRenewals, proveWithdrawals, proveRewards, proveCauses],
+    ...[proveSecondCharges, proveRenewals, proveWithdrawals, proveRewards, proveCauses],
   ];
   for (const prove of proofs) {
     const { title, facts: counts, violations } = prove(facts);

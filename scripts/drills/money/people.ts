@@ -15,6 +15,8 @@ export interface People {
   claimers: readonly Person[];
   /** Their subscriptions are renewed with saved cards; they do nothing else. */
   renewers: readonly Person[];
+  /** Pay their invoices twice, and do nothing else. */
+  doublePayers: readonly Person[];
   /** Decide about withdrawals. */
   admins: readonly Person[];
   /** Ids. */
@@ -31,7 +33,7 @@ export interface Tariffs {
   shortKopeks: number;
 }
 
-const COUNTS = { shoppers: 24, earners: 6, claimers: 10, renewers: 15, admins: 2 };
+const COUNTS = { shoppers: 24, earners: 6, claimers: 10, renewers: 15, doublePayers: 5, admins: 2 };
 const FIRST_MESSENGER_ID = 7_200_000_000;
 /** Of the shoppers: those who were invited. */
 const REFERRED_SHARE = 0.75;
@@ -82,6 +84,7 @@ export async function makePeople(app: App): Promise<People> {
     earners: await makeAll('earner', COUNTS.earners),
     claimers: await makeAll('claimer', COUNTS.claimers),
     renewers: await makeAll('renewer', COUNTS.renewers),
+    doublePayers: await makeAll('double', COUNTS.doublePayers),
     admins: await makeAll('admin', COUNTS.admins),
   };
   const referred = people.shoppers.slice(0, Math.floor(COUNTS.shoppers * REFERRED_SHARE));

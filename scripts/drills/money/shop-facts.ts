@@ -13,6 +13,7 @@ export interface PaymentRow {
   userId: number | null;
   orderId: string;
   externalId: string | null;
+  chargeId: string | null;
   amountKopeks: number;
   outcome: string;
   purpose: string;
@@ -35,6 +36,7 @@ export interface ReversalRow {
   method: string;
   paymentId: number;
   kind: string;
+  reversalId: string | null;
   amountKopeks: number;
   debitedKopeks: number;
   status: string;
@@ -45,7 +47,9 @@ export interface ReversalRow {
 export interface CaseRow {
   id: number;
   kind: string;
+  method: string;
   reference: string;
+  chargeId: string | null;
   paymentId: number | null;
   amountKopeks: number | null;
   status: string;
@@ -137,7 +141,7 @@ export async function readShopFacts({ app, fakes, people, tariffs }: ShopStage, 
     incomes: await fakes.receipts.list(),
     payments: await rows<PaymentRow>(
       db,
-      'SELECT id, method, user_id, order_id, external_id, amount_kopeks, outcome, purpose, transaction_id FROM payments ORDER BY id',
+      'SELECT id, method, user_id, order_id, external_id, charge_id, amount_kopeks, outcome, purpose, transaction_id FROM payments ORDER BY id',
     ),
     movements: await rows<MovementRow>(
       db,
@@ -145,12 +149,13 @@ export async function readShopFacts({ app, fakes, people, tariffs }: ShopStage, 
     ),
     reversals: await rows<ReversalRow>(
       db,
-      `SELECT id, method, payment_id, kind, amount_kopeks, debited_kopeks, status, requested_by, transaction_id FROM payment_reversals
+      `SELECT id, method, payment_id, kind, reversal_id, amount_kopeks, debited_kopeks, status, requested_by, transaction_id FROM payment_reversals
        ORDER BY id`,
     ),
     cases: await rows<CaseRow>(
       db,
-      'SELECT id, kind, reference, payment_id, amount_kopeks, status, resolution, transaction_id FROM payment_cases ORDER BY id',
+      `SELECT id, kind, method, reference, charge_id, payment_id, amount_kopeks, status, resolution, transaction_id FROM payment_cases
+       ORDER BY id`,
     ),
     receipts: await rows<ReceiptRow>(db, 'SELECT id, payment_id, mark, state, uuid, amount_kopeks FROM receipts ORDER BY id'),
     gifts: await rows<GiftRow>(

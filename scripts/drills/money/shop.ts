@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
 import type { SeededRandom } from '../seeded-random.ts';
+import type { PaidTwice } from './second-charges.ts';
 import type { ShopClient } from './shop-client.ts';
 import type { ShopStage } from './shop-stage.ts';
 
@@ -25,6 +26,7 @@ export interface Deeds {
   /** What payers and providers did, by method and action. */
   readonly actions: Map<string, number>;
   readonly reversals: ProviderReversal[];
+  readonly paidTwice: PaidTwice[];
   /** Tariffs bought from the balance, by user. */
   readonly purchases: Map<number, { acknowledged: number; unknown: number }>;
   readonly gifts: BoughtGift[];
@@ -52,7 +54,7 @@ export function createShop(stage: ShopStage, client: ShopClient, random: SeededR
   const errors: unknown[] = [];
   return {
     ...{ stage, client, random },
-    deeds: { actions: new Map(), reversals: [], purchases: new Map(), gifts: [], decisions: [], commands: new Map() },
+    deeds: { actions: new Map(), reversals: [], paidTwice: [], purchases: new Map(), gifts: [], decisions: [], commands: new Map() },
     tomorrow: [],
     inBackground: (work) => {
       const run: Promise<void> = work()

@@ -71,6 +71,8 @@ async function examine(call: CommandCall): Promise<Finding[]> {
       sandboxKinds: () => fakes,
       poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }),
       isReady: () => false,
+      isStuck: () => false,
+      clockSkewMs: () => 0,
     };
     const ports = connectOutsideSystems({ env, db: null, settings, clock: systemClock, log, metrics, sandbox: null, instance });
     findings.push(...(await checkOutside({ env, settings, ports, fakes, shop: stored.shop })));

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { LONG_ANSWER_MS, serverClient } from '../../core/db/answer-limit.ts';
 import type { Database } from '../../core/db/database.ts';
 import { isForeignKeyViolation } from '../../core/db/db-errors.ts';
 import { CommandError } from '../command.ts';
@@ -33,12 +33,7 @@ export async function moveData({ source: database, targetUrl, seeded, progress }
   for (const statement of PRINT_ALIKE) await source(statement);
   await requireCleanLedger(source, 'embedded database');
 
-  const client = new pg.Client({
-    connectionString: targetUrl,
-    connectionTimeoutMillis: 5_000,
-    keepAlive: true,
-    application_name: 'db move',
-  });
+  const client = serverClient({ url: targetUrl, name: 'db move', connectMs: 5_000, answerMs: LONG_ANSWER_MS });
   const target: Query = async <Row extends object>(text: string, values?: unknown[]) =>
     (await client.query(text, values)).rows as Row[];
   await client.connect();

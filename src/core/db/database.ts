@@ -20,5 +20,15 @@ export interface Database {
   readonly side: SideConnection;
   migrate(): Promise<string[]>;
   poolCounters(): PoolCounters;
+  /** Whether the server still answers this process; null for the embedded database, which is a part of it. */
+  readonly silence: DatabaseSilence | null;
   close(): Promise<void>;
+}
+
+/** What is needed to tell a process whose connections are lost from a server that is away (spec 10 F1). */
+export interface DatabaseSilence {
+  /** Milliseconds since any statement of the pool was answered. */
+  answeredMsAgo(): number;
+  /** Reads over a new connection outside of the pool. @throws when that fails, too */
+  tryOutside(): Promise<void>;
 }

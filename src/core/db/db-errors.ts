@@ -5,12 +5,14 @@ interface DriverError {
   message?: unknown;
   meta?: { driverAdapterError?: { cause?: DriverCause } };
   cause?: unknown;
+  severity?: unknown;
 }
 
 interface DriverCause {
   kind?: string;
   originalCode?: string;
   constraint?: { index?: string; fields?: string[] };
+  severity?: string;
   originalMessage?: string;
 }
 
@@ -20,6 +22,8 @@ const SERIALIZATION = '40001';
 export const LOCK_NOT_AVAILABLE = '55P03';
 /** A statement exceeded `statement_timeout` (or was cancelled by hand); a statement waited for a lock longer than `lock_timeout`. */
 const TIMED_OUT = ['57014', LOCK_NOT_AVAILABLE];
+/** Disk full, out of memory, too many connections, a limit of the configuration, an error of the disk: nothing that a request can help (spec 10 F3). */
+const OUT_OF_RESOURCES = ['53100', '53200', '53300', '53400', '58030'];
 
 /** True when the transaction was rolled back and may succeed when it runs again. */
 export function isRetryable(error: unknown): boolean {
@@ -89,7 +93,10 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   if (isConnectionLost(error) || UNAVAILABLE_CODES.includes(String(failure.code ?? ''))) return true;
   if (UNAVAILABLE_KINDS.includes(driverCause(failure)?.kind ?? '')) return true;
   const state = sqlState(error) ?? '';
-  return state === '53300' || TIMED_OUT.includes(state) || CONNECT_TIMED_OUT.test(String(failure.message ?? ''));
+  // The server ends the session, or gives none: at its start even an internal error (XX000) may be a full disk.
+  const severity = failure.severity ?? driverCause(failure)?.severity;
+  if (severity === 'FATAL' || severity === 'PANIC') return true;
+  return OUT_OF_RESOURCES.includes(state) || TIMED_OUT.includes(state) || CONNECT_TIMED_OUT.test(String(failure.message ?? ''));
 }
 
 /**

@@ -74,6 +74,7 @@ export function embeddedDatabase(
         await readSchemaFiles(migrationsFolder),
       ),
     poolCounters: () => ({ size: 1, inUse: 0, waiting: 0 }),
+    silence: null,
     close: async () => {
       await disconnect();
       if (!database.closed) await database.close();

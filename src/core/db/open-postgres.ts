@@ -3,6 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
+import { ANSWER_GRACE_MS, destroyWhenSilent, LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
 import type { Database } from './database.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
@@ -20,27 +21,41 @@ export interface PostgresOptions {
   tracing?: Tracing | undefined;
   /** `WAIT_LIMITS` unless given. */
   limits?: WaitLimits;
+  /** Milliseconds after which a connection whose answer does not come is given up; `statementTimeoutMs` and a grace unless given. */
+  answerMs?: number;
 }
 
 /** SQLSTATE of a server that accepts no sessions yet. */
 const CANNOT_CONNECT_NOW = '57P03';
+/** Statements beside the pool are short: a node that does not answer within this time, as one that hangs in a failover, is given up. */
+const SIDE_ANSWER_MS = 5_000;
 /** Bounded, so that generated SQL cannot fill the server's memory with prepared statements. */
 const MAX_NAMED_STATEMENTS = 500;
 
 /** Opens a PostgreSQL server (15 or later): one pool that Prisma, plain SQL and the job queue share, and one connection beside it. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const limits = options.limits ?? WAIT_LIMITS;
+  const { url, statementTimeoutMs, log } = options;
+  const answerMs = options.answerMs ?? (statementTimeoutMs === 0 ? LONG_ANSWER_MS : statementTimeoutMs + ANSWER_GRACE_MS);
+  let answeredAt = performance.now();
   const pool = new pg.Pool({
-    connectionString: options.url,
+    connectionString: url,
     max: options.poolSize,
     connectionTimeoutMillis: limits.connectMs,
     idleTimeoutMillis: 60_000,
-    statement_timeout: options.statementTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: answerMs,
+    keepAlive: true,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'subscription-service',
-    onConnect: prepareSession,
+    onConnect: (client) => {
+      destroyWhenSilent(client, () => {
+        answeredAt = performance.now();
+      });
+      return prepareSession(client, limits.connectMs);
+    },
   });
-  pool.on('error', (error) => options.log.warn({ err: error }, 'an idle database connection was lost'));
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
   // The pool takes its listener off before a caller gets the connection, and the caller adds one in a later step. The server's message that
   // it ends the session can come in between, in one packet with the end of the statement before; an `error` event without a listener
   // would end the process. Whoever uses the connection is rejected all the same.
@@ -55,8 +70,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   const adapter = new PrismaPg(pool, { disposeExternalPool: false, statementNameGenerator: ({ sql }) => nameOf(sql) });
   const sql = traced(serverSql(pool, nameOf), options.tracing);
   const { disconnect, ...prisma } = openPrisma(adapter, { sqlOn: sql.on, limits, tracing: options.tracing });
-  const side = new PostgresSideConnection({ url: options.url, connectMs: limits.connectMs, log: options.log });
-  const long = postgresLongWork({ url: options.url, connectMs: limits.connectMs, side, log: options.log });
+  const side = new PostgresSideConnection({
+    url,
+    connectMs: limits.connectMs,
+    answerMs: Math.min(SIDE_ANSWER_MS, answerMs),
+    log,
+  });
+  const long = postgresLongWork({ url, connectMs: limits.connectMs, side, log });
+  const outside = (name: string, limitMs: number) => serverClient({ url, name, connectMs: limits.connectMs, answerMs: limitMs });
 
   return {
     kind: 'postgres',
@@ -71,7 +92,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     },
     side,
     migrate: async () => {
-      const client = await pool.connect();
+      const client = outside('subscription-service-migrations', LONG_ANSWER_MS);
+      client.on('error', (error) => log.warn({ err: error }, 'the connection of the migrations was lost'));
+      await client.connect();
       try {
         await client.query('SET statement_timeout = 0');
         return await applySchema(
@@ -82,8 +105,21 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
           await readSchemaFiles(options.migrationsFolder),
         );
       } finally {
-        client.release(true);
+        await client.end().catch(() => undefined);
       }
+    },
+    silence: {
+      answeredMsAgo: () => performance.now() - answeredAt,
+      tryOutside: async () => {
+        const client = outside('subscription-service-probe', limits.connectMs);
+        client.on('error', () => undefined);
+        try {
+          await client.connect();
+          await client.query('SELECT 1 AS one');
+        } finally {
+          void client.end().catch(() => undefined);
+        }
+      },
     },
     poolCounters: () => ({ size: options.poolSize, inUse: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
     close: async () => {
@@ -101,10 +137,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
  * Statements are not compiled (`jit`): on large tables the estimated cost of a statement with many parts exceeds the limit from which the server
  * compiles it, although few rows are read; compiling takes 0.2 to 0.4 s at each execution (docs/performance.md, Statistics).
  */
-async function prepareSession(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ isStandby: boolean }>(
-    `SELECT pg_is_in_recovery() AS "isStandby", set_config('jit', 'off', false)`,
-  );
+async function prepareSession(client: pg.ClientBase, connectMs: number): Promise<void> {
+  const text = `SELECT pg_is_in_recovery() AS "isStandby", set_config('jit', 'off', false)`;
+  // The types of the driver leave the limit of one statement out.
+  const statement: pg.QueryConfig & { query_timeout: number } = { text, query_timeout: connectMs };
+  const { rows } = await client.query<{ isStandby: boolean }>(statement);
   if (rows[0]?.isStandby) throw Object.assign(new Error('the database node is in recovery'), { code: CANNOT_CONNECT_NOW });
 }
 

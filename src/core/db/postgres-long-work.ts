@@ -1,5 +1,5 @@
-import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
 import type { SqlRunner } from './db.ts';
 import { CLOSED_SERVICE_LOCK, LONG_WORK_LOCK, type LongSession, type LongWork } from './long-work.ts';
 import { runInsideTransaction } from './root-guard.ts';
@@ -17,12 +17,7 @@ export interface PostgresLongWorkOptions {
 export function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions): LongWork {
   return {
     alone: async (work) => {
-      const client = new pg.Client({
-        connectionString: url,
-        connectionTimeoutMillis: connectMs,
-        keepAlive: true,
-        application_name: 'subscription-service-long',
-      });
+      const client = serverClient({ url, name: 'subscription-service-long', connectMs, answerMs: LONG_ANSWER_MS });
       client.on('error', (error) => log.warn({ err: error }, 'the connection of a backup or restore was lost'));
       await client.connect();
       try {

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Logger } from '../log.ts';
+import { serverClient } from './answer-limit.ts';
 import { runOutsideTransaction } from './root-guard.ts';
 import type { SideConnection } from './side-connection.ts';
 import { unnamedSql } from './sql-runner.ts';
@@ -7,11 +8,10 @@ import { unnamedSql } from './sql-runner.ts';
 export interface SideConnectionOptions {
   url: string;
   connectMs: number;
+  /** A statement that is not answered within this time ends the connection. */
+  answerMs: number;
   log: Logger;
 }
-
-/** A server that does not answer within this time (a node that hangs in a failover) is given up. */
-const ANSWER_LIMIT_MS = 10_000;
 
 /** One PostgreSQL connection that is opened when it is needed and again after it was lost. */
 export class PostgresSideConnection implements SideConnection {
@@ -68,13 +68,8 @@ export class PostgresSideConnection implements SideConnection {
   }
 
   async #open(): Promise<pg.Client> {
-    const client = new pg.Client({
-      connectionString: this.#options.url,
-      connectionTimeoutMillis: this.#options.connectMs,
-      query_timeout: ANSWER_LIMIT_MS,
-      keepAlive: true,
-      application_name: 'subscription-service-side',
-    });
+    const { url, connectMs, answerMs } = this.#options;
+    const client = serverClient({ url, name: 'subscription-service-beside', connectMs, answerMs });
     client.on('notification', ({ channel, payload }) => this.#listeners.get(channel)?.(payload ?? ''));
     client.on('error', (error) => {
       this.#options.log.warn({ err: error }, 'the database connection beside the pool was lost');

@@ -1,15 +1,11 @@
-import pg from 'pg';
+import { LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
 
 /**
  * Runs statements one after another on a connection of their own, outside of any transaction: for those that allow none.
  * @returns the rows of the last one
  */
 export async function executeOnServer(url: string, ...statements: string[]): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'subscription-service-drill',
-  });
+  const client = serverClient({ url, name: 'subscription-service-drill', connectMs: 5_000, answerMs: LONG_ANSWER_MS });
   await client.connect();
   try {
     let rows: Record<string, unknown>[] = [];

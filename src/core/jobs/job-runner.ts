@@ -6,6 +6,7 @@ import type { Logger } from '../log.ts';
 import type { ServiceGate } from '../service-gate.ts';
 import { NO_TRACING, splitTrace, type Tracing } from '../telemetry/tracing.ts';
 import { type JobDefinition, JobPayloadError, type QueuePolicy, runJob } from './define-job.ts';
+import { JobLeases, type LeaseTimes } from './job-leases.ts';
 
 /** Schema of the job tables in the database. */
 const JOBS_SCHEMA = 'jobs';
@@ -16,6 +17,9 @@ const NEXT_JOB_MS = 100;
 /** A queue is announced to an idle worker at most this often; that worker then goes on by itself. */
 const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
+/** The jobs that run, of all that are stored: each instance looks through them every three seconds. Taken under a lock of its own, as instances may start together. */
+const INDEX_RUNNING = `BEGIN; SELECT pg_advisory_xact_lock(727110005);
+  CREATE INDEX IF NOT EXISTS service_running ON ${JOBS_SCHEMA}.job_common (heartbeat_on) WHERE state = 'active'; COMMIT;`;
 const OPEN_GATE = { isClosed: false, opened: async () => undefined };
 
 export type LastFailureObserver = (queue: string, error: unknown, jobId: string) => Promise<void>;
@@ -25,6 +29,8 @@ export interface JobRunnerOptions {
   tracing?: Tracing;
   /** Gets each job that is not tried again, unless the process stops; it must not reject. */
   onLastFailure?: LastFailureObserver;
+  /** For tests. */
+  leaseTimes?: LeaseTimes;
 }
 
 function optionsOf(definition: QueuePolicy) {
@@ -49,6 +55,7 @@ export class JobRunner {
   readonly #busy = new Set<string>();
   readonly #wokenAt = new Map<string, number>();
   readonly #onLastFailure: LastFailureObserver;
+  readonly #leases: JobLeases;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
   #isStopping = false;
@@ -59,6 +66,7 @@ export class JobRunner {
     this.#log = log;
     this.#jobs = jobs;
     this.#database = database;
+    this.#leases = new JobLeases(database.side.sql, log, options.leaseTimes);
     this.#boss = new PgBoss({ db: database.jobDatabase, schema: JOBS_SCHEMA, superviseIntervalSeconds: 30 });
     this.#boss.on('error', (error) => this.#report(error));
   }
@@ -86,6 +94,7 @@ export class JobRunner {
         if (queue) await this.#update(queue, definition);
         else await this.#boss.createQueue(name, { policy: definition.policy, ...optionsOf(definition) });
       }
+      await this.#database.jobDatabase.executeSql(INDEX_RUNNING);
     });
   }
 
@@ -107,6 +116,7 @@ export class JobRunner {
 
   /** Starts to run jobs of every given definition. @param gate a job that was taken while it is closed waits until it opens, and is left when it is no longer stored */
   async work(app: App, gate: Pick<ServiceGate, 'isClosed' | 'opened'> = OPEN_GATE): Promise<void> {
+    this.#leases.start();
     for (const definition of this.#jobs) {
       const workers: string[] = [];
       this.#workers.set(definition.name, workers);
@@ -134,13 +144,15 @@ export class JobRunner {
     const worker: string = await this.#boss.work<unknown, unknown, typeof options>(definition.name, options, async ([job]) => {
       if (!job) return;
       this.#busy.add(worker);
+      const lease = this.#leases.begin(job.id, job.name);
       try {
         if (gate.isClosed) {
           await gate.opened();
           if (!(await this.#isStored(job))) return;
         }
-        await this.#run(app, definition, job);
+        await this.#run(app, definition, job, AbortSignal.any([job.signal, lease]));
       } finally {
+        this.#leases.end(job.id);
         this.#busy.delete(worker);
         // Only a full batch of several jobs makes pg-boss look for more; it would wait for the next poll here.
         setTimeout(() => {
@@ -160,14 +172,14 @@ export class JobRunner {
     return rows.length > 0;
   }
 
-  async #run(app: App, definition: JobDefinition, job: JobWithMetadata<unknown>): Promise<void> {
+  async #run(app: App, definition: JobDefinition, job: JobWithMetadata<unknown>, signal: AbortSignal): Promise<void> {
     const isLastTry = job.retryCount >= job.retryLimit;
     try {
       const { payload, traceparent } = splitTrace(job.data);
       const attributes = { 'messaging.destination.name': definition.name };
       await runOutsideTransaction(() =>
         this.#tracing.inJob(`job ${definition.name}`, attributes, traceparent, () =>
-          runJob(app, definition, { id: job.id, data: payload, signal: job.signal, isLastTry }),
+          runJob(app, definition, { id: job.id, data: payload, signal, isLastTry }),
         ),
       );
     } catch (error) {
@@ -181,9 +193,15 @@ export class JobRunner {
     }
   }
 
+  /** How many jobs this instance runs now. */
+  runningJobs(): number {
+    return this.#busy.size;
+  }
+
   /** Stops fetching, waits for running jobs up to `timeoutMs`; unfinished ones run again later. */
   async stop(timeoutMs: number): Promise<void> {
     this.#isStopping = true;
     await this.#boss.stop({ graceful: true, timeout: timeoutMs, close: false });
+    this.#leases.stop();
   }
 }

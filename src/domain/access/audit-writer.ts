@@ -104,6 +104,7 @@ export class AuditWriter implements AuditPort {
       try {
         await this.#write(db, batch);
       } catch (error) {
+        // Any failure: the rows stay in memory and are written later; the last time they are logged.
         this.#waiting.unshift(...batch);
         if (isLast) {
           // All of them: with a locked table the stop would wait for one time-out per batch.

@@ -65,6 +65,7 @@ function recordUse(app: App, token: ApiToken, ip: string | null): void {
   const now = app.clock.now();
   if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < MINUTE_MS) return;
   token.lastUsedAt = now;
+  // Any failure: the use of a token is a convenience; the request has its own answer.
   touchToken(app.db, token.id, ip, now).catch((error: unknown) =>
     app.log.warn({ err: error }, 'the use of an API token was not recorded'),
   );

@@ -10,6 +10,7 @@ import { ensureDefaultToken } from './manage-tokens.ts';
 export function followDefaultToken(app: App): () => void {
   return storeOf(app).onChange(['WEB_API_DEFAULT_TOKEN', 'WEB_API_DEFAULT_TOKEN_NAME'], () =>
     runOutsideTransaction(() => {
+      // Any failure: there is no caller; the next start repeats it.
       ensureDefaultToken(app).catch((err: unknown) => app.log.error({ err }, 'the default API token could not be updated'));
     }),
   );

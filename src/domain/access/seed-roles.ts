@@ -31,6 +31,7 @@ export async function seedRoles(app: App): Promise<void> {
       app.log.warn('there is no superadmin: set ADMIN_IDS or ADMIN_EMAILS');
     }
   } catch (error) {
+    // Any failure: must not prevent the start (spec 01 section 12); the next start repeats it.
     app.log.error({ err: error }, 'system roles could not be updated');
   }
 }

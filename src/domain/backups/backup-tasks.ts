@@ -10,7 +10,7 @@ import { LAST_BACKUP } from './backup-health.ts';
 import { backupFolder, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
 import { notifyAdministrators } from './notices.ts';
 import { type TakenBackup, takeBackup } from './take-backup.ts';
-import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listTasks, updateTask } from './task-repo.ts';
+import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listLostTasks, listTasks, updateTask } from './task-repo.ts';
 import type { BackupOrigin, BackupTask } from './types.ts';
 
 const KEPT_TASK_DAYS = 30;
@@ -49,6 +49,7 @@ export async function runTask(app: App, taskId: string, signal: AbortSignal): Pr
     try {
       return await takeBackup(app, session, task, signal);
     } catch (error) {
+      // Any failure: it ends the task, which says so, and the administrators are notified.
       const reason = signal.aborted ? INTERRUPTED : 'The backup failed, see the log';
       app.log.error({ err: error, taskId }, 'a backup failed');
       await updateTask(app.db, taskId, { status: 'failed', message: reason }, app.clock.now());
@@ -63,7 +64,7 @@ export async function runTask(app: App, taskId: string, signal: AbortSignal): Pr
   if (work.result) await finishTask(app, taskId, work.result);
 }
 
-const INTERRUPTED = 'The process ended before the backup was complete';
+export const INTERRUPTED = 'The process ended before the backup was complete';
 
 async function finishTask(app: App, taskId: string, backup: TakenBackup): Promise<void> {
   const { name, sizeBytes, metadata } = backup;
@@ -94,8 +95,12 @@ async function prune(app: App): Promise<void> {
   await deleteTasksBefore(app.db, addDays(app.clock.now(), -KEPT_TASK_DAYS));
 }
 
-/** Ends tasks whose process died. Nothing while a backup or a restore is under way. */
+/**
+ * Ends tasks whose process died, and queues those anew that wait for a job that is no more (spec 10 F4). Nothing that runs ends while a
+ * backup or a restore is under way.
+ */
 export async function endInterruptedTasks(app: App): Promise<void> {
+  for (const taskId of await listLostTasks(app.db)) await app.jobs.send('backups.create', { taskId });
   if (!(await listTasks(app.db, true)).some(({ status }) => status === 'running')) return;
   await app.db.long!.alone(() => failRunningTasks(app.db, INTERRUPTED, app.clock.now()));
 }

@@ -64,6 +64,7 @@ async function tryRestore(app: App, name: string, signal: AbortSignal | undefine
       await scratch.drop();
     }
   } catch (error) {
+    // Any failure: it is the result of the drill.
     app.log.error({ err: error, name }, 'a restore drill failed');
     return { isOk: false, name, message: error instanceof Error ? error.message : String(error) };
   }

@@ -82,6 +82,7 @@ export async function readBackupFile(app: App, name: string): Promise<BackupFile
   try {
     return { ...facts, metadata: await metadataOf(app, path, found), error: null };
   } catch (error) {
+    // Any failure: of reading a file; the list shows the file as unreadable.
     if (!(error instanceof ArchiveRefused)) app.log.warn({ err: error }, 'a backup could not be read');
     return { ...facts, metadata: null, error: error instanceof ArchiveRefused ? error.message : 'The file cannot be read' };
   }

@@ -66,6 +66,7 @@ async function insert(sql: SqlRunner, statement: string, lines: readonly string[
     const [written] = await sql<{ rows: number }>(statement, [`[${lines.join(',')}]`]);
     return written!.rows;
   } catch (error) {
+    // Any failure: `refusedRow` changes errors that a row caused only.
     throw refusedRow(error, table);
   }
 }

@@ -18,6 +18,7 @@ export async function notifyAdministrators(
   const chat = adminChat(app, 'ADMIN_NOTIFICATIONS_INFRASTRUCTURE_TOPIC_ID');
   if (chat === null) return;
   const html = htmlText(app.settings.get('DEFAULT_LANGUAGE'), `backups.${notice}` as TextKey, values);
+  // Any failure: of a notice; the backup or restore has its own result.
   await inTransaction(app, (t) => sendMessage(t, { ...chat, html })).catch((error: unknown) =>
     app.log.warn({ err: error }, 'a notice about a backup could not be queued'),
   );

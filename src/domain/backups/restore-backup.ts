@@ -48,6 +48,7 @@ export async function restoreBackup(
     await notifyAdministrators(app, 'restored', { tables, rows, seconds });
     return { success: true, message, tablesRestored: tables, recordsRestored: rows };
   } catch (error) {
+    // Any failure: it is the result of the restore, and `reasonOf` names an unavailable database.
     const message = reasonOf(error);
     app.log.warn({ err: error }, 'a backup was not restored; nothing was changed');
     await notifyAdministrators(app, 'restore_failed', { reason: message });

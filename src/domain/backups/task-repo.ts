@@ -44,6 +44,21 @@ export async function updateTask(
   return count > 0;
 }
 
+/** Queued tasks without a job: the process that had taken it died. */
+export async function listLostTasks(db: Db): Promise<string[]> {
+  const rows = await db.sql<{ taskId: string }>(
+    `SELECT task_id FROM backup_tasks task WHERE status = 'queued' AND NOT EXISTS (
+       SELECT 1 FROM jobs.job WHERE name = 'backups.create' AND state < 'completed' AND data->>'taskId' = task.task_id)`,
+  );
+  return rows.map(({ taskId }) => taskId);
+}
+
+/** Whether the newest scheduled backup ended with this message. */
+export async function hasLastScheduledFailed(db: Db, message: string): Promise<boolean> {
+  const last = await db.prisma.backupTask.findFirst({ where: { origin: 'schedule' }, orderBy: { createdAt: 'desc' } });
+  return last?.status === 'failed' && last.message === message;
+}
+
 /** Ends the tasks that run: their process is no more. To be called by the one who may run one. @returns how many */
 export async function failRunningTasks(db: Db, message: string, now: Date): Promise<number> {
   const { count } = await db.prisma.backupTask.updateMany({

@@ -24,6 +24,7 @@ export async function applyCampaignAtSignIn(app: App, userId: number, slug: stri
     if (!campaign || campaign.partnerUserId === userId) return null;
     return await inTransaction(app, (t) => applyCampaign(t, campaign, userId));
   } catch (error) {
+    // Any failure: a sign-in does not fail for a bonus; it is given at the next one.
     app.log.warn({ err: error, userId }, 'a campaign bonus could not be given');
     return null;
   }

@@ -11,6 +11,7 @@ import type { PartnerApplication } from '../referrals/partners/types.ts';
 import { readReferrerStats } from '../referrals/stats/read-stats.ts';
 import { changeOf, comparedWindows, fillDays, percentOfTotal, usualWindows } from '../referrals/stats/rules.ts';
 import type { ReferrerStats } from '../referrals/stats/types.ts';
+import { readDebt } from '../referrals/take-back-rewards.ts';
 import {
   findPartnerCampaign,
   listCampaignDays,
@@ -94,6 +95,8 @@ export async function readMyCampaignStats(app: App, actor: UserActor, campaignId
 export interface PartnerDetail {
   user: UserRecord;
   stats: ReferrerStats;
+  /** What the user owes of rewards that were taken back, kopeks. */
+  debtKopeks: number;
   /** Active or not. */
   campaigns: PartnerCampaign[];
 }
@@ -102,6 +105,10 @@ export interface PartnerDetail {
 export async function readPartnerDetail(app: App, userId: number): Promise<PartnerDetail> {
   const user = await findUserById(app, userId);
   if (!user) throw partnerRefusal(app, 404, 'user_missing');
-  const [stats, campaigns] = await Promise.all([readReferrerStats(app, user.id), listPartnerCampaigns(app.db, user.id, false)]);
-  return { user, stats, campaigns };
+  const [stats, debtKopeks, campaigns] = await Promise.all([
+    readReferrerStats(app, user.id),
+    readDebt(app, user.id),
+    listPartnerCampaigns(app.db, user.id, false),
+  ]);
+  return { user, stats, debtKopeks, campaigns };
 }

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refuse, rethrowUnavailable } from '../../core/errors.ts';
 import { isPanelFailure } from './panel-failure.ts';
 import { applyPanelSquads, type ServerSyncCounts } from './servers/apply-panel-squads.ts';
 import { countAll } from './servers/repo.ts';
@@ -59,6 +59,7 @@ export async function syncServersOrFail(app: App): Promise<ServerSyncCounts & { 
  */
 export async function syncServersOrRefuse(app: App): Promise<ServerSyncCounts> {
   const result = await syncServers(app).catch((error: unknown) => {
+    rethrowUnavailable(error);
     throw refuse('server_sync_failed', 500, 'Sync failed: the servers could not be saved', { cause: error });
   });
   if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 400, 'VpnPanel is not configured');

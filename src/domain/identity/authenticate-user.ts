@@ -2,7 +2,7 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { unauthorized, userNotActive, userNotFound } from './errors.ts';
-import { findSessionUser, touchActivity } from './repo.ts';
+import { findSessionUser, listOpenSessions, type OpenSession, touchActivity } from './repo.ts';
 import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import { isFromEndedSession, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
 import type { SessionUser } from './types.ts';
@@ -36,16 +36,39 @@ export async function authenticateUser(
   return { kind: 'user', userId };
 }
 
-/**
- * Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; then records the activity. A gate
- * that is switched off returns undefined, so that it costs no `await`.
- */
+/** Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; then records the activity. */
 export async function passGates(app: App, user: SessionUser): Promise<void> {
+  await checkGates(app, user);
+  recordActivity(app, user);
+}
+
+/** A gate that is switched off returns undefined, so that it costs no `await`. */
+async function checkGates(app: App, user: SessionUser): Promise<void> {
   for (const gate of app.ports.gates) {
     const pending = gate(app, user);
     if (pending) await pending;
   }
-  recordActivity(app, user);
+}
+
+/**
+ * Whether sessions that were signed in may go on: the gate of `authenticateUser` without the access token, whose end is not the session's (spec
+ * 10 U3). One statement for all; a gate that is switched on may ask for each user.
+ * @returns in the order of the sessions the user, or the refusal (401, 403, 503)
+ */
+export async function recheckSessions(
+  app: App,
+  sessions: readonly { userId: number; sessionId: string }[],
+): Promise<PromiseSettledResult<OpenSession>[]> {
+  const open = new Map((await listOpenSessions(app.db, sessions, app.clock.now())).map((found) => [found.sessionId, found]));
+  return Promise.allSettled(
+    sessions.map(async ({ sessionId }) => {
+      const session = open.get(sessionId);
+      if (!session) throw unauthorized('session_ended', 'Invalid or expired token');
+      if (session.status !== 'active') throw userNotActive();
+      await checkGates(app, session);
+      return session;
+    }),
+  );
 }
 
 /** Facts of a session's user, at most 5 seconds old. Not for use inside a transaction. */
@@ -75,5 +98,6 @@ function recordActivity(app: App, user: SessionUser): void {
   const now = app.clock.now();
   if (user.lastActivity && now.getTime() - user.lastActivity.getTime() < ACTIVITY_STEP_MS) return;
   user.lastActivity = now;
+  // Any failure: the time of the last activity is recorded at the next request.
   touchActivity(app.db, user.id, now).catch((error: unknown) => app.log.warn({ err: error }, 'activity was not recorded'));
 }

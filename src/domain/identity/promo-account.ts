@@ -5,7 +5,10 @@ import type { Db } from '../../core/db/db.ts';
  * statement that changes other rows with it; they take the texts of its parameters, or the name of its list of users (`id`).
  */
 
-/** Sets the personal discount, or with percent 0 clears its three fields. */
+/**
+ * Sets the personal discount of a locked user. Percent 0 clears its three fields: somebody took it back or gave it up, and no open invoice
+ * reserves it any more (spec 10 M3).
+ */
 export async function setDiscount(
   db: Db,
   userId: number,
@@ -17,6 +20,7 @@ export async function setDiscount(
        promo_offer_discount_expires_at = $4::timestamptz, updated_at = $5::timestamptz WHERE id = $1::int RETURNING id`,
     [userId, discount.percent, discount.source, discount.expiresAt, now],
   );
+  if (discount.percent === 0) await db.sql('SELECT release_offer($1::int) AS released', [userId]);
 }
 
 /** SQL that counts a used promo code; `countsAsPaid` makes the user one who had a paid subscription. */

@@ -156,6 +156,27 @@ export const findSessionUser = (db: Db, id: number) => findSession(db, 'id = $1:
 export const findSessionUserByMessengerId = (db: Db, messengerId: number) =>
   findSession(db, 'messenger_id = $1::bigint', messengerId);
 
+export interface OpenSession extends SessionUser {
+  sessionId: string;
+  /** Whether any role is assigned to the user. */
+  hasRoles: boolean;
+}
+
+/** Those of these sessions that are open: neither revoked nor past their end, of a user who exists. One statement for any number. */
+export function listOpenSessions(
+  db: Db,
+  sessions: readonly { userId: number; sessionId: string }[],
+  now: Date,
+): Promise<OpenSession[]> {
+  return db.sql(
+    `SELECT w.session_id, EXISTS (SELECT FROM user_roles r WHERE r.user_id = u.id) AS has_roles, ${SESSION_USER.of('u')}
+     FROM unnest($1::int[], $2::uuid[]) w (user_id, session_id) JOIN users u ON u.id = w.user_id
+     WHERE EXISTS (SELECT FROM cabinet_refresh_tokens t WHERE t.family_id = w.session_id AND t.user_id = u.id
+       AND t.revoked_at IS NULL AND t.rotated_at IS NULL AND t.expires_at >= $3::timestamptz)`,
+    [sessions.map(({ userId }) => userId), sessions.map(({ sessionId }) => sessionId), now],
+  );
+}
+
 async function findSession(db: Db, condition: string, value: number): Promise<SessionUser | null> {
   const [row] = await db.sql<SessionUser>(`SELECT ${SESSION_USER.of()} FROM users WHERE ${condition}`, [value]);
   return row ?? null;

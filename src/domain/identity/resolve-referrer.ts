@@ -1,4 +1,5 @@
 import type { App } from '../../core/app.ts';
+import { rethrowUnavailable } from '../../core/errors.ts';
 import { findByReferralCode } from './repo.ts';
 
 /**
@@ -19,6 +20,7 @@ export async function resolveReferrer(
     if (registrant.email !== null && referrer.email === registrant.email) return null;
     return referrer.id;
   } catch (error) {
+    rethrowUnavailable(error);
     app.log.warn({ err: error }, 'a referral code could not be looked up');
     return null;
   }

@@ -17,6 +17,14 @@ export async function lockCountMark(db: Db, settleSeconds: number): Promise<Coun
   return row!;
 }
 
+/** When the first transaction above an id was made; null = there is none. */
+export async function findCreatedAfter(db: Db, id: number): Promise<Date | null> {
+  const [row] = await db.sql<{ createdAt: Date }>('SELECT created_at FROM transactions WHERE id > $1::int ORDER BY id LIMIT 1', [
+    id,
+  ]);
+  return row?.createdAt ?? null;
+}
+
 /** Adds the rows with `after < id <= through` to the counts, and what they moved in wallets to the mark. */
 export async function countRange(db: Db, after: number, through: number): Promise<void> {
   await db.sql(

@@ -8,7 +8,7 @@ export type { TransactionFilter } from './repo.ts';
 
 export interface TransactionPage {
   items: TransactionRecord[];
-  /** Exact, at any size. */
+  /** Exact, at any size; while the job counts what a restore or an import brought, at least what is counted. */
   total: number;
 }
 

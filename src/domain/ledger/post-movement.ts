@@ -51,6 +51,8 @@ export function accountKey(account: ContraAccount): string {
       return `sales:${account.product}`;
     case 'bonus_expense':
       return `bonus:${account.bonus}`;
+    case 'withdrawal_hold':
+      return `withdrawal_hold:${account.requestId}`;
     default:
       return account.kind;
   }

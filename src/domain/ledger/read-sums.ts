@@ -4,7 +4,7 @@ import type { CompletedSum } from './types.ts';
 
 /**
  * What completed visible transactions sum to by type and method, until now. Exact at any size: whole days are read from counts, and only
- * what the last minutes added from the rows.
+ * what the last minutes added from the rows; while a restore or an import is being counted, what is counted.
  * @param from a midnight UTC
  */
 export function sumTransactions(app: App, from: Date): Promise<CompletedSum[]> {

@@ -55,6 +55,13 @@ export async function listTransactions(
 /** Up to which id `transaction_day_counts` has counted. */
 export const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
 
+/**
+ * Up to which id a request reads rows that are not counted yet (spec 10 D2). The job counts each minute, so there are a few, except after a
+ * restore or an import: then the totals say what is counted and these, and grow with each run of the job, which logs it.
+ */
+export const UNCOUNTED_ROWS = 200_000;
+export const UNCOUNTED_END = `least((SELECT max(id) FROM transactions), ${THROUGH} + ${UNCOUNTED_ROWS})`;
+
 /** Counts row by row. */
 export async function countDirectly(db: Db, filter: TransactionFilter): Promise<number> {
   const values: unknown[] = [];
@@ -99,7 +106,7 @@ export async function countByDay(db: Db, filter: TransactionFilter, days: WholeD
   const parts = [
     `(SELECT coalesce(sum(total), 0) FROM transaction_day_counts WHERE ${equal} ${inDays.join(' ')})`,
     `(SELECT count(*) FROM (SELECT * FROM transactions
-        WHERE id > ${THROUGH} AND id <= (SELECT max(id) FROM transactions) OFFSET 0) AS uncounted
+        WHERE id > ${THROUGH} AND id <= ${UNCOUNTED_END} OFFSET 0) AS uncounted
       WHERE NOT is_internal AND ${equal} ${inRange.join(' ')})`,
     ...cut.map(
       (range) => `(SELECT count(*) FROM transactions WHERE id <= ${THROUGH} AND NOT is_internal AND ${range} AND ${equal})`,

@@ -1,5 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
-import { THROUGH } from './repo.ts';
+import { THROUGH, UNCOUNTED_END } from './repo.ts';
 import type { CompletedSum } from './types.ts';
 
 /**
@@ -14,7 +14,7 @@ export function sumCompleted(db: Db, from: Date, now: Date): Promise<CompletedSu
        WHERE is_completed AND day >= utc_day($1::timestamptz) AND day <= utc_day($2::timestamptz)
        UNION ALL
        SELECT utc_day(created_at), type, coalesce(payment_method, ''), 1, abs(amount_kopeks) FROM (SELECT * FROM transactions
-         WHERE id > ${THROUGH} AND id <= (SELECT max(id) FROM transactions) OFFSET 0) AS uncounted
+         WHERE id > ${THROUGH} AND id <= ${UNCOUNTED_END} OFFSET 0) AS uncounted
        WHERE is_completed AND NOT is_internal AND created_at >= $1::timestamptz AND created_at <= $2::timestamptz
        UNION ALL
        SELECT utc_day(created_at), type, coalesce(payment_method, ''), -1, -abs(amount_kopeks) FROM transactions
@@ -35,7 +35,7 @@ export async function sumWallets(db: Db): Promise<number> {
   const [row] = await db.sql<{ kopeks: number }>(
     `SELECT (coalesce((SELECT wallet_kopeks FROM transaction_count_mark WHERE id = 1), 0) + coalesce((
        SELECT sum(e.kopeks) FROM (SELECT * FROM ledger_entries
-         WHERE transaction_id > ${THROUGH} AND transaction_id <= (SELECT max(id) FROM transactions) OFFSET 0) e
+         WHERE transaction_id > ${THROUGH} AND transaction_id <= ${UNCOUNTED_END} OFFSET 0) e
        JOIN ledger_accounts a ON a.id = e.account_id WHERE a.kind = 'user_wallet'), 0))::bigint AS kopeks`,
   );
   return row!.kopeks;

@@ -16,6 +16,10 @@ export type ContraAccount =
   | { kind: 'sales_revenue'; product: 'tariff' | 'classic' | 'traffic' | 'devices' | 'servers' | 'trial' | 'gift' | 'daily' }
   | { kind: 'bonus_expense'; bonus: 'promocode' | 'campaign' | 'wheel' | 'poll' | 'contest' | 'compensation' }
   | { kind: 'referral_expense' }
+  /** What referrers owe of earnings that were taken back; only SQL posts to it (prisma/sql/rewards.sql). */
+  | { kind: 'referral_debt' }
+  /** The amount of a withdrawal request that waits for a decision. */
+  | { kind: 'withdrawal_hold'; requestId: number }
   /** Withdrawals that were approved and are not paid out yet. */
   | { kind: 'withdrawal_payable' }
   /** Money that was paid out to users outside of the service. */

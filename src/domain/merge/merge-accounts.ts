@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { isAppError } from '../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../core/errors.ts';
 import { moveOrDrop } from '../../core/short-lived.ts';
 import { forgetAccess } from '../access/read-effective-access.ts';
 import { keepContestWins } from '../engagement/daily-contests/keep-wins.ts';
@@ -17,6 +17,7 @@ import { transferPanelUser } from '../provisioning/panel-user-transfer.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { recordRemoval } from '../provisioning/sync/removed-users.ts';
 import { deleteMutualEarnings } from '../referrals/mutual-earnings.ts';
+import { moveDebt } from '../referrals/take-back-rewards.ts';
 import { deleteSubscription, moveSubscription } from '../subscriptions/change-owner.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
 import { choosePromoGroup, closeSecondary, moveReferrals, updatePrimary } from '../users/merged-account.ts';
@@ -47,11 +48,12 @@ export interface MergeRequest {
  */
 export async function mergeAccounts(app: App, request: MergeRequest): Promise<SignIn> {
   const primaryId = await mergeOrRestore(app, request);
-  const merged = await findUserById(app, primaryId).catch(() => null);
+  const merged = await findUserById(app, primaryId);
   if (!merged) throw mergedUserUnreadable();
   try {
     return await openSession(app, primaryId, { deviceInfo: 'merge' });
   } catch (error) {
+    rethrowUnavailable(error);
     app.log.error({ err: error, userId: primaryId }, 'accounts were merged, but no session could be opened');
     throw mergeSessionFailed(error);
   }
@@ -61,8 +63,10 @@ async function mergeOrRestore(app: App, request: MergeRequest): Promise<number> 
   try {
     return await inTransaction(app, (t) => mergeInTransaction(t, request));
   } catch (error) {
+    rethrowUnavailable(error);
     const isRefusal = isAppError(error);
     if (isRefusal && error.status === 404) throw error;
+    // Any failure: the failure of the merge itself is answered.
     await recordFailedMerge(app, request.token).catch((failure: unknown) =>
       app.log.warn({ err: failure }, 'a failed merge was not counted'),
     );
@@ -89,6 +93,7 @@ async function mergeInTransaction(t: App, { token, keepSubscriptionFrom }: Merge
   const referredById = await referrerOf(t, primary, secondary);
   const moved: Record<string, number> = { transactions: await moveMoney(t, primary, secondary) };
   await moveSubscriptions(t, primary, secondary, plan);
+  await moveDebt(t, secondary.id, primary.id);
   await deleteMutualEarnings(t.db, secondary.id, primary.id);
   await forgetMutualContestEvents(t, secondary.id, primary.id);
   await keepContestWins(t, secondary.id, primary.id);

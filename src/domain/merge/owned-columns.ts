@@ -77,7 +77,15 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
 
   { table: 'advertising_campaigns', column: 'partner_user_id', on: 'move' },
   { table: 'button_click_logs', column: 'user_id', on: 'move' },
-  { table: 'guest_purchases', column: 'buyer_user_id', on: 'move' },
+  // An account reserves its discount for one open invoice: the primary's stays reserved.
+  {
+    table: 'guest_purchases',
+    column: 'buyer_user_id',
+    on: 'move_distinct',
+    key: [],
+    where: 'r.reserves_offer',
+    closes: 'reserves_offer = false',
+  },
   { table: 'guest_purchases', column: 'user_id', on: 'move' },
   { table: 'media_files', column: 'uploaded_by', on: 'move' },
   { table: 'promo_offer_logs', column: 'user_id', on: 'move' },
@@ -153,6 +161,7 @@ export const OWNED_COLUMNS: readonly OwnedColumn[] = [
   { table: 'account_merges', column: 'secondary_user_id', on: 'stay', why: 'the record of an earlier merge' },
   { table: 'domain_events', column: 'user_id', on: 'stay', why: 'delivered already, to the sockets of the former account' },
   { table: 'ledger_accounts', column: 'user_id', on: 'stay', why: 'entries never change; those of the emptied wallet stay' },
+  { table: 'referral_debts', column: 'user_id', on: 'stay', why: 'added to that of the primary (`merge-accounts.ts`)' },
   { table: 'referrer_days', column: 'user_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'referral_contest_scores', column: 'referrer_id', on: 'stay', why: 'maintained by triggers' },
   { table: 'referrer_stats', column: 'user_id', on: 'stay', why: 'maintained by triggers' },

@@ -29,6 +29,7 @@ export async function deliverMessage(app: App, request: MessageRequest): Promise
   try {
     await sendNow(app, request);
   } catch (error) {
+    // Any failure: all but final refusals of the messenger are thrown on.
     const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
     if (kind === 'rate_limited' || kind === 'unavailable') throw error;
     app.log.info({ kind }, 'a message could not be delivered');
@@ -75,6 +76,7 @@ export async function rememberFile(app: App, fileId: string, messengerFileId: st
   try {
     await app.ports.messengerFiles.remember(app, fileId, messengerFileId);
   } catch (error) {
+    // Any failure: see above.
     app.log.warn({ err: error }, "the messenger's id of a file could not be stored");
   }
 }

@@ -31,6 +31,7 @@ export function monitoringStep<Payload>(step: string, work: (app: App, job: Runn
       await work(app, job);
     } catch (error) {
       // While the database is away neither the step nor this row succeeds; the job queue logs the step's own error.
+      // Any failure: the error of the step is thrown on.
       await recordMonitoring(app, 'monitoring_cycle_error', { error: `${step}: ${kindOf(error)}` }).catch(() => undefined);
       throw error;
     }

@@ -50,6 +50,8 @@ export async function processPanelEvent(app: App, { eventId }: { eventId: number
 
 /** @returns what came of it; null: it is processed later */
 async function applyEvent(t: App, event: StoredEvent, account: ReportedAccount | null): Promise<string | null> {
+  // The panel may have been replaced by another version (spec 10 V1).
+  if (event.event === 'service.panel_started') t.ports.panel.forgetVersion();
   if (ADMIN_EVENTS.includes(event.event)) return notifyAdministrators(t, event);
   if (account === null) return 'unknown_user';
   const notice = USER_NOTICES[event.event];
@@ -184,7 +186,8 @@ async function applyDeletion(
   return 'applied';
 }
 
+/** One that is due at once has a key of its own: it does not wait for one that is delayed (spec 10 V5). */
 function requestRefresh(t: App, userId: number, delayMs: number): Promise<void> {
-  const startAfter = addMs(t.clock.now(), delayMs);
-  return t.jobs.send('panel.refresh-user', { userId }, { singletonKey: String(userId), startAfter });
+  const singletonKey = delayMs === 0 ? `${userId}:now` : String(userId);
+  return t.jobs.send('panel.refresh-user', { userId }, { singletonKey, startAfter: addMs(t.clock.now(), delayMs) });
 }

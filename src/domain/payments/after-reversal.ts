@@ -11,7 +11,7 @@ import { claimReversal, type FollowedReversal, type ReversedPayer } from './reve
 /**
  * What follows a reversal (queue `payments.after-reversal`), once, in one transaction: money that the balance did not cover was spent, so that
  * the subscription it paid for is kept, shortened or ended (`REFUND_SUBSCRIPTION_RULE`); what was bought and not given yet is not given any
- * more; the payer is told; the tax receipt is corrected.
+ * more; what the payment has earned a referrer is taken back; the payer is told; the tax receipt is corrected.
  * @param purposes what invoices pay besides the balance
  */
 export async function runAfterReversal(
@@ -23,6 +23,7 @@ export async function runAfterReversal(
     const reversal = await claimReversal(t.db, reversalId, t.clock.now());
     if (!reversal) return;
     await t.jobs.send('receipts.queue', { paymentId: reversal.paymentId });
+    if (reversal.isCredited) await t.jobs.send('referrals.take-back', { paymentId: reversal.paymentId });
     const { payer } = reversal;
     const purpose = purposes.find((known) => known.purpose === reversal.purpose);
     const ownerId = purpose ? await purpose.reverse(t, reversal.paymentId, reversal.isWhole) : (payer?.userId ?? null);

@@ -66,6 +66,7 @@ export async function runAfterTopup(app: App, { paymentId }: { paymentId: number
       await step.run(app, topup, (t) => markStepDone(t.db, paymentId, step.name));
       await markStepDone(app.db, paymentId, step.name);
     } catch (error) {
+      // Any failure: they are thrown together, and the job repeats the steps that failed.
       app.log.warn({ err: error, paymentId, step: step.name }, 'a step after a top-up failed');
       failures.push(error);
     }

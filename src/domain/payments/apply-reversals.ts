@@ -1,42 +1,84 @@
 import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
-import { openCase } from './open-case.ts';
+import { classifyReversal, moneyId, namedByReversal, type ReversalVerdict } from './classify-report.ts';
+import { reportCase } from './open-case.ts';
 import { reversalTitles } from './payment-texts.ts';
-import type { ProviderReversal } from './ports.ts';
-import { postReversal } from './reversal-repo.ts';
+import type { PaymentReport, ProviderReversal } from './ports.ts';
+import { findPayment } from './repo.ts';
+import { postOtherReversal, postReversal } from './reversal-repo.ts';
 import type { Payment } from './types.ts';
 
+/** A payment is credited once in its existence; more changes between two statements are an error of the program. */
+const MAX_READS = 5;
+
+/** Why a reversal is not applied to the payment that it names. */
+type OtherReason = Exclude<ReversalVerdict, 'own'> | 'unknown_payment' | 'ambiguous_charge';
+
 /**
- * Applies what the provider says was given back or taken back of a payment, each reversal once (03a section 0.5). What went to the payer's
- * balance is debited, at most what the balance has; the rest is a case for an administrator. A payment that was never credited only changes
- * its state.
+ * Applies what a report says was given back or taken back, each reversal once (03a section 0.5), in whatever order the reports come (spec 10 M1).
+ * What went to the payer's balance is debited, at most what the balance has; the rest is a case for an administrator. A payment that was never
+ * credited only changes its state. A reversal of other money settles the case of that money, or is a case of its own, and moves nothing.
+ * @param payment what is known of the payment of the report; null = nothing
  */
-export async function applyReversals(app: App, payment: Payment, reversals: readonly ProviderReversal[]): Promise<void> {
-  for (const reversal of reversals) {
-    const { outcome, remainderKopeks } = await committedStatement(app, () =>
-      postReversal(app.db, {
-        paymentId: payment.id,
-        reversal,
-        titles: reversalTitles(app, payment.method),
-        now: app.clock.now(),
-      }),
-    );
-    if (outcome !== 'reversed') continue;
-    app.jobs.wake(['payments.after-reversal', ...(remainderKopeks > 0 ? (['payments.notify-case'] as const) : [])]);
-    app.log.warn(
-      { paymentId: payment.id, method: payment.method, userId: payment.userId, kind: reversal.kind, remainderKopeks },
-      'a payment was reversed',
-    );
-  }
+export async function applyReversals(app: App, method: string, payment: Payment | null, report: PaymentReport): Promise<void> {
+  for (const reversal of report.reversals ?? []) await applyReversal(app, method, payment, report, reversal);
 }
 
-/** A reversal of a payment that is not stored here. */
-export function raiseUnknownReversal(app: App, method: string, reversal: ProviderReversal, externalId: string): Promise<void> {
-  return openCase(app, {
-    kind: 'reversal_unknown',
-    payment: { id: null, method, userId: null },
-    reference: reversal.reversalId,
-    amountKopeks: reversal.amountKopeks,
-    details: { externalId, kind: reversal.kind },
-  });
+async function applyReversal(
+  app: App,
+  method: string,
+  seen: Payment | null,
+  report: PaymentReport,
+  reversal: ProviderReversal,
+): Promise<void> {
+  let payment = seen;
+  for (let attempt = 1; attempt <= MAX_READS; attempt++) {
+    const verdict = payment ? classifyReversal(payment, report, reversal) : 'unknown_payment';
+    if (!payment || verdict !== 'own') return returnOther(app, method, payment, report, reversal, verdict as OtherReason);
+    const { id, userId } = payment;
+    const { outcome, remainderKopeks } = await committedStatement(app, () =>
+      postReversal(app.db, {
+        ...{ paymentId: id, seenTransactionId: payment!.transactionId, named: namedByReversal(report, reversal), reversal },
+        ...{ titles: reversalTitles(app, method), now: app.clock.now() },
+      }),
+    );
+    if (outcome === 'ambiguous') return returnOther(app, method, payment, report, reversal, 'ambiguous_charge');
+    if (outcome === 'reversed') reportReversed(app, { paymentId: id, method, userId, kind: reversal.kind, remainderKopeks });
+    if (outcome !== 'changed') return;
+    payment = await findPayment(app.db, id);
+  }
+  throw new Error(`payment ${seen?.id} keeps changing`);
+}
+
+/** Reasons for which a reversal may still be about money that waits here as a case. */
+const OF_OTHER_MONEY: readonly OtherReason[] = ['other_money', 'unknown_payment'];
+
+async function returnOther(
+  app: App,
+  method: string,
+  payment: Payment | null,
+  report: PaymentReport,
+  reversal: ProviderReversal,
+  reason: OtherReason,
+): Promise<void> {
+  const named = namedByReversal(report, reversal);
+  const { reversalId, kind, amountKopeks } = reversal;
+  const currency = (reversal.currency === undefined ? report.currency : reversal.currency) || null;
+  const known = { id: payment?.id ?? null, method, userId: payment?.userId ?? null };
+  const details = { ...named, reason };
+  const chargeId = OF_OTHER_MONEY.includes(reason) ? moneyId(named) : null;
+  const { outcome, remainderKopeks } = await committedStatement(app, () =>
+    postOtherReversal(app.db, {
+      ...{ payment: known, chargeId, reversal, currency, details },
+      ...{ titles: reversalTitles(app, method), now: app.clock.now() },
+    }),
+  );
+  if (outcome === 'reversed') reportReversed(app, { paymentId: known.id, method, userId: known.userId, kind, remainderKopeks });
+  if (outcome !== 'unknown') return;
+  reportCase(app, { kind: 'reversal_unknown', payment: known, reference: reversalId, amountKopeks, currency, details });
+}
+
+function reportReversed(app: App, facts: { remainderKopeks: number; [fact: string]: unknown }): void {
+  app.jobs.wake(['payments.after-reversal', ...(facts.remainderKopeks > 0 ? (['payments.notify-case'] as const) : [])]);
+  app.log.warn(facts, 'a payment was reversed');
 }

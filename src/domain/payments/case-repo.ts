@@ -11,6 +11,7 @@ type CaseRow = RowOf<typeof CASE>;
 
 export interface CaseDraft
   extends Pick<PaymentCase, 'method' | 'reference' | 'paymentId' | 'userId' | 'amountKopeks' | 'currency'> {
+  chargeId: string | null;
   kind: CaseKind;
   details: Readonly<Record<string, unknown>>;
   now: Date;
@@ -19,10 +20,10 @@ export interface CaseDraft
 /** Opens a case with the job that tells the administrators, in one statement. @returns its id; null when it is known */
 export async function insertCase(db: Db, draft: CaseDraft): Promise<number | null> {
   const [row] = await db.sql<{ id: number | null }>(
-    'SELECT open_payment_case($1, $2, $3, $4::int, $5::int, $6::bigint, $7, $8::jsonb, $9::timestamptz) AS id',
+    'SELECT open_payment_case($1, $2, $3, $4::int, $5::int, $6::bigint, $7, $8::jsonb, $9::timestamptz, $10) AS id',
     [
       ...[draft.kind, draft.method, draft.reference, draft.paymentId, draft.userId, draft.amountKopeks, draft.currency],
-      ...[JSON.stringify(draft.details), draft.now],
+      ...[JSON.stringify(draft.details), draft.now, draft.chargeId],
     ],
   );
   return row!.id;

@@ -1,5 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { rethrowUnavailable } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { requireUser } from '../identity/require-user.ts';
 import { runOnceAround } from '../ledger/run-once.ts';
@@ -86,6 +87,8 @@ async function requestLink(app: App, invoice: StoredInvoice): Promise<StarsInvoi
     await attachStarsLink(app.db, paymentId, paymentUrl, app.clock.now());
     return { invoiceUrl: paymentUrl, stars, amountKopeks, payload };
   } catch (error) {
+    // The invoice may have been made: its record stays open, and a payment finds it by its payload.
+    rethrowUnavailable(error);
     app.log.warn({ err: error, paymentId }, 'a Stars invoice could not be created');
     await markInvoiceFailed(app.db, paymentId, app.clock.now());
     throw starsInvoiceFailed(error);

@@ -5,7 +5,7 @@ import { postUninvoiced } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase } from './open-case.ts';
 import { topupTitle } from './payment-texts.ts';
-import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentReport } from './ports.ts';
 import { newOrderId } from './rules.ts';
 import type { CreditResult } from './types.ts';
 
@@ -19,12 +19,19 @@ const CURRENCY = 'RUB';
 export async function creditDonation(
   app: App,
   method: string,
-  state: ProviderPaymentState & Required<Pick<ProviderPaymentState, 'donor'>>,
+  state: PaymentReport & Required<Pick<PaymentReport, 'donor'>>,
 ): Promise<CreditResult | 'unknown_payment'> {
   const { outcome, externalId, amountKopeks, currency, donor, isTest = false } = state;
+  if (externalId === null) throw new Error(`a donation of ${method} has no id`);
   if (outcome !== 'paid' || isTest) return 'pending';
   const user = donor.messengerId === null ? null : await findUserByMessengerId(app, donor.messengerId);
-  const facts = { reference: externalId, amountKopeks, currency, details: { payerMessengerId: donor.messengerId } };
+  const facts = {
+    reference: externalId,
+    chargeId: externalId,
+    amountKopeks,
+    currency,
+    details: { payerMessengerId: donor.messengerId },
+  };
   const payment = { id: null, method, userId: user?.id ?? null };
   if (currency !== CURRENCY) {
     await openCase(app, { kind: 'amount_mismatch', payment, ...facts });

@@ -1,4 +1,4 @@
-import type { ProviderPaymentState, ProviderSavedMethod } from './ports.ts';
+import type { PaymentReport, ProviderSavedMethod } from './ports.ts';
 import type { Payment } from './types.ts';
 
 /** What a provider reports of a payment besides the credit, as `record_credit_extras()` records it (prisma/sql/topups.sql). */
@@ -21,7 +21,7 @@ interface SavedMethodRow {
 }
 
 /** @returns null when there is nothing to record, as of most payments */
-export function creditExtras(payment: Payment, state: ProviderPaymentState): CreditExtras | null {
+export function creditExtras(payment: Payment, state: PaymentReport): CreditExtras | null {
   const extras = {
     feeKopeks: state.feeKopeks ?? null,
     overpaidKopeks: overpaidKopeks(payment, state),
@@ -31,7 +31,7 @@ export function creditExtras(payment: Payment, state: ProviderPaymentState): Cre
 }
 
 /** What was paid beyond the invoice; 0 when nothing was. */
-export function overpaidKopeks(payment: Payment, state: ProviderPaymentState): number {
+export function overpaidKopeks(payment: Payment, state: PaymentReport): number {
   return Math.max(state.amountKopeks - payment.amountKopeks, 0);
 }
 

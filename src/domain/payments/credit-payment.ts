@@ -2,16 +2,17 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
+import { type CreditVerdict, classifyCredit, moneyId } from './classify-report.ts';
 import { creditExtras, overpaidKopeks } from './credit-extras.ts';
-import { markUncredited, postTopup } from './credit-repo.ts';
+import { isMoneyReturned, markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { notifyAttempt } from './notify-attempt.ts';
 import { openCase, reportCase } from './open-case.ts';
 import { reversalTitles, topupTitles } from './payment-texts.ts';
-import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentReport } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment } from './repo.ts';
-import { classifyState, type StateVerdict, TOPUP_PURPOSES } from './rules.ts';
+import { TOPUP_PURPOSES } from './rules.ts';
 import type { CaseKind, CreditResult, Payment } from './types.ts';
 
 /** A payment changes a few times in its whole existence; more changes between two statements are an error of the program. */
@@ -32,7 +33,7 @@ const MAX_READS = 5;
 export async function creditPayment(
   app: App,
   paymentId: number,
-  state: ProviderPaymentState,
+  state: PaymentReport,
   purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
   for (let attempt = 1; attempt <= MAX_READS; attempt++) {
@@ -40,7 +41,7 @@ export async function creditPayment(
     if (!payment) throw new Error(`payment ${paymentId} does not exist`);
     const purpose = purposes.find((known) => known.purpose === payment.purpose);
     if (!purpose && !isTopup(payment)) throw new Error(`payment ${paymentId} is not a top-up`);
-    const verdict = classifyState(payment, state);
+    const verdict = classifyCredit(payment, state, await isMoneyReturned(app.db, payment, state));
     const result =
       verdict !== 'credit'
         ? await applyUncredited(app, payment, state, verdict, purpose)
@@ -55,17 +56,32 @@ export async function creditPayment(
 }
 
 /**
- * `creditPayment` for a caller that has read the payment, possibly before it asked the provider. A top-up to credit is then one statement,
- * which checks under its locks that the payment is still as it was read; for anything else the payment is read again.
+ * `creditPayment` for a caller that has read the payment, possibly before it asked the provider, with all charges of the report. A top-up to
+ * credit is then one statement, which checks under its locks that the payment is still as it was read; for anything else the payment is read
+ * again.
+ * @returns the result of the first charge, `credited` where any was
  */
 export async function creditSeenPayment(
   app: App,
   seen: Payment,
-  state: ProviderPaymentState,
+  report: PaymentReport,
   purposes: readonly PaymentPurpose[] = [],
 ): Promise<CreditResult> {
+  const result = await creditSeen(app, seen, report, purposes);
+  const others: CreditResult[] = [];
+  for (const other of report.others ?? []) others.push(await creditPayment(app, seen.id, other, purposes));
+  return others.includes('credited') ? 'credited' : result;
+}
+
+async function creditSeen(
+  app: App,
+  seen: Payment,
+  state: PaymentReport,
+  purposes: readonly PaymentPurpose[],
+): Promise<CreditResult> {
   const isPlainTopup = isTopup(seen) && !purposes.some(({ purpose }) => purpose === seen.purpose);
-  if (isPlainTopup && seen.userId !== null && classifyState(seen, state) === 'credit') {
+  // Whose money went back may be another charge's: that is read first.
+  if (isPlainTopup && seen.userId !== null && seen.outcome !== 'refunded' && classifyCredit(seen, state, false) === 'credit') {
     const result = await creditTopup(app, seen, state);
     if (result !== 'changed') {
       await afterState(app, seen, state, result);
@@ -75,18 +91,20 @@ export async function creditSeenPayment(
   return creditPayment(app, seen.id, state, purposes);
 }
 
+const moneyOf = ({ chargeId = null, externalId }: PaymentReport) => moneyId({ chargeId, externalId });
+
 const isTopup = (payment: Payment) => TOPUP_PURPOSES.includes(payment.purpose);
 
 /** What follows a state outside of the transaction that credits. Every part of it acts once, however often it runs. */
-async function afterState(app: App, payment: Payment, state: ProviderPaymentState, result: CreditResult): Promise<void> {
+async function afterState(app: App, payment: Payment, state: PaymentReport, result: CreditResult): Promise<void> {
   const surplus = overpaidKopeks(payment, state);
   if (result === 'credited' && surplus > 0) reportCase(app, { kind: 'overpaid', payment, amountKopeks: surplus });
-  await applyReversals(app, payment, state.reversals ?? []);
+  await applyReversals(app, payment.method, payment, state);
   if (result === 'pending' && state.failedAttempt) await notifyAttempt(app, payment, state.failedAttempt);
 }
 
 /** Verdicts that need the decision of an administrator: the kind of the case, and the result for the caller. */
-const CASES: Readonly<Partial<Record<StateVerdict, { kind: CaseKind; result: CreditResult }>>> = {
+const CASES: Readonly<Partial<Record<CreditVerdict, { kind: CaseKind; result: CreditResult }>>> = {
   test_payment: { kind: 'test_payment', result: 'test_payment' },
   blocked: { kind: 'blocked', result: 'failed' },
   second_payment: { kind: 'second_payment', result: 'order_mismatch' },
@@ -97,8 +115,8 @@ const CASES: Readonly<Partial<Record<StateVerdict, { kind: CaseKind; result: Cre
 async function applyUncredited(
   app: App,
   payment: Payment,
-  state: ProviderPaymentState,
-  verdict: Exclude<StateVerdict, 'credit'>,
+  state: PaymentReport,
+  verdict: Exclude<CreditVerdict, 'credit'>,
   purpose: PaymentPurpose | undefined,
 ): Promise<CreditResult> {
   const now = app.clock.now();
@@ -116,7 +134,7 @@ async function applyUncredited(
         if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
         await purpose?.recordMismatch(t, payment, state);
         const details = { status, chargeId: state.chargeId ?? null };
-        await openCase(t, { kind: verdict, payment, amountKopeks, currency, details });
+        await openCase(t, { kind: verdict, payment, chargeId: moneyOf(state), amountKopeks, currency, details });
       });
       return verdict;
     default: {
@@ -124,9 +142,13 @@ async function applyUncredited(
       if (verdict === 'blocked') await markUncredited(app.db, payment.id, 'failed', state, now);
       // A report that no money came for is no case, whatever it is about.
       if (state.outcome === 'paid' || verdict === 'blocked') {
-        const reference = `${payment.id}:${state.chargeId ?? state.externalId}`;
-        const details = { status, externalId: state.externalId, orderId: state.orderId, chargeId: state.chargeId ?? null };
-        await openCase(app, { kind, payment, reference, amountKopeks, currency, details });
+        const money = moneyOf(state);
+        const reference = `${payment.id}:${money}`;
+        const { externalId, orderId, chargeId = null, merchantId = null } = state;
+        const details = { status, externalId, orderId, chargeId, merchantId };
+        // Money of another merchant is no charge of ours, whatever its id is.
+        const ours = verdict === 'other_merchant' ? null : money;
+        await openCase(app, { kind, payment, reference, chargeId: ours, amountKopeks, currency, details });
       }
       return result;
     }
@@ -134,7 +156,7 @@ async function applyUncredited(
 }
 
 /** @returns `changed` when the payment is no longer as it was seen, so that the state may mean something else */
-async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState): Promise<CreditResult | 'changed'> {
+async function creditTopup(app: App, seen: Payment, state: PaymentReport): Promise<CreditResult | 'changed'> {
   if (seen.userId === null) return refuseCredit(app, seen, state, 'no_user');
   const topup = {
     ...{ payment: seen, state, now: app.clock.now() },
@@ -151,10 +173,11 @@ async function creditTopup(app: App, seen: Payment, state: ProviderPaymentState)
 async function refuseCredit(
   app: App,
   payment: Payment,
-  { amountKopeks, currency, chargeId = null }: ProviderPaymentState,
+  state: PaymentReport,
   kind: 'no_user' | 'order_mismatch',
   details: Readonly<Record<string, unknown>> = {},
 ): Promise<CreditResult> {
-  await openCase(app, { kind, payment, amountKopeks, currency, details: { ...details, chargeId } });
+  const { amountKopeks, currency, chargeId = null } = state;
+  await openCase(app, { kind, payment, chargeId: moneyOf(state), amountKopeks, currency, details: { ...details, chargeId } });
   return kind;
 }

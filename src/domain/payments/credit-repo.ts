@@ -1,13 +1,13 @@
 import type { Db } from '../../core/db/db.ts';
 import type { Language } from '../messaging/texts.ts';
 import type { CreditExtras } from './credit-extras.ts';
-import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentReport } from './ports.ts';
 import type { Payment } from './types.ts';
 
 /** A top-up to credit: what was seen of its payment, and what the provider reported. */
 export interface TopupCredit {
   payment: Payment;
-  state: ProviderPaymentState;
+  state: PaymentReport;
   /** Description of the ledger row by language. */
   titles: Record<Language, string>;
   /** The same of what is taken at once because it was given back before. */
@@ -45,7 +45,7 @@ export async function postTopup(
 export interface CreditMark {
   paymentId: number;
   transactionId: number;
-  externalId: string;
+  externalId: string | null;
   chargeId: string | null;
   status: string;
   paidAt: Date;
@@ -74,6 +74,19 @@ export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
   );
 }
 
+/**
+ * Whether the money of a report went back before it was credited, so that it is credited no more (spec 03a section 0.4). Another charge of the
+ * same invoice that went back does not count (spec 10 M1).
+ */
+export async function isMoneyReturned(db: Db, { id, outcome }: Payment, { chargeId }: PaymentReport): Promise<boolean> {
+  if (outcome !== 'refunded') return false;
+  const [row] = await db.sql<{ isReturned: boolean }>(
+    'SELECT is_charge_reversed(p, $2) AS is_returned FROM payments p WHERE p.id = $1::int',
+    [id, chargeId ?? null],
+  );
+  return row!.isReturned;
+}
+
 /** Whether a ledger row is the credit of another payment, or belongs to another user. */
 export async function isTransactionTaken(db: Db, transactionId: number, userId: number): Promise<boolean> {
   const [row] = await db.sql<{ taken: boolean }>('SELECT is_transaction_taken($1::int, $2::int) AS taken', [
@@ -92,7 +105,7 @@ export async function markUncredited(
   db: Db,
   id: number,
   outcome: 'pending' | 'failed' | 'amount_mismatch',
-  state: ProviderPaymentState,
+  state: PaymentReport,
   now: Date,
 ): Promise<boolean> {
   const from =

@@ -4,13 +4,13 @@ import { retried } from '../../core/db/retried.ts';
 import { findUserByMessengerId } from '../identity/find-user.ts';
 import type { UserRecord } from '../identity/types.ts';
 import type { MessengerUpdate } from '../messaging/ports.ts';
-import { applyReversals, raiseUnknownReversal } from './apply-reversals.ts';
+import { applyReversals } from './apply-reversals.ts';
 import { creditSeenPayment } from './credit-payment.ts';
 import { postUninvoiced, type UninvoicedRecord, upsertUninvoicedPayment } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { openCase } from './open-case.ts';
 import { topupTitle } from './payment-texts.ts';
-import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentReport } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { purposeOf, type StarsPurpose } from './purpose-stars.ts';
 import { newOrderId, oldStarsPayload } from './rules.ts';
@@ -64,6 +64,7 @@ async function payInvoice(
           payment: invoice,
           reference: `${invoice.id}:${chargeId}`,
           amountKopeks: invoice.amountKopeks,
+          chargeId,
         },
         details: { chargeId, payerMessengerId, stars },
       });
@@ -74,7 +75,7 @@ async function payInvoice(
 }
 
 /** What the messenger reported of an invoice. Stars that differ from its price are a share of its kopeks, rounded down. */
-function paidState(paid: StarsPaid, { amountKopeks, currency, stars: price }: StarsPayment, now: Date): ProviderPaymentState {
+function paidState(paid: StarsPaid, { amountKopeks, currency, stars: price }: StarsPayment, now: Date): PaymentReport {
   const asked = price ?? paid.stars;
   return {
     ...{ externalId: paid.payload, orderId: paid.payload, chargeId: paid.chargeId, status: 'paid', paidAt: now, raw: paid },
@@ -112,7 +113,7 @@ async function keepUncredited(
   const id = await retried(app, () => upsertUninvoicedPayment(app.db, uncredited));
   if (id === null) return 'already_credited';
   await openCase(app, {
-    ...{ kind, payment: { id, method: METHOD, userId: null }, reference: chargeId },
+    ...{ kind, payment: { id, method: METHOD, userId: null }, reference: chargeId, chargeId },
     amountKopeks: otherCurrency === null ? record.amountKopeks : null,
     details: { chargeId, payerMessengerId, payload, stars, currency: otherCurrency },
   });
@@ -128,25 +129,25 @@ function chargeRecord(app: App, paid: StarsPaid, language: string | null): Uninv
 }
 
 /**
- * Applies a refund of Stars, which is always of the whole payment. It may be processed before its payment: the invoice then is refunded, and
- * the payment credits nothing.
+ * Applies a refund of Stars, which is always of the whole charge. It may be processed before its payment: the invoice then is refunded, and the
+ * payment credits nothing. Of an invoice that another charge has paid nothing is taken (spec 10 M1).
  */
 export async function recordStarsRefund(
   app: App,
-  refunded: Extract<StarsMovement, { kind: 'stars_refunded' }>,
+  { chargeId, payload }: Extract<StarsMovement, { kind: 'stars_refunded' }>,
 ): Promise<CreditResult> {
-  const reversal = { reversalId: refunded.chargeId, kind: 'refund' as const, amountKopeks: null };
   const payment =
-    (await findByStarsCharge(app.db, refunded.chargeId)) ??
-    (await unpaidInvoice(app, refunded.payload)) ??
+    (await findByStarsCharge(app.db, chargeId)) ??
+    (await unpaidInvoice(app, payload)) ??
     // Credited between both reads.
-    (await findByStarsCharge(app.db, refunded.chargeId));
-  if (!payment) {
-    await raiseUnknownReversal(app, METHOD, reversal, refunded.chargeId);
-    return 'order_mismatch';
-  }
-  await applyReversals(app, payment, [reversal]);
-  return 'refunded';
+    (await findByStarsCharge(app.db, chargeId));
+  await applyReversals(app, METHOD, payment, {
+    // The charge alone says whose money it is: a payload may be none of a record.
+    ...{ chargeId, externalId: null, orderId: null, status: 'refunded', outcome: 'pending', paidAt: null, raw: null },
+    ...{ amountKopeks: payment?.amountKopeks ?? 0, currency: payment?.currency ?? 'RUB' },
+    reversals: [{ reversalId: chargeId, kind: 'refund', amountKopeks: null }],
+  });
+  return payment ? 'refunded' : 'order_mismatch';
 }
 
 /** An invoice that another charge has paid is not the one that was given back. */

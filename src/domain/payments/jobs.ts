@@ -6,7 +6,7 @@ import { runAfterReversal } from './after-reversal.ts';
 import { runAfterTopup } from './after-topup.ts';
 import { chargeCards } from './cards/charge-card.ts';
 import { startCharges } from './cards/start-charges.ts';
-import { checkPendingPayments } from './check-pending.ts';
+import { checkAfterOutage, checkPendingPayments } from './check-pending.ts';
 import { notifyCase } from './notify-case.ts';
 import { notifyUnconfirmed } from './notify-unconfirmed.ts';
 import { processCallback } from './process-callback.ts';
@@ -32,12 +32,22 @@ const callback = (purposes: PaymentPurposes) =>
   });
 
 /** Asks providers about pending payments and expires those that nobody paid. */
-const checkPending = defineJob({
-  name: 'payments.check-pending',
-  queue: { expireSeconds: 600 },
-  every: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
-  handle: checkPendingPayments,
-});
+const checkPending = (purposes: PaymentPurposes) =>
+  defineJob({
+    name: 'payments.check-pending',
+    queue: { expireSeconds: 600 },
+    every: (app) => Math.max(1, app.settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_INTERVAL_MINUTES')) * MINUTE_MS,
+    handle: (app) => checkPendingPayments(app, purposes.invoices),
+  });
+
+/** Asks providers for the invoices that were open during an outage. Many retries: the provider may be away, too. */
+const checkOutage = (purposes: PaymentPurposes) =>
+  defineJob({
+    name: 'payments.check-after-outage',
+    payload: z.object({ from: z.iso.datetime(), to: z.iso.datetime() }),
+    queue: { retryLimit: 15, retryDelaySeconds: 10, retryDelayMaxSeconds: 600, expireSeconds: 1_800, concurrency: 1 },
+    handle: (app, { data }) => checkAfterOutage(app, { from: new Date(data.from), to: new Date(data.to) }, purposes.invoices),
+  });
 
 /** Finds payments in Stars and refunds whose updates were lost. */
 const starsTransfers = defineJob({
@@ -110,7 +120,8 @@ const cardCharges = defineJob({
 
 export const paymentJobs = (purposes: PaymentPurposes) => [
   callback(purposes),
-  checkPending,
+  checkPending(purposes),
+  checkOutage(purposes),
   starsTransfers,
   limits,
   unconfirmed,
@@ -125,6 +136,7 @@ export const paymentJobs = (purposes: PaymentPurposes) => [
 declare module '../../core/jobs/job-sender.ts' {
   interface JobTypes {
     'payments.callback': PayloadOf<typeof callback>;
+    'payments.check-after-outage': PayloadOf<typeof checkOutage>;
     'payments.after-topup': PayloadOf<typeof afterTopup>;
     'payments.notify-case': PayloadOf<typeof caseNotice>;
     'payments.after-reversal': PayloadOf<typeof afterReversal>;

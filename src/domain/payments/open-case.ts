@@ -11,6 +11,8 @@ export interface NewCase {
   payment: CasePayment;
   /** What makes the case one: the second case of a kind with the same reference is not opened. Default: the id of the payment. */
   reference?: string;
+  /** The provider's id of the money (`moneyId`): reports that it went back settle the case. */
+  chargeId?: string | null;
   amountKopeks?: number | null;
   currency?: string | null;
   /** Facts for the administrator; no credentials. */
@@ -26,7 +28,7 @@ export async function openCase(app: App, draft: NewCase): Promise<void> {
   const reference = draft.reference ?? String(payment.id ?? '');
   const id = await insertCase(app.db, {
     ...{ kind, reference, details, method: payment.method, paymentId: payment.id, userId: payment.userId },
-    ...{ amountKopeks: draft.amountKopeks ?? null, currency: draft.currency ?? null },
+    ...{ amountKopeks: draft.amountKopeks ?? null, currency: draft.currency ?? null, chargeId: draft.chargeId ?? null },
     now: app.clock.now(),
   });
   if (id !== null) reportCase(app, draft, id);

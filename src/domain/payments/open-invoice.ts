@@ -1,4 +1,6 @@
 import type { App } from '../../core/app.ts';
+import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
+import { rethrowUnavailable } from '../../core/errors.ts';
 import { noPaymentUrl } from './errors.ts';
 import type { CreatedInvoice, InvoiceRequest, PaymentProvider, ReturnUrls } from './ports.ts';
 import { attachInvoice, insertPayment, markInvoiceFailed } from './repo.ts';
@@ -63,7 +65,8 @@ export async function prepareInvoice(t: App, draft: InvoiceDraft): Promise<Prepa
 
 /**
  * Requests a prepared invoice from the provider, outside of any transaction because it may take seconds. A failed call leaves a failed
- * record, which a late success still finds by its order id.
+ * record, which a late success still finds by its order id. When the answer cannot be stored, the record stays open: a callback and the check
+ * at its expiry find the provider's invoice by its order id (spec 10 D1).
  * @returns the URL of the payment page
  * @throws what the provider's adapter threw (`ProviderError`); AppError 500 'Payment URL not received'
  */
@@ -72,11 +75,13 @@ export async function requestInvoice(app: App, { paymentId, provider, request }:
   try {
     invoice = await provider.createInvoice(request);
   } catch (error) {
+    // Of an adapter that reads or stores something: whether the provider made the invoice is unknown, and the record stays open.
+    rethrowUnavailable(error);
     app.log.warn({ err: error, paymentId, method: provider.method }, 'an invoice could not be created');
     await markInvoiceFailed(app.db, paymentId, app.clock.now());
     throw error;
   }
-  await attachInvoice(app.db, paymentId, invoice, app.clock.now());
+  await repeatWhenLost(app, () => attachInvoice(app.db, paymentId, invoice, app.clock.now()));
   const paymentUrl = webUrl(invoice.paymentUrl);
   if (paymentUrl === null) {
     await markInvoiceFailed(app.db, paymentId, app.clock.now());

@@ -78,13 +78,23 @@ export interface PaymentReference {
  */
 export type PaymentOutcome = 'pending' | 'paid' | 'failed' | 'underpaid' | 'blocked';
 
-/** Money that the provider gave back to the payer, or that was taken back (03a section 0.5). */
+/**
+ * Money that the provider gave back to the payer, or that was taken back (03a section 0.5). What it names of the payment is compared with our
+ * record; left out = as in its report, null = the provider names none.
+ */
 export interface ProviderReversal {
   /** Unique at the provider; where it has no such id, one that is made from the payment's. */
   reversalId: string;
   kind: 'refund' | 'chargeback';
   /** Kopeks; null = the whole payment. */
   amountKopeks: number | null;
+  /** ISO 4217, upper case. */
+  currency?: string | null;
+  /** The provider's id of the invoice. */
+  externalId?: string | null;
+  /** The provider's id of the money that went back. */
+  chargeId?: string | null;
+  merchantId?: string | null;
 }
 
 /** A card or account of the payer that the provider keeps for further charges. */
@@ -120,8 +130,13 @@ export interface FailedAttempt {
   reason: AttemptFailure;
 }
 
-export interface ProviderPaymentState {
-  externalId: string;
+/**
+ * What a provider says of one payment, as it says it: facts only. Whether they are about a payment of ours, and what they mean for it, is
+ * decided in one place for all providers (`classify-report.ts`, spec 10 M1 and M2); an adapter never sees our record.
+ */
+export interface PaymentReport {
+  /** Of the invoice; null = the provider names none, and `chargeId` identifies the money. */
+  externalId: string | null;
   /** The provider's own word, for example `waiting_for_capture`. */
   status: string;
   outcome: PaymentOutcome;
@@ -137,6 +152,10 @@ export interface ProviderPaymentState {
   chargeId?: string | null;
   /** As in `CreatedInvoice`. */
   merchantId?: string | null;
+  /** Signed in part only: about a payment that is stored here the provider is asked, where it can be. */
+  isUnconfirmed?: boolean;
+  /** Further charges of the same order, each with its own facts: what was paid twice, or given back before it was paid again. */
+  others?: readonly PaymentReport[];
   /** Made in the provider's test mode although the shop is not in it: never credited. */
   isTest?: boolean;
   reversals?: readonly ProviderReversal[];
@@ -172,6 +191,8 @@ export interface ProviderCallback {
   query: Readonly<Record<string, string | undefined>>;
   /** Address of the socket's peer, not of a forwarding header: the adapter evaluates those itself (spec 03 section 2.5). */
   ip: string;
+  /** The sender behind the trusted proxies, by which callbacks are counted; default: `ip`. */
+  clientIp?: string;
 }
 
 export interface CallbackReply {
@@ -204,10 +225,10 @@ export interface OrderCheck {
 
 /**
  * Accepted = genuine and about a payment. `eventKey` is unique per event of the method, so a duplicate delivery violates the unique key
- * of stored callbacks. Not accepted = store nothing and answer `reply`, or, for a genuine question about an order, what `check` makes of it.
+ * of stored callbacks; `isUnsigned` = anybody may have sent it. Not accepted = store nothing and answer `reply`, or, for a genuine question about an order, what `check` makes of it.
  */
 export type CallbackVerdict =
-  | { accepted: true; reference: PaymentReference; eventKey: string; reply: CallbackReply }
+  | { accepted: true; reference: PaymentReference; eventKey: string; isUnsigned?: boolean; reply: CallbackReply }
   | { accepted: false; reply: CallbackReply; check?: OrderCheck };
 
 /** Money to give back to the payer. */
@@ -265,6 +286,11 @@ export interface PaymentProvider {
    * does, so that nobody can use a replay to spend the rate limit (03a section 0.3).
    */
   readonly asksAboutCredited?: boolean;
+  /**
+   * One key signs the callbacks of all its merchants (WATA): a callback proves something of a payment only where it and our record name the
+   * same invoice; else the provider is asked, with our credentials. Default false.
+   */
+  readonly signsForAllMerchants?: boolean;
   /** Whether its callbacks have the id of `createInvoice`: one about our order with another id is then a case. Default false. */
   readonly callbacksNameInvoice?: boolean;
   /** Whether `refund` can return a part of a payment. */
@@ -282,20 +308,19 @@ export interface PaymentProvider {
   /** @throws ProviderError */
   createInvoice(request: InvoiceRequest): Promise<CreatedInvoice>;
   /** Asks the provider about an invoice. @throws ProviderError */
-  fetchStatus(reference: PaymentReference): Promise<ProviderPaymentState>;
+  fetchStatus(reference: PaymentReference): Promise<PaymentReport>;
   /**
    * Verifies any request on `webhookPath` (GET and OPTIONS too), and answers it. Never throws. It makes no outbound call, except for a key
    * that verifies signatures.
    */
   receiveCallback(callback: ProviderCallback): Promise<CallbackVerdict>;
   /**
-   * The state that a stored callback itself proves; only where the whole body is signed (03a section 0.3). Absent, or null for one callback =
-   * only `fetchStatus` decides.
+   * What a stored callback itself says; it counts where the whole body is signed (03a section 0.3). Absent, or null for one callback = only
+   * `fetchStatus` decides.
    * @param body as received and verified
    * @param subpath as in `ProviderCallback`
-   * @param known ids of our record of the payment; null = nothing is stored here, so that a state becomes a case and moves no money
    */
-  readCallback?(body: string, subpath: string, known: PaymentReference | null): ProviderPaymentState | null;
+  readCallback?(body: string, subpath: string): PaymentReport | null;
   /** Reads the limits that the provider sets by itself; absent where it has no such call. @throws ProviderError */
   fetchLimits?(): Promise<ProviderLimit[]>;
   /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
@@ -304,7 +329,7 @@ export interface PaymentProvider {
    * Charges a saved method; two calls with one order id charge once. Absent where the provider saves none.
    * @throws ProviderError: `rejected` = nothing was charged and never will be
    */
-  chargeSaved?(charge: SavedMethodCharge): Promise<ProviderPaymentState>;
+  chargeSaved?(charge: SavedMethodCharge): Promise<PaymentReport>;
 }
 
 export type CallbackFormat = 'json' | 'form';

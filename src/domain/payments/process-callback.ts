@@ -1,13 +1,14 @@
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { raiseUnknownReversal } from './apply-reversals.ts';
+import { applyReversals } from './apply-reversals.ts';
 import { askWithinSlots } from './ask-slots.ts';
 import { finishCallback, putOffCallback, type StoredCallback, startCallback } from './callback-repo.ts';
+import { moneyId } from './classify-report.ts';
 import { creditDonation } from './credit-donation.ts';
 import { creditSeenPayment } from './credit-payment.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { openCase } from './open-case.ts';
-import { type PaymentProvider, type PaymentReference, ProviderError, type ProviderPaymentState } from './ports.ts';
+import { type PaymentProvider, type PaymentReference, type PaymentReport, ProviderError } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import type { StarsPurpose } from './purpose-stars.ts';
 import { findByOrderId } from './repo.ts';
@@ -64,7 +65,8 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   const { provider: method, externalId, orderId, payment: known } = callback;
   const provider = app.ports.payments.byMethod(method);
   if (!provider) throw new Error(`there is no adapter for payment method ${method}`);
-  const reported = provider.readCallback?.(callback.body, callback.subpath, known) ?? null;
+  const said = provider.readCallback?.(callback.body, callback.subpath) ?? null;
+  const reported = said && isProof(provider, said, known) ? said : null;
   if (known && !reported) {
     if (provider.callbacksNameInvoice && isOtherInvoice(callback, known)) await raiseOtherInvoice(app, callback, known);
     if (known.transactionId !== null && provider.asksAboutCredited === false) return 'already_credited';
@@ -77,27 +79,33 @@ async function processProvider(app: App, callback: StoredCallback, purposes: rea
   if (!state) return 'rejected';
   const payment = known ?? (state.orderId === null ? null : await findByOrderId(app.db, method, state.orderId));
   if (payment && !state.donor) return creditSeenPayment(app, payment, state, purposes);
-  if (state.donor) return creditDonation(app, method, { ...state, donor: state.donor });
-  await raiseUnknown(app, method, state);
-  return 'unknown_payment';
+  const result = state.donor
+    ? await creditDonation(app, method, { ...state, donor: state.donor })
+    : await raiseUnknown(app, method, state);
+  await applyReversals(app, method, payment, state);
+  return result;
+}
+
+/**
+ * Whether what a callback says counts by itself. What is signed in part does, where the provider cannot be asked; so does what is about no
+ * payment of ours, since it moves no money.
+ */
+function isProof(provider: PaymentProvider, said: PaymentReport, known: Payment | null): boolean {
+  if (!known) return true;
+  if (said.isUnconfirmed && provider.canFetchStatus) return false;
+  return !provider.signsForAllMerchants || (said.externalId !== null && known.externalId !== null);
 }
 
 /** Money without an invoice is a case; a report that no money came is none. */
-async function raiseUnknown(app: App, method: string, state: ProviderPaymentState): Promise<void> {
-  const { externalId, orderId, amountKopeks, currency } = state;
-  if (state.outcome === 'paid' && !state.isTest) {
+async function raiseUnknown(app: App, method: string, state: PaymentReport): Promise<'unknown_payment'> {
+  const { externalId, orderId, chargeId = null, merchantId = null, amountKopeks, currency } = state;
+  const money = moneyId({ chargeId, externalId });
+  if (state.outcome === 'paid' && !state.isTest && money !== null) {
     const payment = { id: null, method, userId: null };
-    const reference = state.chargeId ?? externalId;
-    await openCase(app, {
-      kind: 'unknown_payment',
-      payment,
-      reference,
-      amountKopeks,
-      currency,
-      details: { externalId, orderId },
-    });
+    const details = { externalId, orderId, merchantId };
+    await openCase(app, { kind: 'unknown_payment', payment, reference: money, chargeId: money, amountKopeks, currency, details });
   }
-  for (const reversal of state.reversals ?? []) await raiseUnknownReversal(app, method, reversal, externalId);
+  return 'unknown_payment';
 }
 
 /** A callback of an order of ours that names another invoice than the one that was created for it. */
@@ -120,7 +128,7 @@ async function askAbout(
   provider: PaymentProvider,
   reported: PaymentReference,
   known: Payment | null,
-): Promise<ProviderPaymentState | null> {
+): Promise<PaymentReport | null> {
   if (!provider.canFetchStatus || (!known && !provider.asksAboutUnknown)) return null;
   // What we stored comes first: of an unsigned callback only the reference to our own record is used.
   const reference = known ? { externalId: known.externalId ?? reported.externalId, orderId: known.orderId } : reported;

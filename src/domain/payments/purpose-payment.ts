@@ -1,9 +1,9 @@
 import type { App } from '../../core/app.ts';
+import { type CreditVerdict, classifyCredit } from './classify-report.ts';
 import { creditExtras } from './credit-extras.ts';
-import { isTransactionTaken, markCredited } from './credit-repo.ts';
-import type { ProviderPaymentState } from './ports.ts';
+import { isMoneyReturned, isTransactionTaken, markCredited } from './credit-repo.ts';
+import type { PaymentReport } from './ports.ts';
 import { lockPayment } from './repo.ts';
-import { classifyState, type StateVerdict } from './rules.ts';
 import type { CreditResult, Payment } from './types.ts';
 
 /**
@@ -17,9 +17,9 @@ export interface PaymentPurpose {
    * Applies a success that the provider confirmed, with at least the amount of the invoice. May be called repeatedly; acts once.
    * @returns `changed` when the invoice is no longer as it was classified
    */
-  settle(app: App, payment: Payment, state: ProviderPaymentState): Promise<CreditResult | 'changed'>;
+  settle(app: App, payment: Payment, state: PaymentReport): Promise<CreditResult | 'changed'>;
   /** Records that another amount or currency was paid, in the transaction that marks the payment, once (spec 03 H10). */
-  recordMismatch(t: App, payment: Payment, state: ProviderPaymentState): Promise<void>;
+  recordMismatch(t: App, payment: Payment, state: PaymentReport): Promise<void>;
   /**
    * Ends what was bought with money that went back as a whole and was not given yet; once a reversal, in the transaction of its job.
    * @returns the user whose subscription the money had bought; null = nobody's
@@ -34,20 +34,15 @@ export interface PaymentPurpose {
 export async function lockForSettling(
   t: App,
   paymentId: number,
-  state: ProviderPaymentState,
-): Promise<{ verdict: StateVerdict; payment: Payment }> {
+  state: PaymentReport,
+): Promise<{ verdict: CreditVerdict; payment: Payment }> {
   const payment = await lockPayment(t.db, paymentId);
   if (!payment) throw new Error(`payment ${paymentId} does not exist`);
-  return { verdict: classifyState(payment, state), payment };
+  return { verdict: classifyCredit(payment, state, await isMoneyReturned(t.db, payment, state)), payment };
 }
 
 /** Marks a locked invoice paid, in the transaction that posted its ledger row (spec 03 H4, H5). */
-export async function completePayment(
-  t: App,
-  payment: Payment,
-  state: ProviderPaymentState,
-  transactionId: number,
-): Promise<void> {
+export async function completePayment(t: App, payment: Payment, state: PaymentReport, transactionId: number): Promise<void> {
   const now = t.clock.now();
   await markCredited(t.db, {
     paymentId: payment.id,
@@ -62,13 +57,13 @@ export async function completePayment(
   });
 }
 
-/** The external id of the ledger row that an invoice pays for: the provider's id of the money. */
-export function movementId(payment: Payment, state: ProviderPaymentState): string {
-  return state.chargeId ?? payment.externalId ?? state.externalId;
+/** The external id of the ledger row that an invoice pays for: the provider's id of the money, as `credit_topup()` chooses it. */
+export function movementId(payment: Payment, state: PaymentReport): string {
+  return state.chargeId ?? payment.externalId ?? state.externalId ?? payment.orderId;
 }
 
 /** The result of a state that credits nothing, for a purpose whose invoice changed since it was classified; the next run classifies it anew. */
-export function uncreditedResult(verdict: Exclude<StateVerdict, 'credit'>): CreditResult | 'changed' {
+export function uncreditedResult(verdict: Exclude<CreditVerdict, 'credit'>): CreditResult | 'changed' {
   const isFinal = verdict === 'already_credited' || verdict === 'pending' || verdict === 'failed' || verdict === 'refunded';
   return isFinal ? verdict : 'changed';
 }

@@ -121,14 +121,62 @@ export function claimForCheck(db: Db, method: string, createdAfter: Date, askedB
   );
 }
 
-/** @returns how many were marked; at most `limit` */
-export async function expirePayments(db: Db, createdBefore: Date, now: Date, limit: number): Promise<number> {
+/** When an invoice expires: as its provider said, after 24 h at the latest. */
+const DUE = "least(expires_at, created_at + interval '24 hours')";
+
+/** Takes payments of a method that have expired and were not asked for since. */
+export function claimExpiring(db: Db, method: string, now: Date, limit: number): Promise<Payment[]> {
+  return db.sql<PaymentRow>(
+    `UPDATE payments SET last_checked_at = $2::timestamptz WHERE id = ANY(ARRAY(
+       SELECT id FROM payments WHERE outcome = 'pending' AND method = $1 AND ${DUE} <= $2::timestamptz
+         AND (last_checked_at IS NULL OR last_checked_at < ${DUE})
+       ORDER BY created_at, id LIMIT $3::int FOR UPDATE SKIP LOCKED))
+     RETURNING ${PAYMENT.of()}`,
+    [method, now, limit],
+  );
+}
+
+/** Takes payments of a method that were created in a span of time and not asked for since its end. */
+export function claimOpenDuring(
+  db: Db,
+  method: string,
+  during: { from: Date; to: Date },
+  now: Date,
+  limit: number,
+): Promise<Payment[]> {
+  return db.sql<PaymentRow>(
+    `UPDATE payments SET last_checked_at = greatest($4::timestamptz, $3::timestamptz) WHERE id = ANY(ARRAY(
+       SELECT id FROM payments WHERE outcome = 'pending' AND method = $1 AND created_at >= $2::timestamptz AND created_at < $3::timestamptz
+         AND (last_checked_at IS NULL OR last_checked_at < $3::timestamptz)
+       ORDER BY created_at, id LIMIT $5::int FOR UPDATE SKIP LOCKED))
+     RETURNING ${PAYMENT.of()}`,
+    [method, during.from, during.to, now, limit],
+  );
+}
+
+/** Payments whose provider gave no answer count as not asked. */
+export async function forgetCheck(db: Db, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await db.sql('UPDATE payments SET last_checked_at = NULL WHERE id = ANY($1::int[]) RETURNING id', [ids]);
+}
+
+/**
+ * Expires pending payments that were created before a moment, and asked for when they expired: other ones of the methods that can be asked
+ * wait until a second moment. @returns how many were marked; at most `limit`
+ */
+export async function expirePayments(
+  db: Db,
+  old: { createdBefore: Date; unaskedBefore: Date; askable: readonly string[] },
+  now: Date,
+  limit: number,
+): Promise<number> {
   const rows = await db.sql<{ id: number }>(
     `UPDATE payments SET outcome = 'expired', updated_at = $2::timestamptz WHERE id = ANY(ARRAY(
-       SELECT id FROM payments WHERE outcome = 'pending' AND created_at < $1::timestamptz ORDER BY created_at LIMIT $3::int
-       FOR UPDATE SKIP LOCKED)) AND transaction_id IS NULL
+       SELECT id FROM payments WHERE outcome = 'pending' AND created_at < $1::timestamptz
+         AND (last_checked_at >= ${DUE} OR created_at < $4::timestamptz OR method <> ALL($5::text[]))
+       ORDER BY created_at LIMIT $3::int FOR UPDATE SKIP LOCKED)) AND transaction_id IS NULL
      RETURNING id`,
-    [createdBefore, now, limit],
+    [old.createdBefore, now, limit, old.unaskedBefore, old.askable],
   );
   return rows.length;
 }

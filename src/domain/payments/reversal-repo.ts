@@ -1,23 +1,71 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { Language } from '../messaging/texts.ts';
+import type { NamedMoney } from './classify-report.ts';
+import type { CasePayment } from './open-case.ts';
 import type { ProviderReversal } from './ports.ts';
 
-/** What `reverse_payment()` did; `known` = this reversal was applied before or requested here, `uncredited` = only the state changed. */
-export type ReversalOutcome = 'reversed' | 'known' | 'uncredited' | 'unknown';
+/**
+ * What was done with a reversal (prisma/sql/reversals.sql, payment-cases.sql). `known` = it was applied before, requested here, or settled a case;
+ * `uncredited` = only the state changed, `changed` and `ambiguous` = nothing was done; `unknown` = it is a case.
+ */
+export type ReversalOutcome = 'reversed' | 'known' | 'uncredited' | 'changed' | 'ambiguous' | 'unknown';
 
-/** Applies one reversal with everything that belongs to it, in one statement (prisma/sql/reversals.sql). Amounts are kopeks. */
+interface PostedReversal {
+  outcome: ReversalOutcome;
+  debitedKopeks: number;
+  remainderKopeks: number;
+}
+
+interface ReversalPosting {
+  reversal: ProviderReversal;
+  titles: Record<Language, string>;
+  now: Date;
+}
+
+/** Applies one reversal of the money of a payment with everything that belongs to it, in one statement. Amounts are kopeks. */
 export async function postReversal(
   db: Db,
-  options: { paymentId: number; reversal: ProviderReversal; titles: Record<Language, string>; now: Date },
-): Promise<{ outcome: ReversalOutcome; debitedKopeks: number; remainderKopeks: number }> {
-  const { paymentId, reversal, titles, now } = options;
-  const [row] = await db.sql<{ outcome: ReversalOutcome; debited: bigint; remainder: bigint }>(
-    'SELECT outcome, debited, remainder FROM reverse_payment($1::int, $2, $3, $4::bigint, $5::jsonb, $6::timestamptz)',
-    [paymentId, reversal.reversalId, reversal.kind, reversal.amountKopeks, JSON.stringify(titles), now],
+  posting: ReversalPosting & { paymentId: number; seenTransactionId: number | null; named: NamedMoney },
+): Promise<PostedReversal> {
+  const { paymentId, seenTransactionId, named, reversal, titles, now } = posting;
+  return posted(
+    await db.sql<PostedRow>(
+      `SELECT outcome, debited, remainder
+       FROM reverse_reported($1::int, $2::int, $3, $4, $5, $6, $7::bigint, $8::jsonb, $9::timestamptz)`,
+      [
+        ...[paymentId, seenTransactionId, named.externalId, named.chargeId],
+        ...[reversal.reversalId, reversal.kind, reversal.amountKopeks, JSON.stringify(titles), now],
+      ],
+    ),
   );
-  return { outcome: row!.outcome, debitedKopeks: Number(row!.debited), remainderKopeks: Number(row!.remainder) };
 }
+
+/** Applies one reversal of other money, in one statement. @param chargeId the money; null = it cannot be told which it is */
+export async function postOtherReversal(
+  db: Db,
+  posting: ReversalPosting & { payment: CasePayment; chargeId: string | null; currency: string | null; details: object },
+): Promise<PostedReversal> {
+  const { payment, chargeId, reversal, currency, details, titles, now } = posting;
+  return posted(
+    await db.sql<PostedRow>(
+      `SELECT outcome, debited, remainder
+       FROM return_charge($1, $2, $3::int, $4::int, $5, $6, $7::bigint, $8, $9::jsonb, $10::jsonb, $11::timestamptz)`,
+      [
+        ...[payment.method, chargeId, payment.id, payment.userId, reversal.reversalId, reversal.kind, reversal.amountKopeks],
+        ...[currency, JSON.stringify(details), JSON.stringify(titles), now],
+      ],
+    ),
+  );
+}
+
+type PostedRow = { outcome: ReversalOutcome; debited: bigint; remainder: bigint };
+
+const posted = ([row]: readonly PostedRow[]): PostedReversal => ({
+  outcome: row!.outcome,
+  debitedKopeks: Number(row!.debited),
+  remainderKopeks: Number(row!.remainder),
+});
 
 const PAYER = columns('User', ['balanceKopeks', 'messengerId', 'language']);
 

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../core/clock.ts';
 import { hexToken, type Random } from '../../core/random.ts';
 import type { TextKey } from '../messaging/texts.ts';
-import type { PaymentProvider, ProviderPaymentState } from './ports.ts';
+import type { PaymentProvider } from './ports.ts';
 import type { Payment } from './types.ts';
 
 /** How long a payment is shown as waiting, may be checked, and waits at all (spec 03 sections 4.1 and 11, H15). */
@@ -28,48 +28,6 @@ export function isMadeByCase({ externalId, orderId }: Pick<Payment, 'externalId'
 /** The URL if it is a web address, else null: clients get no other (spec 03 section 4.1). */
 export function webUrl(url: string | null): string | null {
   return url !== null && /^https?:\/\//i.test(url) ? url : null;
-}
-
-/** `credit` = move the money now. `second_payment` and later ones are cases for an administrator. */
-export type StateVerdict =
-  | 'credit'
-  | 'already_credited'
-  | 'pending'
-  | 'failed'
-  | 'refunded'
-  | 'amount_mismatch'
-  | 'blocked'
-  | 'test_payment'
-  | 'second_payment'
-  | 'other_merchant'
-  | 'order_mismatch';
-
-/**
- * What a state that the provider confirmed means for a payment (spec 03 sections 2.2 and 11; spec 03a sections 0.2 and 0.4). Money is credited for
- * at least the amount of the record in its currency, whatever its outcome so far, except a reversal: a success after a failure or after the
- * 24 hours still counts (spec 03 H15), a failure after the credit changes nothing.
- */
-export function classifyState(payment: Payment, state: ProviderPaymentState): StateVerdict {
-  if (state.orderId !== null && state.orderId !== payment.orderId) return 'order_mismatch';
-  const isOtherInvoice = payment.externalId !== null && payment.externalId !== state.externalId;
-  if (payment.transactionId !== null) {
-    const isOtherCharge = payment.chargeId !== null && state.chargeId != null && payment.chargeId !== state.chargeId;
-    return state.outcome === 'paid' && (isOtherInvoice || isOtherCharge) ? 'second_payment' : 'already_credited';
-  }
-  if (isOtherInvoice) return 'order_mismatch';
-  if (payment.merchantId !== null && state.merchantId != null && payment.merchantId !== state.merchantId) return 'other_merchant';
-  if (payment.outcome === 'refunded') return 'refunded';
-  if (state.outcome === 'underpaid') return 'amount_mismatch';
-  if (state.outcome !== 'paid') return state.outcome;
-  if (isReversedWhole(state)) return 'failed';
-  if (state.isTest) return 'test_payment';
-  return state.amountKopeks >= payment.amountKopeks && state.currency === payment.currency ? 'credit' : 'amount_mismatch';
-}
-
-/** Money that was given back before it was credited is not credited. */
-function isReversedWhole({ amountKopeks, reversals = [] }: ProviderPaymentState): boolean {
-  const reversed = reversals.reduce((sum, reversal) => sum + (reversal.amountKopeks ?? amountKopeks), 0);
-  return reversed > 0 && reversed >= amountKopeks;
 }
 
 /** Whether the user may ask the provider about the payment now (spec 03 section 4.1). */

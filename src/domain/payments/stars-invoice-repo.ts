@@ -99,6 +99,8 @@ export async function findStarsInvoice(db: Db, payload: string, { lock }: { lock
 /** A charge of the messenger with the ledger row that it became. */
 export interface StarsCharge {
   chargeId: string;
+  /** What the stars were worth when they were paid: a refund takes back as much. */
+  amountKopeks: number;
   transactionId: number;
   update: object;
 }
@@ -106,9 +108,9 @@ export interface StarsCharge {
 /** Marks an invoice paid by a charge, in the transaction that posts the money. */
 export async function markStarsInvoicePaid(db: Db, invoiceId: number, charge: StarsCharge, now: Date): Promise<void> {
   await db.sql(
-    `UPDATE payments SET external_id = $2, is_paid = true, paid_at = $3::timestamptz, outcome = 'paid', status = 'paid',
-       transaction_id = $4::int, callback_payload = $5::jsonb, updated_at = $3::timestamptz
+    `UPDATE payments SET external_id = $2, charge_id = $2, is_paid = true, paid_at = $3::timestamptz, outcome = 'paid', status = 'paid',
+       transaction_id = $4::int, callback_payload = $5::jsonb, amount_kopeks = $6::bigint, updated_at = $3::timestamptz
      WHERE id = $1::int AND transaction_id IS NULL RETURNING id`,
-    [invoiceId, charge.chargeId, now, charge.transactionId, JSON.stringify(charge.update)],
+    [invoiceId, charge.chargeId, now, charge.transactionId, JSON.stringify(charge.update), charge.amountKopeks],
   );
 }

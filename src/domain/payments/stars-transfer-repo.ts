@@ -27,6 +27,9 @@ export async function findKnownTransfers(db: Db, movements: readonly ListedMovem
      UNION ALL
      SELECT 'refund', reversal_id FROM payment_reversals WHERE method = 'messenger_stars' AND reversal_id = ANY($2::text[])
      UNION ALL
+     SELECT 'refund', reference FROM payment_cases
+     WHERE kind = 'reversal_unknown' AND method = 'messenger_stars' AND reference = ANY($2::text[])
+     UNION ALL
      SELECT 'payload', order_id FROM payments WHERE method = 'messenger_stars' AND order_id = ANY($3::text[])`,
     [
       movements.map(({ eventKey }) => eventKey),

@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { isAppError } from '../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { requireUser } from '../identity/require-user.ts';
@@ -136,6 +136,7 @@ async function openTopup(app: App, prepared: PreparedTopup): Promise<Topup> {
   try {
     return { paymentId, paymentUrl: await requestInvoice(app, invoice), amountKopeks: request.amountKopeks };
   } catch (error) {
+    rethrowUnavailable(error);
     throw isAppError(error) ? error : invoiceRefusal(method, error);
   }
 }

@@ -96,10 +96,12 @@ export type CaseKind =
   | 'test_payment'
   /** Stopped by the provider's own checks. */
   | 'blocked'
-  /** A reversal of a payment that is not known here. */
+  /** A reversal of a payment that is not known here, or of money that is not the credit of the payment that it names (spec 10 M1). */
   | 'reversal_unknown'
   /** Part of a reversal that the balance did not cover. */
-  | 'reversal_remainder';
+  | 'reversal_remainder'
+  /** Paid at a price that a discount had lowered which was used up meanwhile; where the buyer has an account, the money is on its balance. */
+  | 'offer_gone';
 
 /** A case as administrators see it. Amounts are kopeks, times UTC. */
 export type PaymentCase = Pick<

@@ -100,6 +100,21 @@ export function quoteTrafficChange(input: {
 }
 
 /**
+ * The same in the mini-app (spec 02 section 12.2, spec 10 X1): the difference of the two monthly prices, each after the percentage, for the
+ * whole days left, at least one; at least 100 kopeks where the new one is more expensive. The floor of a month is the cabinet's.
+ */
+export function quoteMiniappTrafficChange(input: Parameters<typeof quoteTrafficChange>[0]): AddOnQuote {
+  const { oldPackageKopeks, newPackageKopeks, user, settings } = input;
+  const discountPercent = addOnPercent(user.primaryPromoGroup, 'traffic', null, settings);
+  const days = Math.max(1, wholeDaysLeft(input.endDate, input.now));
+  const priceOf = (difference: number) =>
+    difference > 0 ? Math.max(MIN_ADDON_PRICE_KOPEKS, floorDivide(difference * days, MONTH_DAYS)) : 0;
+  const originalKopeks = priceOf(newPackageKopeks - oldPackageKopeks);
+  const finalKopeks = priceOf(applyPercent(newPackageKopeks, discountPercent) - applyPercent(oldPackageKopeks, discountPercent));
+  return { days, discountPercent, originalKopeks, finalKopeks, discountKopeks: originalKopeks - finalKopeks };
+}
+
+/**
  * Price of one added server (spec 02 section 5.13): the discounted monthly price, prorated to the end date.
  * @param monthlyKopeks kopeks per 30 days
  */

@@ -16,11 +16,11 @@ export interface FoundPanelUser {
  * Only a definite absence or another messenger id unlinks; a panel that does not answer throws and changes nothing.
  * An e-mail that is unconfirmed or not of the panel's form is not looked up (`panelEmailOf`).
  */
-export async function findPanelUser(app: App, owner: PushTarget['user']): Promise<FoundPanelUser | null> {
+export async function findPanelUser(app: App, { user: owner, vpnpanelShortUuid }: PushTarget): Promise<FoundPanelUser | null> {
   const { panel } = app.ports;
   if (owner.vpnpanelUuid !== null) {
     const { id, vpnpanelUuid: panelUuid } = owner;
-    const linked = await panel.findByUuid(panelUuid);
+    const linked = await findLinked(app, panelUuid, vpnpanelShortUuid);
     if (linked !== null && (isLinkageValid(linked, owner.messengerId) || (await isTransferred(app, linked)))) {
       return { user: linked, isAdopted: false };
     }
@@ -43,6 +43,19 @@ export async function findPanelUser(app: App, owner: PushTarget['user']): Promis
     if (found !== null && (await mayAdopt(app, owner, found))) return { user: found, isAdopted: true };
   }
   return null;
+}
+
+/**
+ * The panel user of the stored handle. A panel that was replaced by another version has given its users other handles; a user keeps the last
+ * part of its link (spec 10 V1).
+ */
+async function findLinked(app: App, panelUuid: string, shortUuid: string | null): Promise<PanelUser | null> {
+  try {
+    return await app.ports.panel.findByUuid(panelUuid);
+  } catch (error) {
+    if (!isPanelError(error) || !error.isOtherGeneration) throw error;
+    return shortUuid ? app.ports.panel.findByShortUuid(shortUuid) : null;
+  }
 }
 
 /** For an address that the panel calls malformed there is no panel user; another refusal, e.g. of the credentials, does not show that. */

@@ -22,6 +22,11 @@ export class PanelError extends Error {
   readonly errorCode: string | null;
   /** HTTP status of the answer; null when there was none. */
   readonly status: number | null;
+  /**
+   * The handle is of the panel's other generation: the panel was replaced in place, and the user has to be found anew (spec 10 V1). Of kind
+   * `unavailable`, because it says nothing about the user.
+   */
+  readonly isOtherGeneration: boolean;
   /** The panel refused the API key: of kind `unavailable`, because the calls succeed again with a corrected key (08 P12). */
   readonly isKeyRefused: boolean;
 
@@ -29,13 +34,14 @@ export class PanelError extends Error {
   constructor(
     kind: PanelErrorKind,
     message: string,
-    options: { errorCode?: string | null; status?: number | null; cause?: unknown } = {},
+    options: { errorCode?: string | null; status?: number | null; isOtherGeneration?: boolean; cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
     this.name = 'PanelError';
     this.kind = kind;
     this.errorCode = options.errorCode ?? null;
     this.status = options.status ?? null;
+    this.isOtherGeneration = options.isOtherGeneration ?? false;
     this.isKeyRefused = this.status === 401 || this.status === 403;
   }
 }
@@ -44,6 +50,9 @@ export class PanelError extends Error {
 export function isPanelError(error: unknown): error is PanelError {
   return error instanceof Error && error.name === 'PanelError' && 'kind' in error;
 }
+
+/** How the panel names users: up to version 2 by uuid, from version 3 on by number. */
+export type PanelGeneration = 'uuid' | 'number';
 
 /** `LIMITED` = traffic limit reached, `EXPIRED` = past `expireAt`; both are set by the panel. */
 export type PanelUserStatus = 'ACTIVE' | 'DISABLED' | 'LIMITED' | 'EXPIRED';
@@ -231,7 +240,7 @@ export interface PanelNodeUsage {
   username: string | null;
   nodeUuid: string;
   totalBytes: number;
-  /** As the panel writes it: a day, or a moment of it, in UTC. */
+  /** `YYYY-MM-DD` in UTC. */
   date: string;
 }
 
@@ -312,7 +321,14 @@ export interface VpnPanelPort {
   /** As the panel writes it, e.g. `3.3.2`; null when it does not tell. */
   readVersion(): Promise<string | null>;
 
+  /** Whether the panel knows users by uuid (version 2) or by number (version 3). @throws PanelError */
+  readGeneration(): Promise<PanelGeneration>;
+  /** The panel says that it was started: its version is read again before it is used. */
+  forgetVersion(): void;
+
   findByUuid(uuid: string): Promise<PanelUser | null>;
+  /** By the last part of its subscription link, which stays when the panel is replaced by another version. */
+  findByShortUuid(shortUuid: string): Promise<PanelUser | null>;
   /** Of several users of one messenger id: the latest `expireAt`, then `ACTIVE` (spec 06 section 10). */
   findByMessengerId(messengerId: number): Promise<PanelUser | null>;
   findByEmail(email: string): Promise<PanelUser | null>;

@@ -79,6 +79,7 @@ export async function tryPush(app: App, subscriptionId: number, signal?: AbortSi
     if (error instanceof LeaseLost) {
       return { outcome: await afterLostLease(app, subscriptionId, error.panelUser), error: null };
     }
+    // Any failure: it is recorded with the push, which is repeated, and its lease ends.
     return { outcome: await recordFailure(app, push, error), error };
   }
 }
@@ -185,7 +186,7 @@ async function applyToPanel(
   extend: (panelUser: PanelUser | null) => Promise<void>,
 ): Promise<PanelUser | null> {
   const { panel } = app.ports;
-  const found = await findPanelUser(app, target.user);
+  const found = await findPanelUser(app, target);
   if (!found && stateWithoutUser(target, app.clock.now()).status === 'DISABLED') return null;
   await extend(null);
   const wanted = presentState(target, app.clock.now()).status;

@@ -1,7 +1,10 @@
 import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
 import { endOutage, outageReasonOf, readOutage, recordOutage } from './panel-outage.ts';
+import { isPanelError } from './ports.ts';
 import { MAX_PUSH_ATTEMPTS, tryPush } from './push-subscription.ts';
-import { listOverduePushes, listWaitingPushes } from './repo.ts';
+import { listOfOtherGeneration, listOverduePushes, listWaitingPushes } from './repo.ts';
+import { requestProvisioning } from './request-provisioning.ts';
 
 /** Pending for longer than this without a live lease: its job was lost or waits for a late retry. */
 const PENDING_MINUTES = 2;
@@ -24,7 +27,25 @@ export async function reconcileProvisioning(app: App): Promise<number> {
   });
   await sendPushes(app, overdue);
   if (overdue.length > 0) app.log.info({ count: overdue.length }, 'provisioning: overdue pushes sent again');
+  await linkAgain(app);
   return overdue.length;
+}
+
+/**
+ * Requests pushes of users whose handle is of the panel's other generation: the panel was replaced in place, and a push finds the user
+ * anew (spec 10 V1).
+ */
+async function linkAgain(app: App): Promise<void> {
+  const generation = await app.ports.panel.readGeneration().catch((error: unknown) => {
+    if (isPanelError(error)) return null;
+    throw error;
+  });
+  if (generation === null) return;
+  const subscriptions = await listOfOtherGeneration(app.db, generation, BATCH);
+  for (const id of subscriptions) await inTransaction(app, (t) => requestProvisioning(t, id));
+  if (subscriptions.length > 0) {
+    app.log.info({ count: subscriptions.length, generation }, 'provisioning: the panel was replaced by another version');
+  }
 }
 
 /** A key can be good for reading alone, therefore a waiting push is tried as well. */

@@ -2,10 +2,19 @@ import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import { clearPanelUser, savePanelUser } from '../identity/panel-account.ts';
 import { clearPanelLink } from '../subscription-state/panel-values.ts';
-import type { PanelUser } from './ports.ts';
+import type { PanelGeneration, PanelUser } from './ports.ts';
 
 const PUSHED = columns('Subscription', [
-  ...(['status', 'isTrial', 'endDate', 'trafficLimitGb', 'deviceLimit', 'connectedSquads', 'tariffId'] as const),
+  ...([
+    'status',
+    'isTrial',
+    'endDate',
+    'trafficLimitGb',
+    'deviceLimit',
+    'connectedSquads',
+    'tariffId',
+    'vpnpanelShortUuid',
+  ] as const),
 ]);
 const OWNER = columns('User', [
   ...(['id', 'messengerId', 'username', 'firstName', 'lastName', 'email', 'emailVerified', 'vpnpanelUuid'] as const),
@@ -166,4 +175,21 @@ export function findStaleExternalSquads(db: Db, keyPrefix: string, tariffId: num
      WHERE t.external_squad_uuid IS NOT NULL AND ($2::int IS NULL OR t.id = $2::int) ORDER BY t.id LIMIT 100`,
     [keyPrefix, tariffId],
   );
+}
+
+/** The range of the handles of users that the panel knows by number (`integrations/vpnpanel/panel-generation.ts`). */
+const NUMBERS = ['00000000-0000-8000-8000-000000000000', '00000000-0000-8000-8000-ffffffffffff'];
+
+/** Subscriptions in step whose user is linked by a handle of the other generation. */
+export async function listOfOtherGeneration(db: Db, generation: PanelGeneration, limit: number): Promise<number[]> {
+  const isOther =
+    generation === 'uuid'
+      ? 'u.vpnpanel_uuid BETWEEN $1::uuid AND $2::uuid'
+      : '(u.vpnpanel_uuid < $1::uuid OR u.vpnpanel_uuid > $2::uuid)';
+  const rows = await db.sql<{ id: number }>(
+    `SELECT s.id FROM users u JOIN subscriptions s ON s.user_id = u.id
+     WHERE ${isOther} AND s.provision_state = 'synced' ORDER BY s.id LIMIT $3::int`,
+    [...NUMBERS, limit],
+  );
+  return rows.map((row) => row.id);
 }

@@ -28,16 +28,23 @@ export async function lockBoth(db: Db, ids: readonly [number, number]): Promise<
   await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) ORDER BY id FOR NO KEY UPDATE', [ids]);
 }
 
+/** What the reward of a payment depends on besides the settings. */
+interface AccrualState {
+  isAccrued: boolean;
+  hasMadeFirstTopup: boolean;
+  commissionsPaid: number;
+  /** What went back of the payment. */
+  reversedKopeks: number;
+}
+
 /** The state that a reward depends on; read under the locks. */
-export async function findAccrualState(
-  db: Db,
-  payment: SourcePayment,
-): Promise<{ isAccrued: boolean; hasMadeFirstTopup: boolean; commissionsPaid: number }> {
-  const [row] = await db.sql<{ isAccrued: boolean; hasMadeFirstTopup: boolean; commissionsPaid: number }>(
+export async function findAccrualState(db: Db, payment: SourcePayment): Promise<AccrualState> {
+  const [row] = await db.sql<AccrualState>(
     `SELECT EXISTS (SELECT 1 FROM referral_earnings WHERE referral_transaction_id = $1::int) AS is_accrued,
        (SELECT has_made_first_topup FROM users WHERE id = $2::int) AS has_made_first_topup,
        (SELECT count(*)::int FROM referral_earnings WHERE user_id = $3::int AND referral_id = $2::int
-          AND reason = 'referral_commission_topup') AS commissions_paid`,
+          AND reason = 'referral_commission_topup') AS commissions_paid,
+       reversed_of_transaction($1::int) AS reversed_kopeks`,
     [payment.transactionId, payment.referralId, payment.referrerId],
   );
   return row!;

@@ -17,6 +17,7 @@ import {
 import { REFERRAL_BONUS, REFERRAL_BONUS_NOTICE } from './events.ts';
 import { findReferralUser } from './repo.ts';
 import { type AccrualPlan, effectiveCommissionPercent, planAccrual } from './rules.ts';
+import { payDebt, recordBonus, reverseRewards } from './take-back-rewards.ts';
 import type { ReferralUser } from './types.ts';
 
 /**
@@ -40,7 +41,8 @@ async function accrue(t: App, payment: SourcePayment): Promise<void> {
     throw new Error(`the referrer of transaction ${payment.transactionId} has changed`);
   }
   const state = await findAccrualState(t.db, payment);
-  if (state.isAccrued) return;
+  // What went back as a whole earns nothing; a part of it is taken back at once (spec 10 M4).
+  if (state.isAccrued || state.reversedKopeks >= payment.amountKopeks) return;
   const percent = effectiveCommissionPercent(referrer.commissionPercent, t.settings.get('REFERRAL_COMMISSION_PERCENT'));
   const plan = planAccrual({
     ...state,
@@ -56,15 +58,23 @@ async function accrue(t: App, payment: SourcePayment): Promise<void> {
       throw new Error('a first top-up was recorded under the lock of its user');
     await deletePendingEarning(t.db, payment);
   }
-  await payReferral(t, plan, referral, referrer);
+  await payReferral(t, payment, plan, referral, referrer);
   await payReferrer(t, payment, plan, { referral, referrer, percent });
+  if (state.reversedKopeks > 0) await reverseRewards(t, payment.transactionId);
 }
 
 /** The bonus of a referral is not an earning of a referrer: it has no row in `referral_earnings`. */
-async function payReferral(t: App, plan: AccrualPlan, referral: ReferralUser, referrer: ReferralUser): Promise<void> {
+async function payReferral(
+  t: App,
+  payment: SourcePayment,
+  plan: AccrualPlan,
+  referral: ReferralUser,
+  referrer: ReferralUser,
+): Promise<void> {
   const kopeks = plan.referralKopeks;
   if (kopeks === 0 || referral.status === 'deleted') return;
-  await credit(t, referral.id, kopeks, text(referral.language, 'partners.transaction_first_topup'));
+  const bonusId = await credit(t, referral.id, kopeks, text(referral.language, 'partners.transaction_first_topup'));
+  await recordBonus(t.db, bonusId, payment.transactionId);
   await announce(t, referral, { kopeks, name: fullName(referrer), messageKey: 'partners.message_first_topup' });
 }
 
@@ -80,6 +90,7 @@ async function payReferrer(
   const key: TextKey = plan.isFirstTopup ? 'partners.transaction_inviter' : 'partners.transaction_commission';
   await credit(t, referrer.id, kopeks, text(referrer.language, key, { referral_name: name, percent }));
   await insertEarning(t.db, payment, { amountKopeks: kopeks, reason: plan.reason, now: t.clock.now() });
+  await payDebt(t, referrer.id, kopeks);
   await announce(t, referrer, {
     kopeks,
     name,
@@ -87,8 +98,9 @@ async function payReferrer(
   });
 }
 
-async function credit(t: App, userId: number, amountKopeks: number, description: string): Promise<void> {
-  const { outcome } = await postMovement(t, {
+/** @returns the id of the movement */
+async function credit(t: App, userId: number, amountKopeks: number, description: string): Promise<number> {
+  const posting = await postMovement(t, {
     userId,
     type: 'referral_reward',
     amountKopeks,
@@ -96,7 +108,8 @@ async function credit(t: App, userId: number, amountKopeks: number, description:
     paymentMethod: null,
     description,
   });
-  if (outcome !== 'posted') throw new Error(`a referral reward was ${outcome}`);
+  if (posting.outcome !== 'posted') throw new Error(`a referral reward was ${posting.outcome}`);
+  return posting.transactionId;
 }
 
 async function announce(

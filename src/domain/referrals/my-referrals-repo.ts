@@ -1,24 +1,29 @@
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import { countActiveReferralsOf } from './stats/active-sql.ts';
+import { earnedAfter, RESERVED } from './withdrawals/sums-repo.ts';
 
 /** What the referral page of a user starts from; kopeks. */
 export interface MyCounters {
   referralCode: string;
   commissionPercent: number | null;
+  /** With what pending withdrawal requests hold. */
   balanceKopeks: number;
   totalReferrals: number;
   activeReferrals: number;
   totalEarningsKopeks: number;
+  /** Of these, what cannot be withdrawn yet. */
+  maturingKopeks: number;
   /** Of requests that were approved or completed. */
   withdrawnKopeks: number;
   /** Of pending requests. */
   pendingKopeks: number;
 }
 
-export async function findMyCounters(db: Db, userId: number, now: Date): Promise<MyCounters | null> {
+export async function findMyCounters(db: Db, userId: number, now: Date, maturedBefore: Date | null): Promise<MyCounters | null> {
   const [row] = await db.sql<MyCounters>(
-    `SELECT u.referral_code, u.referral_commission_percent::float8 AS commission_percent, u.balance_kopeks,
+    `SELECT u.referral_code, u.referral_commission_percent::float8 AS commission_percent, (u.balance_kopeks + ${RESERVED})::bigint AS balance_kopeks,
+       ${earnedAfter('$3')} AS maturing_kopeks,
        coalesce(f.referrals, 0) AS total_referrals, ${countActiveReferralsOf('u.id', '$2')} AS active_referrals,
        coalesce(f.earned_kopeks, 0) AS total_earnings_kopeks, w.withdrawn AS withdrawn_kopeks, w.pending AS pending_kopeks
      FROM users u LEFT JOIN referrer_stats f ON f.user_id = u.id
@@ -27,7 +32,7 @@ export async function findMyCounters(db: Db, userId: number, now: Date): Promise
          coalesce(sum(q.amount_kopeks) FILTER (WHERE q.status = 'pending'), 0)::bigint AS pending
        FROM withdrawal_requests q WHERE q.user_id = u.id) w
      WHERE u.id = $1::int`,
-    [userId, now],
+    [userId, now, maturedBefore],
   );
   return row ?? null;
 }

@@ -5,6 +5,7 @@ import { userNotFound } from '../identity/errors.ts';
 import { definitionOf } from '../settings/catalogue/catalogue.ts';
 import { findMyCounters, listEarnings, listReferrals, type MyEarning, type MyReferral } from './my-referrals-repo.ts';
 import { availableAmounts } from './withdrawals/rules.ts';
+import { maturedBefore } from './withdrawals/terms.ts';
 
 /** The referral page of a user (spec 04 section 2); kopeks. */
 export interface MyReferralInfo {
@@ -25,11 +26,12 @@ export interface MyReferralInfo {
 
 /** Links and counters of the user's referral page (spec 04 section 2). @throws AppError 404 when the account has been deleted */
 export async function readMyReferralInfo(app: App, actor: UserActor): Promise<MyReferralInfo> {
-  const found = await findMyCounters(app.db, actor.userId, app.clock.now());
+  const found = await findMyCounters(app.db, actor.userId, app.clock.now(), maturedBefore(app));
   if (!found) throw userNotFound();
-  const { pendingKopeks, balanceKopeks, ...counters } = found;
+  const { pendingKopeks, balanceKopeks, maturingKopeks, ...counters } = found;
   const { withdrawnKopeks, totalEarningsKopeks: earnedKopeks } = counters;
-  const { availableReferralKopeks } = availableAmounts({ balanceKopeks, earnedKopeks, withdrawnKopeks, pendingKopeks }, true);
+  const sums = { balanceKopeks, earnedKopeks, maturingKopeks, withdrawnKopeks, pendingKopeks };
+  const { availableReferralKopeks } = availableAmounts(sums, true);
   return {
     ...counters,
     ...referralLinks(app, counters.referralCode),

@@ -26,6 +26,7 @@ export async function registerReferralAtSignIn(app: App, userId: number, referra
     if (referrerId === null) return;
     await inTransaction(app, (t) => attributeReferral(t, { referrerId, referralId: userId }));
   } catch (error) {
+    // Any failure: a sign-in does not fail for its referral; the next one repeats it.
     app.log.warn({ err: error, userId }, 'a referral could not be registered');
   }
 }

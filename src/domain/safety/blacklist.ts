@@ -73,5 +73,6 @@ function requestRefresh(app: App): void {
   };
   app.cache
     .read('blacklist-asked', REQUEST_INTERVAL_MS, send)
+    // Any failure: the next request sends the job.
     .catch((error: unknown) => app.log.warn({ err: error }, 'the job that refreshes the blacklist could not be sent'));
 }

@@ -50,6 +50,7 @@ export async function createChannel(app: App, _actor: AdminActor, draft: Channel
     await forgetRequiredChannels(t);
     t.audit?.record({ resourceId: channel.id, before: null, after: channel });
     return channel;
+    // Any failure: only a violated key becomes another error.
   }).catch(refuseTakenId);
 }
 
@@ -60,6 +61,7 @@ export async function createChannel(app: App, _actor: AdminActor, draft: Channel
  */
 export async function updateChannel(app: App, _actor: AdminActor, id: number, update: ChannelUpdate): Promise<Channel> {
   const changes = checkFields(app, update);
+  // Any failure: only a violated key becomes another error.
   return changeChannel(app, id, () => changes).catch(refuseTakenId);
 }
 

@@ -39,6 +39,7 @@ export async function readMembership(
       return { member };
     });
   } catch (error) {
+    // Any failure: the caller decides by what is stored; what was read is kept by the next reading.
     app.log.warn({ err: error, channelId }, 'the membership of a required channel could not be read');
     return { failure: error instanceof MessengerError ? error.failure.kind : 'unavailable' };
   }

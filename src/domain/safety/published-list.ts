@@ -68,6 +68,7 @@ export async function refreshPublishedList<T>(app: App, list: PublishedList<T>):
     });
     app.log.info({ entries, list: list.name }, 'a published list was refreshed');
   } catch (error) {
+    // Any failure: the old list stays, and the next try has its time.
     const failures = (state.triedUrl === list.url ? state.failures : 0) + 1;
     const nextTryAt = addMs(now, pauseAfter(failures)).toISOString();
     await writeState(app.db, list.stateKey, { ...state, failures, triedUrl: list.url, nextTryAt });

@@ -39,6 +39,17 @@ export async function awaitPush(app: App, subscriptionId: number): Promise<Pushe
   return push;
 }
 
+/** The answer of a sale with the link of its subscription, if it had none and the panel gives it in time (spec 08 P14, spec 10 V4). */
+export async function withPushedLink<T extends { subscription: { id: number; subscriptionUrl: string | null } }>(
+  app: App,
+  answer: T,
+): Promise<T> {
+  if (answer.subscription.subscriptionUrl) return answer;
+  const pushed = await awaitPush(app, answer.subscription.id);
+  if (!pushed?.subscriptionUrl) return answer;
+  return { ...answer, subscription: { ...answer.subscription, subscriptionUrl: pushed.subscriptionUrl } };
+}
+
 const isUnderWay = (push: PushedLink) => push.provisionState === 'pending' && push.provisionAttempts === 0;
 
 async function read(app: App, subscriptionId: number): Promise<PushedLink | null> {

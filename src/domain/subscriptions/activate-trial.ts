@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import { awaitPush } from '../subscription-state/await-push.ts';
+import { withPushedLink } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
 import { completeSale } from './purchase/complete-sale.ts';
@@ -49,9 +49,7 @@ export async function activateTrial(
     (t, claim) => openSale(t, actor.userId, { servers: 'always' }, claim),
     (t, start) => startTrialFrom(t, start, refusal),
   );
-  const pushed = await awaitPush(app, trial.subscription.id);
-  if (!pushed?.subscriptionUrl) return trial;
-  return { ...trial, subscription: { ...trial.subscription, subscriptionUrl: pushed.subscriptionUrl } };
+  return withPushedLink(app, trial);
 }
 
 async function startTrialFrom(t: App, start: SaleStart | null, refusal: InsufficientFundsRefusal): Promise<ActivatedTrial> {

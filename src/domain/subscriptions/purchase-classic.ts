@@ -8,6 +8,7 @@ import { text } from '../messaging/texts.ts';
 import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricePart } from '../pricing/types.ts';
+import { withPushedLink } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
 import { completeSale } from './purchase/complete-sale.ts';
@@ -94,7 +95,7 @@ export async function purchaseClassic(
 ): Promise<PurchasedClassic> {
   const { selection, quote, idempotencyKey: key } = order;
   const given = await readGivenQuote(app, quote);
-  return keepCartOnRefusal(app, actor.userId, () =>
+  const purchased = await keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
@@ -103,6 +104,7 @@ export async function purchaseClassic(
       (t, start) => sellClassic(t, start, selection, given),
     ),
   );
+  return withPushedLink(app, purchased);
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */

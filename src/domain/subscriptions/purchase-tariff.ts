@@ -10,6 +10,7 @@ import { text } from '../messaging/texts.ts';
 import { discountLabel, periodLabel } from '../pricing/labels.ts';
 import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricingSettings } from '../pricing/types.ts';
+import { withPushedLink } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { tariffNotOffered, tariffsModeOff } from './errors.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
@@ -59,7 +60,7 @@ export interface PurchasedTariff {
 
 /**
  * Buys a tariff from the balance, once per idempotency key (spec 02 section 5.10). An order that the balance does not cover is saved as
- * the cart.
+ * the cart. The answer to a first purchase, a repeated one too, has the link if the panel gave it in time (spec 10 V4).
  * @param options.keepsCart false = such an order is not saved (the mini-app, spec 02 section 12.2)
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
  * traffic_unavailable, no_servers | 404 | 402 insufficient_funds | those of `requireQuoted`
@@ -72,7 +73,7 @@ export async function purchaseTariff(
 ): Promise<PurchasedTariff> {
   const { quote, idempotencyKey, ...input } = order;
   const given = await readGivenQuote(app, quote);
-  return keepCartOnRefusal(app, actor.userId, () =>
+  const purchased = await keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
@@ -81,6 +82,7 @@ export async function purchaseTariff(
       (t, start) => sellTariff(t, start, input, { ...options, given }),
     ),
   );
+  return withPushedLink(app, purchased);
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */

@@ -20,6 +20,7 @@ export async function keepCartOnRefusal<T>(app: App, userId: number, purchase: (
       try {
         await put(app, cartKey(userId), error.cart, app.settings.get('CART_TTL_SECONDS'));
       } catch (failure) {
+        // Any failure: the refusal of the purchase is the answer.
         app.log.warn({ err: failure, userId }, 'a cart could not be saved');
       }
     }

@@ -4,7 +4,7 @@ import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import { type AddOnQuote, quoteTrafficChange } from '../pricing/addons.ts';
+import { type AddOnQuote, quoteMiniappTrafficChange, quoteTrafficChange } from '../pricing/addons.ts';
 import { isTrafficFixed } from '../pricing/classic-price.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
@@ -13,6 +13,7 @@ import { insufficientFundsForTrafficSwitch } from './purchase/insufficient-funds
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import type { SaleStart } from './purchase/types.ts';
 import { actualStatus } from './rules/status.ts';
+import { reducedLimit } from './rules/traffic-purchases.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
@@ -21,9 +22,10 @@ export interface TrafficSwitchOrder {
   gb: number;
 }
 
-/** What the mini-app lets its users do besides (spec 02 section 12.2). */
+/** Where the switch is made; the rules of the two areas differ (spec 02 sections 5.4 and 12.2). */
 export interface TrafficSwitchOptions {
-  allowsTrial?: boolean;
+  /** Trials may switch, bought traffic stays on top of the new package, and the price is for the days left (spec 10 X1). */
+  isMiniapp?: boolean;
 }
 
 /** A switch that was made; GB (0 = unlimited), kopeks. */
@@ -40,8 +42,8 @@ export interface SwitchedTraffic {
 
 /**
  * Replaces the traffic of a classic subscription with another package of the global list, once per idempotency key (spec 02 section 5.4).
- * A more expensive one costs the difference for the rest of the time, a cheaper one is free; bought packages are deleted. Tariff
- * subscriptions are refused: their traffic has a price of its own (H4).
+ * A more expensive one costs the difference for the rest of the time, a cheaper one is free; bought packages are deleted, except in the
+ * mini-app. Tariff subscriptions are refused: their traffic has a price of its own (H4).
  * @throws AppError 403 restricted, trial | 404 | 400 | 402 'Insufficient balance. Need {x} RUB'
  */
 export function switchTraffic(
@@ -64,22 +66,23 @@ async function sellSwitch(
   t: App,
   opened: SaleStart | null,
   gb: number,
-  { allowsTrial = false }: TrafficSwitchOptions,
+  { isMiniapp = false }: TrafficSwitchOptions,
 ): Promise<SwitchedTraffic> {
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
-  if (subscription.isTrial && !allowsTrial) {
+  if (subscription.isTrial && !isMiniapp) {
     throw refuse('paid_subscription_required', 403, 'Traffic management is only available for paid subscriptions');
   }
-  const quote = quoteSwitch(t, start, subscription, gb);
+  const quote = quoteSwitch(t, start, subscription, gb, isMiniapp);
+  const newTrafficGb = isMiniapp && gb > 0 ? gb + subscription.purchasedTrafficGb : gb;
   const sale = await completeSale(t, start, {
     ...ADD_ON,
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
     product: 'traffic',
     skipsFreeRow: true,
-    changes: { trafficLimitGb: gb, purchasedTrafficGb: 0, trafficResetAt: null },
-    dropsPurchases: true,
+    changes: { trafficLimitGb: newTrafficGb, ...(isMiniapp ? {} : { purchasedTrafficGb: 0, trafficResetAt: null }) },
+    dropsPurchases: !isMiniapp,
     endsCarts: ['add_traffic'],
     description: text(buyer.language, 'subscriptions.transaction_traffic_switch', { traffic: trafficLabel(gb, buyer.language) }),
     refusal: () => insufficientFundsForTrafficSwitch(quote.finalKopeks),
@@ -87,15 +90,14 @@ async function sellSwitch(
   return {
     message: text(buyer.language, 'subscriptions.traffic_switched', { traffic: trafficLabel(gb, buyer.language) }),
     oldTrafficGb: subscription.trafficLimitGb,
-    newTrafficGb: gb,
+    newTrafficGb,
     chargedKopeks: quote.finalKopeks,
     balanceKopeks: sale.balanceKopeks,
     balanceLabel: formatPrice(sale.balanceKopeks, t.settings.get('PRICE_ROUNDING_ENABLED')),
   };
 }
 
-/** A limit that is no package of the list counts as the part of it that was paid for: the next package below, never as nothing (spec 02 H4). */
-function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, gb: number): AddOnQuote {
+function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, gb: number, isMiniapp: boolean): AddOnQuote {
   if (subscription.tariffId !== null) {
     throw refuse('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
   }
@@ -106,20 +108,31 @@ function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, g
   if (status !== 'active' && status !== 'limited') {
     throw refuse('subscription_inactive', 400, text(buyer.language, 'errors.subscription_inactive'));
   }
-  if (subscription.trafficLimitGb === gb) throw refuse('same_package', 400, 'Already on this traffic package');
+  const currentGb = isMiniapp ? packageGb(subscription) : subscription.trafficLimitGb;
+  if (currentGb === gb) throw refuse('same_package', 400, 'Already on this traffic package');
   const packages = settings.trafficPackages.filter((entry) => entry.isEnabled);
   const requested = packages.find((entry) => entry.gb === gb);
   if (!requested) throw refuse('traffic_unavailable', 400, 'Invalid traffic package');
-  const below = packages
-    .filter((entry) => entry.gb > 0 && entry.gb <= subscription.trafficLimitGb)
-    .sort((a, b) => b.gb - a.gb)[0];
-  const current = packages.find((entry) => entry.gb === subscription.trafficLimitGb) ?? below;
-  return quoteTrafficChange({
-    oldPackageKopeks: current?.priceKopeks ?? 0,
-    newPackageKopeks: requested.priceKopeks,
-    endDate: subscription.endDate,
-    user: buyer,
-    settings,
-    now,
-  });
+  const current = packages.find((entry) => entry.gb === currentGb) ?? neighbourOf(packages, currentGb, isMiniapp);
+  const change = {
+    ...{ oldPackageKopeks: current?.priceKopeks ?? 0, newPackageKopeks: requested.priceKopeks },
+    ...{ endDate: subscription.endDate, user: buyer, settings, now },
+  };
+  return isMiniapp ? quoteMiniappTrafficChange(change) : quoteTrafficChange(change);
+}
+
+/** The limit without what was bought on top of it; GB, 0 = unlimited. */
+export function packageGb({ trafficLimitGb, purchasedTrafficGb }: Subscription): number {
+  return reducedLimit(trafficLimitGb, purchasedTrafficGb);
+}
+
+/**
+ * What a limit that is no package of the list counts as. In the cabinet the part of it that was paid for: the next package below, never
+ * nothing (spec 02 H4). In the mini-app the next greater one (spec 10 X1), unlimited being the greatest; the greatest where none is greater.
+ */
+function neighbourOf<T extends { gb: number }>(packages: readonly T[], gb: number, isMiniapp: boolean): T | undefined {
+  const sizeOf = (size: number) => (size === 0 ? Number.POSITIVE_INFINITY : size);
+  const ascending = packages.toSorted((a, b) => sizeOf(a.gb) - sizeOf(b.gb));
+  if (isMiniapp) return ascending.find((entry) => sizeOf(entry.gb) > sizeOf(gb)) ?? ascending.at(-1);
+  return ascending.findLast((entry) => entry.gb > 0 && entry.gb <= gb);
 }

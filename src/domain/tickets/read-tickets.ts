@@ -97,6 +97,7 @@ async function hasFile(app: App, fileId: string): Promise<boolean> {
     const file = await app.ports.messengerFiles.resolve(app, fileId);
     return 'bytes' in file || (await app.ports.messenger.hasFile(file.fileId));
   } catch (error) {
+    // Any failure: the message is answered without its file.
     app.log.info({ err: error }, 'a file could not be looked up in the messenger');
     return false;
   }

@@ -82,6 +82,7 @@ async function listOf(app: App, project: Project, freshMs: number): Promise<Rele
     if (project === 'bot') await notifyOfUpdate(app, repo, releases);
     return releases;
   } catch (error) {
+    // Any failure: the last list stays.
     app.log.warn({ err: error, project }, 'updates: the releases could not be read; the last list stays');
     return known?.releases ?? [];
   } finally {

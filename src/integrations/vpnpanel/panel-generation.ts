@@ -1,12 +1,10 @@
-import { isPanelError, PanelError } from '../../domain/provisioning/ports.ts';
-import { isRecord, type PanelTransport, panelPath } from './panel-transport.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isPanelError, PanelError, type PanelGeneration } from '../../domain/provisioning/ports.ts';
+import { isRecord, operation, type PanelOperation, type PanelTransport, panelPath } from './panel-transport.ts';
 
-/**
- * Two generations of the panel's interface are in use. Up to version 2 a user is addressed by uuid and found by messenger id and
- * e-mail directly (spec 06 section 9). From version 3 on users have only a number, found through the filtered list, and the
- * panel no longer encrypts links.
- */
-export type PanelGeneration = 'uuid' | 'number';
+// Two generations of the panel's interface are in use. Up to version 2 a user is addressed by uuid and found by messenger id and
+// e-mail directly (spec 06 section 9). From version 3 on users have only a number, found through the filtered list, and the
+// panel no longer encrypts links.
 
 const CACHED_MS = 10 * 60_000;
 const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -43,38 +41,90 @@ export interface PanelVersion {
   hasRealtime: boolean;
 }
 
+/** What is known of the panel's version. */
+export interface PanelVersions {
+  /** The version to make calls by. */
+  current(): Promise<PanelVersion>;
+  /** Asks the panel by a request that begins now. */
+  ask(): Promise<PanelVersion>;
+  /** Asks again before the next call that depends on it: the panel says that it was started. */
+  forget(): void;
+}
+
 /**
- * Reads the panel's version once per address and ten minutes, so that an update of the panel is noticed without a restart. A
- * panel that does not answer its version is of the older generation.
+ * Reads the panel's version once per address and ten minutes, and again after every outage: the panel may have been replaced by another
+ * version in place (spec 10 V1).
  */
-export function createVersionCache(transport: PanelTransport, monotonicMs: () => number): () => Promise<PanelVersion> {
-  let known: { baseUrl: string; until: number; version: Promise<PanelVersion> } | null = null;
-  return () => {
-    const baseUrl = transport.baseUrl();
-    if (known && known.baseUrl === baseUrl && known.until > monotonicMs()) return known.version;
-    const entry = { baseUrl, until: monotonicMs() + CACHED_MS, version: askVersion(transport) };
+export function createPanelVersions(transport: PanelTransport, monotonicMs: () => number): PanelVersions {
+  let known: { baseUrl: string; outages: number; until: number; version: Promise<PanelVersion> } | null = null;
+  const isCurrent = (entry: NonNullable<typeof known>) =>
+    entry.baseUrl === transport.baseUrl() && entry.outages === transport.outages() && entry.until > monotonicMs();
+  function ask(): Promise<PanelVersion> {
+    const asked = operation.run({ version: null, isDoubtful: false }, () => askVersion(transport));
+    const entry = {
+      ...{ baseUrl: transport.baseUrl(), outages: transport.outages() },
+      ...{ until: monotonicMs() + CACHED_MS, version: asked },
+    };
     known = entry;
-    entry.version.catch(() => {
+    asked.catch(() => {
       if (known === entry) known = null;
     });
-    return entry.version;
+    return asked;
+  }
+  return {
+    async current() {
+      const version = await (known && isCurrent(known) ? known.version : ask());
+      const current = operation.getStore();
+      if (current) current.version ??= version;
+      return version;
+    },
+    ask,
+    forget() {
+      known = null;
+    },
   };
 }
 
+const MAX_ROUNDS = 3;
+
+/**
+ * Carries out an operation of the port. Absence and a refusal are final only when the panel has still the version by which the operation was
+ * made: a panel that was replaced in place does not know the routes and ids of the other version (spec 10 V1). After another answer the
+ * version is asked for, and the operation is made again by the new one; what was refused so has had no effect.
+ * @throws PanelError `unavailable` while the panel does not answer its version or changes it again and again
+ */
+export function confirmedByVersion<Args extends unknown[], T>(
+  versions: PanelVersions,
+  run: (...args: Args) => Promise<T>,
+): (...args: Args) => Promise<T> {
+  return async (...args) => {
+    for (let round = 1; round <= MAX_ROUNDS; round++) {
+      const seen: PanelOperation = { version: null, isDoubtful: false };
+      const [result] = await operation.run(seen, () => Promise.allSettled([(async () => run(...args))()]));
+      const isFinal = !seen.isDoubtful || seen.version === null || isDeepStrictEqual(seen.version, await versions.ask());
+      if (!isFinal) continue;
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    }
+    throw new PanelError('unavailable', 'VPN panel changes its version');
+  };
+}
+
+/** A panel that has no route for its version is of the older generation; a proxy's page says nothing about the panel. */
 async function askVersion(transport: PanelTransport): Promise<PanelVersion> {
+  const text = await readPanelVersion(transport);
+  return versionOf(text ?? '');
+}
+
+/** The panel's version; null for a panel that has no route for it or does not name one. @throws PanelError */
+export async function readPanelVersion(transport: PanelTransport): Promise<string | null> {
   try {
-    const answer = await transport.call({
-      method: 'GET',
-      path: panelPath('system', 'metadata'),
-      idempotent: true,
-      isOptional: true,
-    });
+    const path = panelPath('system', 'metadata');
+    const answer = await transport.call({ method: 'GET', path, idempotent: true, isOptional: true });
     const version = answer.found && isRecord(answer.value) ? answer.value.version : null;
-    return versionOf(typeof version === 'string' ? version : '');
+    return typeof version === 'string' && version.length <= 50 ? version : null;
   } catch (error) {
-    // No answer or wrong credentials do not show the version; the next call fails in the same way.
-    const isUnknownPath = isPanelError(error) && (error.status === 404 || error.status === 405 || error.status === 400);
-    if (isUnknownPath) return versionOf('');
+    if (isPanelError(error) && (error.status === 400 || error.status === 405)) return null;
     throw error;
   }
 }

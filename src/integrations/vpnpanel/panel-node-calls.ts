@@ -1,7 +1,7 @@
-import type { VpnPanelPort } from '../../domain/provisioning/ports.ts';
+import { isPanelError, type VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { type PanelVersion, requireUuid } from './panel-generation.ts';
 import { dayOf, mustBeFound, type PanelTransport, panelPath } from './panel-transport.ts';
-import { fromWireNode, fromWireNodes, fromWireStats } from './panel-wire.ts';
+import { fromWireNode, fromWireNodes, fromWireStats, PANEL_ERROR_CODES } from './panel-wire.ts';
 import {
   fromWireNodeDays,
   fromWireNodeMetrics,
@@ -25,6 +25,12 @@ type NodeCalls = Pick<
   | 'getTrafficPeriods'
   | 'listNodeDays'
 >;
+
+/** Version 2 fails for the usage of a node that it does not have (spec 10 V2). @throws the error when it is another one */
+export function absentNode(error: unknown): { found: false } {
+  if (isPanelError(error) && error.errorCode === PANEL_ERROR_CODES.nodeUsage) return { found: false };
+  throw error;
+}
 
 /** Nodes and system; the same calls in all versions of the panel, except for traffic. */
 export function createNodeCalls(transport: PanelTransport, version: () => Promise<PanelVersion>): NodeCalls {
@@ -66,7 +72,9 @@ export function createNodeCalls(transport: PanelTransport, version: () => Promis
         const answer = await transport.call({ method: 'GET', path, query: { ...query, topUsersLimit: 1 }, idempotent: true });
         return answer.found ? fromWireNodeUsageDays(answer.value, uuid) : null;
       }
-      const answer = await transport.call({ method: 'GET', path: panelPath(...ofUsers, 'legacy'), query, idempotent: true });
+      const answer = await transport
+        .call({ method: 'GET', path: panelPath(...ofUsers, 'legacy'), query, idempotent: true, isOfOneGeneration: true })
+        .catch(absentNode);
       return answer.found ? fromWireNodeUsage(answer.value) : null;
     },
     getSystemStats: async () => fromWireStats(mustBeFound(await get(panelPath('system', 'stats')))),

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HttpClient, HttpResponse } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
 import { PanelError } from '../../domain/provisioning/ports.ts';
@@ -16,6 +17,24 @@ export interface PanelCall {
   idempotent: boolean;
   /** Some versions do not have this route: its absence is not logged. */
   isOptional?: boolean;
+  /** Only one generation of the panel has this route: that it knows no such object is not doubted. */
+  isOfOneGeneration?: boolean;
+}
+
+/** An operation of the port while it is carried out. */
+export interface PanelOperation {
+  /** The version by which its calls were made; null: none of them depends on it. */
+  version: unknown;
+  /** An answer that a panel of another version may give as well: an unknown route or object, a refusal without a reason of its own. */
+  isDoubtful: boolean;
+}
+
+/** The operation that is under way (`confirmedByVersion`). */
+export const operation = new AsyncLocalStorage<PanelOperation>();
+
+export function markDoubtful(): void {
+  const current = operation.getStore();
+  if (current) current.isDoubtful = true;
 }
 
 export interface PanelTransport {
@@ -23,6 +42,8 @@ export interface PanelTransport {
   call(call: PanelCall): Promise<PanelAnswer>;
   /** The current base URL, the key of everything that is cached about the panel. */
   baseUrl(): string;
+  /** How many calls the panel has not answered, or a proxy for it; it may be another one when it answers again. */
+  outages(): number;
 }
 
 /** Joins path segments, each encoded (spec 06 section 17, hazard 14). */
@@ -46,8 +67,10 @@ export interface PanelTransportDeps {
 
 export function createPanelTransport(deps: PanelTransportDeps): PanelTransport {
   const baseUrl = () => (deps.connection().baseUrl ?? '').trim().replace(/\/+$/, '');
+  let outages = 0;
   return {
     baseUrl,
+    outages: () => outages,
     async call(call) {
       const connection = deps.connection();
       const missing = connectionError(connection);
@@ -55,18 +78,24 @@ export function createPanelTransport(deps: PanelTransportDeps): PanelTransport {
       const base = (connection.baseUrl ?? '').trim().replace(/\/+$/, '');
       if (!URL.canParse(base)) throw new PanelError('not_configured', 'VPNPANEL_API_URL is not a URL');
       const query = call.query ? `?${new URLSearchParams(textsOf(call.query))}` : '';
-      const response = await send(deps.http, {
+      const request = {
         method: call.method,
         url: `${base}${call.path}${query}`,
         headers: connectionHeaders(connection),
         idempotent: call.idempotent,
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      };
+      const response = await send(deps.http, request).catch((error: unknown) => {
+        outages += 1;
+        throw error;
       });
+      if (response.status >= 500 && !isPanelRefusal(response)) outages += 1;
+      if (isDoubtful(response, call)) markDoubtful();
       if (response.status === 404 && isUnknownRoute(response) && !call.isOptional) {
         const route = { method: call.method, path: withoutIds(call.path) };
         deps.log?.error(route, 'vpnpanel: the panel does not have this route; its version or VPNPANEL_API_URL does not fit');
       }
-      return readAnswer(response);
+      return readAnswer(response, call);
     },
   };
 }
@@ -90,7 +119,7 @@ async function send(http: HttpClient, request: Parameters<HttpClient['request']>
   }
 }
 
-function readAnswer(response: HttpResponse): PanelAnswer {
+function readAnswer(response: HttpResponse, { isOptional = false }: PanelCall): PanelAnswer {
   const { status } = response;
   const body = parseJson(response.text);
   if (status >= 200 && status < 300) {
@@ -100,7 +129,8 @@ function readAnswer(response: HttpResponse): PanelAnswer {
     }
     return { found: true, value: body.response };
   }
-  if (status === 404 && !isUnknownRoute(response)) return { found: false };
+  const isWithoutRoute = isOptional && isRecord(body) && isCannotMethod(body);
+  if (status === 404 && (isWithoutRoute || !isUnknownRoute(response))) return { found: false };
   throw refusal(status, body);
 }
 
@@ -111,8 +141,18 @@ function readAnswer(response: HttpResponse): PanelAnswer {
 function isUnknownRoute({ text }: HttpResponse): boolean {
   if (text.trim() === '') return false;
   const body = parseJson(text);
-  if (!isRecord(body)) return true;
+  return !isRecord(body) || isCannotMethod(body);
+}
+
+/** The answer of the panel's framework to a path that it does not have. */
+function isCannotMethod(body: Record<string, unknown>): boolean {
   return typeof body.message === 'string' && /^Cannot [A-Z]+ \//.test(body.message) && !('errorCode' in body);
+}
+
+/** Whether a panel of another version might give this answer to the same call (spec 10 V1). */
+function isDoubtful(response: HttpResponse, { isOfOneGeneration = false }: PanelCall): boolean {
+  if (response.status === 404) return isUnknownRoute(response) || !isOfOneGeneration;
+  return (response.status === 400 || response.status === 422) && !isPanelRefusal(response);
 }
 
 /** The path for the log: identifiers of users and objects are left out. */

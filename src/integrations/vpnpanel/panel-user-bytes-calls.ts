@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { PanelUserBytes, VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { isUuid, type PanelGeneration, requireUuid, uuidFromPanelNumber } from './panel-generation.ts';
-import { dayOf, mustBeFound, type PanelAnswer, type PanelTransport, panelPath } from './panel-transport.ts';
+import type { PanelGeneration, PanelUserBytes, VpnPanelPort } from '../../domain/provisioning/ports.ts';
+import { isUuid, requireUuid, uuidFromPanelNumber } from './panel-generation.ts';
+import { absentNode } from './panel-node-calls.ts';
+import { dayOf, mustBeFound, type PanelAnswer, type PanelCall, type PanelTransport, panelPath } from './panel-transport.ts';
 import { readPart } from './read-part.ts';
 
 const bytes = z.coerce.number().nonnegative().catch(0);
@@ -41,7 +42,8 @@ export function createUserBytesCalls(
         return summed((found?.users ?? []).map((user) => [uuidFromPanelNumber(user.id), user.totalBytes]));
       }
       const path = panelPath('bandwidth-stats', 'nodes', node, 'users', 'legacy');
-      const answer: PanelAnswer = await transport.call({ method: 'GET', path, query, idempotent: true });
+      const call: PanelCall = { method: 'GET', path, query, idempotent: true, isOfOneGeneration: true };
+      const answer: PanelAnswer = await transport.call(call).catch(absentNode);
       if (!answer.found) return null;
       return summed(
         readPart(legacyRows, answer.value).flatMap(({ userUuid, total }) =>

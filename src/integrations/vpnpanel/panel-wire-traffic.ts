@@ -86,7 +86,7 @@ export function fromWireNodeMetrics(value: unknown): PanelNodeTraffic[] {
   });
 }
 
-/** The older generation's rows of user and day. */
+/** The older generation's rows of user and day; it writes some days as the first moment of the day (spec 10 V3). */
 export function fromWireNodeUsage(value: unknown): PanelNodeUsage[] {
   const row = z.object({
     userUuid: optionalText,
@@ -95,7 +95,10 @@ export function fromWireNodeUsage(value: unknown): PanelNodeUsage[] {
     total: bytes,
     date: z.string(),
   });
-  return readPart(z.array(row), value).map(({ total, ...rest }) => ({ ...rest, totalBytes: total }));
+  return readPart(z.array(row), value).map(({ total, date, ...rest }) => ({
+    ...{ ...rest, totalBytes: total },
+    date: date.slice(0, 'YYYY-MM-DD'.length),
+  }));
 }
 
 /** The newer generation gives usage by user or by day, not by both: the rows are those of days. */

@@ -33,6 +33,8 @@ export const PANEL_ERROR_CODES = {
   /** "Failed to create user" and "Update user error": the answers to a stale squad, among other causes. */
   createUser: 'A018',
   updateUser: 'A039',
+  /** "Get user usage by range error": version 2 answers so for a node that it does not have (spec 10 V2). */
+  nodeUsage: 'A094',
 } as const;
 
 /** Fields of a body that creates or changes a user; dates are ISO texts, uuids name squads, `null` empties a field. */

@@ -1,16 +1,30 @@
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
 import type { PanelUser, PanelUserPatch, VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { isPanelError, type PanelError } from '../../domain/provisioning/ports.ts';
+import { isPanelError, PanelError } from '../../domain/provisioning/ports.ts';
 import { isPanelEmail } from '../../domain/provisioning/rules.ts';
 import { createAppConfigCalls } from './panel-app-config-calls.ts';
 import { connectionError, type PanelConnection, shownUrl } from './panel-connection.ts';
-import { createVersionCache, panelNumberFromUuid, requireUuid } from './panel-generation.ts';
+import {
+  confirmedByVersion,
+  createPanelVersions,
+  panelNumberFromUuid,
+  readPanelVersion,
+  requireUuid,
+} from './panel-generation.ts';
 import { createNodeCalls } from './panel-node-calls.ts';
 import { createSquadCalls } from './panel-squad-calls.ts';
-import { createPanelTransport, dayOf, mustBeFound, type PanelAnswer, type PanelCall, panelPath } from './panel-transport.ts';
+import {
+  createPanelTransport,
+  dayOf,
+  markDoubtful,
+  mustBeFound,
+  operation,
+  type PanelAnswer,
+  type PanelCall,
+  panelPath,
+} from './panel-transport.ts';
 import { createUserBytesCalls } from './panel-user-bytes-calls.ts';
-import { readPanelVersion } from './panel-version.ts';
 import {
   fromWireAffected,
   fromWireDevices,
@@ -45,15 +59,20 @@ interface UserAddress {
 /** The panel's REST client (spec 06 section 9). Retries, 429 and time-outs are the HTTP client's. */
 export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
   const transport = createPanelTransport(deps);
-  const version = createVersionCache(transport, deps.monotonicMs ?? (() => performance.now()));
-  const generation = async () => (await version()).generation;
+  const versions = createPanelVersions(transport, deps.monotonicMs ?? (() => performance.now()));
+  const generation = async () => (await versions.current()).generation;
 
-  /** Null: a panel of this generation cannot have such a user. */
-  async function addressOf(uuid: string): Promise<UserAddress | null> {
+  /** @throws PanelError `isOtherGeneration` for a handle that a panel of this generation cannot have given */
+  async function addressOf(uuid: string): Promise<UserAddress> {
     requireUuid(uuid);
-    if ((await generation()) === 'uuid') return { segment: uuid, patch: { uuid }, device: { userUuid: uuid } };
     const id = panelNumberFromUuid(uuid);
-    return id === null ? null : { segment: id, patch: { id }, device: { userId: id } };
+    const isByUuid = (await generation()) === 'uuid';
+    if (isByUuid && id === null) return { segment: uuid, patch: { uuid }, device: { userUuid: uuid } };
+    if (!isByUuid && id !== null) return { segment: id, patch: { id }, device: { userId: id } };
+    markDoubtful();
+    throw new PanelError('unavailable', 'VPN panel was replaced by another version; this user is linked again soon', {
+      isOtherGeneration: true,
+    });
   }
 
   async function encryptLink(link: string): Promise<string | null> {
@@ -71,7 +90,9 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
 
   async function withCryptoLink(user: PanelUser): Promise<PanelUser> {
     if (user.cryptoLink !== null || user.subscriptionUrl === '') return user;
-    return { ...user, cryptoLink: await encryptLink(user.subscriptionUrl) };
+    // An operation of its own: that a panel cannot encrypt links puts no doubt on the user.
+    const cryptoLink = await operation.run({ version: null, isDoubtful: false }, () => encryptLink(user.subscriptionUrl));
+    return { ...user, cryptoLink };
   }
 
   async function oneUser(answer: PanelAnswer): Promise<PanelUser | null> {
@@ -86,7 +107,6 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
 
   async function action(uuid: string, name: string, options: { body?: unknown; idempotent: boolean }): Promise<PanelUser | null> {
     const address = await addressOf(uuid);
-    if (!address) return null;
     const path = panelPath('users', address.segment, 'actions', name);
     return oneUser(await transport.call({ method: 'POST', path, ...options }));
   }
@@ -102,13 +122,11 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
 
   async function findByUuid(uuid: string): Promise<PanelUser | null> {
     const address = await addressOf(uuid);
-    if (!address) return null;
     return oneUser(await transport.call({ method: 'GET', path: panelPath('users', address.segment), idempotent: true }));
   }
 
   async function listDevices(userUuid: string) {
     const address = await addressOf(userUuid);
-    if (!address) return [];
     const path = panelPath('hwid', 'devices', address.segment);
     const answer = await transport.call({ method: 'GET', path, idempotent: true });
     return answer.found ? fromWireDevices(answer.value).devices : [];
@@ -116,14 +134,14 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
 
   async function deleteDevice(userUuid: string, hwid: string): Promise<void> {
     const address = await addressOf(userUuid);
-    if (!address) return;
     const path = panelPath('hwid', 'devices', 'delete');
     await transport.call({ method: 'POST', path, body: { ...address.device, hwid }, idempotent: true });
   }
 
   async function lookUp(byPath: [string, string | number], filter: Record<string, string | number>): Promise<PanelAnswer> {
     if ((await generation()) === 'uuid') {
-      return transport.call({ method: 'GET', path: panelPath('users', ...byPath), idempotent: true });
+      const path = panelPath('users', ...byPath);
+      return transport.call({ method: 'GET', path, idempotent: true, isOfOneGeneration: true });
     }
     return transport.call({
       method: 'GET',
@@ -133,14 +151,17 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     });
   }
 
-  return {
-    configurationError: () => connectionError(deps.connection()),
-    apiUrl: () => shownUrl(deps.connection()),
+  const operations = {
     async ping() {
       await transport.call({ method: 'GET', path: panelPath('system', 'stats'), idempotent: true }).then(mustBeFound);
     },
     readVersion: () => readPanelVersion(transport),
+    readGeneration: generation,
     findByUuid,
+    async findByShortUuid(shortUuid) {
+      const path = panelPath('users', 'by-short-uuid', shortUuid);
+      return oneUser(await transport.call({ method: 'GET', path, idempotent: true }));
+    },
     async findByMessengerId(messengerId) {
       const answer = await lookUp(['by-telegram-id', messengerId], { telegramId: messengerId });
       return bestUser(answer, (user) => user.messengerId === messengerId);
@@ -162,7 +183,6 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     async updateUser(patch: PanelUserPatch) {
       const address = await addressOf(patch.uuid);
-      if (!address) return null;
       const body = toWirePatch(patch, address.patch);
       // With an external squad a 5xx can mean a stale squad, which callers leave out (08 P3), so the call is not retried here.
       const idempotent = !('externalSquadUuid' in body);
@@ -170,7 +190,6 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     async deleteUser(uuid) {
       const address = await addressOf(uuid);
-      if (!address) return false;
       return (await transport.call({ method: 'DELETE', path: panelPath('users', address.segment), idempotent: true })).found;
     },
     enableUser: (uuid) => switchUser(uuid, 'enable'),
@@ -184,18 +203,15 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       return action(uuid, 'revoke', { body, idempotent: false });
     },
     async setSquadsOfUsers(uuids, squadUuids) {
-      const addresses = await Promise.all(uuids.map(addressOf));
-      const known = addresses.filter((address) => address !== null);
-      if (known.length === 0) return 0;
-      const names =
-        (await generation()) === 'uuid'
-          ? { uuids: known.map((address) => address.segment) }
-          : { userIds: known.map((address) => address.segment) };
+      const addresses = await Promise.all(uuids.map((uuid) => addressOf(uuid).catch(noneOfOtherGeneration)));
+      const segments = addresses.filter((address) => address !== null).map((address) => address.segment);
+      if (segments.length === 0) return 0;
+      const names = (await generation()) === 'uuid' ? { uuids: segments } : { userIds: segments };
       const body = { ...names, activeInternalSquads: squadUuids };
       const path = panelPath('users', 'bulk', 'update-squads');
       const answer = mustBeFound(await transport.call({ method: 'POST', path, body, idempotent: true }));
-      // Users of another generation cannot exist there; the count makes the caller check each.
-      return known.length < uuids.length ? known.length : fromWireAffected(answer);
+      // The count makes the caller check each.
+      return segments.length < uuids.length ? segments.length : fromWireAffected(answer);
     },
     async listUsers({ start, size }) {
       const call: PanelCall = { method: 'GET', path: panelPath('users'), query: { start, size }, idempotent: true };
@@ -203,14 +219,12 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     async listUserNodes(uuid) {
       const address = await addressOf(uuid);
-      if (!address) return [];
       const path = panelPath('users', address.segment, 'accessible-nodes');
       const answer = await transport.call({ method: 'GET', path, idempotent: true });
       return answer.found ? fromWireSquadNodes(answer.value) : [];
     },
     async readUserTraffic(uuid, { from, to }) {
       const address = await addressOf(uuid);
-      if (!address) return null;
       const path = panelPath('bandwidth-stats', 'users', address.segment);
       const query = { start: dayOf(from), end: dayOf(to) };
       const answer = await transport.call({ method: 'GET', path, query, idempotent: true });
@@ -244,10 +258,25 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
     },
     encryptLink,
     ...createSquadCalls(transport),
-    ...createNodeCalls(transport, version),
+    ...createNodeCalls(transport, versions.current),
     ...createAppConfigCalls(transport),
     ...createUserBytesCalls(transport, generation),
+  } satisfies Omit<VpnPanelPort, 'configurationError' | 'apiUrl' | 'forgetVersion'>;
+  const confirmed = Object.entries(operations).map(([name, run]) => [
+    name,
+    confirmedByVersion(versions, run as (...args: unknown[]) => Promise<unknown>),
+  ]);
+  return {
+    configurationError: () => connectionError(deps.connection()),
+    apiUrl: () => shownUrl(deps.connection()),
+    forgetVersion: () => versions.forget(),
+    ...(Object.fromEntries(confirmed) as typeof operations),
   };
+}
+
+function noneOfOtherGeneration(error: unknown): null {
+  if (isPanelError(error) && error.isOtherGeneration) return null;
+  throw error;
 }
 
 function isAlreadyThere(error: PanelError): boolean {

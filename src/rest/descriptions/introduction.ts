@@ -11,8 +11,9 @@ export const INTRODUCTION = `Back end of a service that sells VPN subscriptions 
 | Administration | \`/cabinet/admin/…\` | the same, of an administrator with the permission in \`x-permissions\` |
 
 Each operation names its area in \`x-area\` and its credential in \`x-auth\` (\`NONE\`, \`KEY\`, \`JWT\`, \`JWT_ADMIN\`). API tokens have no
-scopes: use them on servers only. Access tokens are valid for 15 minutes and are renewed by \`POST /cabinet/auth/refresh\`, which returns a new
-refresh token each time; using an old one again ends the session. The settings \`WEB_API_ENABLED\` and \`CABINET_ENABLED\` can
+scopes: use them on servers only. Access tokens are valid for 15 minutes and are renewed by \`POST /cabinet/auth/refresh\`, which returns the
+same refresh token for its whole life. A client that stores a new one each time asks for that at its sign-in (\`rotate_refresh_token\`): then
+using an old one again ends the session. The settings \`WEB_API_ENABLED\` and \`CABINET_ENABLED\` can
 disable an area: its operations then answer 404.
 
 The cabinet also checks, in this order: the account is active (403), is not blacklisted (403 \`blacklisted\`), the service is not under

@@ -38,7 +38,7 @@ const tags: [string] = ['Cabinet Admin Partners'];
 const BASE = '/cabinet/admin/partners';
 const done = { success: true as const };
 
-function toDetail({ user, stats, campaigns }: PartnerDetail) {
+function toDetail({ user, stats, debtKopeks: referralDebtKopeks, campaigns }: PartnerDetail) {
   return {
     ...user,
     ...stats,
@@ -49,6 +49,7 @@ function toDetail({ user, stats, campaigns }: PartnerDetail) {
     earningsWeek: stats.week.earningsKopeks,
     earningsMonth: stats.month.earningsKopeks,
     conversionToPaid: percentOfTotal(stats.paidReferrals, stats.totalReferrals),
+    referralDebtKopeks,
     campaigns,
   };
 }

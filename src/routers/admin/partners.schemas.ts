@@ -107,6 +107,7 @@ export const AdminPartnerDetailResponse = z
     earnings_week: z.int(),
     earnings_month: z.int(),
     conversion_to_paid: z.number(),
+    referral_debt_kopeks: z.int().optional(),
     campaigns: z.array(
       z
         .object({

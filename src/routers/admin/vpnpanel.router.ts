@@ -60,10 +60,17 @@ function toSquadWithServer({ squad, server }: SquadWithServer) {
   };
 }
 
-/** @throws AppError 400 with `failure` when the panel has no such object or did not make the change (spec 06 section 11) */
+function withReason(failure: string, result: Exclude<PanelOutcome<unknown>, { outcome: 'done' }>): string {
+  return result.outcome === 'absent' || result.reason === failure ? failure : `${failure}: ${result.reason}`;
+}
+
+/**
+ * @throws AppError 400 with `failure` and the panel's reason when it has no such object or did not make the change (spec 06 section 11,
+ *   spec 10 V6)
+ */
 function doneOrRefuse<T>(result: PanelOutcome<T>, failure: string): T {
   if (result.outcome === 'done') return result.value;
-  throw refuse('panel_refused', 400, failure);
+  throw refuse('panel_refused', 400, withReason(failure, result));
 }
 
 export const adminVpnpanelRouter = router({

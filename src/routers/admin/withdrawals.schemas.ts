@@ -49,5 +49,6 @@ export const AdminWithdrawalDetailResponse = z
     balance_kopeks: z.int().default(0),
     total_referrals: z.int().default(0),
     total_earnings_kopeks: z.int().default(0),
+    referral_debt_kopeks: z.int().optional(),
   })
   .meta({ id: 'AdminWithdrawalDetailResponse' });

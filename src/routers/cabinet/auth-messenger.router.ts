@@ -31,9 +31,9 @@ export const messengerSignIn = {
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
       // The widget's fields keep their names, because the signature covers the names.
-      const { campaign_slug, referral_code, ...data } = input;
+      const { campaign_slug, referral_code, rotate_refresh_token: rotateRefreshToken, ...data } = input;
       const signIn = await signInWithWidget(ctx.app, data, referral_code ?? null);
-      return answerSignIn(ctx.app, signIn, { campaignSlug: campaign_slug, referralCode: referral_code });
+      return answerSignIn(ctx.app, signIn, { campaignSlug: campaign_slug, referralCode: referral_code, rotateRefreshToken });
     }),
 
   messengerOidc: limitedProcedure('messenger/oidc', 10)
@@ -52,7 +52,7 @@ export const linkTokenSignIn = {
     .meta(post('login/auto', 'Sign in with the one-time token of a purchase'))
     .input(fromWire(schemas.AutoLoginRequest))
     .output(toWire(schemas.AuthResponse))
-    .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithAutoLogin(ctx.app, input.token))),
+    .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithAutoLogin(ctx.app, input.token), input)),
 };
 
 /** A sign-in that is confirmed in the messenger's bot (spec 01 section 5.4). */

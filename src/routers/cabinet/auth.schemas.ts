@@ -9,9 +9,16 @@ export const CampaignSlug = z.string().min(1).max(64).regex(NAME_PATTERN).nullis
 export const ReferralCode = z.string().max(32).regex(NAME_PATTERN).nullish();
 const NewPassword = z.string().min(8).max(128);
 const MailedToken = z.string().max(2048);
+/** Part of each request that signs in (spec 10 U2). */
+export const RotateRefreshToken = z.boolean().optional();
 
 export const MessengerAuthRequest = z
-  .object({ init_data: z.string().max(4096), campaign_slug: CampaignSlug, referral_code: ReferralCode })
+  .object({
+    init_data: z.string().max(4096),
+    campaign_slug: CampaignSlug,
+    referral_code: ReferralCode,
+    rotate_refresh_token: RotateRefreshToken,
+  })
   .meta({ id: 'MessengerAuthRequest' });
 
 export const MessengerWidgetAuthRequest = z
@@ -25,11 +32,17 @@ export const MessengerWidgetAuthRequest = z
     hash: z.string().min(64).max(64),
     campaign_slug: CampaignSlug,
     referral_code: ReferralCode,
+    rotate_refresh_token: RotateRefreshToken,
   })
   .meta({ id: 'MessengerWidgetAuthRequest' });
 
 export const MessengerOIDCAuthRequest = z
-  .object({ id_token: z.string().max(4096), campaign_slug: CampaignSlug, referral_code: ReferralCode })
+  .object({
+    id_token: z.string().max(4096),
+    campaign_slug: CampaignSlug,
+    referral_code: ReferralCode,
+    rotate_refresh_token: RotateRefreshToken,
+  })
   .meta({ id: 'MessengerOIDCAuthRequest' });
 
 export const EmailRegisterRequest = z.object({ email: z.email(), password: NewPassword }).meta({ id: 'EmailRegisterRequest' });
@@ -49,19 +62,26 @@ export const EmailRegisterStandaloneRequest = z
   .meta({ id: 'EmailRegisterStandaloneRequest' });
 
 export const EmailVerifyRequest = z
-  .object({ token: MailedToken, campaign_slug: CampaignSlug })
+  .object({ token: MailedToken, campaign_slug: CampaignSlug, rotate_refresh_token: RotateRefreshToken })
   .meta({ id: 'EmailVerifyRequest' });
 
 export const EmailLoginRequest = z
-  .object({ email: z.email(), password: z.string().min(1).max(128), campaign_slug: CampaignSlug })
+  .object({
+    email: z.email(),
+    password: z.string().min(1).max(128),
+    campaign_slug: CampaignSlug,
+    rotate_refresh_token: RotateRefreshToken,
+  })
   .meta({ id: 'EmailLoginRequest' });
 
 export const RefreshTokenRequest = z.object({ refresh_token: z.string().max(2048) }).meta({ id: 'RefreshTokenRequest' });
 
-export const AutoLoginRequest = z.object({ token: z.string().max(2048) }).meta({ id: 'AutoLoginRequest' });
+export const AutoLoginRequest = z
+  .object({ token: z.string().max(2048), rotate_refresh_token: RotateRefreshToken })
+  .meta({ id: 'AutoLoginRequest' });
 
 export const DeepLinkPollRequest = z
-  .object({ token: z.string().min(16).max(128), campaign_slug: CampaignSlug })
+  .object({ token: z.string().min(16).max(128), campaign_slug: CampaignSlug, rotate_refresh_token: RotateRefreshToken })
   .meta({ id: 'DeepLinkPollRequest' });
 
 export const DeepLinkTokenResponse = z

@@ -113,7 +113,7 @@ export const landingRouter = router({
         tags,
         summary: 'Start a purchase that waits for its recipient',
         description:
-          'Where a running subscription would be replaced, the recipient must be signed in (`Authorization: Bearer`): 401 without, 403 for anybody else.',
+          'Where a running subscription would be replaced, the recipient must agree: with the token of a purchase for oneself, with the token from the own notice of a gift, or signed in (`Authorization: Bearer`). The token of the giver alone is refused: 401 without a sign-in, 403 for anybody else.',
       },
     })
     .input(PurchaseTokenPath)

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/clock.ts';
+import { rethrowUnavailable } from '../../core/errors.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { authorizeAdmin } from '../../domain/access/authorize-admin.ts';
 import { identifyAdmin } from '../../domain/identity/authenticate-admin.ts';
@@ -74,11 +75,17 @@ function cacheControl({ isPrivate, expiresAt }: { isPrivate: boolean; expiresAt:
 async function readerOf({ app, credentials, ip }: Context): Promise<Reader> {
   const nobody = { userId: null, isAdministrator: false };
   if (credentials.bearer === null) return nobody;
-  const user = await identifyAdmin(app, credentials).catch(() => null);
+  const user = await identifyAdmin(app, credentials).catch((error: unknown) => {
+    rethrowUnavailable(error);
+    return null;
+  });
   if (!user) return nobody;
   const isAdministrator = await authorizeAdmin(app, user, 'tickets:read', ip).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      rethrowUnavailable(error);
+      return false;
+    },
   );
   return { userId: user.id, isAdministrator };
 }

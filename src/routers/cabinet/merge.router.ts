@@ -1,3 +1,4 @@
+import { requestRotation } from '../../domain/identity/sessions/refresh-session.ts';
 import { mergeAccounts } from '../../domain/merge/merge-accounts.ts';
 import { previewMerge } from '../../domain/merge/preview-merge.ts';
 import { publicProcedure, router } from '../trpc.ts';
@@ -28,6 +29,7 @@ export const accountMergeRouter = router({
       await limitByAddress(ctx, 'merge/execute', 5);
       const request = { token: input.mergeToken, keepSubscriptionFrom: input.keepSubscriptionFrom };
       const { accessToken, refreshToken, user } = await mergeAccounts(ctx.app, request);
+      if (input.rotateRefreshToken) await requestRotation(ctx.app, refreshToken);
       return { success: true, accessToken, refreshToken, user: userAnswer(user) };
     }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Moment } from '../shared.schemas.ts';
-import { CabinetAuthUserResponse } from './auth.schemas.ts';
+import { CabinetAuthUserResponse, RotateRefreshToken } from './auth.schemas.ts';
 
 /** Contract group `Cabinet Account Merge` (spec 01 section 8). */
 
@@ -8,7 +8,9 @@ const MergeToken = z.string().min(32).max(64);
 
 export const MergeTokenPath = z.object({ merge_token: MergeToken });
 
-export const MergeRequest = z.object({ keep_subscription_from: z.int() }).meta({ id: 'MergeRequest' });
+export const MergeRequest = z
+  .object({ keep_subscription_from: z.int(), rotate_refresh_token: RotateRefreshToken })
+  .meta({ id: 'MergeRequest' });
 
 export const MergeExecution = MergeRequest.extend({ merge_token: MergeToken });
 

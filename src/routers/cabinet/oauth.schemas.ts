@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CampaignSlug, ReferralCode } from './auth.schemas.ts';
+import { CampaignSlug, ReferralCode, RotateRefreshToken } from './auth.schemas.ts';
 
 /** Contract group `Cabinet OAuth` (spec 01 section 6). */
 
@@ -27,6 +27,7 @@ export const ProviderCallback = z.object({
 export const OAuthCallbackRequest = ProviderCallback.extend({
   campaign_slug: CampaignSlug,
   referral_code: ReferralCode,
+  rotate_refresh_token: RotateRefreshToken,
 }).meta({ id: 'OAuthCallbackRequest' });
 
 /** Answer that the contract leaves without a type. */

@@ -1,4 +1,4 @@
-import { describeHealth, describePool, probeDatabase, requireReady } from '../../domain/ops/check-health.ts';
+import { describeHealth, describePool, probeDatabase, requireLive, requireReady } from '../../domain/ops/check-health.ts';
 import { publicProcedure, router, webProcedure } from '../trpc.ts';
 import { DatabaseHealthResponse, HealthCheckResponse, PoolMetricsResponse, ProbeResponse } from './health.schemas.ts';
 
@@ -22,7 +22,10 @@ export const healthRouter = router({
   live: publicProcedure('web')
     .meta({ openapi: { method: 'GET', path: '/livez', tags, summary: 'Liveness probe: the process answers' } })
     .output(ProbeResponse)
-    .query(() => ({ status: 'ok' as const })),
+    .query(({ ctx }) => {
+      requireLive(ctx.app);
+      return { status: 'ok' as const };
+    }),
 
   ready: publicProcedure('web')
     .meta({ openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' } })

@@ -9,7 +9,7 @@ import { userOf } from './user-routes.ts';
 /** In the older generation bodies have `userUuid`; the newer one's have `userId`. */
 function adapt(body: unknown, { context }: Pick<RouteRequest, 'context'>): unknown {
   if (context.generation === 'number' || typeof body !== 'object' || body === null) return body;
-  const { userUuid, ...rest } = body as Record<string, unknown>;
+  const { userUuid, userId: _unknown, ...rest } = body as Record<string, unknown>;
   if (typeof userUuid !== 'string') return rest;
   const user = context.state.byUuid(userUuid);
   if (!user) throw new PanelRefusal(ERRORS.USER_NOT_FOUND);

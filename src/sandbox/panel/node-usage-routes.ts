@@ -3,7 +3,8 @@ import { NodeUsersQuery } from './infra-requests.ts';
 import { nodeOf } from './infra-routes.ts';
 import { accessibleNodes, isOnline, sizeText } from './panel-answers.ts';
 import type { StoredNode, StoredUser } from './panel-data.ts';
-import { checked, type PanelRoute, type RouteRequest } from './panel-route.ts';
+import { NODE_USAGE_ERROR } from './panel-errors.ts';
+import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
 import type { PanelState } from './panel-state.ts';
 import { daysBetween } from './usage-routes.ts';
 
@@ -91,6 +92,8 @@ export const nodeUsageRoutes: PanelRoute[] = [
     path: '/api/bandwidth-stats/nodes/:uuid/users/legacy',
     only: 'uuid',
     handle(request) {
+      const { nodes } = request.context.state.meta;
+      if (!nodes.some((node) => node.uuid === request.params.uuid)) throw new PanelRefusal(NODE_USAGE_ERROR);
       const query = { start: request.query.get('start') ?? '', end: request.query.get('end') ?? '' };
       const response = usageInRange(request, query).map(({ user, nodeUuid, bytes, at }) => ({
         userUuid: user.uuid,

@@ -34,3 +34,6 @@ export const ERRORS = {
   HWID_DEVICE_NOT_FOUND: entry('A204', 404, 'HWID device not found'),
   SUBSCRIPTION_PAGE_CONFIG_NOT_FOUND: entry('A206', 404, 'Subscription page config not found'),
 } as const;
+
+/** Version 2's answer for the usage of a node that it does not have (spec 10 V2); later versions have no such code. */
+export const NODE_USAGE_ERROR = entry('A094', 500, 'Get nodes usage by range error');

@@ -57,6 +57,8 @@ export interface SandboxPanel extends PanelView {
   calls(): { method: string; path: string; status: number }[];
   /** What is served, for the conformity test. */
   readonly routes: readonly PanelRoute[];
+  /** Serves the interface of the other version from now on, on the same address and with the same users, and reports its start. */
+  replaceBy(generation: Generation): void;
   /** Reports users who expired or reached their limit now, without waiting for the next review. */
   reviewUsers(): void;
   /** Reports an event that no call of the fake causes, e.g. `node.connection_lost`. @throws for an unknown user, node or device */
@@ -75,8 +77,9 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const state = await openPanelState({ state: options.state, clock: options.clock, random });
   const generation = options.generation ?? 'uuid';
   const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');
-  const served = [userRoutes, usageRoutes, nodeUsageRoutes, userBytesRoutes, appConfigRoutes, deviceRoutes, infraRoutes].flat();
-  const routes = served.filter((route) => !route.only || route.only === generation);
+  const all = [userRoutes, usageRoutes, nodeUsageRoutes, userBytesRoutes, appConfigRoutes, deviceRoutes, infraRoutes].flat();
+  const routesOf = (served: Generation) => all.filter((route) => !route.only || route.only === served);
+  const routes = routesOf(generation);
   const faults = createFaultSwitch();
   const calls: { method: string; path: string; status: number }[] = [];
   const context: AnswerContext = { state, generation, baseUrl: '' };
@@ -109,6 +112,11 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
     routes,
     calls: () => [...calls],
     ...createPanelView(context),
+    replaceBy(next) {
+      context.generation = next;
+      routes.splice(0, routes.length, ...routesOf(next));
+      events?.panelStarted();
+    },
     reviewUsers: () => events?.reviewUsers(),
     sendEvent: (event, about) => events?.sendEvent(event, about),
     eventsSettled: async () => sender?.settled(),

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { accessibleNodes, userAnswer } from './panel-answers.ts';
 import type { StoredUser } from './panel-data.ts';
 import { ERRORS } from './panel-errors.ts';
@@ -14,9 +15,11 @@ import {
 } from './user-requests.ts';
 import { currentStatus, newPassword, newShortUuid, newUuid, statusAfterPatch, statusAfterReset } from './user-rules.ts';
 
-/** The user that `:user` names: a uuid in the older generation, a number in the newer. @throws PanelRefusal A063 */
+/** The user that `:user` names: a uuid in the older generation, a number in the newer. @throws PanelRefusal A063, BodyRefusal */
 export function userOf({ context, params }: Pick<RouteRequest, 'context' | 'params'>): StoredUser {
   const name = params.user ?? '';
+  const isOfKind = context.generation === 'uuid' ? z.guid().safeParse(name).success : /^\d+$/.test(name);
+  if (!isOfKind) throw new BodyRefusal([{ code: 'custom', path: ['user'], message: 'Invalid id' }]);
   const found = context.generation === 'uuid' ? context.state.byUuid(name) : context.state.byId(Number(name));
   if (!found) throw new PanelRefusal(ERRORS.GET_USER_BY_UNIQUE_FIELDS_NOT_FOUND);
   return found;
@@ -108,8 +111,9 @@ export const userRoutes: PanelRoute[] = [
     path: '/api/users/bulk/update-squads',
     // The older generation names uuids; it has no number of users for those it does not know.
     adapt(body, { context: { state, generation } }) {
-      const { uuids, ...rest } = body as { uuids?: unknown };
-      if (generation === 'number' || !Array.isArray(uuids)) return body;
+      const { uuids, userIds: _unknown, ...rest } = body as { uuids?: unknown; userIds?: unknown };
+      if (generation === 'number') return body;
+      if (!Array.isArray(uuids)) return rest;
       return { ...rest, userIds: uuids.map((uuid) => state.byUuid(String(uuid))?.id ?? 0) };
     },
     body: UsersSquadsBody,

@@ -294,7 +294,7 @@ describe.skipIf(!serverUrl)(
       for (const n of numbers(5)) {
         await t.app.db.sql(
           `SELECT pg_terminate_backend(pid)::text AS ended FROM pg_stat_activity
-         WHERE application_name = 'subscription-service-side' AND datname = current_database()`,
+         WHERE application_name = 'subscription-service-beside' AND datname = current_database()`,
         );
         await inTransaction(t.app, (tx) => record(tx, n));
       }

@@ -5,6 +5,7 @@ import { createSpinInvoice, wheelStars } from '../../../src/domain/engagement/wh
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
+import { putSetting } from '../../../src/domain/settings/change-setting.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { callbackJobs } from '../../support/payment-samples.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
@@ -123,6 +124,37 @@ describe('a spin paid in Stars (13.5, 13.7)', () => {
     await pay(payer, payload, 10, charge);
     expect(await wheelFacts(t.app, payer.id)).toMatchObject({ balance: 1_300, spins: 0 });
     expect(await refunds(payer.id)).toHaveLength(1);
+  });
+
+  test('spec 10 M9: the money of a refused spin that went to the balance is taken back when the messenger refunds it, once', async () => {
+    const [refused, won] = [await aPayer(), await aPayer()];
+    const [unsold, sold] = [await invoiced(refused), await invoiced(won)];
+    const wonCharge = await pay(won, sold);
+    await changeWheel(t.app, { isEnabled: false });
+    // The value of stars has changed since the invoice.
+    await putSetting(t.app, { kind: 'system' }, 'MESSENGER_STARS_RATE_RUB', 2);
+    const charge = await pay(refused, unsold);
+    expect(await wheelFacts(t.app, refused.id)).toMatchObject({ balance: 2_000, spins: 0 });
+    for (const [payer, chargeId, payload] of [
+      [refused, charge, unsold],
+      [won, wonCharge, sold],
+    ] as const) {
+      const update = {
+        updateId: unique(),
+        kind: 'stars_refunded',
+        chargeId,
+        payerMessengerId: payer.messengerId!,
+        payload,
+        stars: 10,
+      } as const;
+      for (let copy = 0; copy < 2; copy++) await receiveStarsUpdate(t.app, update, '{}', [wheelStars]);
+      for (const callbackId of await callbackJobs(t.app, chargeId)) await processCallback(t.app, { callbackId }, [wheelStars]);
+    }
+    expect(await wheelFacts(t.app, refused.id)).toMatchObject({ balance: 0 });
+    // The stars of a spin that was played were never on the balance: only the prize is, and stays.
+    expect(await wheelFacts(t.app, won.id)).toMatchObject({ balance: 500 });
+    expect(await checkLedger(t.app)).toEqual([]);
+    await putSetting(t.app, { kind: 'system' }, 'MESSENGER_STARS_RATE_RUB', 1.3);
   });
 
   test('no prizes, no subscription or no remaining spins meanwhile: the same', async () => {

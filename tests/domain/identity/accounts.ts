@@ -4,6 +4,7 @@ import { hashPassword } from '../../../src/core/password-hasher.ts';
 import { createUser } from '../../../src/domain/identity/create-user.ts';
 import { resendVerification } from '../../../src/domain/identity/email/verify-email.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
+import { requestRotation } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { unique } from '../../support/builders.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -50,6 +51,13 @@ function createEmailAccount(app: App, email: string, emailVerified: boolean) {
 export async function aVerifiedAccount(app: App, email = anAddress()) {
   const { id } = await createEmailAccount(app, email, true);
   return { email, id, actor: actorOf(id), signIn: await openSession(app, id) };
+}
+
+/** A session of a client that stores a new refresh token at each refresh (spec 10 U2). */
+export async function aRotatingSession(app: App, userId: number) {
+  const signIn = await openSession(app, userId);
+  await requestRotation(app, signIn.refreshToken);
+  return signIn;
 }
 
 /** A messenger account made by the use case. */

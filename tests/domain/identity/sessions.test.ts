@@ -1,13 +1,13 @@
 import { decodeJwt, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { DAY_MS, MINUTE_MS } from '../../../src/core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { authenticateUser, forgetSessionUser, readSessionUser } from '../../../src/domain/identity/authenticate-user.ts';
 import { secretHash } from '../../../src/domain/identity/rules.ts';
 import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
 import { closeAllSessions, closeSession, refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
-import { aMessengerAccount } from './accounts.ts';
+import { aMessengerAccount, aRotatingSession } from './accounts.ts';
 
 const SECRET = 'tests-only-0123456789abcdef0123456789abcdef';
 
@@ -53,6 +53,7 @@ describe('sign-in', () => {
       iat: Math.floor(clock.now().getTime() / 1_000),
       exp: Math.floor(clock.now().getTime() / 1_000) + 900,
       messenger_id: user.messengerId,
+      sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
       permissions: [],
       roles: [],
     });
@@ -148,9 +149,38 @@ describe('the access checks of the cabinet', () => {
 });
 
 describe('refresh', () => {
-  it('rotates, accepts parallel tabs for a minute and then treats a reuse as theft', async () => {
+  it('spec 10 U2: answers the same refresh token for its whole life and records the last use', async () => {
     const user = await aMessengerAccount(app);
-    const first = await openSession(app, user.id);
+    const { refreshToken } = await openSession(app, user.id);
+    const row = () =>
+      app.db.sql('SELECT last_used_at, rotated_at FROM cabinet_refresh_tokens WHERE user_id = $1::int', [user.id]);
+    expect(await row()).toEqual([{ lastUsedAt: null, rotatedAt: null }]);
+    const end = clock.now().getTime() + 7 * DAY_MS;
+    while (clock.now().getTime() + 6 * HOUR_MS < end) {
+      clock.advance(6 * HOUR_MS);
+      const tabs = await Promise.all([refreshSession(app, refreshToken), refreshSession(app, refreshToken)]);
+      for (const tab of tabs) {
+        expect(tab.refreshToken).toBe(refreshToken);
+        expect(await gate(tab.accessToken)).toEqual({ kind: 'user', userId: user.id });
+      }
+    }
+    expect(await row()).toEqual([{ lastUsedAt: clock.now(), rotatedAt: null }]);
+    clock.advance(7 * HOUR_MS);
+    await expect(refreshSession(app, refreshToken)).rejects.toMatchObject({ detail: 'Invalid or expired refresh token' });
+  });
+
+  it('spec 10 U2: a token that rotated in an earlier release stays void', async () => {
+    const user = await aMessengerAccount(app);
+    const { refreshToken } = await aRotatingSession(app, user.id);
+    await refreshSession(app, refreshToken);
+    await app.db.sql('UPDATE cabinet_refresh_tokens SET rotates = false WHERE user_id = $1::int RETURNING id', [user.id]);
+    clock.advance(2 * MINUTE_MS);
+    await expect(refreshSession(app, refreshToken)).rejects.toMatchObject(revoked);
+  });
+
+  it('where the client asked for it, rotates, accepts parallel tabs for a minute and then treats a reuse as theft', async () => {
+    const user = await aMessengerAccount(app);
+    const first = await aRotatingSession(app, user.id);
     const second = await refreshSession(app, first.refreshToken);
     expect(second.refreshToken).not.toBe(first.refreshToken);
     expect(await gate(second.accessToken)).toEqual({ kind: 'user', userId: user.id });
@@ -165,7 +195,7 @@ describe('refresh', () => {
 
   it('leaves other sessions of the user alone', async () => {
     const user = await aMessengerAccount(app);
-    const [phone, laptop] = [await openSession(app, user.id), await openSession(app, user.id)];
+    const [phone, laptop] = [await aRotatingSession(app, user.id), await openSession(app, user.id)];
     const next = await refreshSession(app, phone.refreshToken);
     clock.advance(2 * MINUTE_MS);
     await expect(refreshSession(app, phone.refreshToken)).rejects.toMatchObject(revoked);
@@ -198,7 +228,11 @@ describe('refresh', () => {
 
   it('ends by logout and by closeAllSessions', async () => {
     const user = await aMessengerAccount(app);
-    const [one, two, three] = [await openSession(app, user.id), await openSession(app, user.id), await openSession(app, user.id)];
+    const [one, two, three] = [
+      await aRotatingSession(app, user.id),
+      await openSession(app, user.id),
+      await openSession(app, user.id),
+    ];
     const successor = await refreshSession(app, one.refreshToken);
     await closeSession(app, successor.refreshToken);
     await closeSession(app, 'unknown');

@@ -75,6 +75,22 @@ const kinds: Record<string, () => Promise<Damage>> = {
     const set = (balance: number) => `UPDATE users SET balance_kopeks = ${balance} WHERE id = ${userId}`;
     return { problem: 'balance_below_zero', rowId: userId, apply: set(-5), undo: set(kopeks) };
   },
+  reserve_differs_from_request: async () => {
+    const { userId, kopeks } = await aMovement(t.app);
+    const [row] = await t.app.db.sql<{ id: number }>(
+      'INSERT INTO withdrawal_requests (user_id, amount_kopeks) VALUES ($1::int, $2::bigint) RETURNING id',
+      [userId, kopeks],
+    );
+    await t.app.db.sql("SELECT reserve_withdrawal($1::int, 'request', now()) AS done", [row!.id]);
+    const change = (by: number) => `UPDATE withdrawal_requests SET amount_kopeks = amount_kopeks + ${by} WHERE id = ${row!.id}`;
+    return { problem: 'reserve_differs_from_request', rowId: row!.id, apply: change(1), undo: change(-1), isAlwaysNew: true };
+  },
+  debts_differ_from_ledger: async () => {
+    const { userId } = await aMovement(t.app);
+    const apply = `INSERT INTO referral_debts (user_id, kopeks, updated_at) VALUES (${userId}, 5, now())`;
+    const undo = `DELETE FROM referral_debts WHERE user_id = ${userId}`;
+    return { problem: 'debts_differ_from_ledger', rowId: 0, apply, undo, isAlwaysNew: true };
+  },
 };
 
 const found = async ({ problem, rowId }: Damage) =>

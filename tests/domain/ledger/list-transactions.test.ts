@@ -4,6 +4,8 @@ import { DAY_MS } from '../../../src/core/clock.ts';
 import { countTransactionsByDay } from '../../../src/domain/ledger/count-transactions.ts';
 import { listTransactions, type TransactionFilter } from '../../../src/domain/ledger/list-transactions.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
+import { readTotalBalance, sumTransactions } from '../../../src/domain/ledger/read-sums.ts';
+import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/repo.ts';
 import type { Movement, TransactionType } from '../../../src/domain/ledger/types.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -88,6 +90,26 @@ describe('listTransactions', () => {
     await countTransactionsByDay(t.app, -1);
     await countTransactionsByDay(t.app, -1);
     await totalsAreExact();
+  });
+
+  test('spec 10 D2: a request reads a bounded number of uncounted rows; totals say what is counted until the job has come there', async () => {
+    await countTransactionsByDay(t.app, -1);
+    await countTransactionsByDay(t.app, -1);
+    const total = async () => (await listTransactions(t.app, {}, { limit: 1, offset: 0 })).total;
+    const deposits = async () => (await sumTransactions(t.app, new Date(START))).reduce((sum, { count }) => sum + count, 0);
+    const counted = [await total(), await deposits(), await readTotalBalance(t.app)];
+    // As far above the mark as after an import of many.
+    await t.app.db.sql("SELECT setval('transactions_id_seq', (SELECT max(id) FROM transactions) + $1::int)", [UNCOUNTED_ROWS]);
+    while (posted % 7 === 6) posted++;
+    await post();
+    expect([await total(), await deposits(), await readTotalBalance(t.app)]).toEqual(counted);
+    const warnings: unknown[] = [];
+    const log = { ...t.app.log, warn: (fields: unknown) => warnings.push(fields) } as unknown as typeof t.app.log;
+    await countTransactionsByDay(t.app, -1);
+    await countTransactionsByDay({ ...t.app, log }, -1);
+    expect(await total()).toBe(counted[0]! + 1);
+    expect(await readTotalBalance(t.app)).toBe(counted[2]! + 99 + posted);
+    expect(warnings).toMatchObject([{ rows: UNCOUNTED_ROWS + 1, since: expect.any(Date) }]);
   });
 
   test('rows that were not settled when they were seen are not counted by day yet', async () => {

@@ -1,5 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { DatabaseWatch, type MachineClocks } from '../../../src/core/db/database-watch.ts';
 import { probeDatabase, requireReady } from '../../../src/domain/ops/check-health.ts';
+import { purgeExpired } from '../../../src/domain/ops/purge.ts';
+import { testServer, tokenClient } from '../../support/api.ts';
+import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
 
@@ -20,4 +25,63 @@ test('spec 08 S2: an instance whose database accepts no writes is not ready, and
   expect(await probeDatabase(t.app)).toMatchObject({ status: 'healthy' });
   await setReadOnly('off');
   await expect(requireReady(t.app)).resolves.toBeUndefined();
+});
+
+describe('spec 10 F5: a machine whose clock is a day ahead', () => {
+  const DAY = 86_400_000;
+  const machine: MachineClocks = { wallMs: () => Date.now() + DAY, monotonicMs: () => performance.now() };
+
+  test('has the time of the database, deletes no key early, and is not ready', async () => {
+    const { app: made, database } = await testApp();
+    const watch = new DatabaseWatch({ database, log: made.log, machine });
+    expect(watch.now().getTime() - Date.now()).toBeGreaterThan(DAY / 2);
+    const unfollow = await watch.follow();
+    unfollow();
+    const instance = { ...made.ports.instance, clockSkewMs: () => watch.skewMs };
+    const app: App = { ...made, clock: watch, ports: { ...made.ports, instance } };
+    const server = await testServer(app);
+    try {
+      const client = await tokenClient(app, server);
+      const { id } = await aUser(app);
+      const pay = () => client.post(`/users/${id}/balance`, { amount_kopeks: 100 }, { headers: { 'idempotency-key': 'once' } });
+      expect((await pay()).status).toBe(200);
+      await purgeExpired(app);
+      expect((await pay()).status).toBe(200);
+      expect((await client.get(`/users/${id}`)).body).toMatchObject({ balance_kopeks: 100 });
+      expect(Math.abs(watch.now().getTime() - Date.now())).toBeLessThan(60_000);
+      expect(await client.get('/readyz')).toMatchObject({
+        status: 503,
+        body: {
+          detail: expect.stringMatching(/^Not ready: the clock of this machine is 86\d{3} s from the clock of the database$/),
+        },
+      });
+    } finally {
+      await server.close();
+    }
+  });
+
+  test('whose time jumps later does not take the jump over, and what deletes asks anew', async () => {
+    const { app: made, database } = await testApp();
+    let jumpMs = 0;
+    const watch = new DatabaseWatch({
+      database,
+      log: made.log,
+      machine: { wallMs: () => Date.now() + jumpMs, monotonicMs: () => performance.now() },
+    });
+    await watch.look();
+    expect(Math.abs(watch.skewMs)).toBeLessThan(30_000);
+    jumpMs = DAY;
+    expect(Math.abs(watch.now().getTime() - Date.now())).toBeLessThan(60_000);
+    await watch.look();
+    expect(watch.skewMs).toBeGreaterThan(DAY - 30_000);
+    // A monotonic clock that stood still while the machine slept.
+    const confirmed = vi.fn(async () => new Date());
+    const clock = { now: () => new Date(Date.now() + DAY), confirmed };
+    await made.db.sql(
+      "INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ('a', 'kept', 'o', 'h', now()) RETURNING key",
+    );
+    await purgeExpired({ ...made, clock });
+    expect(confirmed).toHaveBeenCalledTimes(1);
+    expect(await made.db.sql("SELECT key FROM idempotency_keys WHERE key = 'kept'")).toHaveLength(1);
+  });
 });

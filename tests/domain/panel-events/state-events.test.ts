@@ -192,6 +192,23 @@ describe('06 12: values', () => {
   });
 });
 
+it('spec 10 V5: a link that changes within a minute of a push is read at once, although a later reading waits', async () => {
+  const t = await start();
+  const sub = await aProvisioned(t);
+  await push(t.app, sub.id);
+  // An end that differs, reported right after the push, is read again when the minute is over.
+  t.clock.advance(SECOND_MS);
+  await report(t, 'user.modified', sub, { expireAt: addDays(t.clock.now(), 3).toISOString() });
+  expect(await jobsOf(t.app, 'panel.refresh-user')).toHaveLength(1);
+  await t.app.db.sql("UPDATE subscriptions SET subscription_url = 'https://old.example.com/x' WHERE id = $1::int", [sub.id]);
+  await report(t, 'user.revoked', sub);
+  const due = await t.app.db.sql(
+    "SELECT id FROM jobs.job WHERE name = 'panel.refresh-user' AND state = 'created' AND start_after <= $1::timestamptz",
+    [t.clock.now()],
+  );
+  expect(due).toHaveLength(1);
+});
+
 describe('08 1: our own changes come back', () => {
   it('push, echo: no call to the panel, no job, no change', async () => {
     const t = await start();

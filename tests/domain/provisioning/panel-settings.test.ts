@@ -24,6 +24,8 @@ function asComposed({ app, clock }: ProvisioningTest): App {
     sandboxKinds: () => [],
     poolCounters: () => ({ size: 0, inUse: 0, waiting: 0 }),
     isReady: () => true,
+    isStuck: () => false,
+    clockSkewMs: () => 0,
   };
   const { env, settings, log } = app;
   const { panel, mail } = connectOutsideSystems({ env, db: app.db, settings, clock, log, metrics, sandbox: null, instance });

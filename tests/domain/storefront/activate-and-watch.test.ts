@@ -18,6 +18,7 @@ import {
   contact,
   factsOf,
   giftTo,
+  mailText,
   panelAnswers,
   revenueOf,
   type Shop,
@@ -51,6 +52,12 @@ async function aWaitingPurchase(columns: Record<string, unknown> = {}, isGift = 
   return { bought, shop, userId: user.id, messengerId: user.messengerId, email };
 }
 
+/** The token of the link in the mail to the recipient. */
+async function mailedToken(email: string): Promise<string> {
+  const link = /\/buy\/success\/([\w-]{64})/.exec(await mailText(app, email, 'guest_activation_required'));
+  return link![1]!;
+}
+
 const ENDED = { status: 'expired', end_date: new Date('2026-01-01T00:00:00Z') };
 
 describe('an activation', () => {
@@ -68,8 +75,68 @@ describe('an activation', () => {
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
   });
 
-  test('spec 03 H22: neither the token alone nor another user replaces a running subscription', async () => {
-    const { bought, userId } = await aWaitingPurchase();
+  test('spec 10 U4: the token of a purchase for oneself replaces a running subscription, without a sign-in', async () => {
+    const { bought, shop, userId, email } = await aWaitingPurchase();
+    expect(await mailedToken(email)).toBe(bought.token);
+    await activateByToken(app, bought.token, null);
+    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId, endDate: addDays(app.clock.now(), 30) });
+  });
+
+  test('spec 10 U4: so does the token of a gift to the own contact', async () => {
+    const email = anEmail();
+    const user = await aUser(app, { email });
+    await aStoredSubscription(app, user.id);
+    const shop = await aShop(app);
+    const bought = await aPaidPurchase(app, provider, shop, { ...giftTo(email), buyer: contact(email) });
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    await activateByToken(app, bought.token, null);
+    expect(await subscriptionOf(app, user.id)).toMatchObject({ tariffId: shop.tariffId });
+  });
+
+  test('spec 10 U4: the recipient of a gift is mailed a token of their own, which shows the gift and suffices', async () => {
+    const { bought, shop, userId, email } = await aWaitingPurchase({}, true);
+    const token = await mailedToken(email);
+    expect(token).not.toBe(bought.token);
+    expect(await viewPurchase(app, token)).toEqual(await viewPurchase(app, bought.token));
+    await activateByToken(app, token, null);
+    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId });
+    // One delivered at once names the giver's token to nobody either.
+    const other = anEmail();
+    const given = await aPaidPurchase(app, provider, shop, giftTo(other));
+    await fulfilPurchase(app, { purchaseId: given.id });
+    await panelAnswers(app, given.id);
+    expect(await mailText(app, other, 'guest_gift_received')).not.toContain(given.token);
+  });
+
+  test('spec 10 U4: a recipient in the messenger gets that token as a link, where there is a cabinet', async () => {
+    const user = await aUser(app);
+    const [{ username }] = (await app.db.sql<{ username: string }>('SELECT username FROM users WHERE id = $1::int', [
+      user.id,
+    ])) as [{ username: string }];
+    await aStoredSubscription(app, user.id);
+    const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(`@${username}`));
+    await fulfilPurchase(app, { purchaseId: bought.id });
+    const [message] = await app.db.sql<{ buttons: { url?: string }[][] }>(
+      "SELECT data -> 'buttons' AS buttons FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1",
+      [String(user.messengerId)],
+    );
+    const token = /^https:\/\/cabinet\.example\.com\/buy\/success\/(\w{64})\?activate=1$/.exec(
+      message!.buttons[1]![0]!.url!,
+    )![1]!;
+    await activateByToken(app, token, null);
+    expect((await factsOf(app, bought.id)).grantedAt).toEqual(app.clock.now());
+  });
+
+  test('spec 10 U4: the unused second token of a purchase for oneself opens nothing', async () => {
+    const { bought } = await aWaitingPurchase();
+    const [row] = await app.db.sql<{ token: string }>('SELECT recipient_token AS token FROM guest_purchases WHERE id = $1::int', [
+      bought.id,
+    ]);
+    await expect(viewPurchase(app, row!.token)).rejects.toMatchObject({ status: 404 });
+  });
+
+  test('spec 03 H22: neither the token of the giver nor another user replaces a running subscription', async () => {
+    const { bought, userId } = await aWaitingPurchase({}, true);
     const stranger = await aUser(app);
     const before = await subscriptionOf(app, userId);
     await expect(activateByToken(app, bought.token, null)).rejects.toMatchObject({ status: 401 });

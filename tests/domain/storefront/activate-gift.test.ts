@@ -110,11 +110,12 @@ describe('a code', () => {
     expect((await giftOf(app, code)).status).toBe('paid');
   });
 
-  test('spec 03 H2: wildcards, prefixes, longer texts and another case find nothing', async () => {
+  test('spec 03 H2: wildcards, shorter beginnings, longer texts and another case find nothing', async () => {
     const [{ code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
     const { token } = await giftOf(app, code);
     const swapped = [...code].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('');
-    const texts = ['________', '%%%%%%%%', '_'.repeat(22), '%'.repeat(22), code.slice(0, 12), code.slice(0, 21), token, swapped];
+    const wildcards = ['________', '%%%%%%%%', '_'.repeat(22), '%'.repeat(22), `${code.slice(0, 11)}_`, `${code.slice(0, 12)}%`];
+    const texts = [...wildcards, code.slice(0, 11), `${code.slice(0, 12)}~`, `${token.slice(0, 63)}.`, `${token}x`, swapped];
     for (const text of texts) {
       await expect(activate(app, friend.actor, text)).rejects.toEqual(notFound);
       await app.db.sql('DELETE FROM rate_limit_windows');
@@ -124,11 +125,41 @@ describe('a code', () => {
     expect((await giftOf(app, code)).userId).toBeNull();
   });
 
-  test('of 12 characters, from before, stays valid', async () => {
-    const [{ code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
-    await app.db.sql('UPDATE guest_purchases SET code = left(token, 12) WHERE id = $1::int RETURNING id', [id]);
-    await activate(app, friend.actor, code.slice(0, 12));
-    expect(await subscriptionOf(app, friend.id)).toMatchObject({ tariffId });
+  test.each([
+    ['GIFT-', 12],
+    ['gift_', 12],
+    ['', 12],
+    ['Gift_', 13],
+    ['', 21],
+    ['GIFT-', 64],
+  ])('spec 10 U1: is entered as %s and the first %i characters, as clients share it', async (prefix, length) => {
+    const [{ buyer, code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
+    const shared = `${prefix}${(await giftOf(app, code)).token.slice(0, length)}`;
+    expect(await readSentGift(app, buyer, shared)).toMatchObject({ status: 'paid', code });
+    await expect(readSentGift(app, friend.actor, shared)).rejects.toMatchObject({ status: 404 });
+    await activate(app, friend.actor, shared);
+    expect(await giftOf(app, code)).toMatchObject({ id, userId: friend.id });
+  });
+
+  test('spec 10 U1: its first 12 characters are of one purchase: a token that repeats them is made again', async () => {
+    const { code } = await aCode(app, tariffId);
+    const { token } = await giftOf(app, code);
+    const taken = Buffer.from(token, 'base64url');
+    const [likeTaken, likePrefix] = [
+      Buffer.concat([taken.subarray(0, 9), Buffer.alloc(39)]),
+      Buffer.from(`gift_${token.slice(5)}`, 'base64url'),
+    ];
+    const drawn = [likeTaken, likePrefix];
+    const random = { ...app.random, bytes: (length: number) => (length === 48 && drawn.shift()) || app.random.bytes(length) };
+    const second = await aCode({ ...app, random }, tariffId);
+    expect([drawn, second.code.slice(0, 12) === token.slice(0, 12), /^gift_/i.test(second.code)]).toEqual([[], false, false]);
+    // Two that were made at the same moment: the second is refused.
+    await expect(
+      app.db.sql('UPDATE guest_purchases SET token = $2::text, code = left($2::text, 22) WHERE id = $1::int RETURNING id', [
+        second.id,
+        likeTaken.toString('base64url'),
+      ]),
+    ).rejects.toThrow('guest_purchases_token_head');
   });
 
   test('that is unpaid, failed or expired cannot be activated', async () => {
@@ -302,7 +333,7 @@ describe('the state of a gift', () => {
     };
     expect(await readSentGift(app, buyer, code)).toEqual(expected);
     expect(await readSentGift(app, buyer, token)).toEqual(expected);
-    for (const text of [code.slice(0, 12), `${code}x`, '%'.repeat(22), '']) {
+    for (const text of [code.slice(0, 11), `${code}~`, '%'.repeat(22), '']) {
       await expect(readSentGift(app, buyer, text)).rejects.toMatchObject({ status: 404, detail: 'Purchase not found' });
     }
     await expect(readSentGift(app, stranger.actor, token)).rejects.toMatchObject({ status: 404 });

@@ -363,19 +363,20 @@ describe('the price', () => {
     const { code } = await buy(app, buyer, anOrder(tariffId));
     expect(await giftOf(app, code)).toMatchObject({ amountKopeks: 13_500, promoOfferPercent: 50 });
     expect((await moneyOf(app, buyer)).balance).toBe(86_500);
-    expect(await offerFacts(app, buyer)).toEqual({ percent: 0, logs: [{ percent: 50, source: 'test' }] });
+    expect(await offerFacts(app, buyer)).toEqual({ percent: 0, logs: [{ action: 'consumed', percent: 50, source: 'test' }] });
     await buy(app, buyer, anOrder(tariffId));
     expect((await moneyOf(app, buyer)).balance).toBe(86_500 - 27_000);
   });
 
-  test('spec 03 H14: an invoice does not use the discount up, its payment does', async () => {
+  test('spec 03 H14, spec 10 M7: an invoice does not use the discount up, its payment does, and the log names it', async () => {
     const buyer = await aBuyer(app);
     await anOffer(app, buyer.userId, 50);
     const { code } = await buy(app, buyer, anOrder(tariffId, gateway));
     expect(await offerFacts(app, buyer)).toEqual({ percent: 50, logs: [] });
     await confirmGift(app, provider, code);
     expect(await giftOf(app, code)).toMatchObject({ status: 'paid', amountKopeks: 15_000 });
-    expect(await offerFacts(app, buyer)).toEqual({ percent: 0, logs: [{ percent: 50, source: 'test' }] });
+    const logs = [{ action: 'consumed_external_payment', percent: 50, source: 'test' }];
+    expect(await offerFacts(app, buyer)).toEqual({ percent: 0, logs });
   });
 
   test('spec 03 H14: a discount that was got after the invoice stays', async () => {
@@ -385,7 +386,7 @@ describe('the price', () => {
     await anOffer(app, buyer.userId, 20);
     await confirmGift(app, provider, code);
     expect((await giftOf(app, code)).status).toBe('paid');
-    expect(await offerFacts(app, buyer)).toEqual({ percent: 20, logs: [] });
+    expect(await offerFacts(app, buyer)).toMatchObject({ percent: 20, logs: [{ percent: 50 }] });
   });
 
   test('is at least one kopek, also at a discount of everything', async () => {

@@ -6,6 +6,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { listMyPendingPayments } from '../../../src/domain/payments/list-payments.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
+import { clearActiveDiscount } from '../../../src/domain/promo/offers/my-discount.ts';
 import { giftStars } from '../../../src/domain/storefront/gifts/gift-stars.ts';
 import { readGiftConfig } from '../../../src/domain/storefront/gifts/read-config.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
@@ -20,7 +21,7 @@ import {
   offerFacts,
   toEmail,
 } from '../../support/gift-samples.ts';
-import { callbackJobs } from '../../support/payment-samples.ts';
+import { callbackJobs, casesOf } from '../../support/payment-samples.ts';
 import { anEmail } from '../../support/purchase-samples.ts';
 import { anOffer } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -123,6 +124,18 @@ describe('a gift paid in Stars', () => {
     expect((await offerFacts(app, buyer)).percent).toBe(50);
     await pay(payer, payload, 116);
     expect(await offerFacts(app, buyer)).toMatchObject({ percent: 0, logs: [{ percent: 50 }] });
+  });
+
+  test('spec 10 M3: the stars for a gift whose discount is gone are on the balance of who paid them, and a case says why', async () => {
+    const { payer, buyer, bought, payload } = await anInvoice({}, 50);
+    await clearActiveDiscount(app, buyer);
+    const charge = await pay(payer, payload, 116);
+    await pay(payer, payload, 116, charge);
+    const gift = await giftOf(app, bought.code);
+    expect(gift).toMatchObject({ status: 'failed', lastError: 'offer_gone', transactionId: null });
+    expect(await casesOf(app, gift.paymentId!)).toEqual([{ kind: 'offer_gone', amountKopeks: 15_000, status: 'resolved' }]);
+    expect((await moneyOf(app, { kind: 'user', userId: payer.id })).balance).toBe(15_000);
+    expect(await checkLedger(app)).toEqual([]);
   });
 
   test('spec 03 H15: expired, it is refused before the payment, and a payment that comes nevertheless counts', async () => {

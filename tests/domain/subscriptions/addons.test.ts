@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { changeMiniappTraffic } from '../../../src/domain/subscriptions/miniapp/change-traffic.ts';
 import { purchaseDevices, readDevicePrice } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTraffic } from '../../../src/domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
@@ -166,6 +167,38 @@ describe('another traffic package (spec 02 H4)', () => {
     });
     await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [poor.userId]);
     await expect(change(classic, poor, 250)).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('another traffic package in the mini-app (spec 10 X1)', () => {
+  const inMiniapp = (buyer: UserActor, gb: number | null) =>
+    changeMiniappTraffic(classic, buyer, gb, { subscriptionId: null, idempotencyKey: 'once' });
+  // Monthly prices: 10 GB 35, 25 GB 70, 100 GB 150, 250 GB 170 rubles.
+  test.each([
+    ['the days left, at least one', { traffic_limit_gb: 10 }, 1.5, 0, 25, 116],
+    ['the difference after the discount', { traffic_limit_gb: 10 }, 45, 50, 25, 2_625],
+    ['at least one ruble', { traffic_limit_gb: 10 }, 0.5, 90, 25, 100],
+    ['a cheaper package', { traffic_limit_gb: 250 }, 45, 0, 100, 0],
+    ['a limit that is no package counts as the next greater one', { traffic_limit_gb: 12 }, 30, 0, 100, 8_000],
+    ['bought traffic is no part of the package', { traffic_limit_gb: 15, purchased_traffic_gb: 5 }, 30, 0, 25, 3_500],
+    ['the whole package for a trial too', { traffic_limit_gb: 10, is_trial: true }, 30, 0, 25, 3_500],
+  ])('%s', async (_name, columns, days, discount, gb, charged) => {
+    const { buyer, id } = await holder(100_000, null, { ...columns, end_date: inDays(days) });
+    if (discount > 0) await aMembership(t.app, buyer.userId, { traffic_discount_percent: discount });
+    const bought = 'purchased_traffic_gb' in columns ? (columns.purchased_traffic_gb ?? 0) : 0;
+    if (bought > 0) {
+      await t.app.db.sql(
+        'INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at) VALUES ($1::int, $2::int, $3::timestamptz) RETURNING id',
+        [id, bought, inDays(10)],
+      );
+    }
+    await inMiniapp(buyer, gb);
+    expect(await stateOf(buyer)).toMatchObject({
+      balanceKopeks: 100_000 - charged,
+      trafficLimitGb: gb + bought,
+      purchasedTrafficGb: bought,
+      purchases: bought > 0 ? 1 : 0,
+    });
   });
 });
 

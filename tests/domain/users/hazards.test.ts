@@ -252,6 +252,7 @@ describe('spec 01 H18: full deletion', () => {
     const restricting = references.filter((reference) => reference.kind === 'r' || reference.kind === 'a');
     expect(restricting.map((reference) => reference.name).sort()).toEqual([
       'ledger_accounts',
+      'referral_debts',
       'transactions',
       'withdrawal_requests',
     ]);

@@ -7,7 +7,7 @@ import type { ProviderStage } from './provider-stage.ts';
 const ACKNOWLEDGED = { status: 200, body: '{"status":"ok"}' };
 
 /** A callback with the signature of its members among them. */
-function signed(members: Record<string, unknown>, key: string): RawCallback {
+export function signed(members: Record<string, unknown>, key: string): RawCallback {
   const text = JSON.stringify(members).replaceAll('/', '\\/');
   const body = `${text.slice(0, -1)},"sign":"${heleketSignature(text, key)}"}`;
   return { path: '/heleket-webhook', headers: { 'content-type': 'application/json' }, body };

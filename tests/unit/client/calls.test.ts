@@ -126,6 +126,13 @@ describe('money mutations', () => {
     expect(service.spent.filter(({ amount }) => amount === 2)).toHaveLength(3);
   });
 
+  it('spec 10 U2: only sign-ins ask for a refresh token that rotates', async () => {
+    const { api } = connect();
+    await failureOf(api.session.login.mutate({ password: 'secret' }));
+    await api.profile.rename.mutate({ name: 'abc' });
+    expect(service.inputs).toEqual([{ password: 'secret', rotate_refresh_token: true }, { name: 'abc' }]);
+  });
+
   it('are the only mutations that are sent again', async () => {
     service.knobs.cuts = 1;
     const { api } = connect();

@@ -18,7 +18,11 @@ interface SeenRequest {
 }
 
 /** Procedure paths that the trial router has; facts as the build would read them off the metadata. */
-export const TRIAL_FACTS = { idempotent: ['cabinet.money.spend'], open: ['cabinet.session.login'] };
+export const TRIAL_FACTS = {
+  idempotent: ['cabinet.money.spend'],
+  open: ['cabinet.session.login'],
+  signIn: ['cabinet.session.login'],
+};
 
 /** Shape in which the tests call the trial router through `client.api`. */
 export interface TrialApi {
@@ -57,6 +61,8 @@ export async function startTrialService() {
     closeSocketsWith: null as { code: number; reason: string } | null,
   };
   const spent: { key: string | null; amount: number }[] = [];
+  /** What sign-ins and renamings were called with. */
+  const inputs: object[] = [];
   let serial = 1;
 
   const guarded = publicProcedure('cabinet').use(({ ctx, next }) => {
@@ -67,9 +73,10 @@ export async function startTrialService() {
     cabinet: router({
       session: router({
         login: publicProcedure('cabinet')
-          .input(z.object({ password: z.string() }))
+          .input(z.looseObject({ password: z.string() }))
           .output(z.object({ ok: z.boolean() }))
-          .mutation(() => {
+          .mutation(({ input }) => {
+            inputs.push(input);
             throw refuse('invalid_credentials', 401, 'Invalid email or password');
           }),
       }),
@@ -79,9 +86,10 @@ export async function startTrialService() {
           .output(z.object({ id: z.number(), bearer: z.string() }))
           .query(({ ctx, input }) => ({ id: input.id, bearer: ctx.credentials.bearer ?? '' })),
         rename: guarded
-          .input(z.object({ name: z.string().min(3), tags: z.array(z.string()).optional() }))
+          .input(z.looseObject({ name: z.string().min(3), tags: z.array(z.string()).optional() }))
           .output(z.object({ ok: z.boolean() }))
           .mutation(({ input }) => {
+            inputs.push(input);
             if (input.name === 'taken')
               throw refuse('name_taken', 409, { code: 'name_taken', message: 'Taken', suggestion: 'taken2' });
             return { ok: true };
@@ -166,6 +174,7 @@ export async function startTrialService() {
     seen,
     good,
     spent,
+    inputs,
     sockets,
     knobs,
     requestsTo: (part: string) => seen.filter(({ url }) => url.includes(part)),

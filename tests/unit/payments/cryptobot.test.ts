@@ -29,7 +29,7 @@ describe('CryptoBot (03a section 3)', () => {
     const invoice = { invoice_id: 5, status: 'paid', currency_type: 'crypto', asset: 'USDT', amount: '5.41' };
     const read = (payload: string) => {
       const body = JSON.stringify({ update_type: 'invoice_paid', payload: { ...invoice, payload } });
-      return cryptobotProvider(recordedAccess(SETTINGS).access).readCallback!(body, '', null);
+      return cryptobotProvider(recordedAccess(SETTINGS).access).readCallback!(body, '');
     };
     expect(read('cabinet_topup_12_50000')).toMatchObject({
       outcome: 'paid',

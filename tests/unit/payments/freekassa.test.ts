@@ -127,12 +127,17 @@ describe('the payment form', () => {
     expect(created.externalId).toBe('fk_u1');
   });
 
-  test('before anybody opens it the payment waits; then its order is the charge, and our order id stays the external id', async () => {
+  test('before anybody opens it the payment waits; then its order is the charge, which our order id alone finds', async () => {
     const { access } = recordedAccess(SHOP, [orders(), orders(order())]);
     const form = { externalId: 'a1b2c3', orderId: 'a1b2c3' };
     const provider = freekassaProvider(access);
     expect(await provider.fetchStatus(form)).toMatchObject({ outcome: 'pending', externalId: 'a1b2c3' });
-    expect(await provider.fetchStatus(form)).toMatchObject({ outcome: 'paid', externalId: 'a1b2c3', chargeId: '123' });
+    expect(await provider.fetchStatus(form)).toMatchObject({
+      outcome: 'paid',
+      externalId: null,
+      orderId: 'a1b2c3',
+      chargeId: '123',
+    });
   });
 });
 
@@ -158,7 +163,7 @@ describe('asking about an order', () => {
     });
   });
 
-  test('orders of other ids in the answer are not ours; of several of ours the paid one counts, of two paid ones the later', async () => {
+  test('orders of other ids in the answer are not ours; of several of ours each paid one is reported, the earliest first', async () => {
     const failed = order({ fk_order_id: 125, status: 9 });
     const { access } = recordedAccess(SHOP, [
       orders(order({ merchant_order_id: 'other', status: 1 })),
@@ -168,8 +173,11 @@ describe('asking about an order', () => {
     ]);
     const provider = freekassaProvider(access);
     await expect(provider.fetchStatus(reference)).rejects.toMatchObject({ failure: 'rejected' });
-    expect(await provider.fetchStatus(reference)).toMatchObject({ externalId: '123', chargeId: '124', outcome: 'paid' });
-    expect((await provider.fetchStatus(reference)).chargeId).toBe('124');
+    expect(await provider.fetchStatus(reference)).toMatchObject({ chargeId: '124', outcome: 'paid', others: [] });
+    expect(await provider.fetchStatus(reference)).toMatchObject({
+      chargeId: '123',
+      others: [{ chargeId: '124', outcome: 'paid' }],
+    });
     // A status that we do not know may still end well.
     expect((await provider.fetchStatus(reference)).outcome).toBe('pending');
   });
@@ -327,10 +335,11 @@ describe('notifications', () => {
     expect(JSON.parse((await provider.receiveCallback(get)).reply.body)).toMatchObject({ enabled: true });
   });
 
-  test('of a known payment it proves nothing by itself; of an unknown order it is a case', () => {
+  test('it is to be confirmed, and names the charge and our order', () => {
     const provider = freekassaProvider(access());
-    expect(provider.readCallback!(signed(), '', reference)).toBeNull();
-    expect(provider.readCallback!(signed({ intid: '5' }), '', null)).toMatchObject({ outcome: 'paid', chargeId: '5' });
+    expect(provider.readCallback!(signed({ intid: '5' }), '')).toMatchObject({
+      ...{ outcome: 'paid', chargeId: '5', externalId: null, isUnconfirmed: true },
+    });
   });
 });
 

@@ -107,7 +107,7 @@ describe('Heleket: requests', () => {
 describe('Heleket: states (03a section 4)', () => {
   const stateOf = (change: object) => {
     const provider = heleketProvider(recordedAccess(SETTINGS).access);
-    return provider.readCallback!(signed(members(change)), '', null)!;
+    return provider.readCallback!(signed(members(change)), '')!;
   };
 
   it.each([
@@ -143,7 +143,7 @@ describe('Heleket: states (03a section 4)', () => {
 
   it('a test callback, whose order is not of this service, proves nothing', () => {
     const provider = heleketProvider(recordedAccess(SETTINGS).access);
-    expect(provider.readCallback!(signed(members({ order_id: 'test-order-1' })), '', null)).toBeNull();
+    expect(provider.readCallback!(signed(members({ order_id: 'test-order-1' })), '')).toBeNull();
   });
 });
 

@@ -135,7 +135,7 @@ describe('RioPay adapter (03a section 13)', () => {
 
   it('an order that has ended is credited from the callback; an open one and an unknown word are asked about', async () => {
     const { provider } = await setup();
-    const read = (change: object) => provider.readCallback!(JSON.stringify({ ...ORDER, ...change }), '', null);
+    const read = (change: object) => provider.readCallback!(JSON.stringify({ ...ORDER, ...change }), '');
     expect(read({ status: 'COMPLETED' })).toMatchObject({ outcome: 'paid', externalId: 'order-1' });
     expect(read({ status: 'COMPLETED', isTest: true })).toMatchObject({ isTest: true });
     expect(read({ status: 'PENDING' })).toBeNull();

@@ -103,14 +103,17 @@ describe('callbacks of WATA (03a section 9)', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it('a record whose link is not known is not credited from the callback: the key signs for every merchant', async () => {
+  it('a callback is reported with what it names, and the key signs for every merchant', async () => {
     const { provider } = await setup();
-    const body = JSON.stringify(transaction({ paymentLinkId: 'link-of-another-merchant' }));
-    expect(provider.readCallback!(body, '', { externalId: null, orderId: 'abc123' })).toBeNull();
-    const without = JSON.stringify(transaction({ paymentLinkId: null }));
-    expect(provider.readCallback!(without, '', { externalId: 'link-1', orderId: 'abc123' })).toBeNull();
-    expect(provider.readCallback!(body, '', { externalId: 'link-1', orderId: 'abc123' })).toMatchObject({
+    expect(provider.signsForAllMerchants).toBe(true);
+    const read = (change: object) => provider.readCallback!(JSON.stringify(transaction(change)), '');
+    expect(read({ paymentLinkId: 'link-of-another-merchant' })).toMatchObject({
       ...{ externalId: 'link-of-another-merchant', merchantId: 'terminal-1', chargeId: 'tx-1' },
+    });
+    expect(read({ paymentLinkId: null })).toMatchObject({ externalId: null, chargeId: 'tx-1' });
+    const refund = { kind: 'Refund', terminalPublicId: 'terminal-2', currency: 'USD', originalTransactionId: 'tx-0' };
+    expect(read(refund)).toMatchObject({
+      reversals: [{ reversalId: 'tx-1', externalId: 'link-1', merchantId: 'terminal-2', currency: 'USD', chargeId: 'tx-0' }],
     });
   });
 });

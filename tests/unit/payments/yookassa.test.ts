@@ -216,6 +216,32 @@ describe('YooKassa adapter against the v3 wire', () => {
     expect(await stateOf(second.externalId)).toMatchObject({ status: 'canceled', outcome: 'failed', reversals: [] });
   });
 
+  it('spec 10 M9: all refunds of a payment are read, page by page, and no more pages than a limit', async () => {
+    const refund = (id: string) => ({ id, payment_id: 'p', status: 'succeeded', amount: { value: '1.00', currency: 'RUB' } });
+    const money = { value: '500.00', currency: 'RUB' };
+    const pages: Record<string, object> = {
+      '': { items: [refund('r1'), refund('r2')], next_cursor: 'second page' },
+      'second page': { items: [refund('r3')] },
+    };
+    const asked: (string | null)[] = [];
+    const seen = await startRecorder(({ path, query }) => {
+      const payment = { id: 'p', status: 'succeeded', paid: true, amount: money, refunded_amount: { ...money, value: '3.00' } };
+      if (path.startsWith('/refunds')) asked.push(query.get('cursor'));
+      const body = path.startsWith('/refunds') ? (pages[query.get('cursor') ?? ''] ?? {}) : payment;
+      return { status: 200, contentType: 'application/json', body: JSON.stringify(body) };
+    });
+    open.push(seen.server);
+    const { provider } = await setup({ baseUrl: seen.server.url });
+    const read = async () =>
+      (await provider.fetchStatus({ externalId: 'p', orderId: null })).reversals!.map(({ reversalId }) => reversalId);
+    expect(await read()).toEqual(['r1', 'r2', 'r3']);
+    expect(asked).toEqual([null, 'second page']);
+    pages['second page'] = { items: [refund('r3')], next_cursor: 'second page' };
+    asked.length = 0;
+    expect(await read()).toHaveLength(2 + 19);
+    expect(asked).toHaveLength(20);
+  });
+
   it('gives money back once per idempotency key, not more than was paid', async () => {
     const { provider, sandbox } = await setup();
     const { externalId } = await provider.createInvoice(invoice());

@@ -10,11 +10,12 @@ import {
   proveRewards,
   proveWithdrawals,
 } from '../../../scripts/drills/money/sale-proof.ts';
+import { proveSecondCharges } from '../../../scripts/drills/money/second-charges.ts';
 import type { MovementRow, PaymentRow, ReversalRow, ShopFacts } from '../../../scripts/drills/money/shop-facts.ts';
 import type { SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
 
 /** The proofs of the drill of money: each accepts what is in order, and finds what is not. */
-const [SHOPPER, EARNER, CLAIMER, RENEWER] = [1, 2, 3, 4];
+const [SHOPPER, EARNER, CLAIMER, RENEWER, DOUBLE] = [1, 2, 3, 4, 6];
 const KOPEKS = 50_000;
 const SHORT_KOPEKS = 9_900;
 
@@ -25,15 +26,15 @@ const invoice = (fields: Partial<SandboxInvoice> & Pick<SandboxInvoice, 'orderId
   ...fields,
 });
 const payment = (fields: Partial<PaymentRow> & Pick<PaymentRow, 'id' | 'orderId'>): PaymentRow => ({
-  ...{ method: 'yookassa', userId: SHOPPER, externalId: `id-${fields.orderId}`, amountKopeks: KOPEKS, outcome: 'paid' },
-  ...{ purpose: 'balance_topup', transactionId: null, ...fields },
+  ...{ method: 'yookassa', userId: SHOPPER, externalId: `id-${fields.orderId}`, chargeId: null, amountKopeks: KOPEKS },
+  ...{ outcome: 'paid', purpose: 'balance_topup', transactionId: null, ...fields },
 });
 const movement = (fields: Partial<MovementRow> & Pick<MovementRow, 'id'>): MovementRow => ({
   ...{ userId: SHOPPER, type: 'deposit', amountKopeks: KOPEKS, paymentMethod: 'yookassa', externalId: null },
   ...{ isInternal: false, createdAt: new Date('2026-11-22T10:02:00Z'), ...fields },
 });
 const reversal = (fields: Partial<ReversalRow> & Pick<ReversalRow, 'id' | 'paymentId'>): ReversalRow => ({
-  ...{ method: 'yookassa', kind: 'refund', amountKopeks: 10_000, debitedKopeks: 10_000, status: 'done' },
+  ...{ method: 'yookassa', kind: 'refund', reversalId: null, amountKopeks: 10_000, debitedKopeks: 10_000, status: 'done' },
   ...{ requestedBy: null, transactionId: null, ...fields },
 });
 const person = (id: number): Person => ({ id, messengerId: 1_000 + id });
@@ -153,7 +154,7 @@ function aShop(): ShopFacts {
 type Proof = (facts: ShopFacts) => ProofResult;
 const PROOFS: readonly Proof[] = [
   ...[proveCredits, proveStars, proveReversals, proveReceipts, proveGifts, provePurchases],
-  ...[proveRenewals, proveWithdrawals, proveRewards, proveCauses],
+  ...[proveSecondCharges, proveRenewals, proveWithdrawals, proveRewards, proveCauses],
 ];
 
 it.each(PROOFS.map((prove) => [prove.name, prove] as const))('%s accepts what is in order', (_name, prove) => {

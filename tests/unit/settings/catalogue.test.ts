@@ -12,7 +12,8 @@ const CONTRACT_SHA256 = '323ae8f6a6ef1e56cbd145ce27c07f62f4cb5a2b93bec1cf75362cb
 
 /** Settings that the contract does not have, each for a requirement beyond it. */
 const OURS: ReadonlySet<string> = new Set([
-  // Withdrawals: a second approver above an amount, off by default.
+  // Withdrawals: a hold of earnings, and a second approver above an amount; both off by default.
+  'REFERRAL_EARNINGS_HOLD_DAYS',
   'REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS',
 ]);
 

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
+import { isPanelError } from '../../../src/domain/provisioning/ports.ts';
+import { uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
 import { aDraft, connectionTo, GERMANY, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 
 describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (generation) => {
   const start = () => startPanel({ generation });
+  const unknownUser = generation === 'uuid' ? UNKNOWN_UUID : uuidFromPanelNumber(1_000_000);
 
   it('creates a user and reads back every field', async () => {
     const { adapter, panel } = await start();
@@ -31,11 +34,12 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect(await adapter.findByUuid(created.uuid)).toEqual(created);
   });
 
-  it('finds a user in four ways', async () => {
+  it('finds a user in five ways', async () => {
     const { adapter } = await start();
     await adapter.createUser(aDraft({ username: 'somebody', messengerId: 7, email: 'b@example.com' }));
-    const { uuid } = await adapter.createUser(aDraft());
+    const { uuid, shortUuid } = await adapter.createUser(aDraft());
     expect((await adapter.findByUuid(uuid))?.uuid).toBe(uuid);
+    expect((await adapter.findByShortUuid(shortUuid))?.uuid).toBe(uuid);
     expect((await adapter.findByMessengerId(100500))?.uuid).toBe(uuid);
     expect((await adapter.findByEmail('Ivan@example.com'))?.uuid).toBe(uuid);
     expect((await adapter.findByUsername('user_100500'))?.uuid).toBe(uuid);
@@ -43,20 +47,21 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
 
   it('answers null for users that the panel does not have', async () => {
     const { adapter } = await start();
-    expect(await adapter.findByUuid(UNKNOWN_UUID)).toBeNull();
+    expect(await adapter.findByUuid(unknownUser)).toBeNull();
     expect(await adapter.findByMessengerId(1)).toBeNull();
     expect(await adapter.findByEmail('nobody@example.com')).toBeNull();
     // The panel would refuse the look-up of these.
     expect(await adapter.findByEmail('иван@почта.рф')).toBeNull();
     expect(await adapter.findByEmail('a..b@example.com')).toBeNull();
+    expect(await adapter.findByShortUuid('nobody')).toBeNull();
     expect(await adapter.findByUsername('nobody/../x')).toBeNull();
-    expect(await adapter.updateUser({ uuid: UNKNOWN_UUID, trafficLimitBytes: 0 })).toBeNull();
-    expect(await adapter.enableUser(UNKNOWN_UUID)).toBeNull();
-    expect(await adapter.disableUser(UNKNOWN_UUID)).toBeNull();
-    expect(await adapter.resetTraffic(UNKNOWN_UUID)).toBeNull();
-    expect(await adapter.revokeUser(UNKNOWN_UUID)).toBeNull();
-    expect(await adapter.deleteUser(UNKNOWN_UUID)).toBe(false);
-    expect(await adapter.listDevices(UNKNOWN_UUID)).toEqual([]);
+    expect(await adapter.updateUser({ uuid: unknownUser, trafficLimitBytes: 0 })).toBeNull();
+    expect(await adapter.enableUser(unknownUser)).toBeNull();
+    expect(await adapter.disableUser(unknownUser)).toBeNull();
+    expect(await adapter.resetTraffic(unknownUser)).toBeNull();
+    expect(await adapter.revokeUser(unknownUser)).toBeNull();
+    expect(await adapter.deleteUser(unknownUser)).toBe(false);
+    expect(await adapter.listDevices(unknownUser)).toEqual([]);
     expect(await adapter.getSubscriptionInfo('nothing')).toBeNull();
     expect(await adapter.getInternalSquad(UNKNOWN_UUID)).toBeNull();
     expect(await adapter.getNode(UNKNOWN_UUID)).toBeNull();
@@ -230,7 +235,7 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
         },
       ],
     });
-    expect(await adapter.readUserTraffic(UNKNOWN_UUID, range)).toBeNull();
+    expect(await adapter.readUserTraffic(unknownUser, range)).toBeNull();
   });
 
   it('manages squads', async () => {
@@ -269,6 +274,18 @@ describe.each(['uuid', 'number'] as const)('vpn panel adapter, %s generation', (
     expect((await adapter.findByUuid(first.uuid))?.squads.map((squad) => squad.uuid)).toEqual([NETHERLANDS]);
     await expect(adapter.setSquadsOfUsers([first.uuid], [UNKNOWN_UUID])).rejects.toMatchObject({ errorCode: 'A088' });
     expect(await adapter.setSquadsOfUsers([], [NETHERLANDS])).toBe(0);
+  });
+
+  it('spec 10 V2, V3: the usage of a node is by days, and an unknown node has none', async () => {
+    const { adapter, panel, clock } = await start();
+    const { uuid } = await adapter.createUser(aDraft({ squadUuids: [GERMANY] }));
+    panel.addTraffic(panel.listUsers()[0]!.uuid, 1024);
+    const range = { from: new Date(clock.now().getTime() - DAY_MS), to: clock.now() };
+    const german = (await adapter.listNodes()).find((node) => node.name === 'Germany 1')!;
+    expect(await adapter.listNodeUsage(german.uuid, range)).toMatchObject([{ date: '2026-03-01', totalBytes: 1024 }]);
+    expect(await adapter.listNodeUserBytes(german.uuid, range)).toEqual([{ userUuid: uuid, totalBytes: 1024 }]);
+    expect(await adapter.listNodeUsage(UNKNOWN_UUID, range)).toBeNull();
+    expect((await adapter.listNodeUserBytes(UNKNOWN_UUID, range)) ?? []).toEqual([]);
   });
 
   it('manages nodes and reads statistics', async () => {
@@ -337,7 +354,7 @@ describe('vpn panel adapter, connection', () => {
     const adapter = createVpnPanelAdapter({ http: createPlainHttpClient(), connection: () => current });
     const one = await adapter.createUser(aDraft());
     current = connectionTo(second.panel, { baseUrl: `${second.panel.url}/` });
-    expect(await adapter.findByUuid(one.uuid)).toBeNull();
+    await expect(adapter.findByUuid(one.uuid)).rejects.toMatchObject({ kind: 'unavailable', isOtherGeneration: true });
     expect(await adapter.findByMessengerId(100500)).toBeNull();
     const two = await adapter.createUser(aDraft());
     expect(two.uuid).toBe('00000000-0000-8000-8000-000000000001');
@@ -368,5 +385,89 @@ describe('vpn panel adapter, connection', () => {
     await expect(adapter.deleteInternalSquad('1 or 1')).rejects.toMatchObject({ kind: 'rejected' });
     await expect(adapter.findByUsername('..')).rejects.toMatchObject({ kind: 'rejected' });
     expect(panel.calls()).toEqual([]);
+  });
+});
+
+describe.each([
+  ['uuid', 'number'],
+  ['number', 'uuid'],
+] as const)('spec 10 V1: a panel of the generation %s is replaced in place by one of %s', (before, after) => {
+  async function replaced() {
+    const t = await startPanel({ generation: before });
+    const users = [];
+    for (let id = 1; id <= 3; id++) users.push(await t.adapter.createUser(aDraft({ username: `user_${id}`, messengerId: id })));
+    // The version is known from here on.
+    expect(await t.adapter.findByMessengerId(1)).not.toBeNull();
+    return { ...t, users };
+  }
+
+  it('at once: look-ups find the users by their new handles, and no old handle is called absent', async () => {
+    const { adapter, panel, users } = await replaced();
+    panel.addDevice(panel.listUsers().find((user) => user.username === 'user_1')!.uuid, 'device');
+    panel.replaceBy(after);
+    const found = await adapter.findByMessengerId(1);
+    expect(found).toMatchObject({ username: 'user_1', shortUuid: users[0]!.shortUuid });
+    expect(found!.uuid).not.toBe(users[0]!.uuid);
+    for (const call of [
+      () => adapter.findByUuid(users[0]!.uuid),
+      () => adapter.listDevices(users[0]!.uuid),
+      () => adapter.updateUser({ uuid: users[0]!.uuid, trafficLimitBytes: 1 }),
+      () => adapter.deleteUser(users[0]!.uuid),
+      () => adapter.disableUser(users[0]!.uuid),
+    ]) {
+      await expect(call()).rejects.toMatchObject({ kind: 'unavailable', isOtherGeneration: true });
+    }
+    expect(await adapter.listDevices(found!.uuid)).toMatchObject([{ hwid: 'device' }]);
+    expect(await adapter.updateUser({ uuid: found!.uuid, trafficLimitBytes: 7 })).toMatchObject({ trafficLimitBytes: 7 });
+  });
+
+  it('whichever operation comes first', async () => {
+    for (const first of ['findByEmail', 'findByUuid', 'listDevices', 'deleteUser', 'listNodeTraffic', 'setSquads'] as const) {
+      const { adapter, panel, users } = await replaced();
+      panel.replaceBy(after);
+      const uuid = users[1]!.uuid;
+      const result = await {
+        findByEmail: () => adapter.findByEmail('ivan@example.com').then((user) => user?.uuid !== undefined),
+        findByUuid: () => adapter.findByUuid(uuid),
+        listDevices: () => adapter.listDevices(uuid),
+        deleteUser: () => adapter.deleteUser(uuid),
+        listNodeTraffic: () => adapter.listNodeTraffic().then(() => true),
+        setSquads: () => adapter.setSquadsOfUsers([uuid], [GERMANY]).then((count) => count === 0),
+      }
+        [first]()
+        .catch((error: unknown) => (isPanelError(error) ? error.isOtherGeneration : error));
+      expect({ first, result }).toEqual({ first, result: true });
+      expect(panel.listUsers()).toHaveLength(3);
+      await panel.close();
+    }
+  });
+
+  it('while it does not tell its version nothing is final', async () => {
+    const { adapter, panel, users } = await replaced();
+    panel.replaceBy(after);
+    panel.faults.set({ status: 404, path: '/api/system/metadata' });
+    await expect(adapter.findByMessengerId(2)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(adapter.listDevices(users[0]!.uuid)).rejects.toMatchObject({ kind: 'unavailable' });
+    panel.faults.set({});
+    expect(await adapter.findByMessengerId(2)).toMatchObject({ username: 'user_2' });
+  });
+
+  it('after an outage or its own notice the version is read before anything is asked by it', async () => {
+    const { adapter, panel } = await replaced();
+    panel.faults.set({ status: 503 });
+    await expect(adapter.findByMessengerId(1)).rejects.toMatchObject({ kind: 'unavailable' });
+    panel.faults.set({});
+    for (const forget of [() => undefined, () => adapter.forgetVersion()]) {
+      forget();
+      const seen = panel.calls().length;
+      await adapter.findByMessengerId(1);
+      expect(panel.calls()[seen]!.path).toBe('/api/system/metadata');
+    }
+  });
+
+  it('an absence that the panel confirms by its version is final', async () => {
+    const { adapter } = await replaced();
+    expect(await adapter.findByMessengerId(404)).toBeNull();
+    expect(await adapter.findByShortUuid('nobody')).toBeNull();
   });
 });

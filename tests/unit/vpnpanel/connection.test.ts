@@ -113,7 +113,7 @@ describe('transport', () => {
 });
 
 describe('answers of other panel versions', () => {
-  const notFound = { status: 404, text: '<html></html>' };
+  const notFound = { status: 404, text: '{"message":"Cannot GET /api/system/metadata","error":"Not Found","statusCode":404}' };
   const adapterOn = (http: HttpClient) => createVpnPanelAdapter({ http, connection: () => plain });
 
   it('treats a panel without a version as the older generation, and reads it once', async () => {

@@ -24,6 +24,7 @@ export async function logClick(app: App, click: NewClick): Promise<void> {
   try {
     await insertClick(app.db, click, app.clock.now());
   } catch (error) {
+    // Any failure: a click that is not counted changes nothing for the caller.
     app.log.warn({ err: error }, 'a menu click could not be stored');
   }
 }

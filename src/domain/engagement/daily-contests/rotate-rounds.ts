@@ -22,6 +22,7 @@ export async function rotateRounds(app: App): Promise<void> {
       await inTransaction(app, (t) => startScheduled(t, template.id, now, timeZone));
     } catch (error) {
       // The others are started whatever is wrong with this one.
+      // Any failure: of one round; the next rotation repeats it.
       app.log.error({ err: error, templateId: template.id }, 'a round of a contest could not be started');
     }
   }

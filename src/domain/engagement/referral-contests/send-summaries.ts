@@ -30,6 +30,7 @@ export async function sendContestSummaries(app: App): Promise<void> {
       await inTransaction(app, (t) => sendDue(t, contest.id, now));
     } catch (error) {
       // The others are sent whatever is wrong with this one.
+      // Any failure: of one summary; the next run repeats it.
       app.log.error({ err: error, contestId: contest.id }, 'a summary of a contest could not be sent');
     }
   }

@@ -1,7 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addDays, startOfDay } from '../../../core/clock.ts';
-import { isAppError } from '../../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
@@ -61,6 +61,7 @@ export async function spinWheel(app: App, actor: UserActor, payment: SpinPayment
     );
   } catch (error) {
     if (isAppError(error)) throw error;
+    rethrowUnavailable(error);
     app.log.error({ err: error, userId: actor.userId }, 'a wheel spin failed');
     return failure((await findUserById(app, actor.userId))?.language ?? null, 'internal_error');
   }

@@ -51,7 +51,7 @@ export async function tokenPair(
   app: App,
   user: { id: number; messengerId: number | null },
   refreshToken: string,
-  { sessionsEndedAt }: Admission,
+  { sessionsEndedAt, familyId }: Admission,
 ): Promise<TokenPair> {
   const access = await readEffectiveAccess(app, user.id);
   const accessToken = await signAccessToken(app, {
@@ -61,6 +61,7 @@ export async function tokenPair(
     roles: access.roles,
     roleLevel: access.level,
     sessionsEndedAt,
+    sessionId: familyId,
   });
   return { accessToken, refreshToken, expiresIn: accessSeconds(app) };
 }

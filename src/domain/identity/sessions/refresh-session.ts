@@ -1,27 +1,31 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { forgetSessionUser } from '../authenticate-user.ts';
 import { unauthorized } from '../errors.ts';
 import { findSessionUser } from '../repo.ts';
 import { secretHash } from '../rules.ts';
 import { tokenPair } from './open-session.ts';
 import {
+  applyRefreshToken,
   findRefreshToken,
   haveEndedSince,
   lockUser,
   type RefreshTokenState,
   recordSessionsEnd,
   revokeSessions,
-  rotateRefreshToken,
+  setRotates,
 } from './repo.ts';
 import { refreshExpiry, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
 
-/** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3). */
+/** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3, spec 10 U2). */
 const GRACE_MS = MINUTE_MS;
 
 /**
- * Exchanges a refresh token for a new pair. A token used again after the grace was stolen or copied: its whole family ends.
+ * A new access token for a refresh token, which stays the same for its whole life: clients store only the access token of an answer (spec 10
+ * U2). Where the client asked for rotation, the refresh token is a new one too, and an old one that is used after the grace was stolen or
+ * copied: the session ends.
  * @throws AppError 401 with the reason of spec 01 section 5.3
  */
 export async function refreshSession(app: App, text: string): Promise<TokenPair> {
@@ -29,21 +33,31 @@ export async function refreshSession(app: App, text: string): Promise<TokenPair>
   if (!payload) throw unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
   const userId = userIdOf(payload);
   if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
-  const oldHash = secretHash(text);
+  const hash = secretHash(text);
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
   const refreshToken = await signRefreshToken(app, userId, expiresAt);
-  const admission = await rotateRefreshToken(app.db, {
+  const admission = await applyRefreshToken(app.db, {
     userId,
-    oldHash,
+    hash,
     newHash: secretHash(refreshToken),
     expiresAt,
     now,
     graceSince: addMs(now, -GRACE_MS),
   });
-  if (!admission) throw await refusal(app, await findRefreshToken(app.db, oldHash), now);
+  if (!admission) throw await refusal(app, await findRefreshToken(app.db, hash), now);
   const user = await findSessionUser(app.db, userId);
-  return tokenPair(app, { id: userId, messengerId: user?.messengerId ?? null }, refreshToken, admission);
+  return tokenPair(
+    app,
+    { id: userId, messengerId: user?.messengerId ?? null },
+    admission.rotates ? refreshToken : text,
+    admission,
+  );
+}
+
+/** Makes the refresh token of a sign-in rotate, for a client that stores each new one. To be called before the token is answered. */
+export async function requestRotation(app: App, refreshToken: string): Promise<void> {
+  await setRotates(app.db, secretHash(refreshToken));
 }
 
 async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
@@ -85,5 +99,7 @@ async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Pro
   await inTransaction(app, async (t) => {
     await lockUser(t.db, userId);
     await revokeSessions(t.db, userId, familyId, t.clock.now());
+    // Sockets of the session are looked at again (spec 10 U3).
+    await forgetSessionUser(t, userId);
   });
 }

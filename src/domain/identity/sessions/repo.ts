@@ -16,6 +16,8 @@ export interface SessionInsert {
 export interface Admission {
   /** When all sessions of the user were ended last; a later end makes what is issued now void. */
   sessionsEndedAt: Date | null;
+  /** The session. */
+  familyId: string;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
        WHERE id = $1::int AND status = 'active' AND ($7::text IS NULL OR password_hash = $7::text) RETURNING id, sessions_ended_at)
      INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
      SELECT id, $2, $3::uuid, $4, $5::timestamptz, $6::timestamptz FROM account
-     RETURNING (SELECT sessions_ended_at FROM account)`,
+     RETURNING (SELECT sessions_ended_at FROM account), family_id`,
     [
       session.userId,
       session.tokenHash,
@@ -44,9 +46,10 @@ export async function insertSession(db: Db, session: SessionInsert): Promise<Adm
   return row ?? null;
 }
 
-export interface Rotation {
+export interface TokenUse {
   userId: number;
-  oldHash: string;
+  hash: string;
+  /** Of the successor and its end, where the session rotates. */
   newHash: string;
   expiresAt: Date;
   now: Date;
@@ -55,25 +58,32 @@ export interface Rotation {
 }
 
 /**
- * Exchanges a refresh token for its successor in one statement. Share-locks the user first, so that it waits for a concurrent
- * revocation and then finds the token revoked; a later revocation sees the successor.
- * @returns null when the token cannot be exchanged; `findRefreshToken` gives the reason
+ * Records a use of a refresh token and stores its successor where the session rotates, in one statement. Share-locks the user first, so that
+ * it waits for a concurrent revocation and then finds the token revoked; a later revocation sees the successor.
+ * @returns null when the token is not accepted; `findRefreshToken` gives the reason
  */
-export async function rotateRefreshToken(db: Db, rotation: Rotation): Promise<Admission | null> {
-  const [row] = await db.sql<Admission>(
+export async function applyRefreshToken(db: Db, use: TokenUse): Promise<(Admission & { rotates: boolean }) | null> {
+  const [row] = await db.sql<Admission & { rotates: boolean }>(
     `WITH account AS (
        SELECT id, sessions_ended_at FROM users WHERE id = $1::int AND status = 'active' FOR SHARE),
-     rotated AS (
-       UPDATE cabinet_refresh_tokens SET rotated_at = coalesce(rotated_at, $5::timestamptz)
+     used AS (
+       UPDATE cabinet_refresh_tokens SET last_used_at = $5::timestamptz,
+         rotated_at = CASE WHEN rotates THEN coalesce(rotated_at, $5::timestamptz) ELSE rotated_at END
        WHERE token_hash = $2 AND user_id = (SELECT id FROM account) AND revoked_at IS NULL AND expires_at >= $5::timestamptz
          AND (rotated_at IS NULL OR rotated_at >= $6::timestamptz)
-       RETURNING user_id, family_id, device_info)
-     INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, expires_at, created_at)
-     SELECT user_id, $3, family_id, device_info, $4::timestamptz, $5::timestamptz FROM rotated
-     RETURNING (SELECT sessions_ended_at FROM account)`,
-    [rotation.userId, rotation.oldHash, rotation.newHash, rotation.expiresAt, rotation.now, rotation.graceSince],
+       RETURNING user_id, family_id, device_info, rotates),
+     successor AS (
+       INSERT INTO cabinet_refresh_tokens (user_id, token_hash, family_id, device_info, rotates, expires_at, created_at)
+       SELECT user_id, $3, family_id, device_info, true, $4::timestamptz, $5::timestamptz FROM used WHERE rotates)
+     SELECT family_id, rotates, (SELECT sessions_ended_at FROM account) FROM used`,
+    [use.userId, use.hash, use.newHash, use.expiresAt, use.now, use.graceSince],
   );
   return row ?? null;
+}
+
+/** From now on each use of this refresh token gives a new one. */
+export async function setRotates(db: Db, tokenHash: string): Promise<void> {
+  await db.sql('UPDATE cabinet_refresh_tokens SET rotates = true WHERE token_hash = $1 RETURNING id', [tokenHash]);
 }
 
 const TOKEN_STATE = columns('RefreshToken', ['userId', 'familyId', 'expiresAt', 'rotatedAt', 'revokedAt']);

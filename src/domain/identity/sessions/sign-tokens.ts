@@ -11,6 +11,8 @@ const ALGORITHM = 'HS256';
 const MIN_SECRET_BYTES = 32;
 /** Claim: milliseconds since 1970 of the last end of all sessions before this token; absent = there was none. */
 const SESSIONS_ENDED = 'sessions_ended';
+/** Claim: id of the session; absent in access tokens of an earlier release. */
+export const SESSION = 'sid';
 
 /** One imported key per secret; a secret changes with a setting only, so there are very few. */
 const keys = new Map<string, KeyObject>();
@@ -29,6 +31,7 @@ export function refreshExpiry(app: App): Date {
 export async function signAccessToken(app: App, claims: AccessClaims): Promise<string> {
   const body: JWTPayload = {
     type: 'access' satisfies TokenType,
+    [SESSION]: claims.sessionId,
     permissions: claims.permissions,
     roles: claims.roles,
     ...(claims.messengerId === null ? {} : { messenger_id: claims.messengerId }),

@@ -1,4 +1,4 @@
-/** A new pair as the client gets it. */
+/** The tokens as the client gets them. */
 export interface TokenPair {
   accessToken: string;
   refreshToken: string;
@@ -15,6 +15,8 @@ export interface AccessClaims {
   roleLevel: number;
   /** The last end of all sessions of the user before this one was admitted; the next end makes the token void (spec 01 H8). */
   sessionsEndedAt: Date | null;
+  /** The session, as long as which a socket lives (spec 10 U3). */
+  sessionId: string;
 }
 
 export type TokenType = 'access' | 'refresh' | 'auto_login';

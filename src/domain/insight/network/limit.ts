@@ -1,6 +1,6 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { isAppError, refuse } from '../../../core/errors.ts';
+import { isAppError, refuse, rethrowUnavailable } from '../../../core/errors.ts';
 import { limitOrRefuse } from '../../../core/rate-limit.ts';
 
 /** Requests of an administrator in a window of 60 s, by endpoint (spec 04 section 16.1). */
@@ -16,6 +16,7 @@ export async function limitNetwork(app: App, actor: AdminActor, endpoint: keyof 
     await limitOrRefuse(app, `referral_network:${endpoint}:admin:${actor.userId}`, LIMITS[endpoint], WINDOW_SECONDS);
   } catch (error) {
     if (isAppError(error) && error.status === 429) throw error;
+    rethrowUnavailable(error);
     throw refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(WINDOW_SECONDS) }, cause: error });
   }
 }

@@ -70,6 +70,7 @@ export async function detailsFill(app: App): Promise<Fill | null> {
   try {
     return await currentFill(app, 'details', (fillId) => readDetails(app, fillId));
   } catch (error) {
+    // Any failure: devices are an addition; the list is answered without them.
     app.log.warn({ err: error }, 'traffic: devices and last nodes could not be read');
     return null;
   }

@@ -83,12 +83,12 @@ export function checkEntries(db: Db, { after, through }: IdRange, throughTransac
   return recordFound(db, 'ledger_check_entries($2::bigint, $3::bigint, $4::bigint)', now, values);
 }
 
-/** Checks the balances of a range of user ids from their first entry on, and stores what is wrong. */
+/** Checks the balances of a range of user ids from their first entry on, and their withdrawal requests; stores what is wrong. */
 export function checkBalances(db: Db, { after, through }: IdRange, now: Date): Promise<void> {
   return recordFound(db, 'ledger_check_balances($2::bigint, $3::bigint)', now, [after, through]);
 }
 
-/** Checks all payments, and stores what is wrong. */
+/** Checks all payments and what was taken back with them, and stores what is wrong. */
 export function checkPayments(db: Db, now: Date): Promise<void> {
   return recordFound(db, 'ledger_check_payments()', now, []);
 }
@@ -149,6 +149,9 @@ export async function deleteCorrectedProblems(db: Db, limit: number): Promise<nu
        SELECT f.problem, f.row_id FROM (SELECT DISTINCT row_id FROM stored
            WHERE problem IN ('balance_differs_from_ledger', 'balance_below_zero')) s
          CROSS JOIN LATERAL ledger_check_balances(s.row_id - 1, s.row_id) f
+       UNION ALL
+       SELECT f.problem, f.row_id FROM (SELECT DISTINCT row_id FROM stored WHERE problem = 'reserve_differs_from_request') s
+         CROSS JOIN LATERAL ledger_check_reserves(s.row_id - 1, s.row_id) f
        UNION ALL
        SELECT f.problem, f.row_id FROM ledger_check_payments() f)
      DELETE FROM ledger_problems p USING stored s WHERE p.problem = s.problem AND p.row_id = s.row_id

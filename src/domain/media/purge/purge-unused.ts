@@ -51,6 +51,7 @@ async function deleteUnless(app: App, fileIds: readonly string[]): ReturnType<ty
     return await deleteUnused(app, fileIds);
   } catch (error) {
     if (sqlState(error) !== LOCK_NOT_AVAILABLE) throw error;
+    // Any failure: only a lock that was waited for in vain comes here.
     app.log.info('unused uploads: a table is in use');
     return { rows: 0, keys: [] };
   }

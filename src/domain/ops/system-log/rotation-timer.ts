@@ -15,6 +15,7 @@ export function startLogRotation(app: App): () => Promise<void> {
     if (isRunning) return;
     isRunning = true;
     running = rotateWhenDue(app)
+      // Any failure: there is no caller; the next look repeats it.
       .catch((error: unknown) => app.log.warn({ err: error }, 'the log files could not be rotated'))
       .finally(() => {
         isRunning = false;

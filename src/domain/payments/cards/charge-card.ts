@@ -6,7 +6,7 @@ import { type AutopayRenewal, readDueRenewal } from '../../subscriptions/autopay
 import { notifyOwner } from '../../subscriptions/notify-owner.ts';
 import { creditSeenPayment } from '../credit-payment.ts';
 import { paymentText } from '../payment-texts.ts';
-import { type PaymentProvider, ProviderError, type ProviderPaymentState } from '../ports.ts';
+import { type PaymentProvider, type PaymentReport, ProviderError } from '../ports.ts';
 import { insertPayment, markInvoiceFailed } from '../repo.ts';
 import { newOrderId } from '../rules.ts';
 import { chargeDay, daysBeforeEnd, isFailureReported } from './charge-plan.ts';
@@ -114,7 +114,7 @@ async function stateOf(
   { payment, card, isCardActive }: OpenAttempt,
 ): Promise<AttemptResult> {
   if (payment.transactionId !== null) return 'paid';
-  let state: ProviderPaymentState;
+  let state: PaymentReport;
   try {
     if (payment.externalId !== null) {
       state = await provider.fetchStatus({ externalId: payment.externalId, orderId: payment.orderId });

@@ -75,7 +75,7 @@ async function adoptReported(app: App, provider: PaymentProvider, { payment }: R
   // Of money without a payment of its own there is nothing to read: the answer to the refund decides.
   if (!provider.canFetchStatus || isMadeByCase(payment)) return;
   const state = await provider.fetchStatus({ externalId: payment.externalId, orderId: payment.orderId });
-  await applyReversals(app, payment, state.reversals ?? []);
+  await applyReversals(app, payment.method, payment, state);
 }
 
 /** Whether the refund has ended because the payment says now that its money was given back. */

@@ -124,6 +124,7 @@ async function work(app: App, run: LongRun, lease: RunLease, limits: DriveLimits
       unexpected = 0;
     } catch (error) {
       if (error instanceof RunLeaseLost) throw error;
+      // Any failure: the run goes on from its stored state; after several in a row it is given up.
       unexpected += 1;
       app.log.error({ err: error, table: run.table, runId: run.id }, 'long run: a batch failed');
       if (unexpected >= MAX_UNEXPECTED) {

@@ -22,6 +22,7 @@ export async function inParallel<T>(
         await work(next.value);
       }
     } catch (error) {
+      // Any failure: it is thrown when all workers have ended.
       failure ??= { error };
     }
   };

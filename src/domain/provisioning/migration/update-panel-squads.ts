@@ -1,4 +1,5 @@
 import type { App } from '../../../core/app.ts';
+import { rethrowUnavailable } from '../../../core/errors.ts';
 import type { RunLease } from '../long-runs/drive-run.ts';
 import { inParallel } from '../long-runs/parallel-calls.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
@@ -54,6 +55,7 @@ export async function updatePanelSquads(
       cache.squads ?? new Set((await retryPanelCall(() => app.ports.panel.listInternalSquads())).map((squad) => squad.uuid));
     cache.squads = known;
   } catch (error) {
+    rethrowUnavailable(error);
     record(linked, 'failed', panelText(error));
     return updates;
   }

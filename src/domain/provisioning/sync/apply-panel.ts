@@ -1,4 +1,5 @@
 import type { App } from '../../../core/app.ts';
+import { rethrowUnavailable } from '../../../core/errors.ts';
 import { createUser } from '../../identity/create-user.ts';
 import { insertFromPanel, writeFromPanel } from '../../subscription-state/panel-values.ts';
 import type { PanelColumns } from '../../subscription-state/types.ts';
@@ -38,30 +39,28 @@ function scopeOf(run: SyncRun): Scope {
 /** Updates the next accounts from the panel's list, one transaction a batch; only an account that fails is skipped. */
 export async function applyPanel(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
   const matches = await listMatches(app.db, run.id, { after: run.cursor.after, limit: BATCH });
-  const last = matches.at(-1);
-  if (!last) return 'next';
-  const after = last.entry.user.uuid;
-  try {
-    await lease.write(app, async (t) => stored(t, run, after, matches.length, await applyBatch(t, run, matches)));
-  } catch (error) {
-    if (error instanceof RunLeaseLost) throw error;
-    app.log.warn({ err: error, runId: run.id }, 'panel sync: a batch failed; its accounts are tried one by one');
-    await applySingly(app, lease, run, matches);
-  }
+  if (matches.length === 0) return 'next';
+  await applyOrHalve(app, lease, run, matches);
   return 'more';
 }
 
-async function applySingly(app: App, lease: RunLease, run: SyncRun, matches: readonly MatchedEntry[]): Promise<void> {
-  let current = run;
-  for (const match of matches) {
-    const after = match.entry.user.uuid;
-    try {
-      current = await lease.write(app, async (t) => stored(t, current, after, 1, await applyBatch(t, run, [match])));
-    } catch (error) {
-      if (error instanceof RunLeaseLost) throw error;
+/** A batch that fails, or takes longer than a transaction may, is halved, down to the account that fails (spec 10 V7). */
+async function applyOrHalve(app: App, lease: RunLease, run: SyncRun, matches: readonly MatchedEntry[]): Promise<SyncRun> {
+  const after = matches.at(-1)!.entry.user.uuid;
+  try {
+    return await lease.write(app, async (t) => stored(t, run, after, matches.length, await applyBatch(t, run, matches)));
+  } catch (error) {
+    if (error instanceof RunLeaseLost) throw error;
+    // Any failure: the batch is halved.
+    if (matches.length === 1) {
+      rethrowUnavailable(error);
       app.log.error({ err: error, runId: run.id, panelUuid: after }, 'panel sync: an account could not be updated');
-      current = await lease.write(app, (t) => advance(t, current, { after }, { errors: 1 }));
+      return lease.write(app, (t) => advance(t, run, { after }, { errors: 1 }));
     }
+    app.log.warn({ err: error, runId: run.id, size: matches.length }, 'panel sync: a batch failed; it is halved');
+    const middle = Math.ceil(matches.length / 2);
+    const first = await applyOrHalve(app, lease, run, matches.slice(0, middle));
+    return applyOrHalve(app, lease, first, matches.slice(middle));
   }
 }
 

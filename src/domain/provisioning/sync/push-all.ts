@@ -68,6 +68,6 @@ function difference(app: App, run: SyncRun, candidate: PushCandidate, known: Pan
     const isNobody = stateWithoutUser(target, app.clock.now()).status === 'DISABLED' && target.user.vpnpanelUuid === null;
     return isNobody ? 'none' : 'other';
   }
-  if (candidate.vpnpanelShortUuid !== listed.user.shortUuid) return 'other';
+  if (candidate.target.vpnpanelShortUuid !== listed.user.shortUuid) return 'other';
   return differenceFrom(app, target, listed.user, known);
 }

@@ -5,7 +5,6 @@ import type { SnapshotEntry } from './types.ts';
 
 export interface PushCandidate {
   target: PushTarget;
-  vpnpanelShortUuid: string | null;
   /** A push was requested and is not done. */
   isPushDue: boolean;
   /** Time of the last successful push. */
@@ -23,7 +22,7 @@ export async function listPushCandidates(
   page: { afterId: number; limit: number },
 ): Promise<PushCandidate[]> {
   const rows = await db.sql<PushRow & Omit<PushCandidate, 'target' | 'listed'> & { listed: StoredEntry | null }>(
-    `SELECT ${PUSH_COLUMNS}, s.vpnpanel_short_uuid, s.provisioned_at,
+    `SELECT ${PUSH_COLUMNS}, s.provisioned_at,
        s.provision_state <> 'synced' AND s.provision_requested_at IS NOT NULL AS is_push_due, p.data AS listed,
        EXISTS (SELECT 1 FROM panel_sync_users n WHERE n.run_id = $1::int AND n.messenger_id = u.messenger_id)
          OR EXISTS (SELECT 1 FROM panel_sync_users n WHERE n.run_id = $1::int AND n.email = u.email) AS has_namesake
@@ -31,9 +30,8 @@ export async function listPushCandidates(
      WHERE s.id > $2::int ORDER BY s.id LIMIT $3::int`,
     [runId, page.afterId, page.limit],
   );
-  return rows.map(({ vpnpanelShortUuid, isPushDue, provisionedAt, listed, hasNamesake, ...row }) => ({
+  return rows.map(({ isPushDue, provisionedAt, listed, hasNamesake, ...row }) => ({
     target: toPushTarget(row),
-    vpnpanelShortUuid,
     isPushDue,
     provisionedAt,
     hasNamesake,

@@ -69,6 +69,12 @@ function refusalOf(run: SyncRun, absent: number, known: number): SyncRefusal | n
   return isTooManyAbsent(absent, known) ? 'too_many_absent' : null;
 }
 
+/** A handle of the panel's other generation says nothing; the other look-ups decide. */
+function ofOtherGeneration(error: unknown): null {
+  if (isPanelError(error) && error.isOtherGeneration) return null;
+  throw error;
+}
+
 /**
  * @returns `gone`: accounts that the panel has no user for; `refused`: the number of look-ups that the panel refused, e.g. because of a
  *   malformed address. Those accounts stay as they are and do not stop the run.
@@ -84,7 +90,7 @@ async function confirmAbsent(
   let refused = 0;
   const isFound = async ({ vpnpanelUuid, messengerId, verifiedEmail }: AbsentAccount): Promise<boolean> => {
     const found =
-      (vpnpanelUuid === null ? null : await retryPanelCall(() => panel.findByUuid(vpnpanelUuid))) ??
+      (vpnpanelUuid === null ? null : await retryPanelCall(() => panel.findByUuid(vpnpanelUuid).catch(ofOtherGeneration))) ??
       (await retryPanelCall(() => panel.findByMessengerId(messengerId))) ??
       (verifiedEmail === null ? null : await retryPanelCall(() => panel.findByEmail(verifiedEmail)));
     return found !== null;

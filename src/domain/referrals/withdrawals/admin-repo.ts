@@ -55,12 +55,15 @@ export type RequestDetail = ListedRequest & {
   balanceKopeks: number;
   totalReferrals: number;
   totalEarningsKopeks: number;
+  /** Earnings that were taken back after they had been spent or withdrawn; later ones pay it first. */
+  referralDebtKopeks: number;
 };
 
 export async function findRequestDetail(db: Db, id: number): Promise<RequestDetail | null> {
   const [row] = await db.sql<RequestDetail>(
     `SELECT ${REQUEST.of('w')}, ${USER.of('u')}, w.risk_analysis, coalesce(u.balance_kopeks, 0)::bigint AS balance_kopeks,
-       coalesce(f.referrals, 0) AS total_referrals, coalesce(f.earned_kopeks, 0)::bigint AS total_earnings_kopeks
+       coalesce(f.referrals, 0) AS total_referrals, coalesce(f.earned_kopeks, 0)::bigint AS total_earnings_kopeks,
+       coalesce((SELECT d.kopeks FROM referral_debts d WHERE d.user_id = w.user_id), 0)::bigint AS referral_debt_kopeks
      FROM withdrawal_requests w LEFT JOIN users u ON u.id = w.user_id LEFT JOIN referrer_stats f ON f.user_id = w.user_id
      WHERE w.id = $1::bigint`,
     [id],

@@ -4,8 +4,8 @@ import { postMovement } from '../../ledger/post-movement.ts';
 import { runOnce } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
 import { refusedToAdmin } from './errors.ts';
-import { announceDecision, announceFirstApproval } from './notices.ts';
-import { findRequester, lockRequest, recordFirstApproval, updateRequest, type WithdrawalRequest } from './repo.ts';
+import { announceDecision, announceFirstApproval, endTexts } from './notices.ts';
+import { endPending, findRequester, lockRequest, recordFirstApproval, updateRequest, type WithdrawalRequest } from './repo.ts';
 import { needsSecondApproval } from './rules.ts';
 import { lockRequester, type Requester } from './sums-repo.ts';
 
@@ -23,7 +23,8 @@ interface Done {
 const DONE: Done = { success: true };
 
 /**
- * Approves a pending request: the amount leaves the balance for the account `withdrawal_payable`, and the user is notified. Above the
+ * Approves a pending request: what it holds goes on to the account `withdrawal_payable`, and the user is notified. A request of before that
+ * holds nothing (spec 10 M5) is taken from the balance. Above the
  * amount of REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS the first approval is only recorded, and another administrator has to approve too.
  * With an idempotency key the first answer is given again.
  * @throws AppError 400 not found | already processed | user deleted | balance too low | a second administrator is needed
@@ -38,7 +39,8 @@ async function approve(t: App, actor: AdminActor, id: number, comment: string | 
   const { amountKopeks } = request;
   if (request.status !== 'pending') throw await refusedToAdmin(t, actor, 'withdrawal_processed');
   if (user.status === 'deleted') throw await refusedToAdmin(t, actor, 'withdrawal_user_missing');
-  if (user.balanceKopeks < amountKopeks) throw await refusedToAdmin(t, actor, 'withdrawal_balance_low');
+  const isReserved = request.reserveTransactionId !== null;
+  if (!isReserved && user.balanceKopeks < amountKopeks) throw await refusedToAdmin(t, actor, 'withdrawal_balance_low');
   const now = t.clock.now();
   if (needsSecondApproval(amountKopeks, t.settings.get('REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS'))) {
     if (request.firstApprovedBy === actor.userId) throw await refusedToAdmin(t, actor, 'withdrawal_second_approver');
@@ -56,6 +58,7 @@ async function approve(t: App, actor: AdminActor, id: number, comment: string | 
     userId: user.id,
     type: 'withdrawal',
     amountKopeks: -amountKopeks,
+    ...(isReserved ? { insteadOfWallet: { kind: 'withdrawal_hold', requestId: id } } : {}),
     contra: { kind: 'withdrawal_payable' },
     paymentMethod: null,
     description: text(user.language, 'withdrawals.transaction', { request_id: id }),
@@ -79,7 +82,7 @@ async function approve(t: App, actor: AdminActor, id: number, comment: string | 
 }
 
 /**
- * Rejects a pending request; no money moves, and the user is notified. With an idempotency key the first answer is given again.
+ * Rejects a pending request: what it holds goes back to the balance, and the user is notified. With an idempotency key the first answer is given again.
  * @throws AppError 400 not found | already processed
  */
 export function rejectWithdrawal(app: App, actor: AdminActor, decision: Decision, idempotencyKey: string | null): Promise<Done> {
@@ -89,7 +92,8 @@ export function rejectWithdrawal(app: App, actor: AdminActor, decision: Decision
     const { request, user } = await lockForDecision(t, actor, id);
     if (request.status !== 'pending') throw await refusedToAdmin(t, actor, 'withdrawal_processed');
     const processedAt = t.clock.now();
-    await updateRequest(t.db, id, { status: 'rejected', processedBy: actor.userId, processedAt, adminComment });
+    await endPending(t.db, { id, userId: user.id, status: 'rejected' }, endTexts(user.language, id), processedAt);
+    await updateRequest(t.db, id, { processedBy: actor.userId, processedAt, adminComment });
     t.audit?.record({ before: { status: 'pending' }, after: { status: 'rejected' } });
     await announceDecision(t, user, { status: 'rejected', amountKopeks: request.amountKopeks, comment: adminComment });
     return DONE;

@@ -2,12 +2,12 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { runOnce } from '../../ledger/run-once.ts';
-import { findReferralUser } from '../repo.ts';
 import { describeRefusal, withdrawalRefused } from './errors.ts';
-import { cancelPending, findRequester, listMyRequests, type MyRequest } from './repo.ts';
+import { endTexts } from './notices.ts';
+import { endPending, findRequester, listMyRequests, type MyRequest } from './repo.ts';
 import { availableAmounts, refusalOfRequest } from './rules.ts';
-import { findWithdrawalSums } from './sums-repo.ts';
-import { withdrawalTerms } from './terms.ts';
+import { findWithdrawalSums, lockRequester } from './sums-repo.ts';
+import { maturedBefore, withdrawalTerms } from './terms.ts';
 import type { AvailableAmounts } from './types.ts';
 
 const HISTORY_LENGTH = 50;
@@ -38,9 +38,9 @@ export async function readMyWithdrawalBalance(app: App, actor: UserActor): Promi
   const { isEnabled, isReferralOnly, minAmountKopeks } = terms;
   const requisitesText = app.settings.get('REFERRAL_WITHDRAWAL_REQUISITES_TEXT');
   if (!isEnabled) return { ...NOTHING, isEnabled, isReferralOnly, requisitesText, canRequest: false, refusal: null };
-  const sums = await findWithdrawalSums(app.db, actor.userId);
+  const sums = await findWithdrawalSums(app.db, actor.userId, maturedBefore(app));
   if (!sums) throw userNotFound();
-  const { language, last, balanceKopeks: _, ...shown } = sums;
+  const { language, last, balanceKopeks: _balance, maturingKopeks: _maturing, ...shown } = sums;
   const available = availableAmounts(sums, isReferralOnly);
   const { availableTotalKopeks } = available;
   const refusal = refusalOfRequest({ terms, availableTotalKopeks, last, now: app.clock.now() });
@@ -59,7 +59,7 @@ export function listMyWithdrawals(app: App, actor: UserActor): Promise<{ items: 
 }
 
 /**
- * Cancels a pending request of the user; no money moves. Of a cancellation and a decision at once, one takes effect. With an idempotency
+ * Cancels a pending request of the user; what it holds goes back to the balance. Of a cancellation and a decision at once, one takes effect. With an idempotency
  * key the first answer is given again.
  * @throws AppError 404 no own request with this id | 400 not pending
  */
@@ -71,8 +71,10 @@ export function cancelMyWithdrawal(
 ): Promise<{ success: true }> {
   const once = { key: idempotencyKey, operation: 'withdrawals.cancel', input: { id } };
   return runOnce(app, actor, once, async (t) => {
-    if (await cancelPending(t.db, id, actor.userId)) return { success: true as const };
-    const language = (await findReferralUser(t.db, actor.userId))?.language ?? null;
+    const user = await lockRequester(t.db, actor.userId);
+    const language = user?.language ?? null;
+    const request = { id, userId: actor.userId, status: 'cancelled' } as const;
+    if (await endPending(t.db, request, endTexts(language, id), t.clock.now())) return { success: true as const };
     const isMine = (await findRequester(t.db, id)) === actor.userId;
     throw isMine
       ? withdrawalRefused(language, 'withdrawal_not_pending')

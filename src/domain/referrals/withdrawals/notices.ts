@@ -5,6 +5,7 @@ import { adminChat } from '../../messaging/admin-chat.ts';
 import { notifyUser, recipientOf } from '../../messaging/notify-user.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, shorten, type TextKey, type TextParams, text } from '../../messaging/texts.ts';
+import { takeBackTitles } from '../take-back-rewards.ts';
 import type { WithdrawalRequest } from './repo.ts';
 import type { RiskLevel } from './risk-rules.ts';
 import type { Requester } from './sums-repo.ts';
@@ -14,6 +15,12 @@ import type { Requester } from './sums-repo.ts';
 const DETAILS_IN_NOTICE = 200;
 
 const label = (t: App, kopeks: number) => formatPrice(kopeks, t.settings.get('PRICE_ROUNDING_ENABLED'));
+
+/** Descriptions of what the end of a request that was not approved moves. */
+export function endTexts(language: string | null, requestId: number) {
+  const description = text(language, 'withdrawals.transaction', { request_id: requestId });
+  return { description, debtTitles: takeBackTitles('transaction_debt') };
+}
 
 /** A new request, for the administrators' chat. */
 export async function announceRequest(

@@ -1,11 +1,13 @@
 import { columns, plainRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { isRowId } from '../../../core/row-id.ts';
+import type { Language } from '../../messaging/texts.ts';
 import type { WithdrawalStatus } from './types.ts';
 
 const REQUEST = columns('WithdrawalRequest', [
   ...(['id', 'userId', 'amountKopeks', 'status', 'paymentDetails', 'riskScore'] as const),
   ...(['firstApprovedBy', 'firstComment', 'processedBy', 'processedAt', 'adminComment', 'createdAt'] as const),
+  'reserveTransactionId',
 ]);
 
 export type WithdrawalRequest = RowOf<typeof REQUEST>;
@@ -48,7 +50,8 @@ export async function lockRequest(db: Db, id: number, userId: number): Promise<W
 }
 
 export interface Processing {
-  status: WithdrawalStatus;
+  /** Undefined leaves the state. */
+  status?: WithdrawalStatus;
   processedBy: number;
   processedAt: Date;
   /** Undefined leaves the comment. */
@@ -77,14 +80,31 @@ export async function recordFirstApproval(
   });
 }
 
-/** Cancels a pending request of this user. @returns false when there is none */
-export async function cancelPending(db: Db, id: number, userId: number): Promise<boolean> {
+/** Moves the amount of a new request of a locked user to its hold account (spec 10 M5). @returns whether the balance covers it */
+export async function reserveAmount(db: Db, id: number, description: string, now: Date): Promise<boolean> {
+  const [row] = await db.sql<{ isReserved: boolean }>('SELECT reserve_withdrawal($1::int, $2, $3::timestamptz) AS is_reserved', [
+    ...[id, description, now],
+  ]);
+  return row!.isReserved;
+}
+
+/**
+ * Ends a pending request of a locked user without an approval; what it holds goes back to the balance (prisma/sql/withdrawals.sql).
+ * @param texts of the movement, and of a debt that is paid from it, by language
+ * @returns false when there is no such request
+ */
+export async function endPending(
+  db: Db,
+  { id, userId, status }: { id: number; userId: number; status: 'rejected' | 'cancelled' },
+  texts: { description: string; debtTitles: Record<Language, string> },
+  now: Date,
+): Promise<boolean> {
   if (!isRowId(id)) return false;
-  const rows = await db.sql(
-    `UPDATE withdrawal_requests SET status = 'cancelled' WHERE id = $1::int AND user_id = $2::int AND status = 'pending' RETURNING id`,
-    [id, userId],
+  const [row] = await db.sql<{ isEnded: boolean }>(
+    'SELECT end_withdrawal($1::int, $2::int, $3, $4, $5::timestamptz, $6::jsonb) AS is_ended',
+    [id, userId, status, texts.description, now, JSON.stringify(texts.debtTitles)],
   );
-  return rows.length > 0;
+  return row!.isEnded;
 }
 
 const MINE = columns('WithdrawalRequest', [

@@ -2,13 +2,14 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { runOnce } from '../../ledger/run-once.ts';
+import { text } from '../../messaging/texts.ts';
 import { requestRefused } from './errors.ts';
 import { announceRequest } from './notices.ts';
-import { insertRequest } from './repo.ts';
+import { insertRequest, reserveAmount } from './repo.ts';
 import { analyseRisk } from './risk-analysis.ts';
 import { availableAmounts, refusalOfAmount, refusalOfRequest } from './rules.ts';
 import { findWithdrawalSums, lockRequester } from './sums-repo.ts';
-import { withdrawalTerms } from './terms.ts';
+import { maturedBefore, withdrawalTerms } from './terms.ts';
 
 export interface WithdrawalOrder {
   amountKopeks: number;
@@ -23,9 +24,9 @@ export interface CreatedRequest {
 }
 
 /**
- * Requests a payout, with a risk analysis and a notice to the administrators' chat (spec 03 section 6). No money moves: the amount counts
- * as pending for further requests, and the approval compares it with the balance of its own moment. Under the user's lock, so that of
- * several concurrent requests one is stored. With an idempotency key the first answer is given again.
+ * Requests a payout, with a risk analysis and a notice to the administrators' chat (spec 03 section 6). The amount is held: it leaves the
+ * balance for an account of the request, so that it cannot be spent meanwhile (spec 10 M5). Under the user's lock, so that of several
+ * concurrent requests one is stored. With an idempotency key the first answer is given again.
  * @throws AppError 400 withdrawals are off | too little is available | too early after the last request | one is pending | the amount is
  * below the minimum or above what is available; in the user's language
  */
@@ -41,7 +42,7 @@ export function requestWithdrawal(
 
 async function createRequest(t: App, userId: number, { amountKopeks, paymentDetails }: WithdrawalOrder): Promise<CreatedRequest> {
   const user = await lockRequester(t.db, userId);
-  const sums = user && (await findWithdrawalSums(t.db, userId));
+  const sums = user && (await findWithdrawalSums(t.db, userId, maturedBefore(t)));
   if (!sums) throw userNotFound();
   const terms = withdrawalTerms(t);
   const now = t.clock.now();
@@ -56,6 +57,11 @@ async function createRequest(t: App, userId: number, { amountKopeks, paymentDeta
     ...{ userId, amountKopeks, paymentDetails, createdAt: now },
     ...{ riskScore: risk.score, riskAnalysis: json },
   });
+  // Of merged accounts the earnings may be on hold for another request.
+  if (!(await reserveAmount(t.db, request.id, text(user.language, 'withdrawals.transaction', { request_id: request.id }), now))) {
+    const { balanceKopeks: availableKopeks } = user;
+    throw requestRefused(t, user.language, { reason: 'withdrawal_exceeds_available', availableKopeks });
+  }
   await announceRequest(t, request, user, risk);
   return { id: request.id, amountKopeks, status: 'pending' };
 }

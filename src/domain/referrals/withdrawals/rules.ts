@@ -4,13 +4,15 @@ import type { AvailableAmounts, LastRequest, WithdrawalSums, WithdrawalTerms } f
 
 /**
  * What may be requested. Without the restriction to referral earnings it is the balance less what is pending.
- * The amounts are never negative.
+ * Earnings that have not matured are never part of it. The amounts are never negative.
  */
 export function availableAmounts(sums: WithdrawalSums, isReferralOnly: boolean): AvailableAmounts {
-  const { balanceKopeks, earnedKopeks, withdrawnKopeks, pendingKopeks } = sums;
-  const entitlement = Math.max(0, earnedKopeks - withdrawnKopeks - pendingKopeks);
+  const { balanceKopeks, earnedKopeks, maturingKopeks = 0, withdrawnKopeks, pendingKopeks } = sums;
+  const entitlement = Math.max(0, earnedKopeks - maturingKopeks - withdrawnKopeks - pendingKopeks);
   const availableReferralKopeks = Math.min(balanceKopeks, entitlement);
-  const availableTotalKopeks = isReferralOnly ? availableReferralKopeks : Math.max(0, balanceKopeks - pendingKopeks);
+  const availableTotalKopeks = isReferralOnly
+    ? availableReferralKopeks
+    : Math.max(0, balanceKopeks - pendingKopeks - maturingKopeks);
   return { availableReferralKopeks, availableTotalKopeks };
 }
 

@@ -31,10 +31,26 @@ type SumsRow = Omit<MyWithdrawalSums, 'last'> & {
 /** Movements that count as spending. */
 export const SPENDING = "t.is_completed AND NOT t.is_internal AND t.type IN ('subscription_payment', 'withdrawal')";
 
-/** What a user earned, withdrew, requested and spent; null when the user does not exist. Exact only under the user's lock. */
-export async function findWithdrawalSums(db: Db, userId: number): Promise<MyWithdrawalSums | null> {
+/** What pending requests hold of the balance of user `u` (spec 10 M5). */
+export const RESERVED = `coalesce((SELECT sum(q.amount_kopeks) FROM withdrawal_requests q
+         WHERE q.user_id = u.id AND q.status = 'pending' AND q.reserve_transaction_id IS NOT NULL), 0)`;
+
+/** Earnings of user `u` after a moment, which is a placeholder. */
+export const earnedAfter = (moment: string) => `(SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
+         WHERE e.user_id = u.id AND e.created_at > ${moment}::timestamptz)::bigint`;
+
+/**
+ * What a user earned, withdrew, requested and spent; null when the user does not exist. Exact only under the user's lock.
+ * @param maturedBefore earnings after this moment cannot be withdrawn yet; null = all can
+ */
+export async function findWithdrawalSums(
+  db: Db,
+  userId: number,
+  maturedBefore: Date | null = null,
+): Promise<MyWithdrawalSums | null> {
   const [row] = await db.sql<SumsRow>(
-    `SELECT u.language, u.balance_kopeks, coalesce(f.earned_kopeks, 0)::bigint AS earned_kopeks,
+    `SELECT u.language, (u.balance_kopeks + ${RESERVED})::bigint AS balance_kopeks, coalesce(f.earned_kopeks, 0)::bigint AS earned_kopeks,
+       ${earnedAfter('$2')} AS maturing_kopeks,
        w.withdrawn AS withdrawn_kopeks, w.pending AS pending_kopeks,
        least(coalesce(f.earned_kopeks, 0), s.spent)::bigint AS referral_spent_kopeks,
        l.status AS last_status, l.created_at AS last_created_at
@@ -51,7 +67,7 @@ export async function findWithdrawalSums(db: Db, userId: number): Promise<MyWith
        SELECT q.status, q.created_at FROM withdrawal_requests q WHERE q.user_id = u.id
        ORDER BY q.created_at DESC, q.id DESC LIMIT 1) l ON true
      WHERE u.id = $1::int`,
-    [userId],
+    [userId, maturedBefore],
   );
   if (!row) return null;
   const { lastStatus: status, lastCreatedAt: createdAt, ...sums } = row;

@@ -4,9 +4,12 @@ export type WithdrawalStatus = Rows['WithdrawalRequest']['status'];
 
 /** What a user may have paid out depends on these sums; kopeks. */
 export interface WithdrawalSums {
+  /** With what pending requests hold (spec 10 M5). */
   balanceKopeks: number;
   /** All referral earnings. */
   earnedKopeks: number;
+  /** Those of them that cannot be withdrawn yet (setting `REFERRAL_EARNINGS_HOLD_DAYS`). */
+  maturingKopeks?: number;
   /** Of requests that were approved or completed. */
   withdrawnKopeks: number;
   /** Of pending requests. */

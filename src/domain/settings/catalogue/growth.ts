@@ -13,6 +13,8 @@ export const growthSettings = {
   REFERRAL_WITHDRAWAL_ENABLED: { type: 'bool', default: false, category: 'REFERRAL' },
   REFERRAL_WITHDRAWAL_MIN_AMOUNT_KOPEKS: { type: 'int', default: 100000, category: 'REFERRAL', min: 0 },
   REFERRAL_WITHDRAWAL_COOLDOWN_DAYS: { type: 'int', default: 30, category: 'REFERRAL', min: 0, max: 36500 },
+  // Not in the contract: earnings can be withdrawn after this many days, when their payment can hardly go back any more; 0 = at once.
+  REFERRAL_EARNINGS_HOLD_DAYS: { type: 'int', default: 0, category: 'REFERRAL', min: 0, max: 3650 },
   REFERRAL_WITHDRAWAL_ONLY_REFERRAL_BALANCE: { type: 'bool', default: true, category: 'REFERRAL' },
   REFERRAL_WITHDRAWAL_REQUISITES_TEXT: { type: 'str', default: '', category: 'REFERRAL' },
   REFERRAL_WITHDRAWAL_NOTIFICATIONS_TOPIC_ID: { type: 'int', optional: true, default: null, category: 'REFERRAL' },

@@ -5,14 +5,16 @@ import type { UserRecord } from '../../identity/types.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
+import { recordCredited } from '../../payments/credit-through-case.ts';
 import { readStarsInvoice, recordStarsCharge, type StarsPurpose } from '../../payments/purpose-stars.ts';
 import { kopeksForStars } from '../../payments/stars-rate.ts';
 import type { CreditResult } from '../../payments/types.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { OfferGoneError } from '../purchases/consume-offer.ts';
 import { openRecipient, type PreparedRecipient, prepareRecipient } from '../purchases/recipient.ts';
 import { findByPayment, lockPurchase } from '../purchases/repo.ts';
 import { recipientOf } from '../purchases/rules.ts';
-import { payerOf, postRevenue, recordPaid } from '../purchases/take-money.ts';
+import { endWithoutOffer, payerOf, postRevenue, recordPaid } from '../purchases/take-money.ts';
 import type { GuestPurchase } from '../purchases/types.ts';
 import { STARS_PREFIX } from './pay-in-stars.ts';
 
@@ -40,7 +42,12 @@ export const giftStars: StarsPurpose = {
     if (seen && invoice.stars === paid.stars && seen.paidAt === null) {
       const contact = recipientOf(seen);
       const prepared = contact && (await prepareRecipient(app, contact));
-      if (await inTransaction(app, (t) => takeStars(t, seen, prepared, paid, payer))) return 'credited';
+      try {
+        if (await inTransaction(app, (t) => takeStars(t, seen, prepared, paid, payer))) return 'credited';
+      } catch (error) {
+        if (!(error instanceof OfferGoneError)) throw error;
+        return inTransaction(app, (t) => giveBackGift(t, seen, paid, payer));
+      }
     }
     return inTransaction(app, (t) => giveBack(t, paid, payer));
   },
@@ -70,13 +77,38 @@ async function takeStars(
   const { amountKopeks } = gift;
   const description = `gift ${gift.id}`;
   await recordStarsCharge(t, invoice, { chargeId, transactionId, update: paid, userId: payer.userId, amountKopeks, description });
-  await recordPaid(t, gift, { payer, recipient, transactionId });
+  await recordPaid(t, gift, { recipient, transactionId });
   return true;
 }
 
-/** Credits stars that pay for nothing to their payer, once per charge; nothing for a charge that was taken before. */
-async function giveBack(t: App, paid: StarsPaid, { id: userId, language }: UserRecord): Promise<CreditResult> {
-  const amountKopeks = kopeksForStars(paid.stars, t.settings.get('MESSENGER_STARS_RATE_RUB'));
+/**
+ * Credits the payer with the agreed kopeks of a gift whose discount was used up before the stars came, once, with a case that says why, and
+ * ends the gift (spec 10 M3).
+ */
+async function giveBackGift(t: App, seen: GuestPurchase, paid: StarsPaid, payer: UserRecord): Promise<CreditResult> {
+  await lockUserSubscription(t, payer.id);
+  await lockPurchase(t.db, seen.id);
+  const { amountKopeks } = seen;
+  const result = await giveBack(t, paid, payer, amountKopeks);
+  if (result !== 'credited') return result;
+  const details = { purchaseId: seen.id, percent: seen.promoOfferPercent, chargeId: paid.chargeId };
+  const payment = { id: seen.paymentId, method: METHOD, userId: payer.id };
+  await recordCredited(t, { kind: 'offer_gone', payment, reference: paid.chargeId, amountKopeks, details });
+  await endWithoutOffer(t, seen.id, { userId: payer.id, amountKopeks });
+  return result;
+}
+
+/**
+ * Credits stars that pay for nothing to their payer, once per charge; nothing for a charge that was taken before.
+ * @param agreedKopeks of their invoice; absent = what they are worth now, and the payer is told why
+ */
+async function giveBack(
+  t: App,
+  paid: StarsPaid,
+  { id: userId, language }: UserRecord,
+  agreedKopeks?: number,
+): Promise<CreditResult> {
+  const amountKopeks = agreedKopeks ?? kopeksForStars(paid.stars, t.settings.get('MESSENGER_STARS_RATE_RUB'));
   const { chargeId } = paid;
   const description = text(language, 'gifts.transaction_stars_returned');
   const posting = await postMovement(t, {
@@ -88,6 +120,7 @@ async function giveBack(t: App, paid: StarsPaid, { id: userId, language }: UserR
   if (posting.outcome !== 'posted') throw new Error(`a Stars charge was ${posting.outcome}`);
   const { transactionId } = posting;
   await recordStarsCharge(t, null, { chargeId, transactionId, update: paid, userId, amountKopeks, description });
+  if (agreedKopeks !== undefined) return 'credited';
   const html = htmlText(language, 'gifts.stars_returned', { amount: formatPrice(amountKopeks, false) });
   await sendMessage(t, { messengerId: paid.payerMessengerId, html });
   return 'credited';

@@ -1,10 +1,11 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { purchaseNotFound } from '../purchases/errors.ts';
-import { findByCode, findByToken, readSurroundings } from '../purchases/repo.ts';
-import { isCode, isCodeOnly, isToken } from '../purchases/rules.ts';
+import { findByCode, readSurroundings } from '../purchases/repo.ts';
+import { isCode, isCodeOnly } from '../purchases/rules.ts';
 import type { GuestPurchase } from '../purchases/types.ts';
 import { listBought, listReceived, listWaiting } from './repo.ts';
+import { readGiftCode } from './rules.ts';
 
 /** Lists of gifts, newest first, at most 100 (spec 03 section 9). Each is one statement over an index of the user. */
 
@@ -44,19 +45,20 @@ export interface GiftStatus extends Pick<GuestPurchase, 'status' | 'giftMessage'
 
 /**
  * The state of a gift that the user bought.
- * @param token whole, or its code
+ * @param entered the token, or at least its first 12 characters, with or without `GIFT-` (spec 10 U1)
  * @throws AppError 404 'Purchase not found', also for the gift of another user
  */
-export async function readSentGift(app: App, actor: UserActor, token: string): Promise<GiftStatus> {
-  const gift = isToken(token) ? await findByToken(app.db, token) : isCode(token) ? await findByCode(app.db, token) : null;
+export async function readSentGift(app: App, actor: UserActor, entered: string): Promise<GiftStatus> {
+  const code = readGiftCode(entered);
+  const gift = isCode(code) ? await findByCode(app.db, code) : null;
   if (!gift?.isGift || gift.buyerUserId !== actor.userId) throw purchaseNotFound();
   const { tariffName } = await readSurroundings(app.db, gift.id);
-  const { status, giftMessage, periodDays, recipientWarning, recipient, code } = gift;
+  const { status, giftMessage, periodDays, recipientWarning, recipient } = gift;
   const isOnlyCode = isCodeOnly(gift);
   return {
     ...{ status, giftMessage, periodDays, recipientWarning, tariffName },
     isCodeOnly: isOnlyCode,
-    code: isOnlyCode ? code : null,
+    code: isOnlyCode ? gift.code : null,
     recipient: recipient?.value ?? null,
   };
 }

@@ -8,7 +8,7 @@ import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import { consumeOffer } from '../purchases/consume-offer.ts';
 import { openRecipient } from '../purchases/recipient.ts';
-import { insertPurchase } from '../purchases/repo.ts';
+import { freeToken, insertPurchase } from '../purchases/repo.ts';
 import { CODE_LENGTH, nextAttempt } from '../purchases/rules.ts';
 import { giftToSelf, insufficientBalance } from './errors.ts';
 import { giftNeeds, newGift, priceGift } from './price-gift.ts';
@@ -56,7 +56,7 @@ async function sell(t: App, start: SaleStart | null, gift: CheckedGift): Promise
   if (posting.outcome === 'insufficient') throw insufficientBalance();
   if (posting.outcome !== 'posted') throw new Error(`the debit of a gift was ${posting.outcome}`);
 
-  const row = newGift(t, gift, priced, { paymentMethod: 'balance', paymentId: null });
+  const row = newGift(t, gift, priced, { paymentMethod: 'balance', paymentId: null }, await freeToken(t));
   const id = await insertPurchase(t.db, row, {
     userId: recipient?.userId ?? null,
     transactionId: posting.transactionId,
@@ -65,7 +65,7 @@ async function sell(t: App, start: SaleStart | null, gift: CheckedGift): Promise
     autoLoginToken: null,
     nextAttemptAt: recipient && nextAttempt(0, row.now),
   });
-  await consumeOffer(t, { id, ...row }, buyer.id);
+  await consumeOffer(t, { id, ...row }, 'balance');
   if (recipient) await t.jobs.send('gifts.fulfil', { purchaseId: id });
   return { status: 'ok', code: row.token.slice(0, CODE_LENGTH), paymentUrl: null, warning: gift.warning };
 }

@@ -1,14 +1,14 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { isAppError } from '../../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import { runOnceAround } from '../../ledger/run-once.ts';
 import { methodName, providerOf } from '../../payments/method-settings.ts';
 import { prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
 import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import { providerAnswerInvalid, providerUnavailable } from '../purchases/errors.ts';
 import { cabinetUrl } from '../purchases/links.ts';
-import { deleteUnpaid, insertPurchase } from '../purchases/repo.ts';
-import { CODE_LENGTH, GUEST_PURCHASE, newPurchaseToken } from '../purchases/rules.ts';
+import { deleteUnpaid, freeToken, insertPurchase } from '../purchases/repo.ts';
+import { CODE_LENGTH, GUEST_PURCHASE } from '../purchases/rules.ts';
 import { prepareStars, requestStarsLink } from './pay-in-stars.ts';
 import { chooseGiftPayment, type GiftPayment } from './payment-choice.ts';
 import { giftNeeds, newGift, priceGift } from './price-gift.ts';
@@ -53,7 +53,7 @@ async function prepare(t: App, gift: CheckedGift, paymentMethod: string, payerIp
   const priced = priceGift(t, start, gift);
   const { tariff, price } = priced;
   const payment = await chooseGiftPayment(t, gift.buyer.id, paymentMethod, price.kopeks);
-  const token = newPurchaseToken(t.random);
+  const token = await freeToken(t);
   const invoice = await prepareInvoiceOf(t, gift, payment, {
     token,
     amountKopeks: price.kopeks,
@@ -96,6 +96,8 @@ async function open(app: App, { code, invoice }: PreparedGift, warning: string |
   try {
     return { status: 'created', code, paymentUrl: await invoice.request(app), warning };
   } catch (error) {
+    // The provider may have made the invoice: the purchase and its record stay, see `requestInvoice`.
+    rethrowUnavailable(error);
     app.log.warn({ err: error, paymentId: invoice.paymentId }, 'the invoice of a gift could not be made');
     await deleteUnpaid(app.db, invoice.paymentId);
     throw isAppError(error) ? providerAnswerInvalid(error) : providerUnavailable(error);

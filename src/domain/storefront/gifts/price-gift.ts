@@ -7,7 +7,6 @@ import type { SaleNeeds, SaleStart } from '../../subscriptions/purchase/types.ts
 import { pricingSettingsOf } from '../../subscriptions/settings.ts';
 import { priceMissing, tariffWithoutServers } from '../purchases/errors.ts';
 import type { NewPurchase } from '../purchases/repo.ts';
-import { newPurchaseToken } from '../purchases/rules.ts';
 import { giftTariffNotFound, RESTRICTED } from './errors.ts';
 import { buyerContact, type GiftPrice, giftPrice } from './rules.ts';
 import type { CheckedGift, GiftOrder } from './types.ts';
@@ -51,7 +50,7 @@ export function newGift(
   { order, buyer, recipient, warning }: CheckedGift,
   { tariff, price, buyer: { promoOfferDiscountSource, language } }: PricedGift,
   payment: Pick<NewPurchase, 'paymentMethod' | 'paymentId'>,
-  token: string = newPurchaseToken(t.random),
+  token: string,
 ): NewPurchase {
   return {
     token,

@@ -9,9 +9,8 @@ import type { Contact, GuestPurchase } from '../purchases/types.ts';
 /**
  * Rules of gifts between accounts (spec 03 section 9).
  *
- * Codes: a new gift has a code of 22 base64url characters, 132 random bits, because the issue asks for 128; the contract does not bound
- * the length of what is shown and takes 100 characters at the activation. The 12 characters of the specification stay valid for gifts that
- * have such a code: 72 bits, of which failed tries are limited by user and by address.
+ * Codes: a gift is shown with 22 base64url characters, 132 random bits. Clients show and share the first 12 of them, so any beginning of the
+ * token from that length on is accepted (spec 10 U1): 72 bits, of which failed tries are limited by user and by address.
  */
 
 /** Shortest text that is looked at as a code. */
@@ -20,11 +19,11 @@ export const MIN_CODE_LENGTH = 8;
 const EMAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}$/;
 const USERNAME = /^@?[a-zA-Z][a-zA-Z0-9_]{4,31}$/;
 
-/** A code as it was entered: trimmed, without `GIFT-` in any case. */
+/** A code as it was entered: trimmed, without `GIFT-` or `GIFT_` in any case. */
 export function readGiftCode(text: string): string {
   return text
     .trim()
-    .replace(/^gift-/i, '')
+    .replace(/^gift[-_]/i, '')
     .trim();
 }
 

@@ -7,7 +7,7 @@ import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText } from '../../messaging/texts.ts';
 import { activateGift } from './activate-gift.ts';
 
-const START = /^GIFT_([\w-]{8,58})$/i;
+const START = /^GIFT[-_]([\w-]{8,58})$/i;
 /** A code waits this long for the account of the person who followed its link. */
 const WAIT_MS = 3 * DAY_MS;
 

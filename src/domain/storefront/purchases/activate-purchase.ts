@@ -1,10 +1,9 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { isAppError } from '../../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import { awaitPush } from '../../subscription-state/await-push.ts';
 import { lockUserSubscription, readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import type { Subscription } from '../../subscriptions/types.ts';
 import { deliverWaiting } from './deliver-purchase.ts';
 import {
   activationFailed,
@@ -20,12 +19,12 @@ import { fail } from './fulfil-purchase.ts';
 import { deliverableTariff, grant } from './grant.ts';
 import { isGivable, lockWithPayment } from './lock-with-payment.ts';
 import { findByToken, findPurchase, markActivationRequested } from './repo.ts';
-import { isLive, isToken, nextAttempt } from './rules.ts';
+import { isLive, isRecipientsToken, isToken, nextAttempt } from './rules.ts';
 import type { GuestPurchase } from './types.ts';
 
 /**
  * Activates a purchase by its token (spec 03 sections 7.2 and 8.3): the new subscription replaces the current one. Where that one
- * still runs, the token is not enough: the recipient has to be signed in (H22). A repeated call changes nothing.
+ * still runs, the recipient has to consent: signed in, or by a token that says so (H22, spec 10 U4). A repeated call changes nothing.
  * @param actor the signed-in user; null when no user is signed in
  * @throws AppError 404 'Purchase not found' | 400 'Purchase is not pending activation' | 401 or 403 when consent is missing | 500 with
  * the texts of the specification
@@ -33,7 +32,7 @@ import type { GuestPurchase } from './types.ts';
 export async function activateByToken(app: App, token: string, actor: UserActor | null): Promise<void> {
   const purchase = isToken(token) ? await findByToken(app.db, token) : null;
   if (!purchase) throw purchaseNotFound();
-  await activate(app, purchase, actor);
+  await activate(app, purchase, actor, isRecipientsToken(purchase, token));
   if (purchase.userId !== null && purchase.status !== 'delivered') await awaitDelivery(app, purchase.userId);
 }
 
@@ -52,10 +51,11 @@ export async function awaitDelivery(app: App, userId: number): Promise<void> {
 export async function activateById(app: App, id: number, actor: UserActor): Promise<void> {
   const purchase = await findPurchase(app.db, id);
   if (!purchase || purchase.userId !== actor.userId) throw purchaseNotFound();
-  await activate(app, purchase, actor);
+  await activate(app, purchase, actor, false);
 }
 
-async function activate(app: App, purchase: GuestPurchase, actor: UserActor | null): Promise<void> {
+/** @param hasToken the caller has a token by which the recipient consents */
+async function activate(app: App, purchase: GuestPurchase, actor: UserActor | null, hasToken: boolean): Promise<void> {
   if (purchase.status === 'delivered') return;
   if (purchase.status !== 'pending_activation') throw notPendingActivation();
   // In progress: only the panel's link is missing.
@@ -63,10 +63,10 @@ async function activate(app: App, purchase: GuestPurchase, actor: UserActor | nu
   const { userId } = purchase;
   if (userId === null) throw noUserLinked();
   const current = (await readUserSubscription(app, userId))?.subscription ?? null;
-  checkConsent(app, current, userId, actor);
+  const isSigned = hasToken || actor?.userId === userId;
+  if (!isSigned && isLive(current, app.clock.now())) throw actor === null ? signInToActivate() : notTheRecipient();
   const now = app.clock.now();
   // A transaction of its own: if the next one fails, the request is stored and the job repeats it (spec 03 H6).
-  const isSigned = actor?.userId === userId;
   await markActivationRequested(app.db, purchase.id, isSigned, nextAttempt(0, now), now);
   await carryOutActivation(app, purchase.id, isSigned);
 }
@@ -80,23 +80,17 @@ export async function carryOutActivation(app: App, purchaseId: number, isSigned:
     await activateRequested(app, purchaseId, isSigned);
   } catch (error) {
     if (isAppError(error)) throw error;
+    rethrowUnavailable(error);
     app.log.error({ err: error, purchaseId }, 'an activation failed');
     throw activationFailed(error);
   }
 }
 
-/** @throws AppError 401 | 403 when a running subscription would be replaced without its owner's consent (spec 03 H22) */
-function checkConsent(app: App, current: Subscription | null, userId: number, actor: UserActor | null): void {
-  if (!isLive(current, app.clock.now())) return;
-  if (actor === null) throw signInToActivate();
-  if (actor.userId !== userId) throw notTheRecipient();
-}
-
 /**
  * Starts the subscription of a purchase whose activation was requested; also called by the job (spec 03 section 8.4). Of several
  * parallel calls one does it, the others find it done.
- * @param isSigned the recipient was signed in at the request
- * @throws AppError 401 a subscription runs by now and the recipient was not signed in | 400 the payer has the money back, or is about to get
+ * @param isSigned the recipient consented: signed in, or by a token
+ * @throws AppError 401 a subscription runs by now and the recipient did not consent | 400 the payer has the money back, or is about to get
  * it | 500 `User not found`, `Tariff not found`
  */
 export async function activateRequested(app: App, purchaseId: number, isSigned: boolean): Promise<void> {

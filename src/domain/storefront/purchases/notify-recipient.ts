@@ -35,7 +35,8 @@ async function mailRecipient(
 ): Promise<void> {
   const user = purchase.userId === null ? null : await findUserById(t, purchase.userId);
   const language = user?.language ?? purchase.language;
-  const page = successUrl(t, purchase.token);
+  // The recipient of a gift has a token of its own, with which to consent (spec 10 U4).
+  const page = successUrl(t, purchase.isGift ? purchase.recipientToken : purchase.token);
   const type =
     notice === 'waiting' ? 'guest_activation_required' : purchase.isGift ? 'guest_gift_received' : 'guest_subscription_delivered';
   const password = await passwordFor(t, purchase);
@@ -75,5 +76,7 @@ async function messageRecipient(t: App, purchase: GuestPurchase, notice: Recipie
     message: purchase.giftMessage ?? '',
   });
   const button = { text: text(user.language, 'gifts.gift_activate'), callbackData: `gift_activate:${purchase.id}` };
-  await sendMessage(t, { messengerId: user.messengerId, html, ...(isWaiting ? { buttons: [[button]] } : {}) });
+  const link = { text: text(user.language, 'gifts.gift_open'), url: `${successUrl(t, purchase.recipientToken)}?activate=1` };
+  const buttons = cabinetUrl(t) === '' ? [[button]] : [[button], [link]];
+  await sendMessage(t, { messengerId: user.messengerId, html, ...(isWaiting ? { buttons } : {}) });
 }

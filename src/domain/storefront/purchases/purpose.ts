@@ -1,7 +1,9 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { findUserById } from '../../identity/find-user.ts';
+import { creditThroughCase } from '../../payments/credit-through-case.ts';
 import { openCase } from '../../payments/open-case.ts';
-import type { ProviderPaymentState } from '../../payments/ports.ts';
+import type { PaymentReport } from '../../payments/ports.ts';
 import {
   completePayment,
   isMovementTaken,
@@ -12,11 +14,12 @@ import {
 } from '../../payments/purpose-payment.ts';
 import type { CreditResult, Payment } from '../../payments/types.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { OfferGoneError } from './consume-offer.ts';
 import { alertAdmins } from './notify-admins.ts';
 import { openRecipient, type PreparedRecipient, prepareRecipient } from './recipient.ts';
 import { findByPayment, lockPurchase, markFailed } from './repo.ts';
 import { GUEST_PURCHASE, isCodeOnly, recipientOf } from './rules.ts';
-import { payerOf, postRevenue, recordPaid } from './take-money.ts';
+import { endWithoutOffer, payerOf, postRevenue, recordPaid } from './take-money.ts';
 import type { GuestPurchase } from './types.ts';
 
 /** Invoices that pay for guest purchases (spec 03 sections 2.2 and 8.2). */
@@ -26,14 +29,20 @@ export const guestPurchases: PaymentPurpose = {
   /**
    * Takes the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase, the used-up discount and the
    * job that fulfils it are one transaction; after a crash the provider repeats its callback. A purchase that expired or was marked failed
-   * still counts (spec 03 H15). A gift that is only a code has no recipient yet and is not fulfilled.
+   * still counts (spec 03 H15). A gift that is only a code has no recipient yet and is not fulfilled. Where the discount of the invoice is
+   * gone, the money goes to the balance of the buyer instead (spec 10 M3).
    */
   async settle(app, payment, state): Promise<CreditResult | 'changed'> {
     const seen = await findByPayment(app.db, payment.id);
     const contact = seen && recipientOf(seen);
     if (!seen || (!contact && !isCodeOnly(seen))) return raiseNoPurchase(app, payment, state);
     const prepared = contact && (await prepareRecipient(app, contact));
-    return inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
+    try {
+      return await inTransaction(app, (t) => takeMoney(t, seen, prepared, payment, state));
+    } catch (error) {
+      if (!(error instanceof OfferGoneError)) throw error;
+      return inTransaction(app, (t) => creditInstead(t, seen, payment, state));
+    }
   },
 
   async recordMismatch(t, payment) {
@@ -52,17 +61,13 @@ export const guestPurchases: PaymentPurpose = {
 };
 
 /** Money for a purchase that does not exist: it stays with the invoice, and an administrator decides. */
-async function raiseNoPurchase(
-  app: App,
-  payment: Payment,
-  { amountKopeks, currency }: ProviderPaymentState,
-): Promise<CreditResult> {
+async function raiseNoPurchase(app: App, payment: Payment, { amountKopeks, currency }: PaymentReport): Promise<CreditResult> {
   await openCase(app, { kind: 'no_purchase', payment, amountKopeks, currency });
   return 'no_user';
 }
 
 /** The buyer has deleted the account, and nobody else is named: an administrator decides. */
-async function raiseNoPayer(app: App, payment: Payment, { amountKopeks, currency }: ProviderPaymentState): Promise<CreditResult> {
+async function raiseNoPayer(app: App, payment: Payment, { amountKopeks, currency }: PaymentReport): Promise<CreditResult> {
   await openCase(app, { kind: 'no_user', payment, amountKopeks, currency });
   return 'no_user';
 }
@@ -72,7 +77,7 @@ async function takeMoney(
   seen: GuestPurchase,
   prepared: PreparedRecipient | null,
   seenPayment: Payment,
-  state: ProviderPaymentState,
+  state: PaymentReport,
 ): Promise<CreditResult | 'changed'> {
   const recipient = prepared && (await openRecipient(t, prepared, seen.language));
   const payer = await payerOf(t, seen, recipient);
@@ -98,6 +103,35 @@ async function takeMoney(
     return 'order_mismatch';
   }
   await completePayment(t, payment, state, posting.transactionId);
-  await recordPaid(t, purchase, { payer, recipient, transactionId: posting.transactionId });
+  await recordPaid(t, purchase, { recipient, transactionId: posting.transactionId });
+  return 'credited';
+}
+
+/**
+ * Credits the balance of the buyer with what was paid for an invoice whose discount is gone, once, with a case that says why. Without an
+ * account the case waits for an administrator.
+ */
+async function creditInstead(
+  t: App,
+  seen: GuestPurchase,
+  seenPayment: Payment,
+  state: ProviderPaymentState,
+): Promise<CreditResult | 'changed'> {
+  const buyer = seen.buyerUserId === null ? null : await findUserById(t, seen.buyerUserId);
+  if (buyer) await lockUserSubscription(t, buyer.id);
+  const { verdict, payment } = await lockForSettling(t, seenPayment.id, state);
+  if (verdict !== 'credit') return uncreditedResult(verdict);
+  const purchase = await lockPurchase(t.db, seen.id);
+  if (!purchase || purchase.buyerUserId !== seen.buyerUserId) return 'changed';
+  const { amountKopeks, currency, chargeId = null } = state;
+  const details = { purchaseId: seen.id, percent: seen.promoOfferPercent, chargeId };
+  const found = { kind: 'offer_gone', payment, amountKopeks, currency, details } as const;
+  if (!buyer || buyer.status === 'deleted') {
+    await openCase(t, found);
+    await markFailed(t.db, seen.id, ['pending', 'expired'], 'offer_gone', t.clock.now());
+    return 'no_user';
+  }
+  await creditThroughCase(t, found, state, buyer.id);
+  await endWithoutOffer(t, seen.id, { userId: buyer.id, amountKopeks });
   return 'credited';
 }

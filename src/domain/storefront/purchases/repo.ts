@@ -1,8 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { App } from '../../../core/app.ts';
 import { columns, plainRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Prisma } from '../../../generated/prisma/client.ts';
-import { CODE_LENGTH } from './rules.ts';
+import { CODE_LENGTH, HEAD_LENGTH, newPurchaseToken } from './rules.ts';
 import type { Contact, FailureReason, GuestPurchase, PurchaseStatus } from './types.ts';
 
 /** Everything but the credentials, which only `takeCredentials` reads. */
@@ -22,7 +23,7 @@ const PURCHASE = columns('GuestPurchase', [
   ...(['giftRecipientType', 'giftRecipientValue', 'giftMessage', 'tariffId', 'periodDays', 'amountKopeks'] as const),
   ...(['paymentMethod', 'paymentId', 'transactionId', 'status', 'userId', 'accountCreated', 'retryCount'] as const),
   ...(['activationRequestedAt', 'isActivationSigned', 'grantedAt', 'subscriptionUrl', 'subscriptionCryptoLink'] as const),
-  ...(['recipientWarning', 'promoOfferPercent', 'promoOfferSource', 'refundTransactionId'] as const),
+  ...(['recipientToken', 'recipientWarning', 'promoOfferPercent', 'promoOfferSource', 'refundTransactionId'] as const),
   ...(['createdAt', 'paidAt', 'deliveredAt'] as const),
 ]);
 type PurchaseRow = RowOf<typeof PURCHASE>;
@@ -35,6 +36,7 @@ const OMITTED = {
     nextAttemptAt: true,
     lastError: true,
     receiptUuid: true,
+    reservesOffer: true,
     updatedAt: true,
   } as const),
 };
@@ -74,7 +76,12 @@ export interface NewPurchase
   now: Date;
 }
 
-/** @param paid of a purchase that is paid in the same transaction; absent = it waits for its invoice. @returns the id */
+/**
+ * The invoice of a purchase that waits for one reserves the discount that lowered its price (prisma/sql/offer-reservations.sql); the buyer is
+ * locked then.
+ * @param paid of a purchase that is paid in the same transaction; absent = it waits for its invoice
+ * @returns the id
+ */
 export async function insertPurchase(
   db: Db,
   { buyer, recipient, now, ...purchase }: NewPurchase,
@@ -89,7 +96,9 @@ export async function insertPurchase(
   const code = purchase.token.slice(0, CODE_LENGTH);
   const state = paid ? { ...paid, status: 'paid', paidAt: now } : {};
   const data = { ...purchase, ...contacts, ...state, code, createdAt: now, updatedAt: now };
-  return (await db.prisma.guestPurchase.create({ data, select: { id: true } })).id;
+  const { id } = await db.prisma.guestPurchase.create({ data, select: { id: true } });
+  if (!paid && purchase.promoOfferPercent !== null) await db.sql('SELECT reserve_offer($1::int) AS held', [id]);
+  return id;
 }
 
 /** Deletes a purchase whose invoice could not be made; one that was paid meanwhile stays. */
@@ -101,9 +110,10 @@ export function findPurchase(db: Db, id: number): Promise<GuestPurchase | null> 
   return findOne(db, { id });
 }
 
-/** By the whole token (spec 03 H2). */
-export function findByToken(db: Db, token: string): Promise<GuestPurchase | null> {
-  return findOne(db, { token });
+/** By the buyer's whole token, or that of the recipient of a gift (spec 03 H2, spec 10 U4). */
+export async function findByToken(db: Db, token: string): Promise<GuestPurchase | null> {
+  const purchase = (await findOne(db, { token })) ?? (await findOne(db, { recipientToken: token }));
+  return purchase && (purchase.token === token || purchase.isGift) ? purchase : null;
 }
 
 export function findByPayment(db: Db, paymentId: number): Promise<GuestPurchase | null> {
@@ -111,16 +121,30 @@ export function findByPayment(db: Db, paymentId: number): Promise<GuestPurchase 
 }
 
 /**
- * By the code that buyers pass on, as a whole (spec 03 H2). It is found by its digest and compared in constant time, so that the time of an
- * answer says nothing about the characters of a code.
+ * By the beginning of its token that buyers pass on (spec 03 H2, spec 10 U1). It is found by the digest of the first 12 characters, which are
+ * unique, and compared in constant time, so that the time of an answer says nothing about the characters of a code.
  * @param code of the form of `isCode`
  */
 export async function findByCode(db: Db, code: string): Promise<GuestPurchase | null> {
   const [row] = await db.sql<PurchaseRow>(
-    `SELECT ${PURCHASE.of()} FROM guest_purchases WHERE sha256(code::bytea) = sha256($1::text::bytea)`,
-    [code],
+    `SELECT ${PURCHASE.of()} FROM guest_purchases WHERE sha256(left(token, ${HEAD_LENGTH})::bytea) = sha256($1::text::bytea)`,
+    [code.slice(0, HEAD_LENGTH)],
   );
-  return row && areEqual(row.code, code) ? toPurchase(row) : null;
+  return row && areEqual(row.token.slice(0, code.length), code) ? toPurchase(row) : null;
+}
+
+const MAX_TOKENS = 5;
+
+/**
+ * A token for a new purchase. One whose first characters another purchase has, or that begins as the prefix of codes does, is thrown away; of two
+ * that are made at the same moment the index refuses one.
+ */
+export async function freeToken({ db, random }: App): Promise<string> {
+  for (let made = 0; made < MAX_TOKENS; made++) {
+    const token = newPurchaseToken(random);
+    if (!/^gift[-_]/i.test(token) && !(await findByCode(db, token.slice(0, HEAD_LENGTH)))) return token;
+  }
+  throw new Error('the random source repeats itself');
 }
 
 function areEqual(a: string, b: string): boolean {

@@ -17,12 +17,13 @@ const SHOWN_MS = DAY_MS;
 const SHOWN_WAITING_MS = 3 * DAY_MS;
 
 const TOKEN_BYTES = 48;
-/** Characters of a code, base64url: 132 random bits. */
+/** Characters of a code as it is shown, base64url: 132 random bits. */
 export const CODE_LENGTH = 22;
+/** The first characters of a token, unique by an index: clients share no more of a gift (spec 10 U1). */
+export const HEAD_LENGTH = 12;
 
 const TOKEN = /^[\w-]{64}$/;
-/** 12 characters in purchases from before. */
-const CODE = /^(?:[\w-]{12}|[\w-]{22})$/;
+const CODE = /^[\w-]{12,64}$/;
 const EMAIL = /^[^\s@<>"(),:;[\]\\]{1,64}@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,63}$/i;
 const USERNAME = /^@?([a-z][a-z0-9_]{4,31})$/i;
 const MAX_EMAIL = 254;
@@ -37,7 +38,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Whether a text has the form of the code of a gift; others are not looked up (spec 03 H2). */
+/** Whether a text may be the beginning of a token that identifies a gift; others are not looked up (spec 03 H2, spec 10 U1). */
 export function isCode(text: string): boolean {
   return CODE.test(text);
 }
@@ -58,6 +59,17 @@ export function usernameOf(contact: Contact): string {
 /** Contact of the one who gets the subscription; null for a gift that is only a code. */
 export function recipientOf(purchase: Pick<GuestPurchase, 'isGift' | 'recipient' | 'buyer'>): Contact | null {
   return purchase.isGift ? purchase.recipient : purchase.buyer;
+}
+
+/** Whether this token says that its bearer is the recipient: the buyer's where both are one contact, else only the recipient's (spec 10 U4). */
+export function isRecipientsToken(
+  purchase: Pick<GuestPurchase, 'isGift' | 'recipient' | 'buyer' | 'recipientToken'>,
+  token: string,
+): boolean {
+  const { buyer } = purchase;
+  const recipient = recipientOf(purchase);
+  const isOneContact = recipient?.type === buyer.type && recipient.value.toLowerCase() === buyer.value.toLowerCase();
+  return isOneContact || (purchase.isGift && token === purchase.recipientToken);
 }
 
 /** Whether a purchase is a gift for whoever enters its code: it rests in `paid` until then (spec 03 section 8.1). */

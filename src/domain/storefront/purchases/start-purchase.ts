@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
-import { isAppError } from '../../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { effectiveSquadsOf, lockTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
@@ -29,8 +29,8 @@ import {
   tariffWithoutServers,
 } from './errors.ts';
 import { successUrl } from './links.ts';
-import { deleteUnpaid, insertPurchase } from './repo.ts';
-import { GUEST_PURCHASE, newPurchaseToken } from './rules.ts';
+import { deleteUnpaid, freeToken, insertPurchase } from './repo.ts';
+import { GUEST_PURCHASE } from './rules.ts';
 import type { Contact } from './types.ts';
 
 /** A guest's order; its contacts have been checked by `readContact`. */
@@ -102,7 +102,7 @@ async function preparePurchase(
   const provider = method && providerOf(t, method);
   if (!provider) throw providerUnavailable();
 
-  const token = newPurchaseToken(t.random);
+  const token = await freeToken(t);
   const invoice = await prepareInvoice(t, {
     provider,
     userId: null,
@@ -173,6 +173,8 @@ async function openPurchase(app: App, { token, invoice }: PreparedPurchase): Pro
   try {
     return { token, paymentUrl: await requestInvoice(app, invoice) };
   } catch (error) {
+    // The provider may have made the invoice: the purchase and its record stay, see `requestInvoice`.
+    rethrowUnavailable(error);
     await deleteUnpaid(app.db, invoice.paymentId);
     throw isAppError(error) ? providerAnswerInvalid(error) : providerUnavailable(error);
   }

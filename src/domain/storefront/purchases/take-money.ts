@@ -1,14 +1,16 @@
 import type { App } from '../../../core/app.ts';
+import { formatPrice } from '../../../core/money.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { issueAutoLoginToken } from '../../identity/auto-login/auto-login.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import type { Posting } from '../../ledger/types.ts';
-import { text } from '../../messaging/texts.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { htmlText, text } from '../../messaging/texts.ts';
 import { periodLabel } from '../../pricing/labels.ts';
 import { consumeOffer } from './consume-offer.ts';
 import type { Recipient } from './recipient.ts';
-import { markPaid } from './repo.ts';
+import { markFailed, markPaid } from './repo.ts';
 import { nextAttempt } from './rules.ts';
 import type { GuestPurchase } from './types.ts';
 
@@ -32,8 +34,10 @@ export async function payerOf(
 }
 
 /**
- * Posts the one revenue row of a locked purchase (spec 03 H24); its money went to the provider, not through a wallet. The payer is locked.
+ * Posts the one revenue row of a locked purchase (spec 03 H24) and uses up the discount that lowered its price (H14); its money went to the
+ * provider, not through a wallet. The payer is locked.
  * @param charge the provider's id of the money, unique by method
+ * @throws OfferGoneError
  */
 export async function postRevenue(
   t: App,
@@ -41,6 +45,7 @@ export async function postRevenue(
   { userId, language }: Payer,
   charge: { method: string; externalId: string },
 ): Promise<Extract<Posting, { transactionId: number }>> {
+  await consumeOffer(t, purchase, 'provider');
   const posting = await postMovement(t, {
     userId,
     type: 'subscription_payment',
@@ -63,16 +68,15 @@ async function titleOf(t: App, purchase: GuestPurchase, language: string): Promi
 }
 
 /**
- * Marks a purchase paid, uses up the discount that lowered its price (spec 03 H14) and sends the job that gives it, in the transaction that posted its
- * revenue row. A gift that is only a code rests until it is activated.
+ * Marks a purchase paid and sends the job that gives it, in the transaction that posted its revenue row. A gift that is only a code rests
+ * until it is activated.
  */
 export async function recordPaid(
   t: App,
   purchase: GuestPurchase,
-  { payer, recipient, transactionId }: { payer: Payer; recipient: Recipient | null; transactionId: number },
+  { recipient, transactionId }: { recipient: Recipient | null; transactionId: number },
 ): Promise<void> {
   const now = t.clock.now();
-  await consumeOffer(t, purchase, payer.userId);
   const { userId = null, isNew = false, password = null } = recipient ?? {};
   const wasUnpaid = await markPaid(t.db, {
     id: purchase.id,
@@ -90,4 +94,17 @@ export async function recordPaid(
   if (purchase.paymentId !== null && t.settings.get('NALOGO_ENABLED')) {
     await t.jobs.send('receipts.queue', { paymentId: purchase.paymentId });
   }
+}
+
+/** Ends a purchase whose discount is gone and whose money is on a balance now, and tells the one who got it. In the caller's transaction. */
+export async function endWithoutOffer(
+  t: App,
+  purchaseId: number,
+  credited: { userId: number; amountKopeks: number },
+): Promise<void> {
+  await markFailed(t.db, purchaseId, ['pending', 'expired', 'failed'], 'offer_gone', t.clock.now());
+  const user = await findUserById(t, credited.userId);
+  if (user?.status !== 'active' || user.messengerId === null) return;
+  const html = htmlText(user.language, 'gifts.offer_gone', { amount: formatPrice(credited.amountKopeks, false) });
+  await sendMessage(t, { messengerId: user.messengerId, html });
 }

@@ -13,11 +13,11 @@ export interface Contact {
 
 /**
  * A purchase without its credentials, which only `takeCredentials` reads. Whoever has the 64 characters of `token` may see the purchase;
- * `code` is its first 22, or 12 in old rows. `userId` is the recipient's account, which this purchase created where `accountCreated` (spec 03 H3).
+ * `code` is its first 22, or 12 in old rows. `recipientToken` is that of the recipient of a gift, which also consents (spec 10 U4). `userId` is the recipient's account, which this purchase created where `accountCreated` (spec 03 H3).
  */
 export type GuestPurchase = Omit<
   Rows['GuestPurchase'],
-  CredentialField | ContactField | 'currency' | 'nextAttemptAt' | 'lastError' | 'receiptUuid' | 'updatedAt'
+  CredentialField | ContactField | 'currency' | 'nextAttemptAt' | 'lastError' | 'receiptUuid' | 'updatedAt' | 'reservesOffer'
 > & {
   buyer: Contact;
   /** Null for a purchase for oneself and for a gift that is only a code. */
@@ -30,6 +30,8 @@ type ContactField = 'contactType' | 'contactValue' | 'giftRecipientType' | 'gift
 /** Why a paid purchase cannot be delivered; stored in `last_error` for the person who refunds it. `payment_reversed`: the payer has the money back. */
 export type FailureReason =
   | 'amount_mismatch'
+  /** The discount that lowered the price was used up before the invoice was paid: the money is on the buyer's balance (spec 10 M3). */
+  | 'offer_gone'
   | 'tariff_unavailable'
   | 'recipient_gone'
   | 'recipient_blocked'

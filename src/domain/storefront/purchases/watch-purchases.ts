@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { isAppError } from '../../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import { refreshPaymentOf } from '../../payments/check-payment.ts';
 import { activateRequested } from './activate-purchase.ts';
 import { deliverWaiting } from './deliver-purchase.ts';
@@ -51,6 +51,7 @@ export async function watchPurchases(app: App): Promise<void> {
     try {
       await step.run(app);
     } catch (error) {
+      // Any failure: of one step; the next run repeats it.
       app.log.error({ err: error, step: step.name }, 'a step of the check of guest purchases failed');
     }
   }
@@ -75,6 +76,7 @@ async function ask(app: App, paymentId: number): Promise<boolean> {
     await refreshPaymentOf(app, paymentId, guestPurchases);
     return true;
   } catch (error) {
+    // Any failure: the invoice is asked for again later.
     app.log.warn({ err: error, paymentId }, 'the invoice of a guest purchase could not be checked');
     return false;
   }
@@ -96,6 +98,7 @@ async function retryDue(app: App): Promise<void> {
     try {
       await retry(app, due);
     } catch (error) {
+      rethrowUnavailable(error);
       app.log.warn({ err: error, purchaseId: due.id, retryCount: due.retryCount }, 'a try to fulfil a guest purchase failed');
       await recordFailure(app.db, due.id, error instanceof Error ? error.message : String(error));
     }

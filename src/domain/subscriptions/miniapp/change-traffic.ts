@@ -1,13 +1,13 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
-import { switchTraffic } from '../switch-traffic.ts';
+import { packageGb, switchTraffic } from '../switch-traffic.ts';
 import { type ChangeRequest, NO_CHANGES } from './change-servers.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
 
 /**
- * Replaces the traffic package: the switch of the cabinet, which trials may make here too (spec 02 section 12.2). Subscriptions to a
- * tariff are refused, since their traffic has a price of its own (H4).
+ * Replaces the traffic package: the switch of the cabinet, which trials may make here too, and which is charged for the days left
+ * (spec 02 section 12.2). Subscriptions to a tariff are refused, since their traffic has a price of its own (H4).
  * @param gb null = not given
  * @returns what the user is told
  * @throws AppError the paid guard's | 400 validation_error, traffic_unavailable, traffic_of_tariff | 403 traffic_fixed | 402
@@ -21,6 +21,6 @@ export async function changeMiniappTraffic(
   const { subscription } = await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
   if (gb === null || gb < 0) throw refuse('validation_error', 400, 'Traffic amount is required');
   // A repeat of a switch that was made gets its first answer.
-  if (idempotencyKey === null && subscription.trafficLimitGb === gb) return NO_CHANGES;
-  return (await switchTraffic(app, actor, { gb, idempotencyKey }, { allowsTrial: true })).message;
+  if (idempotencyKey === null && packageGb(subscription) === gb) return NO_CHANGES;
+  return (await switchTraffic(app, actor, { gb, idempotencyKey }, { isMiniapp: true })).message;
 }

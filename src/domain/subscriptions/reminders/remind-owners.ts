@@ -68,6 +68,7 @@ async function remindPage(app: App, terms: ReminderTerms, ids: readonly number[]
       return reminded.map(({ discriminator }) => discriminator);
     });
   } catch (error) {
+    // Any failure: those that fail alone wait for the next round.
     const { notificationType } = terms;
     if (ids.length === 1) {
       app.log.warn({ err: error, subscriptionId: ids[0], notificationType }, 'an owner could not be reminded');

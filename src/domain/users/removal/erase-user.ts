@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { isAppError } from '../../../core/errors.ts';
+import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import { forgetAccess } from '../../access/read-effective-access.ts';
 import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
@@ -12,7 +12,7 @@ import { requestPanelUserRemoval } from '../../provisioning/request-provisioning
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { lockUser } from '../account/repo.ts';
 import { attemptRemoval, NO_PANEL_SIDE, type PanelAttempt } from '../panel/attempt-now.ts';
-import { anonymiseUser, releaseUser } from './repo.ts';
+import { anonymiseUser, cancelWithdrawals, releaseUser } from './repo.ts';
 
 export interface ErasedUser {
   isErased: boolean;
@@ -23,7 +23,7 @@ export interface ErasedUser {
 
 /**
  * Erases an account (spec 01 section 11.2, H18): all personal data is deleted, transactions, payments and ledger remain with an
- * anonymised user, and the remaining balance is written off by a movement. All or nothing in the database; if requested, the panel user is
+ * anonymised user, and the remaining balance, with what pending withdrawal requests held, is written off by a movement. All or nothing in the database; if requested, the panel user is
  * deleted by the queue after commit.
  * @returns `isErased` false when the database refused; nothing has changed then
  * @throws AppError 404 'User not found' | 403 (H5)
@@ -40,6 +40,7 @@ export async function eraseUser(
     before = await inTransaction(app, (t) => erase(t, userId, request));
   } catch (error) {
     if (isAppError(error)) throw error;
+    rethrowUnavailable(error);
     app.log.error({ err: error, userId }, 'admin users: full deletion failed and was rolled back');
     return { isErased: false, panel: NO_PANEL_SIDE, isPanelPending: false };
   }
@@ -59,11 +60,12 @@ async function erase(
   const user = await lockUser(t.db, userId);
   if (!user) throw userNotFound();
   const hadSubscription = (await lockUserSubscription(t, userId)) != null;
-  if (user.balanceKopeks > 0) {
+  const balanceKopeks = await cancelWithdrawals(t.db, userId, t.clock.now());
+  if (balanceKopeks > 0) {
     await postMovement(t, {
       userId,
       type: 'withdrawal',
-      amountKopeks: -user.balanceKopeks,
+      amountKopeks: -balanceKopeks,
       contra: { kind: 'manual_adjustment' },
       paymentMethod: 'manual',
       description: 'Balance written off: account deleted',
@@ -75,6 +77,6 @@ async function erase(
   await forgetSessionUser(t, userId);
   await forgetAccess(t, [userId]);
   if (request.deletesFromPanel && user.vpnpanelUuid !== null) await requestPanelUserRemoval(t, user.vpnpanelUuid, 'delete');
-  t.audit?.record({ before: { status: user.status, balanceKopeks: user.balanceKopeks }, after: null });
+  t.audit?.record({ before: { status: user.status, balanceKopeks }, after: null });
   return { panelUuid: user.vpnpanelUuid, hadSubscription };
 }

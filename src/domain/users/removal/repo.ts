@@ -45,6 +45,13 @@ export async function releaseUser(db: Db, userId: number): Promise<void> {
   }
 }
 
+/** Cancels the user's pending withdrawal requests, so that what they hold is on the balance again. @returns the balance in kopeks */
+export async function cancelWithdrawals(db: Db, userId: number, now: Date): Promise<number> {
+  await db.sql('SELECT cancel_withdrawals($1::int, $2::timestamptz) AS cancelled', [userId, now]);
+  const [row] = await db.sql<{ kopeks: number }>('SELECT balance_kopeks AS kopeks FROM users WHERE id = $1::int', [userId]);
+  return row!.kopeks;
+}
+
 /** Removes everything personal from the row; money, dates and the id stay. The referral code marks it: payments that come later are cases. */
 export async function anonymiseUser(db: Db, userId: number, now: Date): Promise<void> {
   await db.sql(

@@ -5,8 +5,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
   type RefundAnswer,
   type RefundRequest,
 } from '../../../domain/payments/ports.ts';
@@ -87,7 +87,7 @@ async function findPayment(
   http: HttpClient,
   connection: CloudpaymentsConnection,
   { orderId, externalId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   const invoiceId = orderId ?? externalId;
   if (invoiceId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no order id');
   const answer = await call(http, connection, '/v2/payments/find', JSON.stringify({ InvoiceId: invoiceId }));

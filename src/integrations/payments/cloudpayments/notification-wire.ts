@@ -1,4 +1,4 @@
-import type { AttemptFailure, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { AttemptFailure, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { kopeksFromText } from '../wire/money.ts';
 
 export type NotificationKind = 'check' | 'pay' | 'fail' | 'confirm' | 'refund' | 'cancel';
@@ -51,7 +51,7 @@ export function isTestPayment(form: NotificationForm): boolean {
  * The state that a notification proves, since its whole body is signed; null = the provider is to be asked.
  * @param isTestTerminal test payments are those that the shop wants
  */
-export function notifiedState(form: NotificationForm, subpath: string, isTestTerminal: boolean): ProviderPaymentState | null {
+export function notifiedState(form: NotificationForm, subpath: string, isTestTerminal: boolean): PaymentReport | null {
   const transactionId = transactionIdOf(form);
   const amountKopeks = kopeksFromText(formField(form, 'Amount') ?? '');
   const kind = kindOf(form, subpath);
@@ -60,17 +60,19 @@ export function notifiedState(form: NotificationForm, subpath: string, isTestTer
   if (known === null) return null;
   const orderId = orderIdOf(form);
   const isRefund = kind === 'refund';
+  // A Refund names no currency, unlike the others.
+  const currency = formField(form, 'Currency')?.toUpperCase() ?? null;
   return {
     ...known,
     externalId: orderId ?? `transaction:${formField(form, 'PaymentTransactionId') ?? transactionId}`,
     orderId,
     amountKopeks,
-    currency: (formField(form, 'Currency') ?? '').toUpperCase(),
+    currency: currency ?? '',
     paidAt: known.outcome === 'paid' ? utcDate(formField(form, 'DateTime')) : null,
     chargeId: isRefund ? formField(form, 'PaymentTransactionId') : transactionId,
     merchantId: formField(form, 'AccountId'),
     isTest: isTestPayment(form) && !isTestTerminal,
-    ...(isRefund ? { reversals: [{ reversalId: transactionId, kind: 'refund' as const, amountKopeks }] } : {}),
+    ...(isRefund ? { reversals: [{ reversalId: transactionId, kind: 'refund' as const, amountKopeks, currency }] } : {}),
     ...(kind === 'fail' ? { failedAttempt: { id: transactionId, reason: attemptFailure(form) } } : {}),
     raw: Object.fromEntries(form),
   };

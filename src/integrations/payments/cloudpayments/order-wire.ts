@@ -1,5 +1,5 @@
 import { LosslessNumber, stringify } from 'lossless-json';
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { dateField, isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, shortRublesText } from '../wire/money.ts';
 import type { CloudpaymentsConnection } from './connection.ts';
@@ -53,13 +53,13 @@ function text(body: object): string {
 }
 
 /** A state of an order without any payment: the provider knows nothing about it yet. */
-export function unpaidState(orderId: string, { currency }: CloudpaymentsConnection): ProviderPaymentState {
+export function unpaidState(orderId: string, { currency }: CloudpaymentsConnection): PaymentReport {
   const money = { amountKopeks: 0, currency, paidAt: null, raw: null };
   return { ...money, externalId: orderId, orderId, status: 'pending', outcome: 'pending' };
 }
 
 /** The state of the `Model` of POST /v2/payments/find, the latest payment of an order; null when it cannot be read. */
-export function foundState(model: WireObject, connection: CloudpaymentsConnection): ProviderPaymentState | null {
+export function foundState(model: WireObject, connection: CloudpaymentsConnection): PaymentReport | null {
   const orderId = textField(model, 'InvoiceId');
   const status = textField(model, 'Status');
   const transactionId = textField(model, 'TransactionId');

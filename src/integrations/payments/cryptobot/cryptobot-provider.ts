@@ -4,8 +4,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
 } from '../../../domain/payments/ports.ts';
 import {
   dateField,
@@ -79,7 +79,7 @@ async function fetchInvoice(
   http: HttpClient,
   connection: CryptobotConnection,
   { externalId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   // The API finds invoices by its own id only.
   if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The invoice has no id at the provider');
   const body = JSON.stringify({ invoice_ids: externalId, offset: 0, count: 1 });

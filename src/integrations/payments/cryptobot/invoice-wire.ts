@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { dateField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, rublesText } from '../wire/money.ts';
 import type { CryptobotConnection } from './connection.ts';
@@ -27,7 +27,7 @@ export function invoiceBody(request: InvoiceRequest, connection: CryptobotConnec
 }
 
 /** The state of an invoice of the wire; null when it has no id or no readable amount. */
-export function invoiceState(invoice: WireObject): ProviderPaymentState | null {
+export function invoiceState(invoice: WireObject): PaymentReport | null {
   const externalId = textField(invoice, 'invoice_id');
   const status = textField(invoice, 'status');
   const payload = textField(invoice, 'payload');

@@ -1,11 +1,4 @@
-import {
-  type CreatedInvoice,
-  type InvoiceRequest,
-  type PaymentProvider,
-  type PaymentReference,
-  ProviderError,
-  type ProviderPaymentState,
-} from '../../../domain/payments/ports.ts';
+import { type CreatedInvoice, type InvoiceRequest, type PaymentProvider, ProviderError } from '../../../domain/payments/ports.ts';
 import { createInTurn } from '../wire/in-turn.ts';
 import { publicPayerIp } from '../wire/payer.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
@@ -50,7 +43,10 @@ export function freekassaProvider(providerAccess: ProviderAccess): PaymentProvid
     fetchStatus: async (reference) => fetchOrder(access, requiredApi(), reference),
     receiveCallback: async (callback) =>
       receiveNotification(callback, account.connectionFor(callback)?.rules ?? null, { provider: METHOD, answersOptions: true }),
-    readCallback: (body, _subpath, known) => readNotification(body, known, connection()),
+    readCallback: (body) => {
+      const current = connection();
+      return current && notifiedState(body, current.currency);
+    },
     fetchLimits: async () => systemLimits(await callOrderApi(access, requiredApi(), '/currencies', {})),
     refund: async (request) => refundOrder(access, requiredApi(), request),
   };
@@ -84,13 +80,4 @@ async function createInvoice(
     merchantId: form.shopId,
     raw: { mode: 'form' },
   };
-}
-
-function readNotification(
-  body: string,
-  known: PaymentReference | null,
-  connection: FreekassaConnection | null,
-): ProviderPaymentState | null {
-  if (!connection) return null;
-  return known === null || connection.api === null ? notifiedState(body, known, connection.currency) : null;
 }

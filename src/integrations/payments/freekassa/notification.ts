@@ -1,10 +1,4 @@
-import type {
-  CallbackReply,
-  CallbackVerdict,
-  PaymentReference,
-  ProviderCallback,
-  ProviderPaymentState,
-} from '../../../domain/payments/ports.ts';
+import type { CallbackReply, CallbackVerdict, PaymentReport, ProviderCallback } from '../../../domain/payments/ports.ts';
 import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
 import { parseWireForm, utf8Text } from '../wire/form.ts';
 import { kopeksFromText } from '../wire/money.ts';
@@ -79,16 +73,16 @@ function parseNotification(text: string | null): Notification | null {
 }
 
 /**
- * What a verified notification says, where no API confirms it: payments of unknown orders, and those of a shop without an API key.
- * @param known ids of our record; null = there is none
+ * What a verified notification says; its signature covers no currency and no id of the provider.
  * @param currency of the shop, since notifications have none
  */
-export function notifiedState(body: string, known: PaymentReference | null, currency: string): ProviderPaymentState | null {
+export function notifiedState(body: string, currency: string): PaymentReport | null {
   const notification = parseNotification(body);
   if (!notification) return null;
   const { amount, orderId, paymentId } = notification;
   return {
-    externalId: known?.externalId ?? paymentId ?? orderId,
+    externalId: null,
+    isUnconfirmed: true,
     status: 'success',
     outcome: 'paid',
     amountKopeks: kopeksFromText(amount)!,

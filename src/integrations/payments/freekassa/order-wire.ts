@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, PaymentReference, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { objectsField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, shortRublesText } from '../wire/money.ts';
 import { payerContact } from '../wire/payer.ts';
@@ -17,7 +17,7 @@ export const PAID = '1';
 export const REFUNDED = '6';
 const OPEN = '0';
 /** Which of several orders of one order id says how the payment is: paid before refunded, before open, before failed. */
-const PRECEDENCE = ['8', '9', OPEN, REFUNDED, PAID];
+const PRECEDENCE = [PAID, REFUNDED, OPEN, '9', '8'];
 
 /** Payment system ids of the sub-options through the API. */
 export const API_SYSTEMS: Readonly<Record<string, string>> = { sbp: '44', card: '36' };
@@ -47,13 +47,18 @@ export function ordersOf(answer: WireObject, orderId: string): WireObject[] {
 }
 
 /**
- * The state of a payment by its orders at the provider. They are found by our order id, whichever of them was created with the invoice, so
- * that `externalId` stays that of the record; the order that was paid is the charge.
- * @returns null when there is none, or none can be read
+ * What the orders of one order id say. Each is a charge of its own: every one whose money came is reported, also where it went back, so that the
+ * refund of the credited one is seen whichever others there are (spec 10 M9). They are found by our order id alone.
+ * @returns null when there is none, or one cannot be read
  */
-export function orderState(orders: readonly WireObject[], reference: PaymentReference): ProviderPaymentState | null {
-  const order = orders.toSorted(byWeight).at(-1);
-  if (!order) return null;
+export function orderReport(orders: readonly WireObject[]): PaymentReport | null {
+  const reports = orders.toSorted(byWeight).map(reportOf);
+  const [first, ...rest] = reports;
+  if (!first || reports.includes(null)) return null;
+  return { ...first, others: rest.filter((report) => report?.outcome === 'paid').filter((report) => report !== null) };
+}
+
+function reportOf(order: WireObject): PaymentReport | null {
   const chargeId = textField(order, 'fk_order_id');
   const status = textField(order, 'status') ?? '';
   const amountKopeks = kopeksFromText(textField(order, 'amount') ?? '');
@@ -61,12 +66,12 @@ export function orderState(orders: readonly WireObject[], reference: PaymentRefe
   if (chargeId === null || amountKopeks === null || currency === null) return null;
   const { word, outcome } = STATUSES[status] ?? { word: 'pending', outcome: 'pending' };
   return {
-    externalId: reference.externalId ?? chargeId,
+    externalId: null,
     status: word,
     outcome,
     amountKopeks,
     currency: currency.toUpperCase(),
-    orderId: reference.orderId,
+    orderId: textField(order, 'merchant_order_id'),
     // The date of an order has no time zone, and is not that of the payment.
     paidAt: null,
     chargeId: outcome === 'paid' ? chargeId : null,
@@ -81,7 +86,7 @@ export function refundIdOf(fkOrderId: string): string {
   return `${fkOrderId}:refund`;
 }
 
-/** Of two paid orders the later one counts: where the earlier was credited, it is a second payment. */
+/** Of two paid orders the earlier one comes first: the later one is a second payment. */
 function byWeight(left: WireObject, right: WireObject): number {
   const weight = (order: WireObject) => {
     const known = PRECEDENCE.indexOf(textField(order, 'status') ?? '');

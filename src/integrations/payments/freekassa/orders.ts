@@ -2,15 +2,15 @@ import {
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
   type RefundAnswer,
   type RefundRequest,
 } from '../../../domain/payments/ports.ts';
 import { plainJson, textField } from '../wire/json.ts';
 import { wireNumber } from '../wire/write-json.ts';
 import { callOrderApi, type OrderAccess, type OrderApi } from './order-api.ts';
-import { orderFields, orderState, ordersOf, PAID, REFUNDED, refundIdOf } from './order-wire.ts';
+import { orderFields, orderReport, ordersOf, PAID, REFUNDED, refundIdOf } from './order-wire.ts';
 
 /** Creates an order. @throws ProviderError */
 export async function createOrder(
@@ -36,19 +36,19 @@ export async function createOrder(
 }
 
 /** Asks about the orders of our order id. @throws ProviderError `rejected` when there is none */
-export async function fetchOrder(access: OrderAccess, api: OrderApi, reference: PaymentReference): Promise<ProviderPaymentState> {
+export async function fetchOrder(access: OrderAccess, api: OrderApi, reference: PaymentReference): Promise<PaymentReport> {
   const { externalId, orderId } = reference;
   if (orderId === null) throw new ProviderError(api.method, 'rejected', 'Orders are found by our order id only');
   const orders = ordersOf(await callOrderApi(access, api, '/orders', { paymentId: orderId }), orderId);
   // The address of the form is our own; the provider has no order before somebody opens it.
   if (orders.length === 0 && externalId === orderId) return unopenedForm(orderId);
   if (orders.length === 0) throw new ProviderError(api.method, 'rejected', 'The provider does not know this order');
-  const state = orderState(orders, reference);
-  if (!state) throw new ProviderError(api.method, 'unavailable', 'The provider answered with an order that cannot be read');
-  return state;
+  const report = orderReport(orders);
+  if (!report) throw new ProviderError(api.method, 'unavailable', 'The provider answered with an order that cannot be read');
+  return report;
 }
 
-function unopenedForm(orderId: string): ProviderPaymentState {
+function unopenedForm(orderId: string): PaymentReport {
   const nothing = { amountKopeks: 0, currency: 'RUB', paidAt: null, raw: null };
   return { externalId: orderId, orderId, status: 'pending', outcome: 'pending', ...nothing };
 }

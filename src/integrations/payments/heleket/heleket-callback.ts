@@ -1,4 +1,4 @@
-import type { CallbackVerdict, ProviderCallback, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { CallbackVerdict, PaymentReport, ProviderCallback } from '../../../domain/payments/ports.ts';
 import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
 import { utf8Text } from '../wire/form.ts';
 import { parseWireObject, textField } from '../wire/json.ts';
@@ -41,7 +41,7 @@ export function receiveHeleketCallback(callback: ProviderCallback, connection: H
  * The state that a verified callback proves. Null for an order id that is not of this service: a test callback is no money, and a payment
  * that was taken over from another software is asked about.
  */
-export function readHeleketCallback(body: string): ProviderPaymentState | null {
+export function readHeleketCallback(body: string): PaymentReport | null {
   const invoice = parseWireObject(body);
   const state = invoice && invoiceState(invoice);
   return state && OUR_ORDER.test(state.orderId ?? '') ? state : null;

@@ -4,8 +4,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
 } from '../../../domain/payments/ports.ts';
 import { objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
@@ -65,7 +65,7 @@ async function fetchInvoice(
   http: HttpClient,
   connection: HeleketConnection,
   { externalId, orderId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   // One of both: with both, the provider looks at the order id alone.
   const reference = externalId === null ? { order_id: orderId } : { uuid: externalId };
   const state = invoiceState(await call(http, connection, '/payment/info', JSON.stringify(reference)));

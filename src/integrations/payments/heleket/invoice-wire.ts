@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, rublesText } from '../wire/money.ts';
 import type { HeleketConnection } from './connection.ts';
@@ -56,7 +56,7 @@ export function invoiceStatus(invoice: WireObject): string | null {
 }
 
 /** The state of an invoice in an answer or a callback; null when it has no id, no status or no readable amount. */
-export function invoiceState(invoice: WireObject): ProviderPaymentState | null {
+export function invoiceState(invoice: WireObject): PaymentReport | null {
   const externalId = textField(invoice, 'uuid');
   const status = invoiceStatus(invoice);
   const invoiceKopeks = kopeksFromText(textField(invoice, 'amount') ?? '');

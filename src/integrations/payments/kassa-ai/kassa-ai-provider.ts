@@ -35,9 +35,7 @@ export function kassaAiProvider(providerAccess: ProviderAccess): PaymentProvider
     fetchStatus: async (reference) => fetchOrder(access, required().api, reference),
     receiveCallback: async (callback) =>
       receiveNotification(callback, account.connectionFor(callback)?.rules ?? null, { provider: METHOD, answersOptions: false }),
-    // A case for an administrator; a known payment is asked about.
-    readCallback: (body, _subpath, known) =>
-      known === null ? notifiedState(body, null, access.settings.get('KASSA_AI_CURRENCY').trim().toUpperCase()) : null,
+    readCallback: (body) => notifiedState(body, access.settings.get('KASSA_AI_CURRENCY').trim().toUpperCase()),
   };
 }
 

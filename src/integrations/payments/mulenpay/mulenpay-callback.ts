@@ -28,7 +28,8 @@ export function receiveMulenpayCallback(callback: ProviderCallback, connection: 
   if (!ID.test(orderId)) return problem(400, 'missing_uuid');
   const status = textField(body, 'payment_status') ?? 'unknown';
   // Not the id of the body: only that of our record is asked about.
-  return { accepted: true, reference: { externalId: null, orderId }, eventKey: `${orderId}:${status}`, reply: OK };
+  const isUnsigned = callback.headers['x-signature'] === undefined && !Object.hasOwn(body, 'sign');
+  return { accepted: true, isUnsigned, reference: { externalId: null, orderId }, eventKey: `${orderId}:${status}`, reply: OK };
 }
 
 /** Whether each signature that the callback has is right. */

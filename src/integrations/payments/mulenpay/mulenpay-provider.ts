@@ -3,8 +3,8 @@ import {
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentProvider,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
   type RefundAnswer,
 } from '../../../domain/payments/ports.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
@@ -55,11 +55,7 @@ async function createPayment(http: HttpClient, connection: MulenpayConnection, r
   return { externalId, paymentUrl, status: FIRST_STATUS, expiresAt: null, raw: plainJson(answer) };
 }
 
-async function fetchPayment(
-  http: HttpClient,
-  connection: MulenpayConnection,
-  externalId: string | null,
-): Promise<ProviderPaymentState> {
+async function fetchPayment(http: HttpClient, connection: MulenpayConnection, externalId: string | null): Promise<PaymentReport> {
   // A search by our order id is not documented.
   if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no id at the provider');
   const path = `/v2/payments/${encodeURIComponent(externalId)}`;

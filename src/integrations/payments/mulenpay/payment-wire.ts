@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, rublesText } from '../wire/money.ts';
 import type { MulenpayConnection } from './connection.ts';
@@ -45,7 +45,7 @@ export function paymentBody(request: InvoiceRequest, connection: MulenpayConnect
 }
 
 /** The state of a payment in an answer; null when it has no id, no order, no status or no readable amount. */
-export function paymentState(payment: WireObject): ProviderPaymentState | null {
+export function paymentState(payment: WireObject): PaymentReport | null {
   const externalId = textField(payment, 'id');
   const orderId = textField(payment, 'uuid');
   const status = textField(payment, 'status');

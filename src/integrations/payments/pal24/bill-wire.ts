@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { objectsField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, rublesText } from '../wire/money.ts';
 import type { Pal24Connection } from './connection.ts';
@@ -33,7 +33,7 @@ export function billForm(request: InvoiceRequest, { shopId }: Pal24Connection): 
 }
 
 /** The state of a bill in the answer of bill/status; null when it has no status or no readable amount. */
-export function billState(bill: WireObject, billId: string): ProviderPaymentState | null {
+export function billState(bill: WireObject, billId: string): PaymentReport | null {
   const status = textField(bill, 'status');
   const amountKopeks = kopeksFromText(textField(bill, 'amount') ?? '');
   if (status === null || amountKopeks === null) return null;
@@ -51,7 +51,7 @@ export function billState(bill: WireObject, billId: string): ProviderPaymentStat
   };
 }
 
-export function isOverpaid({ status }: ProviderPaymentState): boolean {
+export function isOverpaid({ status }: PaymentReport): boolean {
   return status.toUpperCase() === OVERPAID;
 }
 

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto';
-import type {
-  CallbackVerdict,
-  ProviderCallback,
-  ProviderPaymentState,
-  ProviderReversal,
-} from '../../../domain/payments/ports.ts';
+import type { CallbackVerdict, PaymentReport, ProviderCallback, ProviderReversal } from '../../../domain/payments/ports.ts';
 import { parseWireForm, utf8Text } from '../wire/form.ts';
 import { parseWireObject, textField } from '../wire/json.ts';
 import { kopeksFromText } from '../wire/money.ts';
@@ -71,18 +66,18 @@ function reversalOf(fields: Fields, token: string): ProviderReversal | null {
   const ids = [fields('BillId'), fields('PaymentId'), fields('Id')];
   const signature = fields('SignatureValue');
   if (isEqualHex(signature, pal24Signature([fields('Amount'), fields('Currency'), ...ids], token))) {
-    const amountKopeks = fields('Currency').toUpperCase() === 'RUB' ? kopeksFromText(fields('Amount')) : null;
-    return { reversalId: `refund:${fields('Id')}`, kind: 'refund', amountKopeks };
+    const [amountKopeks, currency] = [kopeksFromText(fields('Amount')), fields('Currency').toUpperCase()];
+    return { reversalId: `refund:${fields('Id')}`, kind: 'refund', amountKopeks, currency };
   }
   if (!isEqualHex(signature, pal24Signature(ids, token))) return null;
-  return { reversalId: `chargeback:${fields('Id')}`, kind: 'chargeback', amountKopeks: null };
+  return { reversalId: `chargeback:${fields('Id')}`, kind: 'chargeback', amountKopeks: null, currency: null };
 }
 
 /**
  * The reversal that a verified postback proves. Null for a postback of a payment, and while nothing has gone back: then the bill is asked
  * about.
  */
-export function readPal24Callback(body: string, token: string): ProviderPaymentState | null {
+export function readPal24Callback(body: string, token: string): PaymentReport | null {
   const fields = fieldsOf(body);
   if (!fields) return null;
   if (fields('OutSum') !== '' || NOT_REVERSED.has(fields('Status').toUpperCase())) return null;

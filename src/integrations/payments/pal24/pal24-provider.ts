@@ -4,8 +4,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
 } from '../../../domain/payments/ports.ts';
 import { isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
@@ -60,7 +60,7 @@ async function fetchBill(
   http: HttpClient,
   connection: Pal24Connection,
   { externalId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   // The parameters of the search by our order id are not documented.
   if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The bill has no id at the provider');
   const id = encodeURIComponent(externalId);

@@ -4,8 +4,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
   type RefundAnswer,
 } from '../../../domain/payments/ports.ts';
 import { isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
@@ -78,7 +78,7 @@ async function fetchTransaction(
   http: HttpClient,
   connection: PlategaConnection,
   { externalId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The transaction has no id at the provider');
   const answer = await call(http, connection, { method: 'GET', path: `/transaction/${encodeURIComponent(externalId)}` });
   const state = transactionState(answer);

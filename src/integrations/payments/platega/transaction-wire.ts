@@ -1,5 +1,5 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState, ProviderReversal } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport, ProviderReversal } from '../../../domain/payments/ports.ts';
 import { dateField, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, shortRublesText } from '../wire/money.ts';
 import { wireJson, wireNumber } from '../wire/write-json.ts';
@@ -75,7 +75,7 @@ export function reversalIdOf(transactionId: string): string {
 }
 
 /** The state in the answer to GET /transaction/{id}; null when it has no id, status or readable amount. */
-export function transactionState(answer: WireObject): ProviderPaymentState | null {
+export function transactionState(answer: WireObject): PaymentReport | null {
   const externalId = textField(answer, 'id');
   const status = textField(answer, 'status');
   const money = moneyOf(answer);

@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState, ProviderReversal } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport, ProviderReversal } from '../../../domain/payments/ports.ts';
 import { dateField, isTrue, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, rublesText } from '../wire/money.ts';
 import type { RiopayConnection } from './connection.ts';
@@ -42,7 +42,7 @@ export function merchantOf(order: WireObject): string | null {
 }
 
 /** The state of an order of the wire; null when it has no id, status, readable amount or currency. */
-export function orderState(order: WireObject): ProviderPaymentState | null {
+export function orderState(order: WireObject): PaymentReport | null {
   const externalId = textField(order, 'id');
   const status = textField(order, 'status');
   const currency = textField(order, 'currency');

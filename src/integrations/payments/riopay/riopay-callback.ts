@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { CallbackReply, CallbackVerdict, ProviderCallback, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { CallbackReply, CallbackVerdict, PaymentReport, ProviderCallback } from '../../../domain/payments/ports.ts';
 import { utf8Text } from '../wire/form.ts';
 import { parseWireObject, textField } from '../wire/json.ts';
 import { answerOtherMethods, OK, problem, refused, textReply } from '../wire/replies.ts';
@@ -43,7 +43,7 @@ export function receiveRiopayCallback(callback: ProviderCallback, connection: Ri
  * The state that a signed body proves: an order that has ended. An open order, an unknown word and the report of a refund, whose body is not
  * that of an order, are asked about.
  */
-export function readRiopayCallback(text: string): ProviderPaymentState | null {
+export function readRiopayCallback(text: string): PaymentReport | null {
   const body = parseWireObject(text);
   const state = body && !namesAnotherOrder(body) ? orderState(body) : null;
   return state && state.outcome !== 'pending' ? state : null;

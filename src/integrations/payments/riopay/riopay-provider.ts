@@ -4,8 +4,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
   type RefundAnswer,
   type RefundRequest,
 } from '../../../domain/payments/ports.ts';
@@ -69,7 +69,7 @@ async function fetchOrder(
   http: HttpClient,
   connection: RiopayConnection,
   { externalId, orderId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   const path = externalId !== null ? encodeURIComponent(externalId) : `external/${encodeURIComponent(orderId ?? '')}`;
   const order = await call(http, connection, { method: 'GET', path: `/v1/orders/${path}`, idempotent: true });
   const state = orderState(order);

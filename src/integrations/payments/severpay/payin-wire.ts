@@ -1,4 +1,4 @@
-import type { InvoiceRequest, PaymentOutcome, ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { InvoiceRequest, PaymentOutcome, PaymentReport } from '../../../domain/payments/ports.ts';
 import { plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText, shortRublesText } from '../wire/money.ts';
 import { payerContact } from '../wire/payer.ts';
@@ -29,7 +29,7 @@ export function payinFields(request: InvoiceRequest, connection: SeverpayConnect
 }
 
 /** The state in the `data` of /payin/get; null when something that decides about money is missing. */
-export function payinState(data: WireObject): ProviderPaymentState | null {
+export function payinState(data: WireObject): PaymentReport | null {
   const externalId = textField(data, 'id');
   const status = textField(data, 'status');
   const currency = textField(data, 'currency');

@@ -5,8 +5,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
 } from '../../../domain/payments/ports.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import type { ProviderAccess } from '../wire/provider-access.ts';
@@ -68,7 +68,7 @@ async function fetchPayin(
   http: HttpClient,
   connection: SeverpayConnection,
   { externalId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The invoice has no id at the provider');
   const isNumber = /^\d{1,18}$/.test(externalId);
   const fields = isNumber ? { id: wireNumber(externalId) } : { uid: externalId };

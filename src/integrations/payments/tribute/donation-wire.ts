@@ -1,4 +1,4 @@
-import type { ProviderPaymentState } from '../../../domain/payments/ports.ts';
+import type { PaymentReport } from '../../../domain/payments/ports.ts';
 import { dateField, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
 
 /** Events that are money. `cancelled_donation` ends the repetition, and the money stays. */
@@ -20,7 +20,7 @@ export function isDonation(body: WireObject): boolean {
  * The donation of an event (03a section 2); null when it cannot be read. The id of the provider is that of the reusable link and equal for all
  * payments, so that link, donor, sum, currency and creation identify one: `created_at` stays the same in every redelivery.
  */
-export function donationState(body: WireObject): ProviderPaymentState | null {
+export function donationState(body: WireObject): PaymentReport | null {
   const payload = objectField(body, 'payload');
   const linkId = textField(payload, 'donation_request_id') ?? '';
   const amount = textField(payload, 'amount') ?? '';

@@ -1,4 +1,4 @@
-import type { PaymentOutcome, ProviderPaymentState, ProviderReversal } from '../../../domain/payments/ports.ts';
+import type { PaymentOutcome, PaymentReport, ProviderReversal } from '../../../domain/payments/ports.ts';
 import { dateField, plainJson, textField, type WireObject } from '../wire/json.ts';
 import { kopeksFromText } from '../wire/money.ts';
 
@@ -36,23 +36,20 @@ export function readTransaction(fields: WireObject): WataTransaction | null {
   };
 }
 
-/**
- * The state of a payment by one of its transactions; null when its amount or currency cannot be read.
- * @param linkId of our record, for a transaction that does not name its link
- */
-export function transactionState(transaction: WataTransaction, linkId: string | null = null): ProviderPaymentState | null {
-  const { id, status, amountKopeks, orderId, isRefund, fields } = transaction;
+/** What one transaction says of a payment; null when its amount or currency cannot be read. */
+export function transactionState(transaction: WataTransaction): PaymentReport | null {
+  const { id, status, amountKopeks, orderId, linkId, isRefund, fields } = transaction;
   const currency = textField(fields, 'currency');
   if (amountKopeks === null || currency === null) return null;
   const outcome = isRefund ? 'failed' : (OUTCOMES[status] ?? 'pending');
   const isPaid = outcome === 'paid';
   return {
-    externalId: transaction.linkId ?? linkId ?? id,
+    externalId: linkId,
     ...{ status, outcome, amountKopeks, orderId },
     currency: currency.toUpperCase(),
     paidAt: isPaid ? dateField(fields, 'paymentTime') : null,
     chargeId: isRefund ? null : id,
-    merchantId: textField(fields, 'terminalPublicId'),
+    merchantId: terminalOf(fields),
     reversals: reversalsOf([transaction]),
     feeKopeks: isPaid ? feeOf(fields, amountKopeks) : null,
     raw: plainJson(fields),
@@ -63,8 +60,15 @@ export function transactionState(transaction: WataTransaction, linkId: string | 
 export function reversalsOf(transactions: readonly WataTransaction[]): ProviderReversal[] {
   return transactions
     .filter(({ isRefund, status }) => isRefund && status === 'Paid')
-    .map(({ id, amountKopeks }) => ({ reversalId: id, kind: 'refund', amountKopeks }));
+    .map(({ id, amountKopeks, linkId, fields }) => ({
+      ...{ reversalId: id, kind: 'refund', amountKopeks, externalId: linkId, merchantId: terminalOf(fields) },
+      currency: textField(fields, 'currency')?.toUpperCase() ?? null,
+      // Documented for the request of a refund only; where a refund does not name its payment, the link says whose it is.
+      chargeId: textField(fields, 'originalTransactionId'),
+    }));
 }
+
+const terminalOf = (fields: WireObject) => textField(fields, 'terminalPublicId');
 
 function feeOf(fields: WireObject, amountKopeks: number): number | null {
   const fee = kopeksFromText(textField(fields, 'commission') ?? textField(fields, 'totalCommission') ?? '');

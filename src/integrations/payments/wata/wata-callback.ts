@@ -1,9 +1,4 @@
-import type {
-  CallbackVerdict,
-  PaymentReference,
-  ProviderCallback,
-  ProviderPaymentState,
-} from '../../../domain/payments/ports.ts';
+import type { CallbackVerdict, PaymentReport, ProviderCallback } from '../../../domain/payments/ports.ts';
 import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
 import { utf8Text } from '../wire/form.ts';
 import { parseWireObject } from '../wire/json.ts';
@@ -45,15 +40,11 @@ export async function receiveWataCallback(
   return { accepted: true, reference, eventKey: `${isRefund ? 'refund' : 'payment'}:${id}:${status}`, reply: OK };
 }
 
-/**
- * The state that a signed body proves. Where the link of the callback or of our record is missing, because the answer of its creation was
- * lost, it proves nothing: the key signs for every merchant of the provider, and only our own API call shows whose payment it is.
- */
-export function readWataCallback(text: string, known: PaymentReference | null): ProviderPaymentState | null {
+/** What a signed body says. */
+export function readWataCallback(text: string): PaymentReport | null {
   const body = parseWireObject(text);
   const transaction = body && readTransaction(body);
-  if (!transaction || (known !== null && (known.externalId === null || transaction.linkId === null))) return null;
-  return transactionState(transaction);
+  return transaction && transactionState(transaction);
 }
 
 /** A payment that was made or declined, and a refund that was made. */

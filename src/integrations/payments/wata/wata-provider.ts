@@ -6,8 +6,8 @@ import {
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
   type RefundAnswer,
   type RefundRequest,
 } from '../../../domain/payments/ports.ts';
@@ -51,6 +51,7 @@ export function wataProvider(access: ProviderAccess): PaymentProvider {
     canFetchStatus: true,
     callbackFormats: ['json'],
     asksAboutUnknown: false,
+    signsForAllMerchants: true,
     isConfigured: account.isConfigured,
     hasCredentials: account.hasCredentials,
     webhookPath: () => settings.get('WATA_WEBHOOK_PATH'),
@@ -62,7 +63,7 @@ export function wataProvider(access: ProviderAccess): PaymentProvider {
       return fetchPayment(http, current, reference);
     },
     receiveCallback: async (callback) => receiveWataCallback(callback, account.connectionFor(callback), keys),
-    readCallback: (body, _subpath, known) => readWataCallback(body, known),
+    readCallback: readWataCallback,
     refund: async (request) => refundPayment(http, required(), request),
   };
 }
@@ -117,21 +118,25 @@ async function createLink(
   };
 }
 
-/** The state of the payment by all its attempts: one that was paid counts, else one that is open, else the latest. */
+/** What is known of the payment by all its attempts: those that were paid count, else one that is open, else the latest. */
 async function fetchPayment(
   http: HttpClient,
   connection: WataConnection,
   { externalId, orderId }: PaymentReference,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   if (orderId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no order id');
   const found = await findTransactions(http, connection, orderId);
   const payments = found.filter(({ isRefund }) => !isRefund);
-  const withStatus = (...statuses: string[]) => payments.find(({ status }) => statuses.includes(status));
-  const chosen = withStatus('Paid') ?? withStatus('Created', 'Pending') ?? payments[0];
+  const withStatus = (...statuses: string[]) => payments.filter(({ status }) => statuses.includes(status));
+  // A link that may be paid many times has several.
+  const [paid, ...others] = withStatus('Paid');
+  const chosen = paid ?? withStatus('Created', 'Pending')[0] ?? payments[0];
   if (chosen) {
-    const state = transactionState(chosen, externalId);
-    if (!state) throw new ProviderError(METHOD, 'unavailable', 'The provider answered with a transaction that cannot be read');
-    return { ...state, reversals: reversalsOf(found) };
+    const [state, ...more] = [chosen, ...others].map(transactionState);
+    if (!state || more.includes(null)) {
+      throw new ProviderError(METHOD, 'unavailable', 'The provider answered with a transaction that cannot be read');
+    }
+    return { ...state, others: more.filter((report) => report !== null), reversals: reversalsOf(found) };
   }
   if (externalId === null) throw new ProviderError(METHOD, 'unavailable', 'The provider knows no payment of this order yet');
   // Nobody has tried to pay. Nothing is compared with the amount of a payment that waits.

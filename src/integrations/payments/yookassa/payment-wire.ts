@@ -1,7 +1,7 @@
 import type {
   InvoiceRequest,
   PaymentOutcome,
-  ProviderPaymentState,
+  PaymentReport,
   ProviderReversal,
   ProviderSavedMethod,
   SavedMethodCharge,
@@ -134,7 +134,7 @@ export function paymentState(
   payment: WireObject,
   connection: YookassaConnection,
   reversals: readonly ProviderReversal[],
-): ProviderPaymentState | null {
+): PaymentReport | null {
   const amount = objectField(payment, 'amount');
   const amountKopeks = kopeksFromText(textField(amount, 'value') ?? '');
   if (amountKopeks === null) return null;

@@ -3,8 +3,9 @@ import {
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentProvider,
+  type PaymentReport,
   ProviderError,
-  type ProviderPaymentState,
+  type ProviderReversal,
   type RefundAnswer,
   type RefundRequest,
   type SavedMethodCharge,
@@ -18,6 +19,9 @@ import { chargeBody, isRefunded, parsePayment, parseRefunds, paymentBody, paymen
 import { receiveYookassaCallback } from './yookassa-callback.ts';
 
 const METHOD = 'yookassa';
+/** As many as the provider lists at once. */
+const REFUNDS_A_PAGE = 100;
+const MAX_REFUND_PAGES = 20;
 
 export interface YookassaOptions {
   http: HttpClient;
@@ -95,31 +99,41 @@ async function createPayment(http: HttpClient, connection: YookassaConnection, r
   };
 }
 
-async function fetchPayment(
-  http: HttpClient,
-  connection: YookassaConnection,
-  externalId: string | null,
-): Promise<ProviderPaymentState> {
+async function fetchPayment(http: HttpClient, connection: YookassaConnection, externalId: string | null): Promise<PaymentReport> {
   // The API has no search by our order id.
   if (externalId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no id at the provider');
   const id = encodeURIComponent(externalId);
   const payment = parsePayment(await call(http, connection, { method: 'GET', path: `/payments/${id}` }));
-  const refunds =
-    payment && isRefunded(payment)
-      ? parseWireObject(await call(http, connection, { method: 'GET', path: `/refunds?payment_id=${id}` }))
-      : null;
-  const state = payment ? paymentState(payment, connection, refunds ? parseRefunds(refunds) : []) : null;
+  const refunds = payment && isRefunded(payment) ? await fetchRefunds(http, connection, id) : [];
+  const state = payment && paymentState(payment, connection, refunds);
   if (!state || state.externalId !== externalId) {
     throw new ProviderError(METHOD, 'unavailable', 'The provider answered without this payment');
   }
   return state;
 }
 
+/** All refunds of a payment, page by page: a payment that was given back in small parts has more than one page has (spec 10 M9). */
+async function fetchRefunds(http: HttpClient, connection: YookassaConnection, id: string): Promise<ProviderReversal[]> {
+  const refunds: ProviderReversal[] = [];
+  let cursor: string | null = null;
+  for (let page = 0; page < MAX_REFUND_PAGES; page++) {
+    const after: string = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+    const path = `/refunds?payment_id=${id}&limit=${REFUNDS_A_PAGE}${after}`;
+    const answer = parseWireObject(await call(http, connection, { method: 'GET', path }));
+    if (!answer) throw new ProviderError(METHOD, 'unavailable', 'The provider answered without the refunds of this payment');
+    refunds.push(...parseRefunds(answer));
+    cursor = textField(answer, 'next_cursor');
+    if (cursor === null) return refunds;
+  }
+  // What was read counts; the rest would be the work of somebody who refunds kopek by kopek.
+  return refunds;
+}
+
 async function chargeSavedMethod(
   http: HttpClient,
   connection: YookassaConnection,
   charge: SavedMethodCharge,
-): Promise<ProviderPaymentState> {
+): Promise<PaymentReport> {
   const receiptEmail = charge.payerEmail ?? connection.receiptEmail;
   if (!receiptEmail) throw new ProviderError(METHOD, 'rejected', 'No receipt contact');
   const body = chargeBody(charge, connection, receiptEmail);

@@ -61,7 +61,10 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   hash: 'Signature of the login widget over the other fields.',
   id_token: 'OpenID Connect token of the messenger (RS256). Accepted once.',
   access_token: 'Access token (JWT) for the `Authorization` header; null when no session was created.',
-  refresh_token: 'Refresh token. Each use returns a new one; the old one ends shortly after, and its later use ends the session.',
+  refresh_token:
+    'Refresh token, valid for 7 days unless the session is ended. A refresh answers the same one. Where the sign-in asked for `rotate_refresh_token`, each refresh answers a new one; the old one ends shortly after, and its later use ends the session.',
+  rotate_refresh_token:
+    'Whether each refresh answers a new refresh token and a later use of an old one ends the session. For clients that store each new one; default false.',
   expires_in: 'Seconds until the access token expires.',
   'DeepLinkTokenResponse.expires_in': 'Seconds in which the sign-in must be confirmed in the bot.',
   campaign_bonus: 'Bonus of the advertising campaign that this sign-in gave; null when there was none.',

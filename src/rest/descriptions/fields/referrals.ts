@@ -135,7 +135,9 @@ export const REFERRAL_FIELDS: Readonly<Record<string, string>> = {
   risk_level: '`low`, `medium` (30 and above), `high` (50) or `critical` (70).',
   risk_analysis:
     'Score, level, recommendation, flags and the numbers behind them, at the time of the request; null when there is none.',
-  'AdminWithdrawalDetailResponse.balance_kopeks': 'Balance of the user now, kopeks.',
+  'AdminWithdrawalDetailResponse.balance_kopeks': 'What the user can spend now, without what pending requests hold, kopeks.',
+  referral_debt_kopeks:
+    'Rewards that were taken back with their payments after they had been spent or withdrawn, kopeks; later rewards pay it first.',
   pending_count: 'Number of all pending requests, whatever the filter.',
   pending_total_kopeks: 'Sum of all pending requests, whatever the filter, kopeks.',
   total_partners: 'Number of partners.',

@@ -12,7 +12,7 @@ export const CABINET_IDENTITY: Readonly<Record<string, string>> = {
   'POST /cabinet/auth/deeplink/poll':
     'Returns the outcome of a sign-in through the bot: 202 until the user confirms it, then the session, once; 410 when the token has expired or was used.',
   'POST /cabinet/auth/refresh':
-    'Exchanges a refresh token for a new access token and a new refresh token. The old one works for a short time more, for parallel tabs; its use after that ends the session and all its tokens.',
+    'Answers a new access token for a refresh token, and the same refresh token, which stays valid for its whole life. Where the sign-in asked for `rotate_refresh_token`, the refresh token is a new one: the old one works for a minute more, for parallel tabs; its use after that ends the session and all its tokens.',
   'POST /cabinet/auth/logout': 'Ends the session of a refresh token. The answer for an unknown token is the same.',
   'GET /cabinet/auth/me': 'Returns the signed-in user.',
   'GET /cabinet/auth/me/permissions':

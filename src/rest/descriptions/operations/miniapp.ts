@@ -9,7 +9,7 @@ export const MINIAPP: Readonly<Record<string, string>> = {
   'POST /miniapp/subscription/settings':
     'Returns what of the subscription can be changed: servers, traffic and devices, with prices per 30 days.',
   'POST /miniapp/subscription/servers': `Replaces the servers of the subscription. Added ones cost their price for the rest of the paid time; removing is free. ${CHARGED}`,
-  'POST /miniapp/subscription/traffic': `Replaces the traffic package. The difference to a dearer one is charged for the rest of the paid time; packages bought on top are lost. ${CHARGED}`,
+  'POST /miniapp/subscription/traffic': `Replaces the traffic package. The difference to a dearer one is charged for the whole days left, at least one; packages bought on top stay. ${CHARGED}`,
   'POST /miniapp/subscription/devices': `Sets the device limit. Devices above the included number cost their price for the rest of the paid time; fewer are free. ${CHARGED}`,
   'POST /miniapp/payments/methods': 'Lists the payment methods that the user may use, with limits and options.',
   'POST /miniapp/payments/create':

@@ -3,9 +3,9 @@ export const WEB_CORE: Readonly<Record<string, string>> = {
   'GET /health':
     'Returns the release and which parts of the service are enabled. Does not use the database and needs no credential.',
   'GET /livez':
-    'Liveness probe for an orchestrator: answers while the process runs. Does not use the database and needs no credential.',
+    'Liveness probe for an orchestrator: 200 while the process works, 503 when nothing could be read from the database for two minutes although a new connection to it works: then only a new process helps. Does not use the database itself and needs no credential.',
   'GET /readyz':
-    'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown and while the database does not answer or accepts no writes. Needs no credential.',
+    'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown while the database does not answer within a second or accepts no writes, and while the clock of the machine differs from the clock of the database by more than 30 seconds. Needs no credential.',
   'GET /health/database':
     'Sends a probe to the database, waits for at most 5 seconds, and returns its duration and the counters of the connection pool. The status is 200 in every case; read `status`.',
   'GET /metrics/pool': 'Returns the counters of the connection pool. They are zero where the pool gives none.',

@@ -235,6 +235,21 @@ describe('from the panel', () => {
     expect(result).toMatchObject({ status: 'completed', counts: { created: 2, errors: 1 } });
   });
 
+  it('spec 10 V7: a batch that fails is halved, not tried account by account', async () => {
+    const t = await startEmpty();
+    const ids = Array.from({ length: 16 }, () => 7_600_000_000 + unique());
+    for (const messengerId of ids) await aPanelUser(t, { messengerId });
+    await t.app.db.sql(`ALTER TABLE users ADD CONSTRAINT users_test_refused CHECK (messenger_id <> ${ids[5]}) NOT VALID`);
+    onTestFinished(async () => void (await t.app.db.sql('ALTER TABLE users DROP CONSTRAINT users_test_refused')));
+    const halved: number[] = [];
+    const log: typeof t.app.log = Object.assign(Object.create(t.app.log), {
+      warn: ({ size }: { size: number }) => halved.push(size),
+    });
+    const result = await run({ ...t.app, log }, 'from_panel', 'all');
+    expect(result).toMatchObject({ status: 'completed', counts: { created: 15, errors: 1 } });
+    expect(halved).toEqual([16, 8, 4, 2]);
+  });
+
   it('a panel that never answers is counted in errors, and nothing changes', async () => {
     const t = await startEmpty();
     await inStep(t, 2);

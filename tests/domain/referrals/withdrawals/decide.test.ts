@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
+import { listTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
 import { sumTransactions } from '../../../../src/domain/ledger/read-sums.ts';
 import {
   approveWithdrawal,
@@ -19,9 +21,11 @@ import {
   anAdmin,
   anEarner,
   aRequest,
+  aRequestOfBefore,
   earn,
   moneyOf,
   requestRow,
+  reservedOf,
   spend,
   WITHDRAWALS_ON,
 } from '../../../support/withdrawal-samples.ts';
@@ -82,7 +86,7 @@ describe('an approval (spec 03 section 6)', () => {
       description: `Withdrawal of referral earnings, request #${id}`,
     });
     expect(await entriesOf(transactionId!)).toEqual([
-      { key: `wallet:${earner.userId}`, kopeks: -20_050 },
+      { key: `withdrawal_hold:${id}`, kopeks: -20_050 },
       { key: 'withdrawal_payable', kopeks: 20_050 },
     ]);
     expect(await moneyOf(app, earner.userId)).toEqual({ balance: 29_950, debits: 1, payouts: 0, payable: 20_050, paidOut: 0 });
@@ -103,9 +107,42 @@ describe('an approval (spec 03 section 6)', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('spec 03 H13: money that was spent between request and approval is not there: refused, nothing changes', async () => {
+  test('spec 10 M5: what a request holds cannot be spent, and the approval moves it on without touching the balance', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 30_000);
+    expect(await reservedOf(app, id)).toBe(30_000);
+    expect(await spend(app, earner.userId, 20_001)).toBe('insufficient');
+    expect(await spend(app, earner.userId, 20_000)).toBe('posted');
+    await approve(id);
+    expect(await reservedOf(app, id)).toBe(0);
+    expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 0, debits: 1, payable: 30_000 });
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('spec 10 M5: the user is told of the balance by the request and by its end; lists and sums show the approval alone', async () => {
+    const earner = await anEarner(app, 50_000);
+    const sums = async () =>
+      (await sumTransactions(app, new Date(0))).find((row) => row.type === 'withdrawal')?.amountKopeks ?? 0;
+    const before = await sums();
+    const changes = async () =>
+      (await eventsOf(earner.userId, 'balance.change')).map(({ payload }) => [payload.amount_kopeks, payload.new_balance_kopeks]);
+    const first = await aRequest(app, earner, 20_000);
+    await reject(first);
+    const second = await aRequest(app, earner, 30_000);
+    await approve(second);
+    expect((await changes()).slice(-3)).toEqual([
+      [-20_000, 30_000],
+      [20_000, 50_000],
+      [-30_000, 20_000],
+    ]);
+    const { items } = await listTransactions(app, { userId: earner.userId, type: 'withdrawal' }, { limit: 50, offset: 0 });
+    expect(items.map(({ amountKopeks }) => amountKopeks)).toEqual([-30_000]);
+    expect((await sums()) - before).toBe(30_000);
+  });
+
+  test('spec 03 H13: of a request of before, money that was spent since is not there: refused, nothing changes', async () => {
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequestOfBefore(app, earner, 30_000);
     await spend(app, earner.userId, 20_001);
     const before = await moneyOf(app, earner.userId);
     await expect(approve(id)).rejects.toMatchObject({ status: 400, detail: "The user's balance is too low" });
@@ -274,7 +311,7 @@ describe('a second approval above an amount (setting, off by default)', () => {
 
   test('the second approval compares with the balance of its own moment', async () => {
     const earner = await anEarner(app, 50_000);
-    const id = await aRequest(app, earner, 30_000);
+    const id = await aRequestOfBefore(app, earner, 30_000);
     await approve(id, null, null, admin, strict);
     await spend(app, earner.userId, 40_000);
     expect(await detailOf(approve(id, null, null, await anAdmin(app), strict))).toBe("The user's balance is too low");
@@ -293,13 +330,33 @@ describe('a second approval above an amount (setting, off by default)', () => {
   });
 });
 
+test('spec 10 M5: an upgrade reserves the money of requests of before where the balance covers it', async () => {
+  const [covered, spentSince] = [await anEarner(app, 50_000), await anEarner(app, 50_000)];
+  const ids = [await aRequestOfBefore(app, covered, 30_000), await aRequestOfBefore(app, covered, 30_000)] as const;
+  const uncovered = await aRequestOfBefore(app, spentSince, 30_000);
+  await spend(app, spentSince.userId, 20_001);
+  const migration = await readFile('prisma/migrations/0045_withdrawal_reserves/migration.sql', 'utf8');
+  await app.db.sql(migration.slice(migration.indexOf('DO $$')));
+  expect(await Promise.all([...ids, uncovered].map((id) => reservedOf(app, id)))).toEqual([30_000, 0, 0]);
+  expect((await moneyOf(app, covered.userId)).balance).toBe(20_000);
+  await approve(ids[0]);
+  expect(await detailOf(approve(ids[1]))).toBe("The user's balance is too low");
+  expect(await detailOf(approve(uncovered))).toBe("The user's balance is too low");
+  expect(await checkLedger(app)).toEqual([]);
+});
+
 describe('invariants of the database', () => {
   test('a debit belongs to an approved request, a payout to a completed one', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 20_000);
     await approve(id);
     const set = (assignment: string) => app.db.sql(`UPDATE withdrawal_requests SET ${assignment} WHERE id = $1::int`, [id]);
-    await expect(set("status = 'pending'")).rejects.toThrow(/withdrawal_requests_debited/);
+    await expect(set("status = 'pending'")).rejects.toThrow(/withdrawal_requests_(?:debited|held)/);
+    const waiting = await aRequest(app, earner, 20_000);
+    const end = (status: string) =>
+      app.db.sql(`UPDATE withdrawal_requests SET status = '${status}' WHERE id = $1::int`, [waiting]);
+    for (const status of ['cancelled', 'rejected', 'approved'])
+      await expect(end(status)).rejects.toThrow(/withdrawal_requests_reserved/);
     await expect(set('payout_transaction_id = transaction_id')).rejects.toThrow(/withdrawal_requests_paid_out/);
   });
 });
@@ -312,10 +369,12 @@ describe('accounts that end', () => {
     const rejected = await aRequest(app, earner, 10_000);
     await reject(rejected, 'Sorry Anna');
     const pending = await aRequest(app, earner, 10_000);
+    expect(await moneyOf(app, earner.userId)).toMatchObject({ balance: 30_000 });
     await eraseUser(app, admin, earner.userId, { deletesFromPanel: false, reason: null });
     const nothing = { paymentDetails: null, riskAnalysis: null, adminComment: null };
     expect(await requestRow(app, rejected)).toMatchObject({ status: 'rejected', ...nothing });
     expect(await requestRow(app, pending)).toMatchObject({ status: 'cancelled', ...nothing });
+    expect([await reservedOf(app, pending), (await moneyOf(app, earner.userId)).balance]).toEqual([0, 0]);
     const owed = { status: 'approved', ...nothing, paymentDetails: 'Card 2200 0000 0000 0004' };
     expect(await requestRow(app, approved)).toMatchObject(owed);
     await complete(approved);
@@ -331,6 +390,17 @@ describe('accounts that end', () => {
     await approve(id);
     await complete(id);
     expect(await moneyOf(app, pair.primaryId)).toMatchObject({ balance: 30_000, payable: 0, paidOut: 20_000 });
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
+  test('spec 10 M5: after a merge what a request held goes back to the account that remains', async () => {
+    const pair = await aPair(app);
+    const earner = await anEarner(app, 50_000);
+    const id = await aRequest(app, earner, 20_000);
+    await merge(app, { primaryId: pair.primaryId, secondaryId: earner.userId });
+    expect([(await moneyOf(app, pair.primaryId)).balance, await reservedOf(app, id)]).toEqual([30_000, 20_000]);
+    await reject(id);
+    expect([(await moneyOf(app, pair.primaryId)).balance, await reservedOf(app, id)]).toEqual([50_000, 0]);
     expect(await checkLedger(app)).toEqual([]);
   });
 });

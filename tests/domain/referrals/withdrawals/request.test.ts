@@ -50,13 +50,13 @@ const withSettings = async (environment: Record<string, string>) =>
   (await testApp({ environment: { ...WITHDRAWALS_ON, ...environment }, clock: t.clock })).app;
 
 describe('a request (spec 03 section 6)', () => {
-  test('moves no money, is stored with its analysis, and is reported to the chat of administrators: escaped and cut', async () => {
+  test('holds its amount, is stored with its analysis, and is reported to the chat of administrators: escaped and cut', async () => {
     const earner = await anEarner(app, 50_000);
     const before = await moneyOf(app, earner.userId);
     const details = `<b>${'д'.repeat(300)}`;
     const made = await requestWithdrawal(app, earner, order(20_000, details), null);
     expect(made).toEqual({ id: expect.any(Number), amountKopeks: 20_000, status: 'pending' });
-    expect(await moneyOf(app, earner.userId)).toEqual(before);
+    expect(await moneyOf(app, earner.userId)).toEqual({ ...before, balance: 30_000 });
     expect(await requestRow(app, made.id)).toMatchObject({ status: 'pending', paymentDetails: details, processedBy: null });
     const [message] = await app.db.sql<{ html: string; thread: string }>(
       `SELECT data->>'html' AS html, data->>'threadId' AS thread FROM jobs.job

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import type { App } from '../../../src/core/app.ts';
+import { addDays, MINUTE_MS } from '../../../src/core/clock.ts';
+import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { isPanelError } from '../../../src/domain/provisioning/ports.ts';
+import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { reconcileProvisioning } from '../../../src/domain/provisioning/reconcile.ts';
+import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
+import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel } from '../../support/provisioning-setup.ts';
+import { run } from './panel-sync/setup.ts';
+
+type Generation = 'uuid' | 'number';
+
+async function shop(generation: Generation, count: number): Promise<{ t: ProvisioningTest; ids: number[] }> {
+  const t = await withPanel({ generation });
+  await t.app.db.sql('DELETE FROM subscriptions RETURNING id');
+  await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+  const ids: number[] = [];
+  for (let made = 0; made < count; made++) ids.push((await aSubscription(t.app)).id);
+  for (const id of ids) await request(t.app, id);
+  for (const id of ids) expect(await pushSubscription(t.app, id)).toBe('synced');
+  return { t, ids };
+}
+
+const request = (app: App, id: number) => inTransaction(app, (inner) => requestProvisioning(inner, id));
+
+/** What the queue and the reconciler do until every push is done; fails when one is given up. */
+async function untilInStep(t: ProvisioningTest): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    await reconcileProvisioning(t.app);
+    const waiting = await t.app.db.sql<{ id: number; provisionState: string }>(
+      "SELECT id, provision_state FROM subscriptions WHERE provision_state <> 'synced' ORDER BY id",
+    );
+    if (waiting.length === 0) return;
+    expect(waiting.filter((row) => row.provisionState === 'failed')).toEqual([]);
+    for (const { id } of waiting) await pushSubscription(t.app, id).catch(() => 'retried');
+  }
+  throw new Error('The pushes do not end');
+}
+
+const DIRECTIONS: [Generation, Generation][] = [
+  ['uuid', 'number'],
+  ['number', 'uuid'],
+];
+
+describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced in place by one of %s', (before, after) => {
+  it('under load: no push is given up, everybody is linked again with the same link and devices', async () => {
+    const { t, ids } = await shop(before, 12);
+    const rows = await Promise.all(ids.map((id) => readRow(t.app, id)));
+    for (const user of t.panel.listUsers()) t.panel.addDevice(user.uuid, `device-of-${user.username}`);
+    // Renewals go on while the panel is replaced in the middle.
+    let pushed = 0;
+    const results = await Promise.all(
+      ids.slice(0, 8).map(async (id) => {
+        await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [
+          id,
+          addDays(t.clock.now(), 60),
+        ]);
+        await request(t.app, id);
+        const result = await pushSubscription(t.app, id).catch((error: unknown) => error);
+        pushed += 1;
+        if (pushed === 3) t.panel.replaceBy(after);
+        return result;
+      }),
+    );
+    for (const result of results)
+      expect(result === 'synced' || (isPanelError(result) && result.kind === 'unavailable')).toBe(true);
+    await untilInStep(t);
+    expect(t.panel.listUsers()).toHaveLength(12);
+    for (const [index, id] of ids.entries()) {
+      const row = await readRow(t.app, id);
+      expect(row.vpnpanelUuid).not.toBe(rows[index]!.vpnpanelUuid);
+      expect(row).toMatchObject({
+        ...{ provisionState: 'synced', vpnpanelShortUuid: rows[index]!.vpnpanelShortUuid },
+        subscriptionUrl: rows[index]!.subscriptionUrl,
+      });
+      const user = (await t.adapter.findByUuid(row.vpnpanelUuid!))!;
+      expect(user).toMatchObject({ status: 'ACTIVE', expireAt: row.endDate });
+      expect(await t.adapter.listDevices(user.uuid)).toMatchObject([{ hwid: `device-of-${user.username}` }]);
+    }
+    // Nobody is linked again and again.
+    await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+    await reconcileProvisioning(t.app);
+    expect(await jobsOf(t.app, 'provisioning.push')).toEqual([]);
+  });
+
+  it('a synchronisation right afterwards takes nobody for absent', async () => {
+    const { t, ids } = await shop(before, 4);
+    t.panel.replaceBy(after);
+    await run(t.app, 'from_panel', 'all');
+    for (const id of ids) expect(await readRow(t.app, id)).toMatchObject({ status: 'active' });
+    await untilInStep(t);
+    expect(t.panel.listUsers()).toHaveLength(4);
+  });
+});
+
+describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generation %s', (generation) => {
+  it('a run to the panel leaves users alone that the panel keeps EXPIRED', async () => {
+    const { t, ids } = await shop(generation, 3);
+    t.clock.advance(40 * 24 * 60 * MINUTE_MS);
+    t.panel.reviewUsers();
+    await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = ANY($1::int[])", [ids]);
+    await run(t.app, 'to_panel');
+    const calls = t.panel.calls().length;
+    await run(t.app, 'to_panel');
+    const changes = t.panel.calls().slice(calls);
+    expect(changes.filter((call) => call.method !== 'GET')).toEqual([]);
+  });
+
+  it('a key that is refused and corrected at run time: all waiting pushes go in the next round', async () => {
+    const { t, ids } = await shop(generation, 3);
+    t.panel.faults.set({ status: 401 });
+    for (const id of ids) {
+      await request(t.app, id);
+      await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ status: 401 });
+    }
+    t.panel.faults.set({});
+    await untilInStep(t);
+  });
+
+  it('a new empty panel becomes the home of all users', async () => {
+    const { t, ids } = await shop(generation, 4);
+    const before = await Promise.all(ids.map((id) => readRow(t.app, id)));
+    for (const row of before) await t.adapter.deleteUser(row.vpnpanelUuid!);
+    expect(t.panel.listUsers()).toEqual([]);
+    await run(t.app, 'to_panel');
+    await untilInStep(t);
+    const users = t.panel.listUsers();
+    expect(users).toHaveLength(4);
+    const after = await Promise.all(ids.map((id) => readRow(t.app, id)));
+    expect(after.map((row) => row.vpnpanelUuid).sort()).toEqual(
+      (await Promise.all(users.map((user) => t.adapter.findByUsername(user.username)))).map((user) => user!.uuid).sort(),
+    );
+  });
+
+  it('purchases in the first minute of an outage are in step when it is over', async () => {
+    const { t } = await shop(generation, 1);
+    t.panel.faults.set({ status: 502 });
+    const bought: number[] = [];
+    for (let count = 0; count < 5; count++) {
+      const { id } = await aSubscription(t.app);
+      bought.push(id);
+      await request(t.app, id);
+      await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ kind: 'unavailable' });
+    }
+    t.panel.faults.set({});
+    await untilInStep(t);
+    for (const id of bought) expect(await readRow(t.app, id)).toMatchObject({ subscriptionUrl: expect.stringMatching(/^http/) });
+  });
+});
