@@ -5,7 +5,6 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { assignCampaignToPartner, revokePartner } from '../../src/domain/campaigns/partner-assignment.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
-import { applyReversals } from '../../src/domain/payments/apply-reversals.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { findPayment } from '../../src/domain/payments/repo.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';
@@ -19,7 +18,7 @@ import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { aCampaign } from '../support/campaign-samples.ts';
 import { setUser, userRow } from '../support/merge-samples.ts';
 import { count, detailOf, times } from '../support/parallel.ts';
-import { callback, callbackJobs, paymentFacts, runCallbackJobs } from '../support/payment-samples.ts';
+import { callback, callbackJobs, paymentFacts, reversePayment, runCallbackJobs } from '../support/payment-samples.ts';
 import { aDeposit, aReferralOf, aReferralPair, countersAndCounts, earningsOf, rewardsOf } from '../support/referral-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -87,7 +86,7 @@ describe('rewards at once (spec 04 section 1.4)', () => {
       const reward = { transactionId: transactionId! };
       if (round % 2 === 0) await accrueReward(app, reward);
       const goBack = async (on: App, reversalId: string, amountKopeks: number | null) => {
-        await applyReversals(on, (await findPayment(on.db, paymentId))!, [{ reversalId, kind: 'refund', amountKopeks }]);
+        await reversePayment(on, (await findPayment(on.db, paymentId))!, [{ reversalId, kind: 'refund', amountKopeks }]);
         await takeBackRewards(on, { paymentId });
       };
       const part = `part-${unique()}`;

@@ -54,7 +54,15 @@ export function createShop(stage: ShopStage, client: ShopClient, random: SeededR
   const errors: unknown[] = [];
   return {
     ...{ stage, client, random },
-    deeds: { actions: new Map(), reversals: [], paidTwice: [], purchases: new Map(), gifts: [], decisions: [], commands: new Map() },
+    deeds: {
+      actions: new Map(),
+      reversals: [],
+      paidTwice: [],
+      purchases: new Map(),
+      gifts: [],
+      decisions: [],
+      commands: new Map(),
+    },
     tomorrow: [],
     inBackground: (work) => {
       const run: Promise<void> = work()

@@ -1,9 +1,10 @@
 import type { App } from '../../core/app.ts';
 import { closeCase, creditCase, insertCase } from './case-repo.ts';
+import { moneyId } from './classify-report.ts';
 import { methodName } from './method-settings.ts';
 import type { NewCase } from './open-case.ts';
 import { reversalTitles, topupTitles } from './payment-texts.ts';
-import type { ProviderPaymentState } from './ports.ts';
+import type { PaymentReport } from './ports.ts';
 
 /** The name of the service in cases that it resolves itself. */
 const RESOLVED_BY = 'service';
@@ -15,7 +16,7 @@ const RESOLVED_BY = 'service';
 export async function creditThroughCase(
   t: App,
   { kind, payment, amountKopeks, currency = null, details }: NewCase & { amountKopeks: number },
-  state: ProviderPaymentState,
+  state: PaymentReport,
   userId: number,
 ): Promise<void> {
   const now = t.clock.now();
@@ -23,6 +24,7 @@ export async function creditThroughCase(
   const { orderId, externalId, chargeId = null } = state;
   const caseId = await insertCase(t.db, {
     ...{ kind, method, reference: String(paymentId), paymentId, userId, amountKopeks, currency, now },
+    chargeId: moneyId({ chargeId, externalId }),
     details: { ...details, orderId, externalId, chargeId },
   });
   if (caseId === null) throw new Error(`payment ${paymentId} has its case already`);
@@ -37,10 +39,11 @@ export async function creditThroughCase(
 
 /** Records as a resolved case why money is on a balance that the caller has credited, in its transaction. */
 export async function recordCredited(t: App, draft: NewCase & { reference: string; amountKopeks: number }): Promise<void> {
-  const { kind, payment, reference, amountKopeks, currency = null, details = {} } = draft;
+  const { kind, payment, reference, chargeId = null, amountKopeks, currency = null, details = {} } = draft;
   const now = t.clock.now();
   const { method, id: paymentId, userId } = payment;
-  const caseId = await insertCase(t.db, { kind, method, reference, paymentId, userId, amountKopeks, currency, details, now });
+  const facts = { kind, method, reference, chargeId, paymentId, userId, amountKopeks, currency, details, now };
+  const caseId = await insertCase(t.db, facts);
   if (caseId === null) return;
   await closeCase(t.db, 'ignore', { caseId, resolvedBy: RESOLVED_BY, comment: 'credited to the balance', now });
 }

@@ -4,7 +4,6 @@ import type { App } from '../../../src/core/app.ts';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { runAfterReversal } from '../../../src/domain/payments/after-reversal.ts';
-import { applyReversals } from '../../../src/domain/payments/apply-reversals.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
@@ -15,7 +14,7 @@ import { readMyWithdrawalBalance } from '../../../src/domain/referrals/withdrawa
 import { readWithdrawal } from '../../../src/domain/referrals/withdrawals/read-requests.ts';
 import { unique } from '../../support/builders.ts';
 import { merge, userRow } from '../../support/merge-samples.ts';
-import { callback, casesOf, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
+import { callback, casesOf, paymentFacts, reversePayment, runCallbackJobs } from '../../support/payment-samples.ts';
 import { aReferralPair, countersAndCounts, earningsOf, type ReferralPair } from '../../support/referral-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -46,7 +45,7 @@ async function aTopup({ referral }: ReferralPair, amountKopeks: number) {
 /** The provider gives back a part, or with null everything; the jobs that follow are run, twice. */
 async function reverse(paymentId: number, amountKopeks: number | null): Promise<void> {
   const reversal = { reversalId: `refund-${unique()}`, kind: 'refund', amountKopeks } as const;
-  await applyReversals(app, (await findPayment(app.db, paymentId))!, [reversal]);
+  await reversePayment(app, (await findPayment(app.db, paymentId))!, [reversal]);
   const [row] = await app.db.sql<{ id: number }>('SELECT id FROM payment_reversals WHERE reversal_id = $1', [
     reversal.reversalId,
   ]);

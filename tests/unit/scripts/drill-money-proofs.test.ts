@@ -82,6 +82,7 @@ function aShop(): ShopFacts {
         transactionId: 12,
       }),
       payment({ id: 4, orderId: 's', method: 'messenger_stars', transactionId: 13 }),
+      payment({ id: 5, orderId: 'd', userId: DOUBLE, method: 'wata', chargeId: 'first', transactionId: 24 }),
     ],
     movements: [
       movement({ id: 11 }),
@@ -99,12 +100,21 @@ function aShop(): ShopFacts {
       movement({ id: 21, userId: EARNER, type: 'withdrawal', amountKopeks: -5_000, paymentMethod: null }),
       movement({ id: 22, userId: EARNER, type: 'withdrawal', amountKopeks: -5_000, paymentMethod: 'payout', isInternal: true }),
       movement({ id: 23, userId: RENEWER, amountKopeks: SHORT_KOPEKS }),
+      movement({ id: 24, userId: DOUBLE, paymentMethod: 'wata' }),
     ],
     reversals: [reversal({ id: 1, paymentId: 1, transactionId: 14 })],
     cases: [
       {
-        ...{ id: 1, kind: 'overpaid', reference: '3', paymentId: 3, amountKopeks: SHORT_KOPEKS, status: 'resolved' },
-        ...{ resolution: 'credit', transactionId: 23 },
+        ...{ id: 1, kind: 'overpaid', method: 'yookassa', reference: '3', chargeId: 'overpaid:3', paymentId: 3 },
+        ...{ amountKopeks: SHORT_KOPEKS, status: 'resolved', resolution: 'credit', transactionId: 23 },
+      },
+      {
+        ...{ id: 2, kind: 'second_payment', method: 'wata', reference: '5:second', chargeId: 'second', paymentId: 5 },
+        ...{ amountKopeks: KOPEKS, status: 'resolved', resolution: 'reversed', transactionId: null },
+      },
+      {
+        ...{ id: 3, kind: 'reversal_unknown', method: 'wata', reference: 'foreign', chargeId: null, paymentId: 5 },
+        ...{ amountKopeks: KOPEKS, status: 'open', resolution: null, transactionId: null },
       },
     ],
     receipts: [
@@ -129,20 +139,33 @@ function aShop(): ShopFacts {
     earnings: [11, 13].map((referralTransactionId) => ({ userId: EARNER, referralTransactionId, amountKopeks: 12_500 })),
     giftStarts: new Map([[CLAIMER, 1]]),
     referred: new Set([SHOPPER]),
-    balances: new Map([[RENEWER, 0]]),
+    balances: new Map([
+      [RENEWER, 0],
+      [DOUBLE, KOPEKS],
+    ]),
     payableKopeks: 0,
     people: {
       shoppers: [person(SHOPPER)],
       earners: [person(EARNER)],
       claimers: [person(CLAIMER)],
       renewers: [person(RENEWER)],
+      doublePayers: [person(DOUBLE)],
       admins: [],
-      all: [SHOPPER, EARNER, CLAIMER, RENEWER],
+      all: [SHOPPER, EARNER, CLAIMER, RENEWER, DOUBLE],
     },
     tariffs: { monthId: 1, monthKopeks: 19_900, shortId: 2, shortKopeks: SHORT_KOPEKS },
     deeds: {
       actions: new Map(),
       reversals: [{ invoiceId: 'id-a', action: 'refund' }],
+      paidTwice: [
+        {
+          ...{ method: 'wata', userId: DOUBLE, orderId: 'd', amountKopeks: KOPEKS, foreignRefunds: ['foreign'] },
+          charges: [
+            { id: 'first', isReturned: false },
+            { id: 'second', isReturned: true },
+          ],
+        },
+      ],
       purchases: new Map([[SHOPPER, { acknowledged: 1, unknown: 0 }]]),
       gifts: [{ code: 'code', buyerId: SHOPPER, claimedBy: new Set([CLAIMER]), isRefunded: false }],
       decisions: ['approve 1', 'complete 1'],
@@ -278,6 +301,32 @@ const FAULTS: readonly (readonly [name: string, prove: Proof, change: (shop: Sho
       proveRenewals,
       ({ charges }) => ({ charges: charges.map((row) => ({ ...row, isUnclear: false })) }),
       /charge 2 is not_due with 1 paid payments/,
+    ],
+    [
+      'a charge of an invoice paid twice that is neither credited nor a case',
+      proveSecondCharges,
+      ({ payments }) => ({ payments: payments.map((row) => (row.id === 5 ? { ...row, chargeId: 'second' } : row)) }),
+      /charge first is nowhere/,
+    ],
+    [
+      'a reversal of the one charge that was taken from the other',
+      proveSecondCharges,
+      ({ balances }) => ({ balances: new Map([...balances, [DOUBLE, 0]]) }),
+      /user 6 has 0 kopeks, and 50000 were paid and not given back/,
+    ],
+    [
+      'a charge that was given back and waits for a decision',
+      proveSecondCharges,
+      ({ cases }) => ({ cases: cases.map((row) => (row.id === 2 ? { ...row, status: 'open', resolution: null } : row)) }),
+      /charge second was given back and waits/,
+    ],
+    [
+      'a refund of another merchant that was applied',
+      proveSecondCharges,
+      ({ reversals }) => ({
+        reversals: [...reversals, reversal({ id: 2, paymentId: 5, method: 'wata', reversalId: 'foreign' })],
+      }),
+      /the refund foreign of another merchant was applied/,
     ],
     [
       'a payout of another amount',

@@ -115,7 +115,7 @@ async function creditInstead(
   t: App,
   seen: GuestPurchase,
   seenPayment: Payment,
-  state: ProviderPaymentState,
+  state: PaymentReport,
 ): Promise<CreditResult | 'changed'> {
   const buyer = seen.buyerUserId === null ? null : await findUserById(t, seen.buyerUserId);
   if (buyer) await lockUserSubscription(t, buyer.id);
