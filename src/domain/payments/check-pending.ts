@@ -19,7 +19,7 @@ type Claim = (method: string) => Promise<Payment[]>;
 /**
  * The background check (queue `payments.check-pending`, spec 03 section 4.3): asks providers about payments of the last 24 h, if
  * `PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED`; asks, whatever that setting is, for each open invoice once when it expires (spec 10 F2); then
- * expires payments older than 24 h (H15). Any number of instances may run it: they take different payments, and each payment is credited
+ * expires payments older than 24 h (spec 03 H15). Any number of instances may run it: they take different payments, and each payment is credited
  * once. An error skips its payment.
  */
 export async function checkPendingPayments(app: App, purposes: readonly PaymentPurpose[] = []): Promise<void> {
