@@ -189,6 +189,7 @@ describe('editing', () => {
     ['delete', '/buttons/connect', undefined, 400, 'Cannot delete builtin buttons'],
     ['post', '/buttons', { ...news, type: 'builtin' }, 400, "Only ('url', 'mini_app', 'callback') buttons can be added"],
     ['post', '/buttons', { ...news, id: 'connect' }, 400, "Button with id 'connect' already exists"],
+    ['post', '/buttons', { ...news, id: '__proto__' }, 400, "Button id '__proto__' is reserved"],
     ['post', '/buttons', { ...news, row_id: 'nope' }, 404, "Row 'nope' not found"],
     ['post', '/rows', { id: 'connect_row', buttons: [] }, 400, "Row with id 'connect_row' already exists"],
     ['delete', '/rows/nope', undefined, 404, "Row 'nope' not found"],
@@ -206,7 +207,7 @@ describe('editing', () => {
     ['post', '/buttons/swap', { button_id_1: 'nope', button_id_2: 'info' }, 404, "Button 'nope' not found"],
     ['post', '/buttons/swap', { button_id_1: 'info', button_id_2: 'info' }, 400, 'A button cannot be swapped with itself'],
     ['post', '/history/999999/rollback', undefined, 404, 'History entry 999999 not found'],
-  ] as const)('%s %s refuses and changes nothing', async (method, path, body, status, detail) => {
+  ] as const)('%s %s refuses and changes nothing (spec 10 O5 for the reserved id)', async (method, path, body, status, detail) => {
     const url = `/menu-layout${path}`;
     const reply = method === 'delete' ? await api.delete(url) : await api[method](url, body);
     expect(reply).toMatchObject({ status, body: { detail } });

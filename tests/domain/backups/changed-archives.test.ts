@@ -48,9 +48,11 @@ test('one bit changed at any place, packed or not', async () => {
   );
   const check = () => checkArchive(path, { password: null }, installed!.result);
   // The first bytes of a gzip file have its time and the system that made it, of which nothing is used.
+  const packed = await readFile(goodPath);
+  const members = gunzipSync(packed);
   for (const [content, from] of [
-    [await readFile(goodPath), 10],
-    [tarOf(untar(gunzipSync(await readFile(goodPath)))), 0],
+    [packed, 10],
+    [tarOf(untar(members)), 0],
   ] as const) {
     await writeFile(path, content);
     await check();
@@ -64,11 +66,26 @@ test('one bit changed at any place, packed or not', async () => {
       const changed = Buffer.from(content);
       changed[place]! ^= 1 << bit;
       await writeFile(path, changed);
-      await expect(check(), `bit ${bit} of byte ${place}`).rejects.toThrow(ArchiveRefused);
+      const label = `bit ${bit} of byte ${place} of ${content.length}, packed: ${from > 0}`;
+      const answer = await check().then(
+        () => null,
+        (error: unknown) => error,
+      );
+      // Some bits of a deflate stream have no meaning, as those that fill its last byte: what is unpacked is the same.
+      if (from > 0 && unpacksTo(changed, members)) expect(answer, label).toBeNull();
+      else expect(answer, label).toBeInstanceOf(ArchiveRefused);
     }
   }
   expect(await databaseDigests(t.app)).toEqual(before);
 });
+
+function unpacksTo(packed: Buffer, members: Buffer): boolean {
+  try {
+    return gunzipSync(packed).equals(members);
+  } catch {
+    return false;
+  }
+}
 
 test('cut off after the check, while it is restored', async () => {
   const key = 'h'.repeat(32);

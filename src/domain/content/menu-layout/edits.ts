@@ -111,6 +111,8 @@ export function addButton(document: MenuDocument, id: string, button: MenuButton
   if (button.type === 'builtin') {
     throw refuse('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
   }
+  // As the key of an object it would be its prototype: JSON readers of the layout would lose it (spec 10 O5).
+  if (id === '__proto__') throw refuse('menu_button_id', 400, "Button id '__proto__' is reserved");
   if (buttonOf(document, id)) throw refuse('menu_button_exists', 400, `Button with id '${id}' already exists`);
   checkAction(button.type, button.action);
   const defined = { ...document, buttons: { ...document.buttons, [id]: button } };
