@@ -7,7 +7,7 @@
  * part of them other than clock, log, settings, randomness and ports. What a port throws is its own; a callback without arguments is not followed.
  *
  * Passes it on: `rethrowUnavailable(error)` (core/errors.ts), `throw error` as the last statement or behind a negated narrowing
- * (`if (!isX(error)) throw error`), `throw isX(error) ? … : error`, or a question to `isDatabaseUnavailable` or `isConnectionLost`.
+ * (`if (!isX(error)) throw error`, `if (codeOf(error) !== X) throw error`), `throw isX(error) ? … : error`, or a question to `isDatabaseUnavailable` or `isConnectionLost`.
  * Says why not: a comment that begins with `Any failure:` inside the `catch`, at its line or at the line before.
  */
 import { readFileSync } from 'node:fs';
@@ -16,7 +16,6 @@ import { pathToFileURL } from 'node:url';
 import { listFiles, projectRoot } from './checks/source-files.ts';
 import { lineOf, type Token, tokenize } from './checks/typescript-lexer.ts';
 
-const FOLDERS = ['src/domain', 'src/routers', 'src/rest', 'src/realtime', 'src/jobs', 'src/composition'];
 const HARMLESS_PART = /\b(?:app|t|tx|this\.#app)\.(?:clock|log|settings|random|env|ports|cache\.forget)\b/g;
 const REACHES_DATABASE = /(?<![.\w#])(?:app|t|tx|db|database|sql|instance|working)\b|this\.#(?:app|db|database)\b|\bctx\.app\b/;
 const REASON = /^\/\/ Any failure: \S/;
@@ -109,12 +108,13 @@ function passesOn(handler: string): boolean {
   return (
     body.endsWith(`${again} }`) ||
     new RegExp(`throw [^;]*: ${name}; \\}$`).test(body) ||
-    new RegExp(`if \\((?:.* \\|\\| )?!.*\\) (?:\\{ )?throw ${name};`).test(body)
+    new RegExp(`if \\((?:.* \\|\\| )?!.*\\) (?:\\{ )?throw ${name};`).test(body) ||
+    new RegExp(`if \\([^|&]* !== [^|&]*\\) (?:\\{ )?throw ${name};`).test(body)
   );
 }
 
 function main(): void {
-  const found = FOLDERS.flatMap((folder) => listFiles(projectRoot, folder)).flatMap((path) =>
+  const found = listFiles(projectRoot, 'src').flatMap((path) =>
     swallowedErrors(readFileSync(join(projectRoot, path), 'utf8')).map(({ line, text }) => `${path}:${line}  ${text.trim()}`),
   );
   if (found.length === 0) {

@@ -170,6 +170,7 @@ export class Feed {
         else this.#checkLater([holder], now, result.reason);
       }
     } catch (error) {
+      // Any failure: the sockets stay as they are, and are checked again soon.
       this.#checkLater(holders, now, error);
     } finally {
       for (const holder of holders) holder.isChecking = false;

@@ -78,8 +78,9 @@ describe.runIf(serverUrl !== null)('spec 10 M6, F6: jobs of an instance that is 
     database.db.sql<{ id: string; state: string; retryCount: number }>(
       "SELECT id, state::text AS state, retry_count FROM jobs.job WHERE name = 'provisioning.sync-squads' ORDER BY created_on, id",
     );
+  // The queue keeps one waiting job a key, as the service sends them: one a tariff.
   const send = async (tariffId: number) =>
-    sqlJobSender(database.db.sql, systemClock).send('provisioning.sync-squads', { tariffId });
+    sqlJobSender(database.db.sql, systemClock).send('provisioning.sync-squads', { tariffId }, { singletonKey: String(tariffId) });
   const runnerOf = async (handle: typeof syncSquads.handle) => {
     const { app } = await testApp({ database });
     const runner = new JobRunner(database, app.log, [{ ...TWO_AT_ONCE, handle }], { leaseTimes: QUICK_LEASES });

@@ -114,6 +114,16 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
     const stuck = new DatabaseWatch({ database: { db: { sql: () => new Promise(() => undefined) }, silence: lost }, log });
     void stuck.look();
     await eventually(() => expect(stuck.isStuck).toBe(true));
+    // Also when its own statements are never answered, round after round.
+    let answeredMsAgo = 0;
+    const slowly = { ...lost, answeredMsAgo: () => answeredMsAgo };
+    const hanging = new DatabaseWatch({
+      ...{ database: { db: { sql: () => new Promise<never>(() => undefined) }, silence: slowly }, log, lookMs: 20 },
+    });
+    const unfollow = await hanging.follow();
+    expect(hanging.isStuck).toBe(false);
+    answeredMsAgo = 121_000;
+    await eventually(() => expect(hanging.isStuck).toBe(true)).finally(unfollow);
     instance.isStuck = stuck.isStuck;
     expect(await client.get('/livez')).toMatchObject({
       status: 503,

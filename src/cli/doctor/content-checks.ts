@@ -5,6 +5,7 @@ import { sqlState } from '../../core/db/db-errors.ts';
 import { readBackupHealth } from '../../domain/backups/backup-health.ts';
 import { backupFolder, listBackupNames } from '../../domain/backups/folder.ts';
 import { readLedgerHealth } from '../../domain/ledger/check/health.ts';
+import { readLastOutage } from '../../domain/payments/heartbeat.ts';
 import { readOpenCases } from '../../domain/payments/resolve-case.ts';
 import { type OutageReason, readOutage } from '../../domain/provisioning/panel-outage.ts';
 import { listStaleExternalSquads } from '../../domain/provisioning/stale-external-squads.ts';
@@ -89,6 +90,17 @@ async function findProblems(db: Database['db']): Promise<string[] | null> {
     if (sqlState(error) !== STATEMENT_CANCELLED) throw error;
     return null;
   }
+}
+
+/** What finds payments whose callbacks were lost, and whether some may have been (spec 10 F2). */
+export async function checkMissedCallbacks({ db }: Pick<App, 'db'>, settings: SettingsReader): Promise<Finding> {
+  const isOn = settings.get('PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED');
+  const outage = await readLastOutage({ db });
+  const last = outage === null ? 'there was none' : `the last one was from ${outage.from} to ${outage.to} (${outage.reason})`;
+  return ok(
+    'lost callbacks',
+    `the periodic check is ${isOn ? 'on' : 'off'} (PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED); invoices are asked for at their end and after an outage; ${last}`,
+  );
 }
 
 /** Payments that wait for a decision of an administrator (03a section 0.5). */

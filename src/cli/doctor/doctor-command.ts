@@ -16,6 +16,7 @@ import {
   checkAccess,
   checkBackups,
   checkJobs,
+  checkMissedCallbacks,
   checkMoney,
   checkPaymentCases,
   checkProvisioning,
@@ -99,6 +100,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
   try {
     database = await openDatabase(env, commandLog(call));
   } catch (error) {
+    // Any failure: a database that cannot be reached is the finding.
     if (error instanceof Error && error.name === 'FolderInUseError') {
       const next =
         'For those checks stop the service and run doctor again. Settings stored in the database are not considered below.';
@@ -119,6 +121,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       await checkJobs(database),
       await checkMoney(database),
       await checkPaymentCases(database),
+      await checkMissedCallbacks(database, settings),
       await checkWebhooks(database),
       await checkReceipts(database, settings),
       ...(await checkBackups({ db: database.db, env, settings })),
@@ -127,6 +130,7 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
     const shop = await readShop({ db: database.db, settings });
     return { findings: [...findings, ...checkShop(shop)], shop };
   } catch (error) {
+    // Any failure: it is the finding.
     const detail = describeDatabaseFailure(error) ?? (error instanceof Error ? error.message : String(error));
     return without(problem('database', detail, 'Look at the log of the database server.'));
   } finally {

@@ -79,6 +79,7 @@ async function prepareTarget(env: Env, log: Logger): Promise<Map<string, number>
       await database.close();
     }
   } catch (error) {
+    // Any failure: the command ends with a sentence about it, and nothing was moved.
     const sentence = describeDatabaseFailure(error);
     throw new CommandError(`The target cannot be used. ${sentence ?? (error instanceof Error ? error.message : String(error))}`, {
       cause: error,

@@ -7,6 +7,12 @@ export const ANSWER_GRACE_MS = 5_000;
 /** The limit of an answer where the server has none: migrations, backups, restores. */
 export const LONG_ANSWER_MS = HOUR_MS;
 
+/**
+ * Keeps a connection alive, and finds out that the way to the server is lost, also where an answer may take an hour: probes begin after so many
+ * milliseconds without traffic (the system's own default is two hours).
+ */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 15_000 } as const;
+
 export interface ServerClientOptions {
   url: string;
   /** Shown by `pg_stat_activity`. */
@@ -21,7 +27,7 @@ export function serverClient({ url, name, connectMs, answerMs }: ServerClientOpt
     connectionString: url,
     connectionTimeoutMillis: connectMs,
     query_timeout: answerMs,
-    keepAlive: true,
+    ...KEEP_ALIVE,
     application_name: name,
   });
   destroyWhenSilent(client);
@@ -42,7 +48,8 @@ export function destroyWhenSilent(client: pg.ClientBase, onAnswer: () => void = 
     Object.assign(error, { code: 'ETIMEDOUT' });
     (client as unknown as { connection: { stream: Socket } }).connection.stream.destroy();
   };
-  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  // Looked up at each call: instrumentation that is put on the prototype of the driver later, as the tests do, records these statements too.
+  const query = (...args: unknown[]): unknown => Reflect.apply(pg.Client.prototype.query, client, args);
   client.query = ((...args: unknown[]) => {
     const done = args.at(-1);
     if (typeof done === 'function') {

@@ -19,6 +19,8 @@ export interface DatabaseWatchOptions {
   machine?: MachineClocks;
   /** Milliseconds without any answer after which a new connection outside of the pool is tried. Default: two minutes. */
   silentMs?: number;
+  /** Milliseconds between two rounds. Default: five seconds. */
+  lookMs?: number;
 }
 
 const LOOK_MS = 5_000;
@@ -41,17 +43,21 @@ export class DatabaseWatch implements Clock {
   readonly #log: Logger;
   readonly #machine: MachineClocks;
   readonly #silentMs: number;
+  readonly #lookMs: number;
+  /** The measurement that is not answered yet. */
+  #measuring: Promise<void> | null = null;
   /** Database time at the zero of the monotonic clock; null before the first measurement. */
   #baseMs: number | null = null;
   #skewMs = 0;
   #isStuck = false;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor({ database, log, machine = MACHINE, silentMs = SILENT_MS }: DatabaseWatchOptions) {
+  constructor({ database, log, machine = MACHINE, silentMs = SILENT_MS, lookMs = LOOK_MS }: DatabaseWatchOptions) {
     this.#database = database;
     this.#log = log;
     this.#machine = machine;
     this.#silentMs = silentMs;
+    this.#lookMs = lookMs;
   }
 
   now(): Date {
@@ -79,7 +85,7 @@ export class DatabaseWatch implements Clock {
     let isStopped = false;
     const next = (): void => {
       if (isStopped) return;
-      this.#timer = setTimeout(() => void runOutsideTransaction(() => this.look()).then(next), LOOK_MS);
+      this.#timer = setTimeout(() => void runOutsideTransaction(() => this.look()).then(next), this.#lookMs);
       this.#timer.unref();
     };
     await this.look();
@@ -90,10 +96,19 @@ export class DatabaseWatch implements Clock {
     };
   }
 
-  /** One round; never rejects. */
+  /** One round; never rejects. It waits for a measurement no longer than until the next round: one that is never answered is what is looked for. */
   async look(): Promise<void> {
-    const measured = this.#measure().catch(() => undefined);
-    await Promise.all([measured, this.#findSilence()]);
+    this.#measuring ??= this.#measure()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#measuring = null;
+      });
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#lookMs);
+    });
+    await Promise.all([Promise.race([this.#measuring, enough]), this.#findSilence()]);
+    clearTimeout(timer);
   }
 
   async #measure(): Promise<void> {

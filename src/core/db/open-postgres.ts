@@ -3,7 +3,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import type { Logger } from '../log.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { ANSWER_GRACE_MS, destroyWhenSilent, LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
+import { ANSWER_GRACE_MS, destroyWhenSilent, KEEP_ALIVE, LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
 import type { Database } from './database.ts';
 import { applySchema } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
@@ -45,7 +45,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     idleTimeoutMillis: 60_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: answerMs,
-    keepAlive: true,
+    ...KEEP_ALIVE,
     idle_in_transaction_session_timeout: 30_000,
     application_name: 'subscription-service',
     onConnect: (client) => {

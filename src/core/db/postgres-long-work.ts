@@ -49,7 +49,7 @@ function sessionOn(sql: SqlRunner): LongSession {
       await sql('COMMIT');
       return result;
     } catch (error) {
-      // A lost connection has rolled back already.
+      // Any failure: a lost connection has rolled back already.
       await sql('ROLLBACK').catch(() => undefined);
       throw error;
     }

@@ -47,32 +47,50 @@ export async function beat(app: App, refusedMs: number | null): Promise<void> {
 export interface Heartbeat {
   /** A callback was answered 5xx: its sender may not repeat it. */
   callbackRefused(): void;
+  /** Beats now, after the beat that is under way; never rejects. */
+  round(): Promise<void>;
   stop(): void;
 }
 
 /** Beats every five seconds, at once for the first time. */
 export function startHeartbeat(app: App): Heartbeat {
+  /** Since when callbacks were refused that no recorded outage has. */
   let refusedAt: number | null = null;
+  /** The same for those that were refused while a beat was under way: its span ended before. */
+  let refusedMeanwhile: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
-  const round = async (): Promise<void> => {
+  let last: Promise<void> = Promise.resolve();
+  const one = async (): Promise<void> => {
     const seenAt = refusedAt;
+    refusedMeanwhile = null;
     try {
       await beat(app, seenAt === null ? null : performance.now() - seenAt);
-      if (refusedAt === seenAt) refusedAt = null;
+      refusedAt = refusedMeanwhile;
     } catch (error) {
       // Any failure: the silence itself is what the next beat finds.
       app.log.debug({ err: error }, 'a heartbeat could not be stored');
     }
-    if (isStopped) return;
-    timer = setTimeout(() => runOutsideTransaction(() => void round()), BEAT_MS);
-    timer.unref();
   };
-  runOutsideTransaction(() => void round());
+  const round = (): Promise<void> => {
+    last = last.then(() => runOutsideTransaction(one));
+    return last;
+  };
+  const follow = (): void => {
+    void round().then(() => {
+      if (isStopped) return;
+      timer = setTimeout(follow, BEAT_MS);
+      timer.unref();
+    });
+  };
+  follow();
   return {
     callbackRefused: () => {
-      refusedAt ??= performance.now();
+      const now = performance.now();
+      refusedAt ??= now;
+      refusedMeanwhile ??= now;
     },
+    round,
     stop: () => {
       isStopped = true;
       clearTimeout(timer);

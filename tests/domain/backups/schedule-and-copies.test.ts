@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readTasks } from '../../../src/domain/backups/backup-tasks.ts';
+import { readTask, readTasks, requestBackup, runTask } from '../../../src/domain/backups/backup-tasks.ts';
 import { runDueDrill } from '../../../src/domain/backups/drill.ts';
 import { backupFolder } from '../../../src/domain/backups/folder.ts';
 import { restoreBackup } from '../../../src/domain/backups/restore-backup.ts';
@@ -50,6 +50,74 @@ describe('schedule', () => {
     t.clock.advance(48 * HOUR);
     await queueDueBackup(t.app);
     expect(await scheduled(t)).toBe(0);
+  });
+});
+
+describe('spec 10 F4: a backup whose process died', () => {
+  const jobsOf = (t: TestApp, taskId: string) =>
+    t.app.db.sql<{ state: string }>(
+      "SELECT state::text AS state FROM jobs.job WHERE name = 'backups.create' AND data->>'taskId' = $1 ORDER BY state",
+      [taskId],
+    );
+  const setJob = (t: TestApp, taskId: string, state: string) =>
+    t.app.db.sql(
+      "UPDATE jobs.job SET state = $2::jobs.job_state WHERE name = 'backups.create' AND data->>'taskId' = $1 RETURNING id",
+      [taskId, state],
+    );
+  const run = (t: TestApp, taskId: string) => runTask(t.app, taskId, new AbortController().signal);
+
+  test('between its job and the beginning is queued again, once, and completed; one that waits is left alone', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_AUTO_ENABLED: 'false' } });
+    const [{ taskId }, waiting] = [await requestBackup(t.app, null, 'api'), await requestBackup(t.app, null, 'api')];
+    await setJob(t, taskId, 'failed');
+    for (let round = 0; round < 2; round++) await queueDueBackup(t.app);
+    expect(await jobsOf(t, taskId)).toEqual([{ state: 'created' }, { state: 'failed' }]);
+    expect(await jobsOf(t, waiting.taskId)).toEqual([{ state: 'created' }]);
+    await run(t, taskId);
+    expect((await readTask(t.app, taskId)).status).toBe('completed');
+    // A second job for it, by two instances that looked at once, does nothing.
+    await run(t, taskId);
+    expect((await readTask(t.app, taskId)).status).toBe('completed');
+  });
+
+  test('while it ran is ended; one of the schedule is repeated, once', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });
+    const day = new Date(`${t.clock.now().toISOString().slice(0, 10)}T00:00:00Z`).getTime();
+    const look = async (hours: number) => {
+      t.clock.set(new Date(day + hours * HOUR));
+      await Promise.all([queueDueBackup(t.app), queueDueBackup(t.app)]);
+      return (await readTasks(t.app, { activeOnly: false })).filter(({ origin }) => origin === 'schedule');
+    };
+    const die = async (taskId: string) => {
+      await t.app.db.sql("UPDATE backup_tasks SET status = 'running' WHERE task_id = $1 RETURNING task_id", [taskId]);
+      await setJob(t, taskId, 'failed');
+    };
+    await look(1);
+    const [first] = await look(3);
+    await die(first!.taskId);
+    const [ended, second] = await look(3.1);
+    expect(ended).toMatchObject({ status: 'failed', message: 'The process ended before the backup was complete' });
+    expect(second).toMatchObject({ status: 'queued' });
+    await die(second!.taskId);
+    expect((await look(3.2)).map(({ status }) => status)).toEqual(['failed', 'failed']);
+    // The next one of the schedule has its own repetition.
+    const third = (await look(15.1)).at(-1)!;
+    await die(third.taskId);
+    expect((await look(15.2)).map(({ status }) => status)).toEqual(['failed', 'failed', 'failed', 'queued']);
+  });
+
+  test('and one that failed for another reason is not repeated', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });
+    const day = new Date(`${t.clock.now().toISOString().slice(0, 10)}T00:00:00Z`).getTime();
+    for (const hours of [1, 3]) {
+      t.clock.set(new Date(day + hours * HOUR));
+      await queueDueBackup(t.app);
+    }
+    await t.app.db.sql(
+      "UPDATE backup_tasks SET status = 'failed', message = 'The backup failed, see the log' WHERE true RETURNING task_id",
+    );
+    await queueDueBackup(t.app);
+    expect(await scheduled(t)).toBe(1);
   });
 });
 

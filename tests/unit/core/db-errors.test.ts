@@ -21,15 +21,38 @@ it.each(['40P01', '40001'])('a transaction that met others each time is 503: %s'
 });
 
 describe('a database that is unavailable or does not answer in time', () => {
-  it.each(['ECONNREFUSED', 'P2024', '08006', '57P01', '53300', '57014', '55P03', '25006'])('is 503 for a request: %s', (code) => {
-    for (const error of shapesOf(code).slice(0, /^(E|P)/.test(code) ? 1 : 2)) {
-      expect(isDatabaseUnavailable(error)).toBe(true);
-      expect(toHttp(error)).toMatchObject({
-        status: 503,
-        body: { detail: 'Service temporarily unavailable. Please try again later.' },
-        headers: { 'Retry-After': '5' },
+  it.each(['ECONNREFUSED', 'P2024', '08006', '57P01', '53100', '53200', '53300', '53400', '58030', '57014', '55P03', '25006'])(
+    'is 503 for a request: %s',
+    (code) => {
+      for (const error of shapesOf(code).slice(0, /^(E|P)/.test(code) ? 1 : 2)) {
+        expect(isDatabaseUnavailable(error)).toBe(true);
+        expect(toHttp(error)).toMatchObject({
+          status: 503,
+          body: { detail: 'Service temporarily unavailable. Please try again later.' },
+          headers: { 'Retry-After': '5' },
+        });
+      }
+    },
+  );
+
+  it('spec 10 F3: an internal error is 503 where the server gives no session, and our own 500 within one', () => {
+    const [raw, wrapped] = shapesOf('XX000');
+    const ofPrisma = (severity: string) =>
+      Object.assign(new Error('failed'), {
+        code: 'P2010',
+        meta: { driverAdapterError: { cause: { kind: 'postgres', originalCode: 'XX000', severity } } },
       });
+    for (const severity of ['FATAL', 'PANIC']) {
+      expect(toHttp(Object.assign(new Error('failed'), { code: 'XX000', severity })).status).toBe(503);
+      expect(toHttp(ofPrisma(severity)).status).toBe(503);
     }
+    for (const error of [
+      raw,
+      wrapped,
+      ofPrisma('ERROR'),
+      Object.assign(new Error('failed'), { code: 'XX000', severity: 'ERROR' }),
+    ])
+      expect(toHttp(error).status).toBe(500);
   });
 
   it.each(['Client has encountered a connection error and is not queryable', 'Connection terminated unexpectedly'])(

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EnvError, type EnvSource, loadEnv } from '../../../src/core/env.ts';
-import { ENV_SPEC, renderEnvExample } from '../../../src/core/env-spec.ts';
+import { renderEnvExample } from '../../../src/core/env-example.ts';
+import { ENV_SPEC } from '../../../src/core/env-spec.ts';
 import { readProcessEnv } from '../../../src/core/process-env.ts';
 
 function problemsOf(source: EnvSource, readFile?: (path: string) => string): readonly string[] {

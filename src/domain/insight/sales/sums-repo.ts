@@ -1,12 +1,17 @@
 import type { Db } from '../../../core/db/db.ts';
 import { statementValues } from '../../../core/db/statement-values.ts';
+import { UNCOUNTED_ROWS } from '../../ledger/repo.ts';
 import type { Period } from './period-repo.ts';
 
 /** Up to which transaction `sales_days` and what belongs to it have counted. */
 export const COUNTED = 'coalesce((SELECT through_id FROM statistics_mark WHERE id = 1), 0)';
 
-/** SQL: the transactions that are not counted yet; by both bounds of their ids, see `countByDay` of the ledger for the OFFSET 0. */
-export const UNCOUNTED = `(SELECT * FROM transactions WHERE id > ${COUNTED} AND id <= (SELECT max(id) FROM transactions) OFFSET 0)`;
+/**
+ * SQL: the transactions that are not counted yet, as many as a request may read (`UNCOUNTED_ROWS`); by both bounds of their ids, see
+ * `countByDay` of the ledger for the OFFSET 0.
+ */
+export const UNCOUNTED = `(SELECT * FROM transactions WHERE id > ${COUNTED}
+  AND id <= least((SELECT max(id) FROM transactions), ${COUNTED} + ${UNCOUNTED_ROWS}) OFFSET 0)`;
 
 /** SQL: is a row `t` a completed visible one? */
 export const IS_VISIBLE = 't.is_completed AND NOT t.is_internal';

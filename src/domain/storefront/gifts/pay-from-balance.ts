@@ -19,22 +19,24 @@ import type { BoughtGift, CheckedGift } from './types.ts';
  * the job that gives it are one transaction (spec 03 H12, H24). What fails later is retried by the jobs of purchases.
  * @throws AppError 400 'Insufficient balance', and the refusals of `priceGift`
  */
-export function payFromBalance(
+export async function payFromBalance(
   app: App,
   actor: UserActor,
   gift: CheckedGift,
   idempotencyKey: string | null,
 ): Promise<BoughtGift> {
+  // Before the transaction, which holds the lock of the user.
+  const token = await freeToken(app);
   return runOnceFrom(
     app,
     actor,
     { key: idempotencyKey, operation: 'gift.purchase', input: gift.order },
     (t, claim) => openSale(t, actor.userId, giftNeeds(gift.order), claim),
-    (t, start) => sell(t, start, gift),
+    (t, start) => sell(t, start, gift, token),
   );
 }
 
-async function sell(t: App, start: SaleStart | null, gift: CheckedGift): Promise<BoughtGift> {
+async function sell(t: App, start: SaleStart | null, gift: CheckedGift, token: string): Promise<BoughtGift> {
   const priced = priceGift(t, start, gift);
   const { buyer, tariff, price } = priced;
   if (buyer.balanceKopeks < price.kopeks) throw insufficientBalance();
@@ -56,7 +58,7 @@ async function sell(t: App, start: SaleStart | null, gift: CheckedGift): Promise
   if (posting.outcome === 'insufficient') throw insufficientBalance();
   if (posting.outcome !== 'posted') throw new Error(`the debit of a gift was ${posting.outcome}`);
 
-  const row = newGift(t, gift, priced, { paymentMethod: 'balance', paymentId: null }, await freeToken(t));
+  const row = newGift(t, gift, priced, { paymentMethod: 'balance', paymentId: null }, token);
   const id = await insertPurchase(t.db, row, {
     userId: recipient?.userId ?? null,
     transactionId: posting.transactionId,
