@@ -70,9 +70,13 @@ CREATE OR REPLACE FUNCTION return_charge(p_method text, p_charge_id text, p_paym
   p_kind text, p_amount bigint, p_currency text, p_details jsonb, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
 DECLARE
-  v_credited integer := payment_of_credited_charge(p_method, p_charge_id);
+  v_credited integer;
   v_case integer;
 BEGIN
+  -- The users first (docs/database.md, Locks and their order): a decision about the case of the charge has locked its user, too.
+  PERFORM 1 FROM users u WHERE u.id IN (SELECT p_user_id UNION
+    SELECT p.user_id FROM payments p WHERE p.id = payment_of_credited_charge(p_method, p_charge_id)) ORDER BY u.id FOR NO KEY UPDATE;
+  v_credited := payment_of_credited_charge(p_method, p_charge_id);
   IF v_credited IS NULL THEN
     IF EXISTS (SELECT 1 FROM payment_reversals r WHERE r.method = p_method AND r.reversal_id = p_reversal_id) THEN
       RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;

@@ -93,6 +93,21 @@ BEGIN
       WHERE r.payment_id = p_payment.id AND r.status = 'done' AND coalesce(r.charge_id = p_charge_id, true));
 END $$;
 
+-- Records that a charge which is not credited, because its money went back, is the one that the reversals without a charge are of: they are of
+-- one charge of the invoice, and another one that comes later is credited (spec 10 M1). Returns false when the charge is not, or no longer,
+-- one whose money went back.
+CREATE OR REPLACE FUNCTION claim_reversals(p_payment_id integer, p_charge_id text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  v_payment payments := lock_payment_with_payer(p_payment_id);
+BEGIN
+  IF v_payment.transaction_id IS NOT NULL OR NOT is_charge_reversed(v_payment, p_charge_id) THEN
+    RETURN false;
+  END IF;
+  UPDATE payment_reversals r SET charge_id = p_charge_id
+  WHERE r.payment_id = p_payment_id AND r.status = 'done' AND r.charge_id IS NULL AND p_charge_id IS NOT NULL;
+  RETURN true;
+END $$;
+
 -- Takes reversals of other charges away from a payment that has just been credited with p_charge_id: while it was not credited, any charge of
 -- its invoice could have been the one (spec 10 M1). The payment is locked.
 CREATE OR REPLACE FUNCTION detach_other_reversals(p_payment_id integer, p_charge_id text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
@@ -132,7 +147,7 @@ END $$;
 -- Applies a reversal that was classified as one of the money of a payment (src/domain/payments/classify-report.ts), under the locks:
 -- p_seen_transaction_id is the credit that the payment had when it was classified. Nothing is done when it has another one by now ('changed':
 -- classify again), and when the report names no charge while a second one of the same invoice waits for a decision ('ambiguous': it may be
--- either). Else as reverse_payment().
+-- either). A reversal that is a case of this payment was decided on before, and stays one ('known'). Else as reverse_payment().
 CREATE OR REPLACE FUNCTION reverse_reported(p_payment_id integer, p_seen_transaction_id integer, p_external_id text, p_charge_id text,
   p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
@@ -141,6 +156,9 @@ DECLARE
 BEGIN
   IF v_payment.transaction_id IS DISTINCT FROM p_seen_transaction_id THEN
     RETURN QUERY SELECT 'changed'::text, 0::bigint, 0::bigint;
+  ELSIF EXISTS (SELECT 1 FROM payment_cases c WHERE c.kind = 'reversal_unknown' AND c.method = v_payment.method
+      AND c.reference = p_reversal_id AND c.payment_id = p_payment_id) THEN
+    RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;
   ELSIF p_charge_id IS NULL AND EXISTS (SELECT 1 FROM payment_cases c
       WHERE c.payment_id = p_payment_id AND c.kind = 'second_payment' AND c.status = 'open'
         AND coalesce(c.details ->> 'externalId', p_external_id) IS NOT DISTINCT FROM coalesce(p_external_id, c.details ->> 'externalId'))

@@ -7,7 +7,7 @@ import { setUser } from '../support/merge-samples.ts';
 import { anEarning, aReferralOf } from '../support/referral-samples.ts';
 import { topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
-import { earn, moneyOf, requestRow, spend, WITHDRAWALS_ON } from '../support/withdrawal-samples.ts';
+import { aRequestOfBefore, earn, moneyOf, requestRow, spend, WITHDRAWALS_ON } from '../support/withdrawal-samples.ts';
 
 let t: TestApp;
 let server: FastifyInstance;
@@ -213,7 +213,7 @@ describe('Cabinet Admin Withdrawals', () => {
     const { status, body } = await boss.get(`${ADMIN}/${id}`);
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      ...{ id, user_id: client.user.id, status: 'pending', risk_score: 20, risk_level: 'low', balance_kopeks: 60_000 },
+      ...{ id, user_id: client.user.id, status: 'pending', risk_score: 20, risk_level: 'low', balance_kopeks: 40_000 },
       ...{ total_referrals: 2, total_earnings_kopeks: 61_000, amount_rubles: 200 },
       risk_analysis: {
         ...{ risk_score: 20, risk_level: 'low', recommendation: 'approve', flags: ['All earnings come from one referral'] },
@@ -256,9 +256,18 @@ describe('Cabinet Admin Withdrawals', () => {
     }
   });
 
-  it('spec 03 H13: does not approve what the balance does not cover, nor for a deleted user', async () => {
+  it('spec 10 M5: what is requested cannot be spent, so that the approval is covered', async () => {
     const client = await anEarnerClient();
     const id = await made(client);
+    expect(await spend(t.app, client.user.id, 30_001)).toBe('insufficient');
+    expect(await spend(t.app, client.user.id, 30_000)).toBe('posted');
+    expect((await boss.post(`${ADMIN}/${id}/approve`, {})).body).toEqual({ success: true });
+    expect(await moneyOf(t.app, client.user.id)).toMatchObject({ balance: 0, debits: 1, payable: 20_000 });
+  });
+
+  it('spec 03 H13: does not approve a request without a hold that the balance does not cover, nor for a deleted user', async () => {
+    const client = await anEarnerClient();
+    const id = await aRequestOfBefore(t.app, { userId: client.user.id }, 20_000);
     await spend(t.app, client.user.id, 40_000);
     const low = await boss.post(`${ADMIN}/${id}/approve`, {});
     expect([low.status, low.body.detail]).toEqual([400, "The user's balance is too low"]);

@@ -1,6 +1,6 @@
 /** Gifts, purchases, renewals, withdrawals and rewards: each done once, and every movement of money has its cause. */
 import type { ProofResult } from './credit-proof.ts';
-import type { MovementRow, ShopFacts } from './shop-facts.ts';
+import type { MovementRow, ShopFacts, WithdrawalRow } from './shop-facts.ts';
 
 export function proveGifts(facts: ShopFacts): ProofResult {
   const rows = new Map(facts.gifts.map((gift) => [gift.code, gift]));
@@ -106,6 +106,7 @@ export function proveWithdrawals(facts: ShopFacts): ProofResult {
       violations.push(`${text}: debit ${debit?.id} of ${debit?.amountKopeks} kopeks`);
     if (status === 'completed' ? payout?.amountKopeks !== -amountKopeks : payout !== null)
       violations.push(`${text}: payout ${payout?.id} of ${payout?.amountKopeks} kopeks`);
+    compareReserve(row, movements, violations);
     if (status === 'approved') payable += amountKopeks;
     for (const [name, states] of Object.entries(STATES_AFTER)) {
       if (facts.deeds.decisions.includes(`${name} ${id}`) && !states.includes(status))
@@ -117,6 +118,18 @@ export function proveWithdrawals(facts: ShopFacts): ProofResult {
   const statuses = Map.groupBy(facts.withdrawals, ({ status }) => status);
   const counts = [...statuses].map(([name, list]) => `${list.length} ${name}`).join(', ');
   return { title: 'withdrawals equal their movements', facts: counts || 'none', violations };
+}
+
+/** What a request has held went back with every end but the approval. */
+function compareReserve(row: WithdrawalRow, movements: ReadonlyMap<number, MovementRow>, violations: string[]): void {
+  const { id, status, amountKopeks } = row;
+  const amountOf = (transactionId: number | null) =>
+    transactionId === null ? null : (movements.get(transactionId)?.amountKopeks ?? null);
+  const released = status === 'rejected' || status === 'cancelled' ? amountKopeks : null;
+  if (amountOf(row.reserveTransactionId) !== -amountKopeks || amountOf(row.releaseTransactionId) !== released)
+    violations.push(
+      `request ${id} (${status}, ${amountKopeks} kopeks): transactions ${row.reserveTransactionId} and ${row.releaseTransactionId} of its hold`,
+    );
 }
 
 const STATES_AFTER: Readonly<Record<string, readonly string[]>> = {
@@ -132,10 +145,18 @@ const SURE_KOPEKS = 20_000;
 export function proveRewards(facts: ShopFacts): ProofResult {
   const earned = Map.groupBy(facts.earnings, ({ referralTransactionId }) => referralTransactionId);
   const violations: string[] = [];
+  const payments = new Map(facts.payments.map((payment) => [payment.transactionId, payment]));
+  const isReversedWhole = (movement: MovementRow): boolean => {
+    const mine = facts.reversals.filter(
+      ({ paymentId, status }) => status === 'done' && paymentId === payments.get(movement.id)?.id,
+    );
+    return mine.reduce((sum, row) => sum + row.amountKopeks, 0) >= movement.amountKopeks;
+  };
   for (const movement of facts.movements) {
     if (movement.type !== 'deposit' || !facts.referred.has(movement.userId)) continue;
     const count = earned.get(movement.id)?.length ?? 0;
-    if (count > 1 || (count === 0 && movement.amountKopeks >= SURE_KOPEKS))
+    // What went back as a whole before it was accrued earns nothing.
+    if (count > 1 || (count === 0 && movement.amountKopeks >= SURE_KOPEKS && !isReversedWhole(movement)))
       violations.push(`top-up ${movement.id} of user ${movement.userId} (${movement.amountKopeks} kopeks) earned ${count} times`);
   }
   for (const { id } of facts.people.earners) {
@@ -143,7 +164,11 @@ export function proveRewards(facts: ShopFacts): ProofResult {
     const paid = facts.movements
       .filter(({ userId, type }) => userId === id && type === 'referral_reward')
       .reduce((sum, row) => sum + row.amountKopeks, 0);
-    if (rows !== paid) violations.push(`referrer ${id} earned ${rows} kopeks and was paid ${paid}`);
+    const takenBack = facts.rewardReversals
+      .filter(({ earningUserId }) => earningUserId === id)
+      .reduce((sum, row) => sum + row.amountKopeks, 0);
+    if (rows + takenBack !== paid)
+      violations.push(`referrer ${id} earned ${rows} kopeks besides ${takenBack} taken back, and was paid ${paid}`);
   }
   return { title: 'each top-up earned its referrer once', facts: `${facts.earnings.length} earnings`, violations };
 }
@@ -155,7 +180,10 @@ export function proveCauses(facts: ShopFacts): ProofResult {
     ...facts.cases.map(({ transactionId }) => transactionId),
     ...facts.reversals.map(({ transactionId }) => transactionId),
     ...facts.gifts.flatMap(({ transactionId, refundTransactionId }) => [transactionId, refundTransactionId]),
-    ...facts.withdrawals.flatMap(({ transactionId, payoutTransactionId }) => [transactionId, payoutTransactionId]),
+    ...facts.withdrawals.flatMap((row) => [row.transactionId, row.payoutTransactionId]),
+    ...facts.withdrawals.flatMap((row) => [row.reserveTransactionId, row.releaseTransactionId]),
+    ...facts.rewardReversals.flatMap(({ transactionId, debtTransactionId }) => [transactionId, debtTransactionId]),
+    ...facts.debtPayments,
   ]);
   // Counted by other proofs.
   const isCounted = (row: MovementRow) =>

@@ -23,6 +23,8 @@ export interface PaidTwice {
   orderId: string;
   amountKopeks: number;
   charges: { id: string; isReturned: boolean }[];
+  /** One of the charges was given back by a refund that does not say of which it is. */
+  hasUnnamedRefund: boolean;
   foreignRefunds: string[];
 }
 
@@ -42,6 +44,8 @@ export async function payTwice(shop: Shop): Promise<void> {
   const returned = random.pick([first, second, second, null]);
   const deed: PaidTwice = {
     ...{ method, userId: person.id, orderId: invoice.orderId, amountKopeks, foreignRefunds: [] },
+    // WATA documents no field that names the payment of a refund.
+    hasUnnamedRefund: method === 'wata' && returned === first,
     charges: [first, second].map((id) => ({ id, isReturned: id === returned })),
   };
   deeds.paidTwice.push(deed);
@@ -122,17 +126,23 @@ export function proveSecondCharges(facts: ShopFacts): ProofResult {
   const violations: string[] = [];
   const expected = new Map<number, number>();
   const counts = { returned: 0, byHand: 0 };
-  for (const { method, userId, orderId, amountKopeks, charges, foreignRefunds } of facts.deeds.paidTwice) {
+  const add = (userId: number, kopeks: number) => expected.set(userId, (expected.get(userId) ?? 0) + kopeks);
+  for (const deed of facts.deeds.paidTwice) {
+    const { method, userId, orderId, amountKopeks, charges, foreignRefunds, hasUnnamedRefund } = deed;
     const text = `${method} invoice ${orderId} of user ${userId}`;
     const payment = byOrder.get(orderId);
+    if (hasUnnamedRefund) {
+      counts.returned += 1;
+      add(userId, proveUnnamed(facts, deed, text, violations));
+    }
     const isCredit = (id: string) => payment?.transactionId != null && payment.chargeId === id;
     if (!charges.some(({ id }) => isCredit(id))) violations.push(`${text}: neither charge is its credit`);
-    for (const { id, isReturned } of charges) {
+    for (const { id, isReturned } of hasUnnamedRefund ? [] : charges) {
       const cases = facts.cases.filter((row) => row.method === method && row.chargeId === id && row.kind !== 'reversal_unknown');
       const byHand = cases.filter(({ resolution }) => resolution === 'credit').length;
       counts.byHand += byHand;
       if (isReturned) counts.returned += 1;
-      else expected.set(userId, (expected.get(userId) ?? 0) + (isCredit(id) ? amountKopeks : 0) + byHand * amountKopeks);
+      else add(userId, (isCredit(id) ? amountKopeks : 0) + byHand * amountKopeks);
       if (!isReturned && !isCredit(id) && cases.length === 0) violations.push(`${text}: charge ${id} is nowhere`);
       if (isReturned && cases.some(({ status }) => status === 'open'))
         violations.push(`${text}: charge ${id} was given back and waits for a decision`);
@@ -155,4 +165,26 @@ export function proveSecondCharges(facts: ShopFacts): ProofResult {
     facts: `${facts.deeds.paidTwice.length} invoices, ${counts.returned} charges given back, ${counts.byHand} credited by hand`,
     violations,
   };
+}
+
+/**
+ * A refund that names no charge is either applied to the credit, or is a case while it may be of the other charge, never both.
+ * @returns what the invoice must have left on the balance, kopeks
+ */
+function proveUnnamed(
+  facts: ShopFacts,
+  { method, orderId, amountKopeks, charges }: PaidTwice,
+  text: string,
+  violations: string[],
+): number {
+  const refund = facts.invoices.find((invoice) => invoice.orderId === orderId)?.reversals[0]?.id;
+  const payment = facts.payments.find((known) => known.orderId === orderId);
+  const applied = facts.reversals.filter((row) => row.method === method && row.reversalId === refund);
+  const cases = facts.cases.filter((row) => row.method === method && row.kind === 'reversal_unknown' && row.reference === refund);
+  if (applied.length + cases.length !== 1)
+    violations.push(`${text}: the refund ${refund} was applied ${applied.length} times, and is ${cases.length} cases`);
+  const ids = charges.map(({ id }) => id);
+  const ofCharges = facts.cases.filter(({ kind, chargeId }) => kind !== 'reversal_unknown' && ids.includes(chargeId ?? ''));
+  const credits = ofCharges.filter(({ resolution }) => resolution === 'credit').length + (payment?.transactionId == null ? 0 : 1);
+  return credits * amountKopeks - applied.reduce((sum, row) => sum + row.debitedKopeks, 0);
 }

@@ -95,12 +95,23 @@ export interface WithdrawalRow {
   status: string;
   transactionId: number | null;
   payoutTransactionId: number | null;
+  /** The movements into and out of the account that holds the amount while the request waits. */
+  reserveTransactionId: number | null;
+  releaseTransactionId: number | null;
 }
 
 export interface EarningRow {
   userId: number;
   referralTransactionId: number | null;
   amountKopeks: number;
+}
+
+/** A reward that was taken back with its payment; of a bonus of the payer `earningUserId` is null. */
+export interface RewardReversalRow {
+  earningUserId: number | null;
+  amountKopeks: number;
+  transactionId: number | null;
+  debtTransactionId: number | null;
 }
 
 export interface ShopFacts {
@@ -116,6 +127,9 @@ export interface ShopFacts {
   charges: readonly ChargeRow[];
   withdrawals: readonly WithdrawalRow[];
   earnings: readonly EarningRow[];
+  rewardReversals: readonly RewardReversalRow[];
+  /** Movements by which referrers paid what they owed of earnings that were taken back. */
+  debtPayments: readonly number[];
   /** Subscriptions that gifts started, by recipient. */
   giftStarts: ReadonlyMap<number, number>;
   /** Users with a referrer. */
@@ -172,12 +186,25 @@ export async function readShopFacts({ app, fakes, people, tariffs }: ShopStage, 
     ),
     withdrawals: await rows<WithdrawalRow>(
       db,
-      'SELECT id, user_id, amount_kopeks, status, transaction_id, payout_transaction_id FROM withdrawal_requests ORDER BY id',
+      `SELECT id, user_id, amount_kopeks, status, transaction_id, payout_transaction_id, reserve_transaction_id, release_transaction_id
+       FROM withdrawal_requests ORDER BY id`,
     ),
     earnings: await rows<EarningRow>(
       db,
       'SELECT user_id, referral_transaction_id, amount_kopeks FROM referral_earnings ORDER BY id',
     ),
+    rewardReversals: await rows<RewardReversalRow>(
+      db,
+      `SELECT e.user_id AS earning_user_id, r.amount_kopeks, r.transaction_id, r.debt_transaction_id
+       FROM reward_reversals r LEFT JOIN referral_earnings e ON e.id = r.earning_id ORDER BY r.id`,
+    ),
+    debtPayments: (
+      await rows<{ id: number }>(
+        db,
+        `SELECT e.transaction_id AS id FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id
+         WHERE a.key = 'referral_debt' AND e.kopeks > 0`,
+      )
+    ).map(({ id }) => id),
     giftStarts: new Map(
       (
         await rows<{ userId: number; starts: number }>(

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
-import { classifyReversal, moneyId, namedByReversal, type ReversalVerdict } from './classify-report.ts';
+import { classifyReversal, moneyId, type NamedMoney, namedByReversal, type ReversalVerdict } from './classify-report.ts';
 import { reportCase } from './open-case.ts';
 import { reversalTitles } from './payment-texts.ts';
 import type { PaymentReport, ProviderReversal } from './ports.ts';
@@ -38,7 +38,12 @@ async function applyReversal(
     const { id, userId } = payment;
     const { outcome, remainderKopeks } = await committedStatement(app, () =>
       postReversal(app.db, {
-        ...{ paymentId: id, seenTransactionId: payment!.transactionId, named: namedByReversal(report, reversal), reversal },
+        ...{
+          paymentId: id,
+          seenTransactionId: payment!.transactionId,
+          named: namedForPayment(payment!, report, reversal),
+          reversal,
+        },
         ...{ titles: reversalTitles(app, method), now: app.clock.now() },
       }),
     );
@@ -48,6 +53,16 @@ async function applyReversal(
     payment = await findPayment(app.db, id);
   }
   throw new Error(`payment ${seen?.id} keeps changing`);
+}
+
+/**
+ * Until a payment is credited, a reversal that names no charge is of the charge that it is reported with, which is then not credited
+ * (`classifyCredit`); another charge of the invoice is.
+ */
+function namedForPayment(payment: Payment, report: PaymentReport, reversal: ProviderReversal): NamedMoney {
+  const named = namedByReversal(report, reversal);
+  if (payment.transactionId !== null || report.outcome !== 'paid') return named;
+  return { ...named, chargeId: named.chargeId ?? report.chargeId ?? null };
 }
 
 /** Reasons for which a reversal may still be about money that waits here as a case. */

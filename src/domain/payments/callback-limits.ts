@@ -1,7 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
 import { isWithinLimit } from '../../core/rate-limit.ts';
-import type { CallbackFormat, CallbackReply, PaymentProvider, PaymentReference, ProviderCallback } from './ports.ts';
+import { insertCallback, isCallbackStored, type NewCallback } from './callback-repo.ts';
+import type { CallbackFormat, CallbackReply, PaymentProvider, ProviderCallback } from './ports.ts';
 import { findByOrderId } from './repo.ts';
 
 /** Largest callback in bytes; the largest real ones are below 8 KiB. */
@@ -74,22 +76,33 @@ export function limitAccepted({ env, clock }: App, { ip, clientIp = ip }: Provid
 }
 
 /**
- * A callback that anybody may have sent is stored only about a payment that is open, and of one payment rarely: else it would fill the table, and
+ * Decides about a callback that anybody may have sent, and stores it where it is to be processed. It is so only about a payment that is open, and of one payment rarely: else it would fill the table, and
  * spend the questions that the provider answers (spec 10 M9). Of any other nothing follows, so that it is acknowledged and forgotten.
- * @returns the answer to one that is not stored; null = store it
+ * The counter of the payment is locked until the event is stored, so that every copy of a stored event is acknowledged, also of those that come
+ * at once.
+ * @returns the answer
  */
-export async function limitUnsigned(
+export async function storeUnsigned(
   app: App,
-  method: string,
   { ip, clientIp = ip }: ProviderCallback,
-  { reference, reply }: { reference: PaymentReference; reply: CallbackReply },
-): Promise<CallbackReply | null> {
+  callback: NewCallback,
+  reply: CallbackReply,
+): Promise<CallbackReply> {
+  const { provider: method, eventKey, reference } = callback;
   const payment = reference.orderId === null ? null : await findByOrderId(app.db, method, reference.orderId);
   if (!payment || payment.transactionId !== null) {
     return (await isWithinLimit(app, `payment-callback:${clientIp}`, REFUSALS_A_MINUTE, MINUTE_SECONDS)) ? reply : TOO_MANY;
   }
   const key = `payment-callback:payment:${payment.id}`;
-  return (await isWithinLimit(app, key, UNSIGNED_A_MINUTE, MINUTE_SECONDS)) ? null : TOO_MANY;
+  const isAccepted = await inTransaction(app, async (t) => {
+    const isWithin = await isWithinLimit(t, key, UNSIGNED_A_MINUTE, MINUTE_SECONDS);
+    if (!isWithin && !(await isCallbackStored(t.db, method, eventKey))) return false;
+    await insertCallback(t.db, callback, app.jobs.trace());
+    return true;
+  });
+  if (!isAccepted) return TOO_MANY;
+  app.jobs.wake(['payments.callback']);
+  return reply;
 }
 
 function refusal(status: number, reason: string): CallbackReply {

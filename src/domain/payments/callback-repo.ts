@@ -40,6 +40,12 @@ export async function insertCallback(db: Db, callback: NewCallback, trace: Reado
   ]);
 }
 
+/** Whether the event is stored. */
+export async function isCallbackStored(db: Db, provider: string, eventKey: string): Promise<boolean> {
+  const where = { provider_eventKey: { provider, eventKey } };
+  return (await db.prisma.providerCallback.findUnique({ where, select: { id: true } })) !== null;
+}
+
 const CALLBACK = columns('ProviderCallback', ['id', 'provider', 'body', 'subpath', 'externalId', 'orderId', 'attempts']);
 
 /** `attempts` counts the current one, too. `payment` is the one with the callback's external id or order id; null = none is known by them. */

@@ -4,7 +4,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
 import { type CreditVerdict, classifyCredit, moneyId } from './classify-report.ts';
 import { creditExtras, overpaidKopeks } from './credit-extras.ts';
-import { isMoneyReturned, markUncredited, postTopup } from './credit-repo.ts';
+import { claimReversals, isMoneyReturned, markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
 import { notifyAttempt } from './notify-attempt.ts';
 import { openCase, reportCase } from './open-case.ts';
@@ -118,13 +118,15 @@ async function applyUncredited(
   state: PaymentReport,
   verdict: Exclude<CreditVerdict, 'credit'>,
   purpose: PaymentPurpose | undefined,
-): Promise<CreditResult> {
+): Promise<CreditResult | 'changed'> {
   const now = app.clock.now();
   const { amountKopeks, currency, status } = state;
   switch (verdict) {
     case 'already_credited':
-    case 'refunded':
       return verdict;
+    case 'refunded':
+      if (state.outcome !== 'paid' || state.isTest) return verdict;
+      return (await claimReversals(app.db, payment.id, state.chargeId ?? null)) ? verdict : 'changed';
     case 'pending':
     case 'failed':
       await markUncredited(app.db, payment.id, verdict, state, now);

@@ -75,6 +75,15 @@ export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
 }
 
 /**
+ * Binds what went back without a charge to this one, which is not credited because of it (prisma/sql/reversals.sql).
+ * @returns false when the money of the charge is not, or no longer, one that went back
+ */
+export async function claimReversals(db: Db, paymentId: number, chargeId: string | null): Promise<boolean> {
+  const [row] = await db.sql<{ claimed: boolean }>('SELECT claim_reversals($1::int, $2) AS claimed', [paymentId, chargeId]);
+  return row!.claimed;
+}
+
+/**
  * Whether the money of a report went back before it was credited, so that it is credited no more (spec 03a section 0.4). Another charge of the
  * same invoice that went back does not count (spec 10 M1).
  */

@@ -4,7 +4,7 @@ import { SECOND_MS } from '../../core/clock.ts';
 import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { retried } from '../../core/db/retried.ts';
 import { answerOrderCheck } from './answer-order-check.ts';
-import { callbackProblem, limitAccepted, limitRefusals, limitUnsigned } from './callback-limits.ts';
+import { callbackProblem, limitAccepted, limitRefusals, storeUnsigned } from './callback-limits.ts';
 import { insertCallback, type NewCallback } from './callback-repo.ts';
 import type { CallbackReply, CallbackVerdict, ProviderCallback } from './ports.ts';
 import { hasPayments } from './repo.ts';
@@ -30,10 +30,9 @@ export async function receiveProviderCallback(
   const verdict: CallbackVerdict = problem ? { accepted: false, reply: problem } : await provider.receiveCallback(callback);
   if (!verdict.accepted && verdict.check) return answerOrderCheck(app, method, verdict.check);
   if (!verdict.accepted) return limitRefusals(app, callback, verdict.reply);
-  const unstored =
-    limitAccepted(app, callback) ?? (verdict.isUnsigned ? await limitUnsigned(app, method, callback, verdict) : null);
-  if (unstored) return unstored;
-  await storeCallback(app, {
+  const refused = limitAccepted(app, callback);
+  if (refused) return refused;
+  const received: NewCallback = {
     provider: method,
     // Another body is another event: a broken or forged one that names the same payment must not make the genuine one a repeat.
     eventKey: `${verdict.eventKey}:${createHash('sha256').update(callback.rawBody).digest('hex').slice(0, 16)}`,
@@ -42,7 +41,9 @@ export async function receiveProviderCallback(
     subpath: callback.subpath,
     headers: storableHeaders(callback.headers),
     now: app.clock.now(),
-  });
+  };
+  if (verdict.isUnsigned) return storeUnsigned(app, callback, received, verdict.reply);
+  await storeCallback(app, received);
   return verdict.reply;
 }
 

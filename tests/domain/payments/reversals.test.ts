@@ -154,6 +154,45 @@ describe('money of one invoice that came and went back', () => {
     expect(await balanceOf(second)).toBe(50_000);
   });
 
+  describe('spec 10 M1: paid twice, a refund that names no charge is of one of both', () => {
+    const unnamed = () => back(null, { chargeId: null });
+    const repeats = async (invoice: Invoice, refund: Partial<PaymentReport>) => {
+      for (const charge of ['A', 'B', null]) {
+        await report(invoice, charge, charge === null ? { ...refund, outcome: 'pending' } : {});
+        expect(await balanceOf(invoice)).toBe(50_000);
+      }
+      expect(await checkLedger(app)).toEqual([]);
+    };
+
+    test('reported before both charges: the first that comes is not credited, the other one is', async () => {
+      const [invoice, refund] = [await anInvoice(), unnamed()];
+      await report(invoice, null, { ...refund, outcome: 'pending' });
+      await report(invoice, 'B');
+      await report(invoice, 'B');
+      expect(await balanceOf(invoice)).toBe(0);
+      await report(invoice, 'A');
+      await repeats(invoice, refund);
+    });
+
+    test('reported with the first charge: that one is not credited, the other one is', async () => {
+      const [invoice, refund] = [await anInvoice(), unnamed()];
+      await report(invoice, 'A', refund);
+      expect(await balanceOf(invoice)).toBe(0);
+      await report(invoice, 'B');
+      await repeats(invoice, refund);
+    });
+
+    test('reported after both charges: it is a case, and stays one after the second charge was credited', async () => {
+      const [invoice, refund] = [await paidTwice(), unnamed()];
+      await report(invoice, 'A', refund);
+      expect(await openKinds(invoice.paymentId)).toEqual(['second_payment', 'reversal_unknown']);
+      await creditByHand(invoice, 'second_payment');
+      await report(invoice, 'A', refund);
+      expect(await balanceOf(invoice)).toBe(100_000);
+      expect(await openKinds(invoice.paymentId)).toEqual(['reversal_unknown']);
+    });
+  });
+
   test('spec 10 M1: a second payment that was credited by hand is taken back when it goes back, and the first is not', async () => {
     const invoice = await paidTwice();
     await creditByHand(invoice, 'second_payment');

@@ -37,6 +37,7 @@ const reversal = (fields: Partial<ReversalRow> & Pick<ReversalRow, 'id' | 'payme
   ...{ method: 'yookassa', kind: 'refund', reversalId: null, amountKopeks: 10_000, debitedKopeks: 10_000, status: 'done' },
   ...{ requestedBy: null, transactionId: null, ...fields },
 });
+const HELD = { reserveTransactionId: 25, releaseTransactionId: null };
 const person = (id: number): Person => ({ id, messengerId: 1_000 + id });
 
 /** One of everything: a top-up that was partly given back, a gift, a purchase, a renewal by card, a payout, and an unpaid invoice. */
@@ -49,6 +50,11 @@ function aShop(): ShopFacts {
       invoice({
         ...{ orderId: 'c', amountKopeks: SHORT_KOPEKS, paidKopeks: SHORT_KOPEKS },
         metadata: { purpose: 'recurrent_topup', user_id: RENEWER },
+      }),
+      invoice({
+        orderId: 'e',
+        wire: 'wata',
+        reversals: [{ ...refund, id: 'unnamed', amountKopeks: KOPEKS }],
       }),
     ],
     stars: [
@@ -83,6 +89,7 @@ function aShop(): ShopFacts {
       }),
       payment({ id: 4, orderId: 's', method: 'messenger_stars', transactionId: 13 }),
       payment({ id: 5, orderId: 'd', userId: DOUBLE, method: 'wata', chargeId: 'first', transactionId: 24 }),
+      payment({ id: 6, orderId: 'e', userId: DOUBLE, method: 'wata', chargeId: 'one', transactionId: 27 }),
     ],
     movements: [
       movement({ id: 11 }),
@@ -101,8 +108,19 @@ function aShop(): ShopFacts {
       movement({ id: 22, userId: EARNER, type: 'withdrawal', amountKopeks: -5_000, paymentMethod: 'payout', isInternal: true }),
       movement({ id: 23, userId: RENEWER, amountKopeks: SHORT_KOPEKS }),
       movement({ id: 24, userId: DOUBLE, paymentMethod: 'wata' }),
+      movement({ id: 25, userId: EARNER, type: 'withdrawal', amountKopeks: -5_000, paymentMethod: 'hold', isInternal: true }),
+      movement({ id: 26, userId: EARNER, type: 'refund', amountKopeks: -2_500, paymentMethod: null }),
+      movement({ id: 27, userId: DOUBLE, paymentMethod: 'wata' }),
+      movement({ id: 28, userId: DOUBLE, type: 'refund', amountKopeks: -KOPEKS, paymentMethod: 'wata' }),
     ],
-    reversals: [reversal({ id: 1, paymentId: 1, transactionId: 14 })],
+    reversals: [
+      reversal({ id: 1, paymentId: 1, transactionId: 14 }),
+      // Of one of two charges, and the credit was the only one that was known.
+      reversal({
+        ...{ id: 2, paymentId: 6, method: 'wata', reversalId: 'unnamed', transactionId: 28 },
+        ...{ amountKopeks: KOPEKS, debitedKopeks: KOPEKS },
+      }),
+    ],
     cases: [
       {
         ...{ id: 1, kind: 'overpaid', method: 'yookassa', reference: '3', chargeId: 'overpaid:3', paymentId: 3 },
@@ -134,9 +152,14 @@ function aShop(): ShopFacts {
       { id: 2, userId: RENEWER, status: 'not_due', paidPayments: 1, isUnclear: true },
     ],
     withdrawals: [
-      { id: 1, userId: EARNER, amountKopeks: 5_000, status: 'completed', transactionId: 21, payoutTransactionId: 22 },
+      { id: 1, userId: EARNER, amountKopeks: 5_000, status: 'completed', transactionId: 21, payoutTransactionId: 22, ...HELD },
     ],
-    earnings: [11, 13].map((referralTransactionId) => ({ userId: EARNER, referralTransactionId, amountKopeks: 12_500 })),
+    earnings: [11, 13].map((referralTransactionId) => {
+      const amountKopeks = referralTransactionId === 11 ? 10_000 : 12_500;
+      return { userId: EARNER, referralTransactionId, amountKopeks };
+    }),
+    rewardReversals: [{ earningUserId: EARNER, amountKopeks: 2_500, transactionId: 26, debtTransactionId: null }],
+    debtPayments: [],
     giftStarts: new Map([[CLAIMER, 1]]),
     referred: new Set([SHOPPER]),
     balances: new Map([
@@ -164,6 +187,15 @@ function aShop(): ShopFacts {
             { id: 'first', isReturned: false },
             { id: 'second', isReturned: true },
           ],
+          hasUnnamedRefund: false,
+        },
+        {
+          ...{ method: 'wata', userId: DOUBLE, orderId: 'e', amountKopeks: KOPEKS, foreignRefunds: [] },
+          charges: [
+            { id: 'one', isReturned: true },
+            { id: 'other', isReturned: false },
+          ],
+          hasUnnamedRefund: true,
         },
       ],
       purchases: new Map([[SHOPPER, { acknowledged: 1, unknown: 0 }]]),
@@ -319,6 +351,30 @@ const FAULTS: readonly (readonly [name: string, prove: Proof, change: (shop: Sho
       proveSecondCharges,
       ({ cases }) => ({ cases: cases.map((row) => (row.id === 2 ? { ...row, status: 'open', resolution: null } : row)) }),
       /charge second was given back and waits/,
+    ],
+    [
+      'a refund without a charge that was applied twice',
+      proveSecondCharges,
+      ({ reversals }) => ({ reversals: [...reversals, { ...reversals[1]!, id: 3 }] }),
+      /the refund unnamed was applied 2 times, and is 0 cases/,
+    ],
+    [
+      'an earning that was taken back without its row',
+      proveRewards,
+      () => ({ rewardReversals: [] }),
+      /earned 22500 kopeks besides 0 taken back, and was paid 25000/,
+    ],
+    [
+      'a top-up without an earning',
+      proveRewards,
+      ({ earnings }) => ({ earnings: earnings.slice(1) }),
+      /top-up 11 .* earned 0 times/,
+    ],
+    [
+      'a cancelled withdrawal whose hold did not go back',
+      proveWithdrawals,
+      ({ withdrawals }) => ({ withdrawals: withdrawals.map((row) => ({ ...row, status: 'cancelled' })) }),
+      /of its hold/,
     ],
     [
       'a refund of another merchant that was applied',
