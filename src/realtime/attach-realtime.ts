@@ -14,7 +14,7 @@ import type { CabinetAccess } from './cabinet-access.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
 import { chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './credentials.ts';
 import { FanOut } from './fan-out.ts';
-import { type Access, Feed, type HeldCredential, OFF_REASON, refusalReason } from './feed.ts';
+import { type Access, Feed, OFF_REASON, type OpenCredential, refusalReason } from './feed.ts';
 import { FeedClient } from './feed-client.ts';
 import { CLOSE, DEFAULT_LIMITS, type RealtimeLimits } from './limits.ts';
 import { closeSpread } from './spread-close.ts';
@@ -34,7 +34,7 @@ export interface RealtimeOptions {
   /** The same for sessions with open sockets, in one query. @returns in their order the access, or the AppError that ends them */
   recheckCabinetAccess(
     app: App,
-    held: readonly { userId: number; sessionId: string; ip: string | null }[],
+    open: readonly { userId: number; sessionId: string; ip: string | null }[],
   ): Promise<PromiseSettledResult<CabinetAccess>[]>;
   /** Client address behind trusted proxies; the socket's own unless given. */
   clientIp?: (request: IncomingMessage) => string | null;
@@ -102,7 +102,7 @@ class RealtimeServer implements Realtime {
       maxPerUser: Number.POSITIVE_INFINITY,
       recheckMs: this.#limits.recheckTokenMs,
       authenticate: (credential, ip) => this.#tokenAccess(credential, ip),
-      recheck: (held) => Promise.allSettled(held.map(({ credential, ip }) => this.#tokenAccess(credential, ip))),
+      recheck: (open) => Promise.allSettled(open.map(({ credential, ip }) => this.#tokenAccess(credential, ip))),
       deliverEvents: () => options.bus.refresh(),
     });
     this.#cabinet = new Feed(app, {
@@ -114,7 +114,7 @@ class RealtimeServer implements Realtime {
       maxPerUser: this.#limits.maxPerUser,
       recheckMs: this.#limits.recheckUserMs,
       authenticate: (credential, ip) => this.#userAccess(credential, ip),
-      recheck: (held) => this.#recheckUsers(held),
+      recheck: (open) => this.#recheckUsers(open),
       deliverEvents: () => options.bus.refresh(),
     });
     this.#feeds = [this.#ws, this.#cabinet];
@@ -201,14 +201,14 @@ class RealtimeServer implements Realtime {
   }
 
   /** Sockets of a session outlive the access token with which they were opened; without one the token is checked again. */
-  async #recheckUsers(held: readonly HeldCredential[]): Promise<PromiseSettledResult<Access>[]> {
-    const sessions = held.flatMap(({ access: { userId, sessionId }, ip }) =>
+  async #recheckUsers(open: readonly OpenCredential[]): Promise<PromiseSettledResult<Access>[]> {
+    const sessions = open.flatMap(({ access: { userId, sessionId }, ip }) =>
       userId !== null && sessionId !== null ? [{ userId, sessionId, ip }] : [],
     );
     const checked = sessions.length > 0 ? await this.#options.recheckCabinetAccess(this.#options.app, sessions) : [];
     let next = 0;
     return Promise.allSettled(
-      held.map(async ({ credential, ip, access }) => {
+      open.map(async ({ credential, ip, access }) => {
         if (access.sessionId === null) return this.#userAccess(credential, ip);
         const result = checked[next++]!;
         if (result.status === 'rejected') throw result.reason;

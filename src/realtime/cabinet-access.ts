@@ -30,15 +30,15 @@ export async function readCabinetAccess(app: App, userId: number, ip: string | n
  */
 export async function recheckCabinetAccess(
   app: App,
-  held: readonly { userId: number; sessionId: string; ip: string | null }[],
+  open: readonly { userId: number; sessionId: string; ip: string | null }[],
 ): Promise<PromiseSettledResult<CabinetAccess>[]> {
-  const sessions = await recheckSessions(app, held);
+  const sessions = await recheckSessions(app, open);
   return Promise.allSettled(
     sessions.map(async (session, index) => {
       if (session.status === 'rejected') throw session.reason;
       const isListed = isConfigAdmin(app, session.value);
       if (isListed || !session.value.hasRoles) return { isAdmin: isListed, receivesStaffEvents: isListed };
-      return readCabinetAccess(app, session.value.id, held[index]!.ip);
+      return readCabinetAccess(app, session.value.id, open[index]!.ip);
     }),
   );
 }

@@ -34,20 +34,20 @@ export interface FeedRules {
   /** @throws AppError when the credential is not valid */
   authenticate(credential: string, ip: string | null): Promise<Access>;
   /** Whether open sockets may go on. @returns in the order of the credentials their access, or the AppError that ends them */
-  recheck(held: readonly HeldCredential[]): Promise<PromiseSettledResult<Access>[]>;
+  recheck(open: readonly OpenCredential[]): Promise<PromiseSettledResult<Access>[]>;
   /** Resolves when the sockets have what was committed before the call: a user who was just banned gets the event, then the close (spec 10 U6). */
   deliverEvents(): Promise<void>;
 }
 
 /** A credential with open sockets. */
-export interface HeldCredential {
+export interface OpenCredential {
   readonly credential: string;
   readonly ip: string | null;
   readonly access: Access;
 }
 
 /** Sockets with one credential from one address are checked, and closed, together. */
-interface Holder extends HeldCredential {
+interface Holder extends OpenCredential {
   readonly clients: Set<FeedClient>;
   access: Access;
   /** `performance.now()` of a check before the next round of all. */

@@ -55,6 +55,12 @@ function startWorker(app: App): void {
   void run().catch(() => undefined);
 }
 
+/** The server that the sold squad stands for. Tests of this file run in any order on one database, so it may exist already. */
+async function thePanelServer(app: App): Promise<void> {
+  await app.db.sql('DELETE FROM server_squads WHERE squad_uuid = $1 RETURNING id', [NETHERLANDS]);
+  await aServer(app, { squad_uuid: NETHERLANDS, is_trial_eligible: true });
+}
+
 async function timed<T>(work: Promise<T>): Promise<{ ms: number; reply: T }> {
   const start = performance.now();
   const reply = await work;
@@ -129,7 +135,7 @@ describe.each(CREATIONS)('08 P14: %s', (_name, request, linkOf) => {
 
 it('08 P14: a repeated answer of a trial does not wait again, and has the link as soon as it is there', async () => {
   const t = await service(SHORT_MS);
-  await aServer(t.app, { squad_uuid: NETHERLANDS, is_trial_eligible: true });
+  await thePanelServer(t.app);
   const user = await userClient(t.app, t.server);
   const headers = { 'idempotency-key': `trial-${unique()}` };
   const start = () => timed(user.post('/cabinet/subscription/trial', undefined, { headers }));
@@ -150,7 +156,7 @@ it.each(['/cabinet/subscription/purchase-tariff', '/miniapp/subscription/tariff/
   async (path) => {
     const t = await service(LONG_MS);
     startWorker(t.app);
-    await aServer(t.app, { squad_uuid: NETHERLANDS });
+    await thePanelServer(t.app);
     const tariffId = await aTariff(t.app, { allowed_squads: [NETHERLANDS] });
     const user = await userClient(t.app, t.server);
     await topUp(t.app, user.user.id, 1_000_000);

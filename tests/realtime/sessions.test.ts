@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { AdminActor } from '../../src/core/actor.ts';
 import { DAY_MS, HOUR_MS } from '../../src/core/clock.ts';
 import { EventBus, type EventListener } from '../../src/core/events/event-bus.ts';
 import { authenticateUser } from '../../src/domain/identity/authenticate-user.ts';
@@ -17,7 +18,6 @@ import { disconnectAll, type SocketClient } from './socket-client.ts';
 /** Longer than a test: what closes a socket is a notice, or a round that the test asks for. */
 const NEVER_MS = HOUR_MS;
 const ENDED = { code: 1008, reason: 'Unauthorized: Invalid token' };
-const actor = { kind: 'admin', userId: 1, level: 999, isConfigAdmin: true } as const;
 let checks = 0;
 const gate: Partial<RealtimeOptions> = {
   authenticateUser,
@@ -30,9 +30,11 @@ const gate: Partial<RealtimeOptions> = {
 };
 
 let t: TestApp;
+let actor: AdminActor;
 let server: TestRealtime;
 beforeAll(async () => {
   t = await testApp();
+  actor = { kind: 'admin', userId: (await aUser(t.app)).id, level: 999, isConfigAdmin: true };
 });
 beforeEach(async () => {
   server = await startRealtime(t.app, t.database, { limits: { tickMs: 20, recheckUserMs: NEVER_MS }, overrides: gate });
@@ -113,8 +115,8 @@ describe('spec 10 U3: a socket lives as long as its session', () => {
       const rounds = () => recording.sent.filter((text) => text.includes('FROM unnest'));
       const before = rounds().length;
       await expect.poll(() => rounds().length).toBeGreaterThan(before + 2);
-      const own = recording.sent.slice(recording.sent.lastIndexOf(rounds().at(-3)!));
-      expect(own.filter((text) => /FROM (users|user_roles)\b/.test(text) && !text.includes('FROM unnest'))).toEqual([]);
+      const statements = recording.sent.slice(recording.sent.lastIndexOf(rounds().at(-3)!));
+      expect(statements.filter((text) => /FROM (users|user_roles)\b/.test(text) && !text.includes('FROM unnest'))).toEqual([]);
       for (const client of clients) await client.ping();
     } finally {
       await watched.close();
@@ -145,7 +147,7 @@ describe('spec 10 U6: a user who is banned', () => {
 
 /** A bus that delivers events of users only when it is asked for what was committed. */
 function slowBus(bus: EventBus) {
-  const held: (() => void)[] = [];
+  const waiting: (() => void)[] = [];
   return {
     bus,
     get position() {
@@ -156,12 +158,12 @@ function slowBus(bus: EventBus) {
     },
     subscribe: (listener: EventListener, drained?: () => Promise<void>) =>
       bus.subscribe((event) => {
-        if (event.audience === 'user') held.push(() => listener(event));
+        if (event.audience === 'user') waiting.push(() => listener(event));
         else listener(event);
       }, drained),
     refresh: async () => {
       await bus.refresh();
-      for (const deliver of held.splice(0)) deliver();
+      for (const deliver of waiting.splice(0)) deliver();
     },
   };
 }
