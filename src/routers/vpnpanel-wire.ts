@@ -7,8 +7,8 @@ import type {
   PanelNode,
   PanelNodeUsage,
   PanelTrafficPeriod,
-  PanelUser,
-} from '../domain/provisioning/ports.ts';
+} from '../domain/provisioning/panel-objects.ts';
+import type { PanelUser } from '../domain/provisioning/ports.ts';
 import { utcDate } from './moment-input.ts';
 
 const GIB = 1024 ** 3;

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
-import type { PanelDevice, VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
+import type { PanelDevice } from '../../src/domain/provisioning/panel-objects.ts';
+import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { clientOf, testServer } from '../support/api.ts';

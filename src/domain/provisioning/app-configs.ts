@@ -5,7 +5,8 @@ import { drop, peek, put } from '../../core/short-lived.ts';
 import { putSetting } from '../settings/change-setting.ts';
 import type { SettingEditor } from '../settings/types.ts';
 import { requirePanel } from './panel-access.ts';
-import { isPanelError, type PanelAppConfig } from './ports.ts';
+import type { PanelAppConfig } from './panel-objects.ts';
+import { isPanelError } from './ports.ts';
 
 /** The configuration of the panel's subscription page that connection guides are made from (spec 02 section 11, spec 06 section 11). */
 

@@ -5,7 +5,7 @@ import { type AppError, refuse } from '../../core/errors.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { text } from '../messaging/texts.ts';
-import type { PanelDevice } from '../provisioning/ports.ts';
+import type { PanelDevice } from '../provisioning/panel-objects.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { noSubscription } from './errors.ts';
 import { findBuyerDetails, lockSaleStart } from './purchase/repo.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { PanelGeneration, PanelUserBytes, VpnPanelPort } from '../../domain/provisioning/ports.ts';
+import type { PanelUserBytes } from '../../domain/provisioning/panel-objects.ts';
+import type { PanelGeneration, VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { isUuid, requireUuid, uuidFromPanelNumber } from './panel-generation.ts';
 import { absentNode } from './panel-node-calls.ts';
 import { dayOf, mustBeFound, type PanelAnswer, type PanelCall, type PanelTransport, panelPath } from './panel-transport.ts';

@@ -5,7 +5,7 @@ import type {
   PanelNodeUsage,
   PanelTrafficPeriods,
   PanelUserTraffic,
-} from '../../domain/provisioning/ports.ts';
+} from '../../domain/provisioning/panel-objects.ts';
 import { readPart } from './read-part.ts';
 
 /** Names of the panel's usage statistics, read as leniently as everything else of it (see `panel-wire.ts`). */

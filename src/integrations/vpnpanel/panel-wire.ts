@@ -14,6 +14,8 @@ import type {
   PanelSquadNode,
   PanelSubscriptionInfo,
   PanelSystemStats,
+} from '../../domain/provisioning/panel-objects.ts';
+import type {
   PanelUser,
   PanelUserDraft,
   PanelUserFields,

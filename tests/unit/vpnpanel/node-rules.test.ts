@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { countNodes } from '../../../src/domain/provisioning/nodes/read-nodes.ts';
 import { groupByNode, usageRange } from '../../../src/domain/provisioning/nodes/rules.ts';
-import type { PanelNode } from '../../../src/domain/provisioning/ports.ts';
+import type { PanelNode } from '../../../src/domain/provisioning/panel-objects.ts';
 
 const now = new Date('2026-03-08T10:00:00.000Z');
 const day = (text: string) => new Date(`2026-${text}T00:00:00.000Z`);

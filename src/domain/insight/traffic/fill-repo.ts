@@ -1,6 +1,6 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { PanelUserBytes } from '../../provisioning/ports.ts';
+import type { PanelUserBytes } from '../../provisioning/panel-objects.ts';
 
 const FILL = columns('PanelTrafficFill', ['id', 'nodes', 'finishedAt']);
 

@@ -1,7 +1,7 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { askPanel, type PanelOutcome } from '../panel-access.ts';
-import type { PanelNode } from '../ports.ts';
+import type { PanelNode } from '../panel-objects.ts';
 
 export type NodeAction = 'enable' | 'disable' | 'restart';
 

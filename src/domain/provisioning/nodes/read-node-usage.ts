@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { readOfPanel, readPartOfPanel } from '../panel-access.ts';
-import type { PanelNode, PanelNodeUsage } from '../ports.ts';
+import type { PanelNode, PanelNodeUsage } from '../panel-objects.ts';
 import { nodeNotFound, readNode } from './read-nodes.ts';
 import { usageRange } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { type AppError, refuse } from '../../../core/errors.ts';
 import { readOfPanel } from '../panel-access.ts';
-import type { PanelNode } from '../ports.ts';
+import type { PanelNode } from '../panel-objects.ts';
 
 export function nodeNotFound(): AppError {
   return refuse('node_not_found', 404, 'Node not found');

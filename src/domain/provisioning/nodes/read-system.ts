@@ -1,12 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { readOfPanel, readPartOfPanel } from '../panel-access.ts';
-import {
-  isPanelError,
-  type PanelNodeTraffic,
-  type PanelSystemStats,
-  type PanelTrafficPeriod,
-  type PanelTrafficPeriods,
-} from '../ports.ts';
+import type { PanelNodeTraffic, PanelSystemStats, PanelTrafficPeriod, PanelTrafficPeriods } from '../panel-objects.ts';
+import { isPanelError } from '../ports.ts';
 import { groupByNode, type NodeWeek } from './rules.ts';
 
 export interface PanelStatus {

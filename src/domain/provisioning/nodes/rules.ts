@@ -1,6 +1,6 @@
 import { addDays, DAY_MS } from '../../../core/clock.ts';
 import { refuse } from '../../../core/errors.ts';
-import type { PanelNodeDay } from '../ports.ts';
+import type { PanelNodeDay } from '../panel-objects.ts';
 
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 730;

@@ -2,7 +2,7 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
 import { askPanel, type PanelOutcome, requirePanel } from '../panel-access.ts';
-import type { PanelInternalSquad } from '../ports.ts';
+import type { PanelInternalSquad } from '../panel-objects.ts';
 
 /**
  * Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server

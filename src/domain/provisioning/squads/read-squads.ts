@@ -3,7 +3,7 @@ import { type AppError, refuse } from '../../../core/errors.ts';
 import { countSquadHolders, findSquadsByUuid } from '../../catalog/find-squads.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
 import { readOfPanel } from '../panel-access.ts';
-import type { PanelInbound, PanelInternalSquad } from '../ports.ts';
+import type { PanelInbound, PanelInternalSquad } from '../panel-objects.ts';
 
 function squadNotFound(): AppError {
   return refuse('squad_not_found', 404, 'Squad not found');

@@ -1,5 +1,6 @@
 import type { App } from '../../../core/app.ts';
-import type { PanelDevice, PanelSubscriptionInfo, PanelUser } from '../../provisioning/ports.ts';
+import type { PanelDevice, PanelSubscriptionInfo } from '../../provisioning/panel-objects.ts';
+import type { PanelUser } from '../../provisioning/ports.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
 

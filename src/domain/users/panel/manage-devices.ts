@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { refuse } from '../../../core/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { requireUser } from '../../identity/require-user.ts';
-import type { PanelDevice } from '../../provisioning/ports.ts';
+import type { PanelDevice } from '../../provisioning/panel-objects.ts';
 import { isPanelError } from '../../provisioning/ports.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { requireUser } from '../../identity/require-user.ts';
-import type { PanelSquadNode, PanelUserTraffic } from '../../provisioning/ports.ts';
+import type { PanelSquadNode, PanelUserTraffic } from '../../provisioning/panel-objects.ts';
 import { isPanelError } from '../../provisioning/ports.ts';
 
 /** Days shown, today included. */
