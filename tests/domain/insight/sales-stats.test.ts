@@ -13,8 +13,8 @@ import {
   readSubscriptionSales,
   readTrialStats,
 } from '../../../src/domain/insight/sales/read-sales.ts';
-import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/repo.ts';
 import type { Movement } from '../../../src/domain/ledger/types.ts';
+import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/types.ts';
 import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
 import { aUser } from '../../support/builders.ts';
 import { between, countEverything, EVERYTHING, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';

@@ -138,19 +138,19 @@ describe('spec 10 F2: the heartbeat of all instances', () => {
   test('a refused callback is reported with the next beat, also one that was refused while a beat was under way', async () => {
     await beat(app, null);
     let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
+    const blocked = new Promise<void>((resolve) => {
       release = resolve;
     });
-    let isHeld = false;
+    let isWaiting = false;
     const sql: App['db']['sql'] = async (text, values) => {
       if (text.startsWith('UPDATE service_state SET updated_at = now()')) {
-        isHeld = true;
-        await held;
+        isWaiting = true;
+        await blocked;
       }
       return app.db.sql(text, values);
     };
     const first = startHeartbeat({ ...app, db: { ...app.db, sql } });
-    await eventually(() => expect(isHeld).toBe(true));
+    await eventually(() => expect(isWaiting).toBe(true));
     first.callbackRefused();
     release();
     await first.round();
