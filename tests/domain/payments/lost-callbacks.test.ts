@@ -91,6 +91,22 @@ describe('spec 10 F2: switched off', () => {
     for (const { paymentId } of [before, after]) expect((await paymentFacts(app, paymentId)).outcome).toBe('pending');
   });
 
+  test('a provider that is away is not asked for all of them, and for each of them later', async () => {
+    for (let index = 0; index < 20; index++) await anInvoice();
+    const outage = { from: t.clock.now(), to: addMs(t.clock.now(), 1_000) };
+    t.clock.advance(2_000);
+    provider.asked = 0;
+    provider.fetchFaults = Array.from({ length: 20 }, () => 'unavailable' as const);
+    await expect(checkAfterOutage(offApp, outage, [])).rejects.toThrow('20 payments of an outage');
+    // Eight in a row, and those that three other workers had begun.
+    expect(provider.asked).toBeGreaterThanOrEqual(8);
+    expect(provider.asked).toBeLessThanOrEqual(11);
+    provider.fetchFaults = [];
+    provider.asked = 0;
+    await checkAfterOutage(offApp, outage, []);
+    expect(provider.asked).toBe(20);
+  });
+
   test('an invoice whose answer could not be stored stays open, and is found by its order id', async () => {
     const user = await aUser(app);
     const sql: App['db']['sql'] = (text, values) =>
