@@ -24,8 +24,8 @@ export interface Instance {
   /** Each time that a process ended by itself, with its exit code; it was started again, as a supervisor does. */
   readonly crashes: readonly string[];
   isRunning(): boolean;
-  /** Starts the process and waits until `/readyz` answers 200. @throws Error when it does not */
-  start(): Promise<void>;
+  /** Starts the process and waits until `/readyz` answers 200, or until another condition holds. @throws Error when it does not */
+  start(isStarted?: (url: string) => Promise<boolean>): Promise<void>;
   /** SIGTERM and wait. @returns the exit code */
   stop(): Promise<number | null>;
   /** SIGKILL and wait. */
@@ -59,12 +59,12 @@ export async function createInstance(name: string, environment: Record<string, s
     });
     return started;
   };
-  const start = async (): Promise<void> => {
+  const start = async (isStarted = isReady): Promise<void> => {
     const startedAt = performance.now();
     const crashesBefore = crashes.length;
     isWanted = true;
     launch();
-    while (!(await isReady(url))) {
+    while (!(await isStarted(url))) {
       const isLate = performance.now() - startedAt > READY_LIMIT_MS;
       if (crashes.length > crashesBefore || isLate) throw new Error(`${name} did not get ready, see ${logPath}`);
       await wait(50);

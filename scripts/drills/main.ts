@@ -8,6 +8,7 @@ import { runMoneyDrill } from './money/money-drill.ts';
 import { type DrillOptions, HELP, readOptions } from './options.ts';
 import { DrillReport } from './report.ts';
 import { runRestartDrill } from './restart-drill.ts';
+import { runSilenceDrill } from './silence-drill.ts';
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => {
@@ -35,6 +36,8 @@ async function runDrill(drill: DrillOptions): Promise<boolean> {
       return true;
     case 'restart':
       return runRestartDrill(drill, report, progress);
+    case 'silence':
+      return runSilenceDrill(drill, report, progress);
     case 'money':
       return runMoneyDrill(drill, report, progress);
   }

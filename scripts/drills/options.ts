@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 export type DrillOptions =
   | { drill: 'failover'; stand: string; folder: string | null; seed: number; steadySeconds: number; pauseSeconds: number }
   | { drill: 'events'; count: number; seed: number }
+  | { drill: 'silence'; writes: number; silentSeconds: number; seed: number }
   | { drill: 'restart'; requests: number; seed: number }
   | { drill: 'money'; days: number; daySeconds: number; seed: number };
 
@@ -13,6 +14,9 @@ export const HELP = `npm run drill -- NAME [options]
     --pause N               seconds for which the primary is stopped (15)
   events                    readers and writers of events are killed at random
     --count N               events (100000)
+  silence                   answers of the database are lost, an instance is killed, the clock of one is a day ahead
+    --writes N              acknowledged writes before and after each fault (300)
+    --silent N              seconds for which answers are lost (30)
   restart                   both instances behind HAProxy are restarted one after the other
     --requests N            requests (2000)
   money                     all providers, refunds, gifts, payouts, receipts and renewals while instances are killed
@@ -35,6 +39,8 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       pause: text,
       count: text,
       requests: text,
+      writes: text,
+      silent: text,
       days: text,
       'day-seconds': text,
     },
@@ -54,6 +60,13 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       };
     case 'events':
       return { drill: 'events', seed, count: wholeNumber('count', values.count, 100_000, 100) };
+    case 'silence':
+      return {
+        drill: 'silence',
+        seed,
+        writes: wholeNumber('writes', values.writes, 300, 10),
+        silentSeconds: wholeNumber('silent', values.silent, 30, 1),
+      };
     case 'restart':
       return { drill: 'restart', seed, requests: wholeNumber('requests', values.requests, 2_000, 10) };
     case 'money':
@@ -64,7 +77,7 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
         daySeconds: wholeNumber('day-seconds', values['day-seconds'], 20, 1),
       };
     default:
-      throw new Error('the drill is failover, events, restart or money');
+      throw new Error('the drill is failover, events, silence, restart or money');
   }
 }
 

@@ -24,6 +24,8 @@ export interface Stage {
   instances: readonly Instance[];
   /** Folder of the instances' logs. */
   logFolder: string;
+  /** What the instances were started with. */
+  environment: Readonly<Record<string, string>>;
   /** Credential of a caller of the Web API. */
   apiToken: string;
   /** Active users, in the order of their ids. */
@@ -47,6 +49,8 @@ export interface StageOptions {
   /** Names the folder of the logs. */
   drill: string;
   environment?: Record<string, string>;
+  /** Gets the address of the database, and answers that by which the instances reach it. */
+  through?: (url: string) => string | Promise<string>;
 }
 
 type Run = (text: string) => Promise<Record<string, unknown>[]>;
@@ -66,6 +70,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     const { panelUrl } = await outside.ask({ start: { panelKey: PANEL_KEY } });
     const environment = {
       ...database.environment,
+      ...(options.through ? { DATABASE_URL: await options.through(database.environment.DATABASE_URL!) } : {}),
       DATABASE_POOL_SIZE: String(options.poolSize),
       SANDBOX: 'on',
       ...CREDENTIAL_ENVIRONMENT,
@@ -94,7 +99,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     for (const instance of instances) await instance.start();
     const tokens = await signTokens(facts.userIds);
     const apiToken = await makeToken(instances[0]!.url, 'drill');
-    return { ...facts, database, instances, logFolder, apiToken, tokenOf: (userId) => tokens.get(userId)!, close };
+    return { ...facts, database, instances, logFolder, environment, apiToken, tokenOf: (userId) => tokens.get(userId)!, close };
   } catch (error) {
     await close();
     throw error;

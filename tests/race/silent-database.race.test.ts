@@ -108,6 +108,43 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
     await eventually(async () => expect((await client.get('/readyz')).status).toBe(200));
   });
 
+  test.each(['53100', '58030', 'XX000'])(
+    'spec 10 F3: while the server gives no session (%s), reads and writes are 503, and again served as soon as it does',
+    async (code) => {
+      const { id } = await aUser(app);
+      proxy.refuse(code);
+      const replies = await Promise.all([
+        client.get(`/users/${id}`),
+        add(id, `refused-${code}`),
+        client.post('/promo-groups', { name: `refused ${code}` }),
+      ]);
+      for (const reply of replies) expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+      proxy.refuse(null);
+      await eventually(async () => expect((await client.get(`/users/${id}`)).status).toBe(200));
+      expect((await add(id, `refused-${code}`)).status).toBe(200);
+      expect(await movements(id)).toBe(1);
+    },
+  );
+
+  test.each(['53100', '58030'])(
+    'spec 10 F3: a write for which the disk has no room (%s) is 503, and nothing of it happened',
+    async (code) => {
+      const { id } = await aUser(app);
+      await admin.query(
+        `CREATE FUNCTION refuse_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '${code}'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_row()`,
+      );
+      try {
+        expect(await add(id, `full-${code}`)).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
+        expect((await client.get(`/users/${id}`)).body).toMatchObject({ balance_kopeks: 0 });
+      } finally {
+        await admin.query('DROP TRIGGER full_disk ON ledger_entries; DROP FUNCTION refuse_row()');
+      }
+      expect((await add(id, `full-${code}`)).status).toBe(200);
+      expect(await movements(id)).toBe(1);
+    },
+  );
+
   test('a process whose connections are lost is stuck as soon as a new connection works, and not while none does', async () => {
     const watch = new DatabaseWatch({ database: proxied, log });
     const lost = { ...proxied.silence!, answeredMsAgo: () => 121_000 };

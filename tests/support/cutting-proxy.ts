@@ -13,6 +13,8 @@ export interface CuttingProxy {
    * one work again. A connection that has lost an answer stays silent, as after a lost entry of an address translation.
    */
   swallow(isSilent: boolean): void;
+  /** New connections are refused with this SQLSTATE, as by a server that has no room left for a session, and open ones are cut; null = no more. */
+  refuse(code: string | null): void;
   /** How many connections were cut. */
   cuts(): number;
   close(): Promise<void>;
@@ -25,7 +27,14 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   let plan: { marks: string[]; when: 'before' | 'after' } | null = null;
   let cuts = 0;
   let isSilent = false;
+  let refusal: string | null = null;
   const server = createServer((client) => {
+    if (refusal !== null) {
+      const message = fatalError(refusal);
+      client.on('error', () => undefined);
+      client.once('data', () => client.end(message));
+      return;
+    }
     const upstream = connect(Number(target.port), target.hostname);
     let isDoomed = false;
     let isLost = false;
@@ -76,6 +85,10 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
     swallow: (silent) => {
       isSilent = silent;
     },
+    refuse: (code) => {
+      refusal = code;
+      if (code !== null) for (const socket of open) socket.destroy();
+    },
     cuts: () => cuts,
     close: async () => {
       for (const socket of open) socket.destroy();
@@ -83,4 +96,14 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       await once(server, 'close');
     },
   };
+}
+
+/** The message by which a server refuses a session at its start. */
+function fatalError(code: string): Buffer {
+  const fields = ['SFATAL', 'VFATAL', `C${code}`, 'Mcould not write init file', ''].map((field) => `${field}\0`).join('');
+  const message = Buffer.alloc(5 + Buffer.byteLength(fields));
+  message.write('E', 0, 'latin1');
+  message.writeInt32BE(message.length - 1, 1);
+  message.write(fields, 5);
+  return message;
 }

@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { countRange, findCreatedAfter, lockCountMark, recordHighestId } from './count-repo.ts';
-import { UNCOUNTED_ROWS } from './repo.ts';
+import { UNCOUNTED_ROWS } from './types.ts';
 
 /** Rows counted in one transaction. */
 const STEP = 200_000;

@@ -1,7 +1,7 @@
 import type { Changes } from '../../core/changes.ts';
 import { columns } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { TransactionRecord } from './types.ts';
+import { type TransactionRecord, UNCOUNTED_ROWS } from './types.ts';
 
 /** Conditions of a list of movements; null and absent both mean "any". Moments are UTC, both ends included. */
 export type TransactionFilter = Changes<
@@ -55,11 +55,7 @@ export async function listTransactions(
 /** Up to which id `transaction_day_counts` has counted. */
 export const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
 
-/**
- * Up to which id a request reads rows that are not counted yet (spec 10 D2). The job counts each minute, so there are a few, except after a
- * restore or an import: then the totals say what is counted and these, and grow with each run of the job, which logs it.
- */
-export const UNCOUNTED_ROWS = 200_000;
+/** Up to which id a request reads rows that are not counted yet. */
 export const UNCOUNTED_END = `least((SELECT max(id) FROM transactions), ${THROUGH} + ${UNCOUNTED_ROWS})`;
 
 /** Counts row by row. */

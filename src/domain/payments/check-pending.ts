@@ -12,6 +12,8 @@ const BATCH = 100;
 /** Concurrent requests to one provider: enough to finish in time, below the providers' rate limits. */
 const CONCURRENCY = 4;
 const EXPIRE_BATCH = 1_000;
+/** A provider that gave no answer so often in a row is away: the rest of its payments would only keep callbacks from asking it. */
+const GIVE_UP_AFTER = 8;
 
 /** Takes the next payments of a method, each once in a run. */
 type Claim = (method: string) => Promise<Payment[]>;
@@ -84,16 +86,23 @@ async function askProviders(
 /** @returns ids of payments that the provider gave no answer about */
 async function askAll(app: App, method: string, claim: Claim, purposes: readonly PaymentPurpose[]): Promise<number[]> {
   const unanswered: number[] = [];
+  let inARow = 0;
   for (;;) {
     const payments = await claim(method);
     const waiting = [...payments];
     const worker = async (): Promise<void> => {
       for (let payment = waiting.shift(); payment; payment = waiting.shift()) {
-        if (!(await isAnswered(app, payment, purposes))) unanswered.push(payment.id);
+        const isAsked = inARow < GIVE_UP_AFTER;
+        if (isAsked && (await isAnswered(app, payment, purposes))) {
+          inARow = 0;
+          continue;
+        }
+        if (isAsked) inARow += 1;
+        unanswered.push(payment.id);
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-    if (payments.length < BATCH) return unanswered;
+    if (payments.length < BATCH || inARow >= GIVE_UP_AFTER) return unanswered;
   }
 }
 

@@ -14,6 +14,7 @@ import {
   readTrialStats,
 } from '../../../src/domain/insight/sales/read-sales.ts';
 import type { Movement } from '../../../src/domain/ledger/types.ts';
+import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/types.ts';
 import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
 import { aUser } from '../../support/builders.ts';
 import { between, countEverything, EVERYTHING, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';
@@ -227,6 +228,23 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
     await compare(EVERYTHING, new Date('2020-01-01'), NOW, zone, true);
     await compareTotals(zone);
   });
+});
+
+test('spec 10 D2: a request reads a bounded number of uncounted transactions; the statistics grow when the job has counted', async () => {
+  const user = await aUser(t.app);
+  await pay(user.id, '2026-11-01T10:00:00Z', 700);
+  await count();
+  const sums = async () => [
+    (await readDepositStats(t.app, EVERYTHING)).totalAmountKopeks,
+    (await readSubscriptionSales(t.app, EVERYTHING)).daily.reduce((sum, { revenueKopeks }) => sum + revenueKopeks, 0),
+  ];
+  expect(await sums()).toEqual([700, 700]);
+  // As far above the mark as after an import of many.
+  await t.app.db.sql("SELECT setval('transactions_id_seq', (SELECT max(id) FROM transactions) + $1::int)", [UNCOUNTED_ROWS]);
+  await pay(user.id, '2026-11-01T11:00:00Z', 50);
+  expect(await sums()).toEqual([700, 700]);
+  await count();
+  expect(await sums()).toEqual([750, 750]);
 });
 
 describe('spec 06 section 4.5: days of the time zone of the service', () => {

@@ -5,8 +5,8 @@ import { countTransactionsByDay } from '../../../src/domain/ledger/count-transac
 import { listTransactions, type TransactionFilter } from '../../../src/domain/ledger/list-transactions.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { readTotalBalance, sumTransactions } from '../../../src/domain/ledger/read-sums.ts';
-import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/repo.ts';
 import type { Movement, TransactionType } from '../../../src/domain/ledger/types.ts';
+import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/types.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { addMs, HOUR_MS } from '../../../src/core/clock.ts';
+import { HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { checkMyPayment } from '../../../src/domain/payments/check-payment.ts';
 import { checkPendingPayments } from '../../../src/domain/payments/check-pending.ts';

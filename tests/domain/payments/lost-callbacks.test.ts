@@ -91,6 +91,22 @@ describe('spec 10 F2: switched off', () => {
     for (const { paymentId } of [before, after]) expect((await paymentFacts(app, paymentId)).outcome).toBe('pending');
   });
 
+  test('a provider that is away is not asked for all of them, and for each of them later', async () => {
+    for (let index = 0; index < 20; index++) await anInvoice();
+    const outage = { from: t.clock.now(), to: addMs(t.clock.now(), 1_000) };
+    t.clock.advance(2_000);
+    provider.asked = 0;
+    provider.fetchFaults = Array.from({ length: 20 }, () => 'unavailable' as const);
+    await expect(checkAfterOutage(offApp, outage, [])).rejects.toThrow('20 payments of an outage');
+    // Eight in a row, and those that three other workers had begun.
+    expect(provider.asked).toBeGreaterThanOrEqual(8);
+    expect(provider.asked).toBeLessThanOrEqual(11);
+    provider.fetchFaults = [];
+    provider.asked = 0;
+    await checkAfterOutage(offApp, outage, []);
+    expect(provider.asked).toBe(20);
+  });
+
   test('an invoice whose answer could not be stored stays open, and is found by its order id', async () => {
     const user = await aUser(app);
     const sql: App['db']['sql'] = (text, values) =>
@@ -138,19 +154,19 @@ describe('spec 10 F2: the heartbeat of all instances', () => {
   test('a refused callback is reported with the next beat, also one that was refused while a beat was under way', async () => {
     await beat(app, null);
     let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => {
+    const blocked = new Promise<void>((resolve) => {
       release = resolve;
     });
-    let isHeld = false;
+    let isWaiting = false;
     const sql: App['db']['sql'] = async (text, values) => {
       if (text.startsWith('UPDATE service_state SET updated_at = now()')) {
-        isHeld = true;
-        await held;
+        isWaiting = true;
+        await blocked;
       }
       return app.db.sql(text, values);
     };
     const first = startHeartbeat({ ...app, db: { ...app.db, sql } });
-    await eventually(() => expect(isHeld).toBe(true));
+    await eventually(() => expect(isWaiting).toBe(true));
     first.callbackRefused();
     release();
     await first.round();

@@ -14,6 +14,12 @@ describe('options of a drill', () => {
       pauseSeconds: 20,
     });
     expect(readOptions(['events', '--seed', '1'])).toEqual({ drill: 'events', count: 100_000, seed: 1 });
+    expect(readOptions(['silence', '--writes', '500', '--seed', '1'])).toEqual({
+      drill: 'silence',
+      writes: 500,
+      silentSeconds: 30,
+      seed: 1,
+    });
     expect(readOptions(['restart', '--requests', '50', '--seed', '1'])).toEqual({ drill: 'restart', requests: 50, seed: 1 });
     expect(readOptions(['money', '--days', '3', '--day-seconds', '5', '--seed', '1'])).toEqual({
       drill: 'money',
@@ -30,10 +36,11 @@ describe('options of a drill', () => {
   });
 
   it.each([
-    [[], /failover, events, restart or money/],
+    [[], /failover, events, silence, restart or money/],
     [['money', '--days', '0'], /--days/],
     [['failover'], /--stand/],
     [['events', '--count', '12'], /--count/],
+    [['silence', '--writes', '5'], /--writes/],
     [['restart', '--requests', 'many'], /--requests/],
     [['events', '--seed', '-1'], /--seed/],
     [['restart', '--unknown'], /unknown/],

@@ -1,6 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
 import { statementValues } from '../../../core/db/statement-values.ts';
-import { UNCOUNTED_ROWS } from '../../ledger/repo.ts';
+import { UNCOUNTED_ROWS } from '../../ledger/types.ts';
 import type { Period } from './period-repo.ts';
 
 /** Up to which transaction `sales_days` and what belongs to it have counted. */

@@ -1,0 +1,254 @@
+/** Answers of the database are lost, an instance is killed, and the clock of one instance is a day ahead, while clients move money. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { findServer } from '../bench/scratch-database.ts';
+import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
+import { createInstance, isReady } from './instance.ts';
+import { type MoneyLoad, startMoneyLoad } from './money-load.ts';
+import { proveMoney, readMoneyBefore, waitForCallbacks } from './money-proof.ts';
+import { descriptionOf } from './movement-check.ts';
+import type { DrillOptions } from './options.ts';
+import { type DrillReport, textTable } from './report.ts';
+import { createRequester } from './requester.ts';
+import { createRandom } from './seeded-random.ts';
+import { type SilentProxy, startSilentProxy } from './silent-proxy.ts';
+import { openStage, type Stage } from './stage.ts';
+import { WriteBook } from './write-book.ts';
+
+type SilenceOptions = Extract<DrillOptions, { drill: 'silence' }>;
+
+const CLIENTS = { balance: 4, purchase: 1, callback: 2, read: 1 };
+const PAUSE_MS = 100;
+/** Paid at the fake provider from the beginning: those that the check after the outage credits get their callback, too, before the end. */
+const PAYMENTS = 1_200;
+const SETTLE_MS = 300_000;
+const WRITE_LIMIT_MS = 180_000;
+/** Wanted by spec 10 F1 and M6. */
+const BACK_MS = 5_000;
+const CREDIT_MS = 20_000;
+const DAY_MS = 86_400_000;
+const REPEATED = 100;
+
+/** @returns false when PostgreSQL is missing and the drill was left out */
+export async function runSilenceDrill(
+  options: SilenceOptions,
+  report: DrillReport,
+  progress: (text: string) => void,
+): Promise<boolean> {
+  const serverUrl = await findServer(process.env);
+  if (serverUrl === null) {
+    console.log('Left out: no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases.');
+    return false;
+  }
+  progress('tables, test data, two instances behind a proxy');
+  let proxy: SilentProxy | null = null;
+  const through = async (url: string): Promise<string> => {
+    proxy = await startSilentProxy(url);
+    return proxy.url;
+  };
+  const stage = await openStage({
+    serverUrl,
+    instances: 2,
+    users: 200,
+    payments: PAYMENTS,
+    poolSize: 8,
+    drill: 'silence',
+    through,
+  });
+  try {
+    await runOnStage(stage, proxy!, options, report, progress);
+  } finally {
+    await stage.close();
+    await (proxy as SilentProxy | null)?.close();
+  }
+  return true;
+}
+
+interface Phase {
+  name: string;
+  writes: number;
+  measured: string;
+}
+
+async function runOnStage(
+  stage: Stage,
+  proxy: SilentProxy,
+  options: SilenceOptions,
+  report: DrillReport,
+  progress: (text: string) => void,
+): Promise<void> {
+  const before = await stage.database.withSql(readMoneyBefore);
+  const book = new WriteBook();
+  const urls = stage.instances.map(({ url }) => url);
+  const load = startMoneyLoad(stage, book, createRandom(options.seed), { urls, clients: CLIENTS, pauseMs: PAUSE_MS });
+  const phases: Phase[] = [];
+  const phase = async (name: string, disturb: () => Promise<string>): Promise<void> => {
+    progress(name);
+    const first = book.successes.length;
+    const measured = await disturb();
+    await waitForWrites(book, book.successes.length + options.writes);
+    phases.push({ name, measured, writes: book.successes.length - first });
+  };
+  await phase('steady', async () => '');
+  await phase(`silent for ${options.silentSeconds} s`, () => loseAnswers(stage, proxy, book, options.silentSeconds, report));
+  await phase('kill -9 of instance-2', () => killOne(stage, report));
+  await endLoad(load, book, progress);
+  await waitForCallbacks(stage.database, SETTLE_MS);
+  const ahead = await aheadOfTime(stage, book, report, progress);
+  phases.push({ name: 'clock a day ahead', writes: 0, measured: ahead });
+  await proveMoney(stage.database, before, book, report);
+  proveAnswers(book, report);
+  proveInstances(stage, report);
+  const rows = phases.map(({ name, writes, measured }) => [name, String(writes), measured]);
+  console.log([textTable(['fault', 'writes', 'measured'], rows), renderAnswers(book), renderErrors(stage)].join('\n\n'));
+}
+
+async function endLoad(load: MoneyLoad, book: WriteBook, progress: (text: string) => void): Promise<void> {
+  progress('the rest of the callbacks, the end of the load');
+  const isLeft = () => book.writes.filter(({ kind, isAcknowledged }) => kind === 'callback' && isAcknowledged).length < PAYMENTS;
+  const until = performance.now() + SETTLE_MS;
+  while (isLeft() && performance.now() < until) await wait(500);
+  await load.stop(WRITE_LIMIT_MS);
+}
+
+/** @throws Error when they are not acknowledged in time */
+async function waitForWrites(book: WriteBook, count: number): Promise<void> {
+  const until = performance.now() + WRITE_LIMIT_MS;
+  while (book.successes.length < count) {
+    if (performance.now() > until) throw new Error(`${count} writes were not acknowledged within ${WRITE_LIMIT_MS / 1_000} s`);
+    await wait(50);
+  }
+}
+
+/** Spec 10 F1 and D5. */
+async function loseAnswers(
+  stage: Stage,
+  proxy: SilentProxy,
+  book: WriteBook,
+  seconds: number,
+  report: DrillReport,
+): Promise<string> {
+  proxy.silence(true);
+  await wait(2_000);
+  const asked = performance.now();
+  const replies = await Promise.all(stage.instances.map(({ url }) => fetch(`${url}/readyz`)));
+  const saidMs = performance.now() - asked;
+  const lively = await Promise.all(stage.instances.map(({ url }) => fetch(`${url}/livez`)));
+  await wait(Math.max(0, seconds * 1_000 - 2_000 - saidMs));
+  const acknowledged = book.successes.length;
+  proxy.silence(false);
+  const whole = performance.now();
+  const readyMs = await Promise.all(
+    stage.instances.map(async ({ url }) => {
+      while (!(await isReady(url))) await wait(50);
+      return performance.now() - whole;
+    }),
+  );
+  await waitForWrites(book, acknowledged + 1);
+  const backMs = Math.max(...readyMs, book.successes[acknowledged]! - whole);
+  const wrong = [
+    ...replies.filter(({ status }) => status !== 503).map(({ url, status }) => `${url} ${status} while nothing answered`),
+    ...lively.filter(({ status }) => status !== 200).map(({ url, status }) => `${url} ${status}`),
+  ];
+  report.add('/readyz is 503 and /livez 200 while answers are lost', `said after ${inSeconds(saidMs)}`, wrong);
+  report.add(
+    `all instances are back within ${BACK_MS / 1_000} s`,
+    inSeconds(backMs),
+    backMs > BACK_MS ? [`${inSeconds(backMs)}: ready ${readyMs.map(inSeconds).join(', ')}`] : [],
+  );
+  return `/readyz said 503 after ${inSeconds(saidMs)}; ready ${readyMs.map(inSeconds).join(' and ')} after the end, first write ${inSeconds(book.successes[acknowledged]! - whole)}`;
+}
+
+/** Spec 10 M6: what the killed process had in hand is credited soon after its restart. */
+async function killOne(stage: Stage, report: DrillReport): Promise<string> {
+  const instance = stage.instances[1]!;
+  await instance.kill();
+  const [facts] = await stage.database.withSql((run) =>
+    run('SELECT coalesce(max(id), 0) AS last, count(*) FILTER (WHERE processed_at IS NULL) AS open FROM provider_callbacks'),
+  );
+  const restarted = performance.now();
+  await instance.start();
+  for (;;) {
+    const [row] = await stage.database.withSql((run) =>
+      run(`SELECT count(*) AS n FROM provider_callbacks WHERE processed_at IS NULL AND id <= ${Number(facts!.last)}`),
+    );
+    if (Number(row!.n) === 0 || performance.now() - restarted > SETTLE_MS) break;
+    await wait(100);
+  }
+  const tookMs = performance.now() - restarted;
+  report.add(
+    `acknowledged callbacks of a killed process are credited within ${CREDIT_MS / 1_000} s of the restart`,
+    `${Number(facts!.open)} open, ${inSeconds(tookMs)}`,
+    tookMs > CREDIT_MS ? [inSeconds(tookMs)] : [],
+  );
+  return `${Number(facts!.open)} acknowledged callbacks were open; credited ${inSeconds(tookMs)} after the start of the new process`;
+}
+
+/** The clock of the process says another time; every other clock is as it is. */
+const SHIFTED_CLOCK = `const Real = Date; const by = ${DAY_MS};
+globalThis.Date = class extends Real { constructor(...a) { if (a.length === 0) super(Real.now() + by); else super(...a); }
+  static now() { return Real.now() + by; } };`;
+
+/** Spec 10 F5: the only instance has a wrong clock, purges, and is sent keys that were acknowledged. @returns what it says of itself */
+async function aheadOfTime(
+  stage: Stage,
+  book: WriteBook,
+  report: DrillReport,
+  progress: (text: string) => void,
+): Promise<string> {
+  progress('an instance whose clock is a day ahead');
+  for (const instance of stage.instances) await instance.stop();
+  const loader = `--import=data:text/javascript,${encodeURIComponent(SHIFTED_CLOCK)}`;
+  const instance = await createInstance('ahead', { ...stage.environment, NODE_OPTIONS: loader }, stage.logFolder);
+  let said = '';
+  try {
+    await instance.start(async (url) => {
+      said = await fetch(`${url}/readyz`).then(
+        async (response) => `${response.status} ${((await response.json()) as { detail?: string }).detail ?? ''}`,
+        () => '',
+      );
+      return said.includes('clock');
+    });
+    await purgeNow(stage);
+    const repeated = book.writes.filter(({ kind, isAcknowledged }) => kind === 'balance' && isAcknowledged).slice(0, REPEATED);
+    const requester = createRequester({ connections: 4, limitMs: 30_000 });
+    const refused: string[] = [];
+    for (const write of repeated) {
+      const { status, body } = await requester.send({
+        method: 'POST',
+        url: `${instance.url}/users/${write.userId}/balance`,
+        headers: { 'x-api-key': stage.apiToken, 'content-type': 'application/json', 'idempotency-key': write.key },
+        body: JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) }),
+      });
+      if (status !== 200) refused.push(`${write.key}: ${status} ${body.slice(0, 200)}`);
+    }
+    requester.close();
+    report.add('an instance whose clock is a day ahead is not ready', said, said.startsWith('503') ? [] : [said]);
+    report.add('repeated keys are answered by it after a purge', `${repeated.length} repeated`, refused);
+    return `"${said}"; ${repeated.length} acknowledged keys repeated after its purge`;
+  } finally {
+    await instance.stop();
+    instance.close();
+  }
+}
+
+async function purgeNow(stage: Stage): Promise<void> {
+  const [sent] = await stage.database.withSql(async (run) => {
+    await run(`SELECT send_job('core.purge', '{}'::jsonb, 'drill', interval '0')::text AS sent`);
+    return run(`SELECT max(created_on)::text AS at FROM jobs.job WHERE name = 'core.purge' AND singleton_key = 'drill'`);
+  });
+  const until = performance.now() + SETTLE_MS;
+  for (;;) {
+    const rows = await stage.database.withSql((run) =>
+      run(
+        `SELECT 1 AS done FROM jobs.job WHERE name = 'core.purge' AND state = 'completed' AND created_on = '${String(sent!.at)}'`,
+      ),
+    );
+    if (rows.length > 0) return;
+    if (performance.now() > until) throw new Error('the purge did not end');
+    await wait(200);
+  }
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
