@@ -12,7 +12,7 @@ import type { Payment } from './types.ts';
 const MAX_READS = 5;
 
 /** Why a reversal is not applied to the payment that it names. */
-type OtherReason = Exclude<ReversalVerdict, 'own'> | 'unknown_payment' | 'ambiguous_charge';
+type OtherReason = Exclude<ReversalVerdict, 'same'> | 'unknown_payment' | 'ambiguous_charge';
 
 /**
  * Applies what a report says was given back or taken back, each reversal once (03a section 0.5), in whatever order the reports come (spec 10 M1).
@@ -34,7 +34,7 @@ async function applyReversal(
   let payment = seen;
   for (let attempt = 1; attempt <= MAX_READS; attempt++) {
     const verdict = payment ? classifyReversal(payment, report, reversal) : 'unknown_payment';
-    if (!payment || verdict !== 'own') return returnOther(app, method, payment, report, reversal, verdict as OtherReason);
+    if (!payment || verdict !== 'same') return returnOther(app, method, payment, report, reversal, verdict as OtherReason);
     const { id, userId } = payment;
     const { outcome, remainderKopeks } = await committedStatement(app, () =>
       postReversal(app.db, {

@@ -93,19 +93,19 @@ export function classifyCredit(payment: Payment, report: PaymentReport, isReturn
 /** Money that was given back before it was credited is not credited. */
 function isReversedWhole(payment: Payment, report: PaymentReport): boolean {
   const { chargeId = null, amountKopeks, reversals = [] } = report;
-  const own = reversals.filter(
+  const ofPayment = reversals.filter(
     (reversal) =>
-      classifyReversal(payment, report, reversal) === 'own' && !isOther(chargeId, namedByReversal(report, reversal).chargeId),
+      classifyReversal(payment, report, reversal) === 'same' && !isOther(chargeId, namedByReversal(report, reversal).chargeId),
   );
-  const reversed = own.reduce((sum, reversal) => sum + (reversal.amountKopeks ?? amountKopeks), 0);
+  const reversed = ofPayment.reduce((sum, reversal) => sum + (reversal.amountKopeks ?? amountKopeks), 0);
   return reversed > 0 && reversed >= amountKopeks;
 }
 
 /**
- * `own` = of the money of this payment. `other_money` = of another charge of the same order, which may wait as a case. The others move nothing
+ * `same` = of the money of this payment. `other_money` = of another charge of the same order, which may wait as a case. The others move nothing
  * and are cases: they are not about money of ours that can be told.
  */
-export type ReversalVerdict = 'own' | 'other_money' | 'other_order' | 'other_merchant' | 'test_payment' | 'other_currency';
+export type ReversalVerdict = 'same' | 'other_money' | 'other_order' | 'other_merchant' | 'test_payment' | 'other_currency';
 
 /** What a reversal of a report means for a payment, by the same comparison as its credit (spec 10 M1, M2; spec 03a section 0.5). */
 export function classifyReversal(payment: Payment, report: PaymentReport, reversal: ProviderReversal): ReversalVerdict {
@@ -114,5 +114,5 @@ export function classifyReversal(payment: Payment, report: PaymentReport, revers
   if (report.isTest) return 'test_payment';
   if (identity !== 'same') return 'other_money';
   const currency = reversal.currency === undefined ? report.currency : reversal.currency;
-  return currency === null || currency === payment.currency ? 'own' : 'other_currency';
+  return currency === null || currency === payment.currency ? 'same' : 'other_currency';
 }

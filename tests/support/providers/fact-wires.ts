@@ -13,8 +13,8 @@ import { donation } from './tribute-case.ts';
 import { reported as wataCallback } from './wata-case.ts';
 
 /** Whose money a fact is about, seen from the payment of the table. */
-export const SUBJECTS = ['own', 'otherCharge', 'otherInvoice', 'otherMerchant', 'unknown'] as const;
-export type Subject = (typeof SUBJECTS)[number];
+export const FACT_MONEY = ['sameCharge', 'otherCharge', 'otherInvoice', 'otherMerchant', 'unknown'] as const;
+export type FactMoney = (typeof FACT_MONEY)[number];
 export type FactEvent = 'paid' | 'refund' | 'partial' | 'chargeback';
 
 /** One fact about 500 rubles, in the ids of the provider. `partial` = 200 of them went back. */
@@ -38,7 +38,7 @@ export interface Ours {
 
 export interface FactWire {
   /** What the provider cannot report, with the reason (03a). */
-  cannot: Partial<Record<Subject | FactEvent, string>>;
+  cannot: Partial<Record<FactMoney | FactEvent, string>>;
   /** A callback about an order that is not ours reaches nobody: the provider is asked about known ones only, and it proves nothing. */
   ignoresUnknown?: boolean;
   /** Reversals are seen by asking about the order only, and one that is not ours is not asked about. */
@@ -51,7 +51,7 @@ export interface FactWire {
 
 const ONE_INVOICE = 'an invoice is paid once: its id is that of the money';
 const BY_ORDER = 'the order is the invoice: the provider names no other id of it';
-const OWN_KEY = 'the provider signs with the key of the merchant alone';
+const MERCHANT_KEY = 'the provider signs with the key of the merchant alone';
 const ASKED = 'only the invoice of our record is asked about';
 const WHOLE = 'the provider gives back whole payments only';
 const NO_CHARGEBACK = 'the provider reports no chargebacks';
@@ -109,7 +109,7 @@ const orderWire = (path: string): FactWire => ({
 /** How every provider reports facts (03a): the callback as it is on the wire, and what its API answers. */
 export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
   cryptobot: {
-    cannot: { otherCharge: ONE_INVOICE, otherMerchant: OWN_KEY, ...noReversals },
+    cannot: { otherCharge: ONE_INVOICE, otherMerchant: MERCHANT_KEY, ...noReversals },
     report: (stage, history) => {
       const { invoice, orderId } = last(history);
       const paid = {
@@ -129,7 +129,12 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
     },
   },
   heleket: {
-    cannot: { otherCharge: ONE_INVOICE, otherMerchant: OWN_KEY, partial: WHOLE, chargeback: 'transfers cannot be taken back' },
+    cannot: {
+      otherCharge: ONE_INVOICE,
+      otherMerchant: MERCHANT_KEY,
+      partial: WHOLE,
+      chargeback: 'transfers cannot be taken back',
+    },
     report: (stage, history) => {
       const { invoice, orderId, event } = last(history);
       const members = { type: 'payment', uuid: invoice, order_id: orderId, amount: '500.00', payment_amount: '5.00000000' };
@@ -274,7 +279,7 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
     cannot: {
       otherCharge: 'a donation has no invoice',
       otherInvoice: 'a donation has no invoice',
-      otherMerchant: OWN_KEY,
+      otherMerchant: MERCHANT_KEY,
       unknown: 'a donation has no invoice that could be unknown',
       ...noReversals,
     },

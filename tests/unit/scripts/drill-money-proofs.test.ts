@@ -37,7 +37,7 @@ const reversal = (fields: Partial<ReversalRow> & Pick<ReversalRow, 'id' | 'payme
   ...{ method: 'yookassa', kind: 'refund', reversalId: null, amountKopeks: 10_000, debitedKopeks: 10_000, status: 'done' },
   ...{ requestedBy: null, transactionId: null, ...fields },
 });
-const HELD = { reserveTransactionId: 25, releaseTransactionId: null };
+const RESERVED = { reserveTransactionId: 25, releaseTransactionId: null };
 const person = (id: number): Person => ({ id, messengerId: 1_000 + id });
 
 /** One of everything: a top-up that was partly given back, a gift, a purchase, a renewal by card, a payout, and an unpaid invoice. */
@@ -152,7 +152,15 @@ function aShop(): ShopFacts {
       { id: 2, userId: RENEWER, status: 'not_due', paidPayments: 1, isUnclear: true },
     ],
     withdrawals: [
-      { id: 1, userId: EARNER, amountKopeks: 5_000, status: 'completed', transactionId: 21, payoutTransactionId: 22, ...HELD },
+      {
+        id: 1,
+        userId: EARNER,
+        amountKopeks: 5_000,
+        status: 'completed',
+        transactionId: 21,
+        payoutTransactionId: 22,
+        ...RESERVED,
+      },
     ],
     earnings: [11, 13].map((referralTransactionId) => {
       const amountKopeks = referralTransactionId === 11 ? 10_000 : 12_500;

@@ -10,13 +10,13 @@ import { moneyFacts } from '../../../support/payment-samples.ts';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
 import {
   FACT_KOPEKS,
+  FACT_MONEY,
   FACT_WIRES,
   type Fact,
   type FactEvent,
+  type FactMoney,
   type FactWire,
   PART_KOPEKS,
-  SUBJECTS,
-  type Subject,
 } from '../../../support/providers/fact-wires.ts';
 import { notApplicable } from '../../../support/providers/provider-case.ts';
 import { aProviderStage, type ProviderStage } from '../../../support/providers/provider-stage.ts';
@@ -47,21 +47,20 @@ interface Outcome {
   open: string[];
 }
 
-function expected(subject: Subject, row: string, wire: WireLimits): Outcome {
+function expected(whose: FactMoney, row: string, wire: WireLimits): Outcome {
   const [isCredit, isPart] = [row === 'credit', row === 'partial reversal'];
-  if (subject === 'own') {
+  if (whose === 'sameCharge') {
     const [balance, outcome] = isCredit ? [FACT_KOPEKS, 'paid'] : isPart ? [FACT_KOPEKS - PART_KOPEKS, 'paid'] : [0, 'refunded'];
     return { balance, outcome, open: [] };
   }
-  if (row === OF_CREDITED) return { ...expected(subject, 'credit', wire), balance: 0, outcome: 'refunded' };
+  if (row === OF_CREDITED) return { ...expected(whose, 'credit', wire), balance: 0, outcome: 'refunded' };
   const untouched = (...open: string[]): Outcome => ({ balance: FACT_KOPEKS, outcome: 'paid', open: open.toSorted() });
   // What was reversed in part still waits for a decision about the rest.
   const waits = isCredit || isPart;
-  if (subject === 'otherMerchant')
-    return isCredit ? untouched('other_merchant') : untouched('other_merchant', 'reversal_unknown');
-  if (subject === 'unknown' && wire.ignoresUnknown)
+  if (whose === 'otherMerchant') return isCredit ? untouched('other_merchant') : untouched('other_merchant', 'reversal_unknown');
+  if (whose === 'unknown' && wire.ignoresUnknown)
     return isCredit || !wire.hintsAtInvoice ? untouched() : untouched('reversal_unknown');
-  if (subject === 'unknown') return waits || wire.hidesUnknownReversal ? untouched('unknown_payment') : untouched();
+  if (whose === 'unknown') return waits || wire.hidesUnknownReversal ? untouched('unknown_payment') : untouched();
   if (wire.hintsAtInvoice) return isCredit ? untouched('order_mismatch') : untouched('order_mismatch', 'reversal_unknown');
   return waits ? untouched('second_payment') : untouched();
 }
@@ -71,7 +70,7 @@ interface Table {
   t: TestApp;
   method: string;
   userId: number;
-  own: Fact;
+  mine: Fact;
   report: (history: readonly Fact[]) => Promise<void>;
   close: () => Promise<void>;
 }
@@ -82,22 +81,22 @@ afterEach(async () => {
   table = null;
 });
 
-async function runCell(made: Table, subject: Subject, row: string, wire: WireLimits): Promise<void> {
+async function runCell(made: Table, whose: FactMoney, row: string, wire: WireLimits): Promise<void> {
   table = made;
-  const { t, method, own } = made;
+  const { t, method, mine } = made;
   const { app } = t;
   // Rows of other cells are not of this one.
   const [before] = await app.db.sql<{ caseId: number; callbackId: number }>(
     `SELECT (SELECT coalesce(max(id), 0)::int FROM payment_cases) AS case_id,
        (SELECT coalesce(max(id), 0)::int FROM provider_callbacks) AS callback_id`,
   );
-  const about = moneyOf(subject, own);
+  const about = moneyOf(whose, mine);
   const events = HAPPENS[row]!.map((event) =>
-    row === OF_CREDITED && event === 'refund' ? { ...own, event } : { ...about, event },
+    row === OF_CREDITED && event === 'refund' ? { ...mine, event } : { ...about, event },
   );
   const [first, ...rest] = events;
-  const paid: Fact = { ...own, event: 'paid' };
-  const history = subject === 'own' ? events : first!.event === 'paid' ? [paid, ...events] : [first!, paid, ...rest];
+  const paid: Fact = { ...mine, event: 'paid' };
+  const history = whose === 'sameCharge' ? events : first!.event === 'paid' ? [paid, ...events] : [first!, paid, ...rest];
   for (let count = 1; count <= history.length; count++) await made.report(history.slice(0, count));
   if (row === 'the same again') await processStored(made, before!.callbackId);
 
@@ -111,26 +110,26 @@ async function runCell(made: Table, subject: Subject, row: string, wire: WireLim
     [made.userId, method],
   );
   const open = cases.filter(({ status }) => status === 'open').map(({ kind }) => kind);
-  expect({ balance, outcome: payment!.outcome, open }).toEqual(expected(subject, row, wire));
-  expect(deposits).toBe(subject === 'own' && row === 'reversal before the credit' ? 0 : 1);
+  expect({ balance, outcome: payment!.outcome, open }).toEqual(expected(whose, row, wire));
+  expect(deposits).toBe(whose === 'sameCharge' && row === 'reversal before the credit' ? 0 : 1);
   // Nothing but the report itself ends a case here, and what has ended cannot be credited any more (spec 10 M8).
   expect(cases.filter(({ status }) => status !== 'open').every(({ resolution }) => resolution === 'reversed')).toBe(true);
   expect(await checkLedger(app)).toEqual([]);
 }
 
-function moneyOf(subject: Subject, own: Fact): Fact {
+function moneyOf(whose: FactMoney, mine: Fact): Fact {
   const [charge, invoice] = [`82${unique()}`, `83${unique()}`];
-  switch (subject) {
-    case 'own':
-      return own;
+  switch (whose) {
+    case 'sameCharge':
+      return mine;
     case 'otherCharge':
-      return { ...own, charge };
+      return { ...mine, charge };
     case 'otherInvoice':
-      return { ...own, charge, invoice };
+      return { ...mine, charge, invoice };
     case 'otherMerchant':
-      return { ...own, charge, merchant: '987654321' };
+      return { ...mine, charge, merchant: '987654321' };
     case 'unknown':
-      return { ...own, charge, invoice, orderId: `0${unique()}`.padEnd(30, 'f') };
+      return { ...mine, charge, invoice, orderId: `0${unique()}`.padEnd(30, 'f') };
   }
 }
 
@@ -143,16 +142,16 @@ async function processStored({ t, method }: Table, sinceId: number): Promise<voi
   for (const { id } of stored.toSorted((left, right) => left.id - right.id)) await processCallback(t.app, { callbackId: id });
 }
 
-const CELLS = SUBJECTS.flatMap((subject) => Object.keys(HAPPENS).map((row) => [subject, row] as const));
+const CELLS = FACT_MONEY.flatMap((whose) => Object.keys(HAPPENS).map((row) => [whose, row] as const));
 
 describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
   const wire = FACT_WIRES[method]!;
 
-  test.each(CELLS)('spec 10 M1: %s, %s', async (subject, row) => {
-    const reason = wire.cannot[subject] ?? HAPPENS[row]!.map((event) => wire.cannot[event]).find((known) => known !== undefined);
+  test.each(CELLS)('spec 10 M1: %s, %s', async (whose, row) => {
+    const reason = wire.cannot[whose] ?? HAPPENS[row]!.map((event) => wire.cannot[event]).find((known) => known !== undefined);
     if (reason !== undefined) return notApplicable(reason);
     const stage = await aProviderStage(provider);
-    await runCell(await tableOf(stage, wire), subject, row, wire);
+    await runCell(await tableOf(stage, wire), whose, row, wire);
   });
 });
 
@@ -161,28 +160,28 @@ async function tableOf(stage: ProviderStage, wire: FactWire): Promise<Table> {
   const { user, orderId, paymentId } = current;
   const payment = paymentId === 0 ? null : await findPayment(app.db, paymentId);
   const ours = { invoice: payment?.externalId ?? '', merchant: payment?.merchantId ?? null };
-  const own: Fact = { event: 'paid', orderId, invoice: ours.invoice, charge: `81${unique()}`, merchant: null };
+  const mine: Fact = { event: 'paid', orderId, invoice: ours.invoice, charge: `81${unique()}`, merchant: null };
   const report = async (history: readonly Fact[]) => {
     expect((await stage.deliver(wire.report(stage, history, ours))).status).toBe(200);
   };
-  return { t: stage.t, method, userId: user.id, own, report, close: stage.close };
+  return { t: stage.t, method, userId: user.id, mine, report, close: stage.close };
 }
 
 describe('messenger_stars', () => {
-  const CANNOT: Partial<Record<Subject | FactEvent, string>> = {
+  const CANNOT: Partial<Record<FactMoney | FactEvent, string>> = {
     otherInvoice: 'the payload is the invoice: the messenger names no other id of it',
     otherMerchant: 'updates come by the token of the one bot',
     partial: 'a payment in Stars is given back as a whole',
     chargeback: 'the messenger reports no chargebacks',
   };
 
-  test.each(CELLS)('spec 10 M1: %s, %s', async (subject, row) => {
-    const reason = CANNOT[subject] ?? HAPPENS[row]!.map((event) => CANNOT[event]).find((known) => known !== undefined);
+  test.each(CELLS)('spec 10 M1: %s, %s', async (whose, row) => {
+    const reason = CANNOT[whose] ?? HAPPENS[row]!.map((event) => CANNOT[event]).find((known) => known !== undefined);
     if (reason !== undefined) return notApplicable(reason);
     const t = await testApp();
     const user = await aUser(t.app);
     const { payload, stars } = await createStarsInvoice(t.app, { kind: 'user', userId: user.id }, FACT_KOPEKS, null);
-    const own: Fact = { event: 'paid', orderId: payload, invoice: payload, charge: `charge-${unique()}`, merchant: null };
+    const mine: Fact = { event: 'paid', orderId: payload, invoice: payload, charge: `charge-${unique()}`, merchant: null };
     const report = async (history: readonly Fact[]) => {
       const { event, charge: chargeId, orderId } = history.at(-1)!;
       const money = { updateId: unique(), chargeId, payerMessengerId: user.messengerId!, payload: orderId, stars };
@@ -191,7 +190,7 @@ describe('messenger_stars', () => {
       const [stored] = await t.app.db.sql<{ id: number }>('SELECT max(id) AS id FROM provider_callbacks');
       await processCallback(t.app, { callbackId: stored!.id });
     };
-    const made: Table = { t, method: 'messenger_stars', userId: user.id, own, report, close: async () => undefined };
-    await runCell(made, subject, row, {});
+    const made: Table = { t, method: 'messenger_stars', userId: user.id, mine, report, close: async () => undefined };
+    await runCell(made, whose, row, {});
   });
 });
