@@ -1,11 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewAudience } from '../../../src/domain/broadcasts/audiences.ts';
-import {
-  pauseBroadcast,
-  resumeBroadcast,
-  retryBroadcast,
-  stopBroadcast,
-} from '../../../src/domain/broadcasts/control-broadcast.ts';
+import { pauseBroadcast, resumeBroadcast, stopBroadcast } from '../../../src/domain/broadcasts/control-broadcast.ts';
 import { readBroadcast } from '../../../src/domain/broadcasts/read-broadcasts.ts';
 import { continueAbandoned, readSends } from '../../../src/domain/mass-sends/control-sends.ts';
 import { purgeRecipients } from '../../../src/domain/mass-sends/purge-recipients.ts';
