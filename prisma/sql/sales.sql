@@ -105,6 +105,7 @@ BEGIN
       purchased_traffic_gb = v_new.purchased_traffic_gb, traffic_reset_at = v_new.traffic_reset_at, device_limit = v_new.device_limit,
       connected_squads = v_new.connected_squads, autopay_enabled = v_new.autopay_enabled,
       autopay_days_before = v_new.autopay_days_before, tariff_id = v_new.tariff_id, is_daily_paused = v_new.is_daily_paused,
+      cancel_ended_autopay = v_new.cancel_ended_autopay, cancel_paused_daily = v_new.cancel_paused_daily,
       last_daily_charge_at = v_new.last_daily_charge_at, subscription_url = v_new.subscription_url,
       subscription_crypto_link = v_new.subscription_crypto_link, vpnpanel_short_uuid = v_new.vpnpanel_short_uuid,
       provision_state = v_new.provision_state, provision_version = v_new.provision_version,

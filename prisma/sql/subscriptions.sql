@@ -7,3 +7,15 @@ END $$;
 
 CREATE OR REPLACE TRIGGER subscriptions_clear_disabled_reason BEFORE UPDATE OF status ON subscriptions FOR EACH ROW
   WHEN (OLD.disabled_reason IS NOT NULL AND NEW.status <> 'disabled') EXECUTE FUNCTION clear_disabled_reason();
+
+-- What an administrator's cancel switched off is switched on again by one who activates the subscription (spec 10 X8), not after its owner, a
+-- payment or another rule has started it, autopay or the daily service since.
+CREATE OR REPLACE FUNCTION forget_cancel() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.cancel_ended_autopay := NEW.cancel_ended_autopay AND NOT NEW.autopay_enabled AND NEW.status IN ('expired', 'disabled');
+  NEW.cancel_paused_daily := NEW.cancel_paused_daily AND NEW.is_daily_paused AND NEW.status IN ('expired', 'disabled');
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE TRIGGER subscriptions_forget_cancel BEFORE UPDATE OF status, autopay_enabled, is_daily_paused ON subscriptions FOR EACH ROW
+  WHEN (OLD.cancel_ended_autopay OR OLD.cancel_paused_daily) EXECUTE FUNCTION forget_cancel();

@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
+import { claimRecipients, prepareShare } from '../../src/domain/mass-sends/recipient-repo.ts';
+import { releaseSend, takeSend } from '../../src/domain/mass-sends/send-repo.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { aSegment } from '../support/audience-samples.ts';
-import { FAST, runParts } from '../support/broadcast-samples.ts';
+import { FAST, KINDS, runParts } from '../support/broadcast-samples.ts';
 import { unique } from '../support/builders.ts';
 import { setUser } from '../support/merge-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
@@ -42,7 +45,7 @@ describe('broadcasts (Web API)', () => {
         ...{ id: expect.any(Number), target_type: 'no', message_text: '<b>Hi</b>', has_media: false, media_type: null },
         ...{ media_file_id: null, media_caption: null, total_count: 0, sent_count: 0, failed_count: 0, blocked_count: 0 },
         ...{ status: 'queued', admin_id: null, admin_name: 'shop', created_at: t.clock.now().toISOString(), completed_at: null },
-        ...{ repeated_count: 0, estimated_end_at: null },
+        ...{ repeated_count: 0, unconfirmed_count: 0, estimated_end_at: null },
       },
     ]);
     const [row] = await t.app.db.sql('SELECT selected_buttons FROM broadcast_history WHERE id = $1::int', [reply.body.id]);
@@ -214,7 +217,7 @@ describe('Cabinet Admin Broadcasts', () => {
     expect(events.map(({ payload }) => payload.status)).toEqual(['in_progress', 'completed']);
     expect(events.at(-1)!.payload).toEqual({
       ...{ broadcast_id: made.body.id, status: 'completed', total_count: 4, sent_count: 4, failed_count: 0, blocked_count: 0 },
-      ...{ progress_percent: 100, estimated_end_at: null },
+      ...{ unconfirmed_count: 0, progress_percent: 100, estimated_end_at: null },
     });
   });
 
@@ -303,6 +306,28 @@ describe('Cabinet Admin Broadcasts', () => {
     expect(await act('stop')).toBe('cancelled');
     expect(await act('resume')).toEqual([400, 'Broadcast is not paused']);
     for (const action of ['pause', 'resume', 'stop']) expect((await boss.post(`${ADMIN}/${UNKNOWN}/${action}`)).status).toBe(404);
+  });
+
+  test('spec 10 O14: resume with retry_unconfirmed sends it again to unconfirmed recipients of a broadcast that has ended', async () => {
+    const { target, users } = await aSegment(t.app, 3);
+    const { id } = (await create({ target })).body;
+    const [part] = await readSends(t.app, 'broadcast', [id]);
+    const taken = (await takeSend(t.app.db, part!.id, 60_000, t.clock.now()))!;
+    while ((await prepareShare(t.app.db, KINDS.broadcast, taken, 1_000_000)) === false);
+    expect(await claimRecipients(t.app.db, taken, 1)).toHaveLength(1);
+    await releaseSend(t.app.db, taken);
+    await runParts(t.app, { id });
+    expect((await boss.get(`${ADMIN}/${id}`)).body).toMatchObject({ status: 'partial', sent_count: 2, unconfirmed_count: 1 });
+    const resume = (body?: object) => boss.post(`${ADMIN}/${id}/resume`, body);
+    expect(refusalOf(await resume())).toEqual([400, 'Broadcast is not paused']);
+    expect(refusalOf(await resume({ retry_unconfirmed: false }))).toEqual([400, 'Broadcast is not paused']);
+    expect((await resume({ retry_unconfirmed: true })).body).toMatchObject({ status: 'in_progress', unconfirmed_count: 0 });
+    await runParts(t.app, { id });
+    expect((await boss.get(`${ADMIN}/${id}`)).body).toMatchObject({
+      ...{ status: 'completed', sent_count: users.length, unconfirmed_count: 0, repeated_count: 1 },
+    });
+    const refusal = 'Broadcast has no unconfirmed recipients to send it to again';
+    expect(refusalOf(await resume({ retry_unconfirmed: true }))).toEqual([400, refusal]);
   });
 
   test('each permission opens its operations only', async () => {

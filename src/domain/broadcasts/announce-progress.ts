@@ -11,6 +11,7 @@ export function announceProgress(app: App, broadcast: Broadcast): Promise<void> 
     sent_count: broadcast.sentCount,
     failed_count: broadcast.failedCount,
     blocked_count: broadcast.blockedCount,
+    unconfirmed_count: broadcast.unconfirmedCount,
     progress_percent: broadcast.progressPercent,
     estimated_end_at: broadcast.estimatedEndAt?.toISOString() ?? null,
   };

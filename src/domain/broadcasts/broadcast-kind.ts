@@ -9,6 +9,7 @@ import { findBroadcast } from './repo.ts';
 /** Broadcasts as the engine of mass sends knows them. */
 export const broadcastKind: SendKind = {
   recipients: ({ channel, audience }, now) => broadcastCondition(channel, audience, now),
+  repeatable: 'false',
   open: async (app, send) => {
     const broadcast = await findBroadcast(app.db, send.sourceId);
     if (!broadcast) return null;

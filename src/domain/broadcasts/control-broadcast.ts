@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
-import { pauseSends, readSends, resumeSends, stopSends } from '../mass-sends/control-sends.ts';
+import { pauseSends, readSends, resumeSends, retryUnconfirmed, stopSends } from '../mass-sends/control-sends.ts';
 import type { MassSend } from '../mass-sends/types.ts';
 import { announceProgress } from './announce-progress.ts';
 import { findBroadcast } from './repo.ts';
@@ -25,6 +25,22 @@ export function pauseBroadcast(app: App, id: number): Promise<Broadcast> {
 /** Continues a paused broadcast. @throws AppError 404; 400 when it is not paused */
 export function resumeBroadcast(app: App, id: number): Promise<Broadcast> {
   return control(app, id, resumeSends, () => refuse('broadcast_not_paused', 400, 'Broadcast is not paused'));
+}
+
+/**
+ * Sends a broadcast again to recipients of whom it is unknown whether they got it, because a process ended while their message was under way;
+ * they may get it twice (spec 10 O14). A paused one is resumed, one that has ended goes on for them.
+ * @throws AppError 404; 400 when nobody is unconfirmed, or it was stopped
+ */
+export function retryBroadcast(app: App, id: number): Promise<Broadcast> {
+  return control(app, id, retryParts, () =>
+    refuse('broadcast_confirmed', 400, 'Broadcast has no unconfirmed recipients to send it to again'),
+  );
+}
+
+async function retryParts(t: App, kind: 'broadcast', sourceId: number): Promise<MassSend[] | null> {
+  const sends = await retryUnconfirmed(t, kind, sourceId);
+  return sends && ((await resumeSends(t, kind, sourceId)) ?? sends);
 }
 
 const recorded = ({ status, sentCount, totalCount }: Broadcast) => ({ status, sent: sentCount, total: totalCount });

@@ -8,6 +8,8 @@ declare module '../../core/events/event-recorder.ts' {
       sent_count: number;
       failed_count: number;
       blocked_count: number;
+      /** Unknown whether they got it. */
+      unconfirmed_count: number;
       progress_percent: number;
       /** ISO 8601 in UTC; null while it cannot be estimated. */
       estimated_end_at: string | null;

@@ -69,6 +69,7 @@ export function withProgress(row: BroadcastRow, sends: readonly MassSend[], env:
     sentCount: sum(({ sent }) => sent),
     failedCount: sum(({ failed }) => failed),
     blockedCount: sum(({ blocked }) => blocked),
+    unconfirmedCount: sum(({ unconfirmed }) => unconfirmed),
     repeatedCount: sum(({ repeated }) => repeated),
     progressPercent: totalCount === 0 ? 0 : Math.round((settled / totalCount) * 1_000) / 10,
     estimatedEndAt: isEstimated ? latest(ends as Date[]) : null,
@@ -87,7 +88,9 @@ function statusOf(sends: readonly MassSend[]): BroadcastStatus {
   }
   if (sends.some(({ state }) => state === 'cancelled')) return 'cancelled';
   if (sends.every(({ state }) => state === 'failed')) return 'failed';
-  const isWhole = sends.every(({ state, failed, blocked }) => state === 'done' && failed + blocked === 0);
+  const isWhole = sends.every(
+    ({ state, failed, blocked, unconfirmed }) => state === 'done' && failed + blocked + unconfirmed === 0,
+  );
   return isWhole ? 'completed' : 'partial';
 }
 

@@ -21,7 +21,9 @@ export interface Broadcast extends BroadcastRow {
   sentCount: number;
   failedCount: number;
   blockedCount: number;
-  /** Recipients who may have received it twice, because a process ended while their message was under way. */
+  /** Recipients of whom it is unknown whether they got it, because a process ended while their message was under way (spec 10 O14). */
+  unconfirmedCount: number;
+  /** Recipients who may have received it twice, because it was sent again to those. */
   repeatedCount: number;
   /** 0 to 100 with one decimal. */
   progressPercent: number;

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { failUnderWay } from './recipient-repo.ts';
+import { endUnderWay, queueUnconfirmed } from './recipient-repo.ts';
 import {
   insertSend,
   isLeased,
@@ -52,7 +52,7 @@ async function stopOne(t: App, { id, stopRequestedAt }: MassSend): Promise<void>
     await updateSend(t.db, id, asked);
     return;
   }
-  await failUnderWay(t.db, id);
+  await endUnderWay(t.db, id);
   await updateSend(t.db, id, { ...asked, state: 'cancelled', finishedAt: now });
 }
 
@@ -66,6 +66,25 @@ export async function resumeSends(t: App, kind: MassSend['kind'], sourceId: numb
   const sends = await change(t, kind, sourceId, (send) => send.pausedAt !== null, { pausedAt: null });
   for (const send of sends ?? []) if (send.finishedAt === null) await queueRun(t, send.id);
   return sends;
+}
+
+/**
+ * Sends again to those of whom it is unknown whether they got the message: they may get it twice (spec 10 O14). Parts that have ended go on
+ * for them; parts that were stopped stay as they are. In a transaction.
+ * @returns null when nobody is unconfirmed
+ */
+export async function retryUnconfirmed(t: App, kind: MassSend['kind'], sourceId: number): Promise<MassSend[] | null> {
+  const sends = await listSends(t.db, kind, [sourceId], true);
+  let repeated = 0;
+  for (const { id, stopRequestedAt, finishedAt } of sends) {
+    if (stopRequestedAt !== null) continue;
+    const queued = await queueUnconfirmed(t.db, id);
+    repeated += queued;
+    if (queued === 0) continue;
+    if (finishedAt !== null) await updateSend(t.db, id, { state: 'sending', finishedAt: null });
+    await queueRun(t, id);
+  }
+  return repeated === 0 ? null : listSends(t.db, kind, [sourceId]);
 }
 
 async function change(

@@ -5,7 +5,7 @@ import type { MassSend } from './types.ts';
 /** Below so many messages the speed so far says nothing. */
 const ENOUGH = 200;
 
-export const settledOf = ({ sent, failed, blocked }: MassSend): number => sent + failed + blocked;
+export const settledOf = ({ sent, failed, blocked, unconfirmed }: MassSend): number => sent + failed + blocked + unconfirmed;
 
 /**
  * When a send is likely to end: by its speed so far, at first by the pace that is set.

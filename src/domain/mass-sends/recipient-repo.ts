@@ -31,19 +31,37 @@ export async function prepareShare(
 }
 
 /**
- * What ended workers had under way: it may have been delivered or not. It is sent again and marked, unless the send is to stop.
- * @returns recipients that may receive it twice
+ * What ended workers had under way: it may have been delivered or not. It becomes `unconfirmed` and is not sent again, unless a second
+ * attempt sends no second message (spec 05 section 16, invariant 3, spec 10 O14).
+ * @returns recipients who are unconfirmed now
  */
-export async function takeOverAbandoned(db: Db, { id, run }: SendRun): Promise<number> {
-  const [row] = await db.sql<{ repeated: number }>(
+export async function takeOverAbandoned(db: Db, kind: Pick<SendKind, 'repeatable'>, { id, run }: SendRun): Promise<number> {
+  const [row] = await db.sql<{ unconfirmed: number }>(
     `WITH s AS (SELECT id, stop_requested_at IS NOT NULL AS is_stopped FROM mass_sends WHERE id = $1::int AND run = $2::int FOR UPDATE),
-       found AS (UPDATE mass_send_recipients r SET state = CASE WHEN s.is_stopped THEN 'failed' ELSE 'queued' END,
-           is_repeated = is_repeated OR NOT s.is_stopped
+       found AS (UPDATE mass_send_recipients r
+         SET state = CASE WHEN NOT s.is_stopped AND (${kind.repeatable}) THEN 'queued' ELSE 'unconfirmed' END
          FROM s WHERE r.send_id = s.id AND r.state = 'sending' AND r.run < $2::int RETURNING r.state),
-       counted AS (SELECT count(*) FILTER (WHERE state = 'queued') AS repeated, count(*) FILTER (WHERE state = 'failed') AS failed FROM found)
-     UPDATE mass_sends m SET repeated = m.repeated + c.repeated, failed = m.failed + c.failed
-     FROM s, counted c WHERE m.id = s.id RETURNING c.repeated::int`,
+       counted AS (SELECT count(*) AS unconfirmed FROM found WHERE state = 'unconfirmed')
+     UPDATE mass_sends m SET unconfirmed = m.unconfirmed + c.unconfirmed
+     FROM s, counted c WHERE m.id = s.id RETURNING c.unconfirmed::int`,
     [id, run],
+  );
+  return row?.unconfirmed ?? 0;
+}
+
+/**
+ * Lets unconfirmed recipients be claimed again and marks them, since they may get the message twice. The row of the send is locked by the
+ * caller.
+ * @returns how many there were
+ */
+export async function queueUnconfirmed(db: Db, sendId: number): Promise<number> {
+  const [row] = await db.sql<{ repeated: number }>(
+    `WITH found AS (UPDATE mass_send_recipients SET state = 'queued', is_repeated = true
+         WHERE send_id = $1::int AND state = 'unconfirmed' RETURNING 1),
+       counted AS (SELECT count(*)::int AS repeated FROM found)
+     UPDATE mass_sends SET unconfirmed = unconfirmed - c.repeated, repeated = mass_sends.repeated + c.repeated
+     FROM counted c WHERE id = $1::int RETURNING c.repeated`,
+    [sendId],
   );
   return row?.repeated ?? 0;
 }
@@ -126,11 +144,11 @@ export async function queuePutOff(db: Db, { id, run }: SendRun): Promise<boolean
   return rows.length > 0;
 }
 
-/** What was under way when everything stopped counts as failed; called when no worker has the send, whose row is locked. */
-export async function failUnderWay(db: Db, sendId: number): Promise<void> {
+/** What was under way when the worker ended is unconfirmed; called when no worker has the send, whose row is locked. */
+export async function endUnderWay(db: Db, sendId: number): Promise<void> {
   await db.sql(
-    `WITH found AS (UPDATE mass_send_recipients SET state = 'failed' WHERE send_id = $1::int AND state = 'sending' RETURNING 1)
-     UPDATE mass_sends SET failed = failed + (SELECT count(*) FROM found) WHERE id = $1::int RETURNING id`,
+    `WITH found AS (UPDATE mass_send_recipients SET state = 'unconfirmed' WHERE send_id = $1::int AND state = 'sending' RETURNING 1)
+     UPDATE mass_sends SET unconfirmed = unconfirmed + (SELECT count(*) FROM found) WHERE id = $1::int RETURNING id`,
     [sendId],
   );
 }

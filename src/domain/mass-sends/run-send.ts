@@ -40,17 +40,17 @@ export type RunResult = { isOver: true } | { isOver: false; waitMs: number };
 
 /**
  * Prepares and sends a mass send as far as it gets: one worker at a time, several shares at once, at the pace that all instances share.
- * May be called any number of times, on any instance: whatever ends a worker, the next one continues, and only what was under way is sent
- * again and marked (spec 05 section 3.5).
+ * May be called any number of times, on any instance: whatever ends a worker, the next one continues, and what was under way
+ * is recorded as unconfirmed and not sent again (spec 05 section 3.5, spec 10 O14).
  * @throws what the database throws; the lease then ends by itself
  */
 export async function runSend(app: App, kinds: SendKinds, sendId: number, options: RunOptions): Promise<RunResult> {
   const { leaseMs = LEASE_MS } = options;
   const send = await takeSend(app.db, sendId, leaseMs, app.clock.now());
   if (!send) return { isOver: true };
-  const repeated = await takeOverAbandoned(app.db, send);
-  if (repeated > 0)
-    app.log.warn({ sendId, repeated }, 'a worker of a mass send had ended; its messages under way are sent again');
+  const unconfirmed = await takeOverAbandoned(app.db, kinds[send.kind], send);
+  if (unconfirmed > 0)
+    app.log.warn({ sendId, unconfirmed }, 'a worker of a mass send had ended; its messages under way are unconfirmed');
   const worker = new SendWorker(app, kinds, send, { ...options, leaseMs });
   const result = await worker.run();
   if (!result.isOver) await releaseSend(app.db, send);

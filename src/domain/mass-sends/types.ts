@@ -39,6 +39,11 @@ export interface SendKind {
    */
   recipients(send: MassSend, now: string): string;
   /**
+   * Whose message may be attempted again after a worker ended, because that puts no second message into the chat: an SQL condition over the
+   * recipient `r`. Others are unconfirmed then (spec 10 O14).
+   */
+  repeatable: string;
+  /**
    * Reads what is sent. Null = it cannot be sent at all, because nothing is configured for the channel or it was deleted; `later` = not
    * before another send has ended.
    */

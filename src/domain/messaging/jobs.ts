@@ -26,6 +26,7 @@ const sendMessage = defineJob({
     buttons: z.array(z.array(button).readonly()).readonly().optional(),
     threadId: z.int().optional(),
     photoFileId: z.string().optional(),
+    onceKey: z.string().optional(),
   }),
   queue: { retryLimit: 8, retryDelaySeconds: 5 },
   handle: (app, { data }) => deliverMessage(app, data),

@@ -36,6 +36,8 @@ export interface UserNotice<K extends keyof EventTypes, M extends MailType> {
   /** `notification.<type>`, for the sockets of users without a messenger. */
   event: K;
   context: EventTypes[K];
+  /** It is sent at most once through the messenger (`sendMessage`). */
+  isOnce?: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export async function notifyUser<K extends keyof EventTypes, M extends MailType>
   const { userId, status, messengerId, verifiedEmail, language } = recipient;
   if (status !== 'active') return;
   if (messengerId !== null) {
-    await sendMessage(t, { messengerId, html: notice.html });
+    await sendMessage(t, { messengerId, html: notice.html }, { isOnce: notice.isOnce ?? false });
   } else if (verifiedEmail !== null) {
     await sendMail(t, { to: verifiedEmail, language, type: notice.mail, params: notice.mailParams });
     await t.events.emit(notice.event, notice.context, { audience: 'user', userId });

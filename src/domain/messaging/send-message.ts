@@ -1,4 +1,7 @@
 import type { App } from '../../core/app.ts';
+import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
+import { urlSafeToken } from '../../core/random.ts';
+import { drop, putIfAbsent } from '../../core/short-lived.ts';
 import { type MediaKind, type MessengerButton, MessengerError, type SendOptions } from './ports.ts';
 
 export interface MessageRequest {
@@ -10,29 +13,51 @@ export interface MessageRequest {
   threadId?: number;
   /** Id of a picture, of this service or of the messenger; the text becomes its caption (at most 1024 visible characters). */
   photoFileId?: string;
+  /** Names a message that is sent at most once; see `sendMessage`. */
+  onceKey?: string;
 }
+
+/** Longer than the queue tries to send a message. */
+const MARK_SECONDS = DAY_MS / SECOND_MS;
 
 /**
  * Queues a message in the caller's transaction; no outside system is called. Without a configured messenger nothing is queued.
  * @param options.startAfter not before this moment
+ * @param options.isOnce at most once rather than at least once: for notices of charges, a second one of which looks like a second charge
  */
-export async function sendMessage(t: App, request: MessageRequest, { startAfter }: { startAfter?: Date } = {}): Promise<void> {
-  if (t.ports.messenger.isConfigured()) await t.jobs.send('messenger.send', request, { ...(startAfter && { startAfter }) });
+export async function sendMessage(
+  t: App,
+  request: MessageRequest,
+  { startAfter, isOnce = false }: { startAfter?: Date; isOnce?: boolean } = {},
+): Promise<void> {
+  if (!t.ports.messenger.isConfigured()) return;
+  const once = isOnce ? { onceKey: urlSafeToken(t.random, 16) } : {};
+  await t.jobs.send('messenger.send', { ...request, ...once }, { ...(startAfter && { startAfter }) });
 }
 
 /**
- * Sends a queued message at least once. To a user who cannot be reached it is not retried (spec 05 section 9.3).
+ * Sends a queued message at least once, or with a `onceKey` at most once: it is marked before the call, and a mark that an ended process
+ * left, or whose answer was lost, is not sent again (spec 10 F8). To a user who cannot be reached it is not retried (spec 05 section 9.3).
  * @throws MessengerError when the queue is to retry
  */
 export async function deliverMessage(app: App, request: MessageRequest): Promise<void> {
   if (!app.ports.messenger.isConfigured()) return;
+  const mark = request.onceKey === undefined ? null : `message:${request.onceKey}`;
+  if (mark !== null && !(await putIfAbsent(app, mark, {}, MARK_SECONDS))) {
+    app.log.warn('a message may have arrived before its process ended; it is not sent again');
+    return;
+  }
   try {
     await sendNow(app, request);
   } catch (error) {
     // Any failure: all but final refusals of the messenger are thrown on.
-    const kind = error instanceof MessengerError ? error.failure.kind : 'unavailable';
-    if (kind === 'rate_limited' || kind === 'unavailable') throw error;
-    app.log.info({ kind }, 'a message could not be delivered');
+    const failure = error instanceof MessengerError ? error.failure : { kind: 'unavailable' as const };
+    const isLost = mark !== null && failure.kind === 'unavailable' && failure.mayHaveArrived === true;
+    if ((failure.kind === 'rate_limited' || failure.kind === 'unavailable') && !isLost) {
+      if (mark !== null) await drop(app, mark);
+      throw error;
+    }
+    app.log.info({ kind: failure.kind }, 'a message could not be delivered');
   }
 }
 

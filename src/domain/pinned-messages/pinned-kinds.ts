@@ -12,6 +12,8 @@ export const PIN_KINDS = ['pinned', 'unpin'] as const;
 /** A pinned message to every active user, whatever they have switched off (spec 05 section 4). */
 export const pinnedKind: SendKind = {
   recipients: () => "u.status = 'active' AND u.messenger_id IS NOT NULL",
+  // The message is in the chat and stored; what remains is to pin it.
+  repeatable: 'EXISTS (SELECT 1 FROM pinned_deliveries d WHERE d.user_id = r.user_id AND d.send_id = r.send_id)',
   open: async (app, send) => {
     if (await isAfterUnfinished(app, PIN_KINDS, send)) return 'later';
     const message = await findMessage(app.db, send.sourceId);
@@ -26,6 +28,7 @@ export const pinnedKind: SendKind = {
 /** Unpins our own message, in each chat that has one pinned; other pins stay. */
 export const unpinKind: SendKind = {
   recipients: () => "u.status = 'active' AND EXISTS (SELECT 1 FROM pinned_deliveries d WHERE d.user_id = u.id AND d.is_pinned)",
+  repeatable: 'true',
   open: async (app, send) => {
     if (await isAfterUnfinished(app, PIN_KINDS, send)) return 'later';
     if (!app.ports.messenger.isConfigured()) return null;
@@ -38,14 +41,17 @@ export const unpinKind: SendKind = {
 };
 
 /** To the sockets of administrators. */
-function announceProgress(app: App, { kind, sourceId, state, total, sent, failed, blocked }: MassSend): Promise<void> {
+function announceProgress(
+  app: App,
+  { kind, sourceId, state, total, sent, failed, blocked, unconfirmed }: MassSend,
+): Promise<void> {
   const event = {
     message_id: sourceId,
     action: kind === 'unpin' ? ('unpin' as const) : ('broadcast' as const),
     status: state,
     total_count: total,
     sent_count: sent,
-    failed_count: failed + blocked,
+    failed_count: failed + blocked + unconfirmed,
   };
   return app.events.emit(PINNED_PROGRESS, event, { audience: 'staff' });
 }

@@ -111,8 +111,10 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
   const connectedNow = (paid?.connectedSquads ?? []).filter((uuid) => squads.some((squad) => squad.squadUuid === uuid));
   const first = squads.find((squad) => squad.isAvailable && !isFull(squad)) ?? squads[0];
   const minDevices = Math.max(1, settings.defaultDeviceLimit);
+  // Nobody loses devices by buying again: what a customer has may be above the cap (spec 10 X4).
+  const devices = Math.max(minDevices, paid?.deviceLimit ?? minDevices);
   const maxDevices =
-    settings.maxDevicesLimit > 0 ? Math.max(settings.maxDevicesLimit, minDevices) : minDevices + UNCAPPED_EXTRA_DEVICES;
+    settings.maxDevicesLimit > 0 ? Math.max(settings.maxDevicesLimit, devices) : devices + UNCAPPED_EXTRA_DEVICES;
   const trafficGb = isTrafficFixed(settings)
     ? []
     : [...new Set(settings.trafficPackages.filter((entry) => entry.isEnabled).map((entry) => entry.gb))];
@@ -126,7 +128,7 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
     defaults: {
       trafficGb: defaultTraffic(trafficGb, paid?.trafficLimitGb ?? null, settings),
       squadUuids: connectedNow.length > 0 ? connectedNow : first === undefined ? [] : [first.squadUuid],
-      devices: Math.min(maxDevices, Math.max(minDevices, paid?.deviceLimit ?? minDevices)),
+      devices,
     },
   };
 }
@@ -220,7 +222,7 @@ function deviceChoice(days: number, choices: ClassicChoices, input: PurchaseOpti
     min: choices.minDevices,
     max: choices.maxDevices,
     default: choices.defaults.devices,
-    current: input.subscription?.deviceLimit ?? choices.defaults.devices,
+    current: Math.max(input.subscription?.deviceLimit ?? 0, choices.defaults.devices),
     pricePerDeviceKopeks: price.priceKopeks,
     pricePerDeviceLabel: price.priceLabel,
     ...(price.originalPriceKopeks !== undefined

@@ -42,7 +42,8 @@ export async function deliverTariff(
     ? await update(t.db, current.id, changes, { now, dropsPurchases: true, forgetsNotices: true })
     : await insert(t.db, userId, { ...changes, ...autopayDefaults(t) }, now);
   await linkServers(t.db, saved.id, now);
-  await recordPaidSubscription(t, userId);
+  // Who received a gift has not paid: codes for a first purchase, referrals and campaigns count who did (spec 10 X5).
+  if (!delivery.isGift) await recordPaidSubscription(t, userId);
   await requestProvisioning(t, saved.id, { resetTraffic: true });
   await recordEvent(
     t,

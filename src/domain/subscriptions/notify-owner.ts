@@ -28,5 +28,7 @@ export function notifyOwner<T extends keyof OwnerNotices>(
     // The compiler cannot conclude that each of these events has the context of its name.
     event: `notification.${type}` as 'notification.subscription_expired',
     context: context as Record<string, never>,
+    // Most are about money: a second notice looks like a second charge (spec 10 F8).
+    isOnce: true,
   });
 }

@@ -10,6 +10,7 @@ export const SUBSCRIPTION = columns('Subscription', [
   ...(['id', 'userId', 'status', 'isTrial', 'startDate', 'endDate', 'trafficLimitGb', 'trafficUsedGb'] as const),
   ...(['purchasedTrafficGb', 'trafficResetAt', 'deviceLimit', 'connectedSquads', 'autopayEnabled', 'autopayDaysBefore'] as const),
   ...(['tariffId', 'isDailyPaused', 'lastDailyChargeAt', 'subscriptionUrl', 'subscriptionCryptoLink'] as const),
+  ...(['cancelEndedAutopay', 'cancelPausedDaily'] as const),
   ...(['vpnpanelShortUuid', 'lastWebhookUpdateAt', 'modemEnabled', 'provisionState', 'provisionError'] as const),
   ...(['provisionRequestedAt', 'provisionedAt', 'createdAt', 'updatedAt'] as const),
 ]);
@@ -56,6 +57,8 @@ const CASTS: Record<keyof SubscriptionChanges, string> = {
   connectedSquads: 'jsonb',
   tariffId: 'int',
   isDailyPaused: 'boolean',
+  cancelEndedAutopay: 'boolean',
+  cancelPausedDaily: 'boolean',
   lastDailyChargeAt: 'timestamptz',
   subscriptionUrl: 'text',
   subscriptionCryptoLink: 'text',

@@ -59,7 +59,7 @@ export async function spendTopup(app: App, userId: number, claim: ClaimTopup = a
 /** Answer of `topup_facts()` in prisma/sql/spend-topup.sql. */
 interface TopupFacts {
   paid_recently: boolean;
-  was_stopped: boolean;
+  is_stopped: boolean;
   cart: SavedCart | null;
 }
 
@@ -76,8 +76,8 @@ function topupNeeds(userId: number, now: Date): SaleNeeds {
  * @param attempt receives the order before it is bought, so that a later refusal is known to concern it
  */
 async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
-  const { paid_recently: isRepeat, was_stopped: wasStopped, cart } = start.read as TopupFacts;
-  if (!isRepeat && (await resumeDailyFrom(t, start, wasStopped))) return;
+  const { paid_recently: isRepeat, is_stopped: isStopped, cart } = start.read as TopupFacts;
+  if (!isRepeat && (await resumeDailyFrom(t, start, isStopped))) return;
   if (cart === null) {
     if (!isRepeat) await renewEndedFrom(t, start);
     return;

@@ -5,7 +5,6 @@ import { formatPrice } from '../../core/money.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { type AddOnQuote, quoteMiniappTrafficChange, quoteTrafficChange } from '../pricing/addons.ts';
-import { isTrafficFixed } from '../pricing/classic-price.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
@@ -102,7 +101,9 @@ function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, g
     throw refuse('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
   }
   const settings = pricingSettingsOf(t);
-  if (isTrafficFixed(settings)) throw refuse('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
+  // Theirs: one limit for all is no reason in the cabinet, and packages may be added to it with `fixed_with_topup` (spec 10 X3).
+  if (isMiniapp && settings.trafficSelectionMode === 'fixed')
+    throw refuse('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
   const now = t.clock.now();
   const status = actualStatus(subscription, now);
   if (status !== 'active' && status !== 'limited') {

@@ -33,6 +33,8 @@ export type SubscriptionChanges = Partial<
     | 'connectedSquads'
     | 'tariffId'
     | 'isDailyPaused'
+    | 'cancelEndedAutopay'
+    | 'cancelPausedDaily'
     | 'lastDailyChargeAt'
     | 'subscriptionUrl'
     | 'subscriptionCryptoLink'

@@ -7,6 +7,7 @@ import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { checkEnd, MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
+import { recordDisabledByAdmin } from './channel-rule/repo.ts';
 import { forgetStop } from './daily/repo.ts';
 import { outOfBounds, subscriptionNotFound } from './errors.ts';
 import { freeExtension } from './grant-days.ts';
@@ -126,6 +127,7 @@ async function change(
     if (!subscription) throw subscriptionNotFound();
     const { changes, ...options } = await decide(t, subscription);
     const saved = await update(t.db, id, changes, { ...options, now: t.clock.now() });
+    if (changes.status === 'disabled') await recordDisabledByAdmin(t.db, id);
     if (changes.connectedSquads) await linkServers(t.db, id, t.clock.now());
     await requestProvisioning(t, id);
     return saved;

@@ -6,7 +6,7 @@ import {
   listTariffFilters,
   previewAudience,
 } from '../../domain/broadcasts/audiences.ts';
-import { pauseBroadcast, resumeBroadcast, stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
+import { pauseBroadcast, resumeBroadcast, retryBroadcast, stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
 import { createMessage, sendBroadcast } from '../../domain/broadcasts/create-broadcast.ts';
 import { buttonLabel } from '../../domain/broadcasts/keyboard.ts';
 import { listAllBroadcasts, readBroadcast } from '../../domain/broadcasts/read-broadcasts.ts';
@@ -23,6 +23,7 @@ import {
   BroadcastPath,
   BroadcastPreviewRequest,
   BroadcastPreviewResponse,
+  BroadcastResumeRequest,
   BroadcastTariffsResponse,
   CabinetBroadcastsBroadcastCreateRequest,
   CabinetBroadcastsBroadcastListResponse,
@@ -125,8 +126,14 @@ export const adminBroadcastsRouter = router({
     .mutation(async ({ ctx, input }) => answer(ctx.app, await pauseBroadcast(ctx.app, input.broadcastId))),
 
   resume: adminProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/resume`, tags, summary: 'Resume a paused broadcast' } })
-    .input(fromWire(BroadcastPath))
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/resume`, tags, summary: 'Resume a paused broadcast' },
+      wire: { bodyOptional: true },
+    })
+    .input(fromWire(BroadcastPath.extend(BroadcastResumeRequest.shape)))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
-    .mutation(async ({ ctx, input }) => answer(ctx.app, await resumeBroadcast(ctx.app, input.broadcastId))),
+    .mutation(async ({ ctx, input: { broadcastId, retryUnconfirmed } }) => {
+      const resume = retryUnconfirmed ? retryBroadcast : resumeBroadcast;
+      return answer(ctx.app, await resume(ctx.app, broadcastId));
+    }),
 });

@@ -25,6 +25,11 @@ export const CabinetBroadcastsBroadcastListResponse = z
   .object({ items: CabinetBroadcastsBroadcastResponse.array(), total: z.int(), limit: z.int(), offset: z.int() })
   .meta({ id: 'CabinetBroadcastsBroadcastListResponse' });
 
+/** Beside the contract (spec 10 O14). */
+export const BroadcastResumeRequest = z
+  .object({ retry_unconfirmed: z.boolean().default(false) })
+  .meta({ id: 'BroadcastResumeRequest', example: { retry_unconfirmed: false } });
+
 export const BroadcastFilter = z
   .object({ key: z.string(), label: z.string(), count: z.int().nullish(), group: z.string().nullish() })
   .meta({ id: 'BroadcastFilter' });

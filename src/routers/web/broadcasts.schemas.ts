@@ -27,6 +27,7 @@ export const broadcastFields = {
   created_at: Moment,
   completed_at: Moment.nullish(),
   repeated_count: z.int(),
+  unconfirmed_count: z.int(),
   estimated_end_at: Moment.nullish(),
 };
 

@@ -4,9 +4,7 @@ import { pauseBroadcast, resumeBroadcast, stopBroadcast } from '../../../src/dom
 import { readBroadcast } from '../../../src/domain/broadcasts/read-broadcasts.ts';
 import { continueAbandoned, readSends } from '../../../src/domain/mass-sends/control-sends.ts';
 import { purgeRecipients } from '../../../src/domain/mass-sends/purge-recipients.ts';
-import { claimRecipients, prepareShare } from '../../../src/domain/mass-sends/recipient-repo.ts';
 import { runSend } from '../../../src/domain/mass-sends/run-send.ts';
-import { takeSend } from '../../../src/domain/mass-sends/send-repo.ts';
 import { insertFile } from '../../../src/domain/media/repo.ts';
 import { MailError, MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { aSegment } from '../../support/audience-samples.ts';
@@ -332,49 +330,7 @@ describe('stop, pause and resume', () => {
   });
 });
 
-describe('a worker that ends', () => {
-  test('is followed by another, which repeats and marks only what was under way', async () => {
-    const { target, users } = await aSegment(t.app, 40);
-    const { app, sent } = recordingMessenger(t.app);
-    const broadcast = await aBroadcast(app, target);
-    const [part] = await readSends(app, 'broadcast', [broadcast.id]);
-    // What a process does before it is killed.
-    const taken = await takeSend(app.db, part!.id, 60_000, t.clock.now());
-    while ((await prepareShare(app.db, KINDS.broadcast, taken!, 1_000_000)) === false);
-    const underWay = await claimRecipients(app.db, taken!, 10);
-    expect(underWay).toHaveLength(10);
-    // While its lease lasts nobody else begins.
-    expect(await runParts(app, broadcast)).toEqual([{ isOver: true }]);
-    expect(sent).toHaveLength(0);
-    await app.db.sql(
-      "UPDATE mass_sends SET leased_until = clock_timestamp() - interval '1 second' WHERE id = $1::int RETURNING id",
-      [part!.id],
-    );
-    const after = await delivered(app, broadcast);
-    expect(after).toMatchObject({ status: 'completed', totalCount: 40, sentCount: 40, repeatedCount: 10 });
-    expect(sent.map(({ chatId }) => chatId).sort()).toEqual(chatsOf(users));
-    expect((await recipientsOf(app, broadcast)).filter(({ isRepeated }) => isRepeated).map(({ userId }) => userId)).toEqual(
-      underWay.map(({ userId }) => userId),
-    );
-    // The first worker was only slow: it can neither claim nor count any more.
-    expect(await claimRecipients(app.db, taken!, 10)).toEqual([]);
-  });
-
-  test('a stop of a broadcast whose worker ended settles what was under way', async () => {
-    const { target } = await aSegment(t.app, 5);
-    const { app } = recordingMessenger(t.app);
-    const broadcast = await aBroadcast(app, target);
-    const [part] = await readSends(app, 'broadcast', [broadcast.id]);
-    const taken = await takeSend(app.db, part!.id, 1, t.clock.now());
-    while ((await prepareShare(app.db, KINDS.broadcast, taken!, 1_000_000)) === false);
-    await claimRecipients(app.db, taken!, 2);
-    await app.db.sql(
-      "UPDATE mass_sends SET leased_until = clock_timestamp() - interval '1 second' WHERE id = $1::int RETURNING id",
-      [part!.id],
-    );
-    expect(await stopBroadcast(app, broadcast.id)).toMatchObject({ status: 'cancelled', totalCount: 5, failedCount: 2 });
-  });
-
+describe('after the end', () => {
   test('the rows of recipients are deleted 30 days after the end, the numbers stay', async () => {
     const { target } = await aSegment(t.app, 3);
     const { app } = recordingMessenger(t.app);

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { notifyUser, recipientOf } from '../../../src/domain/messaging/notify-user.ts';
+import { MessengerError } from '../../../src/domain/messaging/ports.ts';
+import { deliverMessage, type MessageRequest } from '../../../src/domain/messaging/send-message.ts';
 import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
@@ -79,5 +81,61 @@ describe('a notice', () => {
     expect(await rowOf(t.app, 'SELECT traffic_limit_gb FROM subscriptions WHERE id = $1::int', [id])).toEqual({
       trafficLimitGb: 100,
     });
+  });
+});
+
+describe('spec 10 F8: a notice of a charge', () => {
+  /** The message that the daily service queued for the owner whom it charged. */
+  async function aChargeNotice(): Promise<MessageRequest> {
+    const tariffId = await aTariff(t.app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+    const { userId } = await aBuyer(t.app, 5_000);
+    const day = new Date(t.clock.now().getTime() - 86_400_000);
+    await aStoredSubscription(t.app, userId, { tariff_id: tariffId, end_date: t.clock.now(), last_daily_charge_at: day });
+    await runDailyService(t.app);
+    const { data } = await rowOf<{ data: MessageRequest }>(
+      t.app,
+      `SELECT data FROM jobs.job JOIN users u ON data ->> 'messengerId' = u.messenger_id::text
+       WHERE name = 'messenger.send' AND u.id = $1::int`,
+      [userId],
+    );
+    return data;
+  }
+
+  /** Delivers it twice, as the queue does after a failed or lost attempt; the first call ends as `first` says. */
+  async function sentTwice(request: MessageRequest, first: () => Promise<{ messageId: number }>): Promise<number> {
+    let calls = 0;
+    const started = Promise.withResolvers<void>();
+    const sendMessage = async () => {
+      calls += 1;
+      started.resolve();
+      return calls === 1 ? first() : { messageId: calls };
+    };
+    const app = {
+      ...t.app,
+      ports: { ...t.app.ports, messenger: { ...t.app.ports.messenger, isConfigured: () => true, sendMessage } },
+    };
+    const attempt = deliverMessage(app, request).catch(() => undefined);
+    await started.promise;
+    // A process that was killed never gets to the end of its call.
+    if (first !== never) await attempt;
+    await deliverMessage(app, request);
+    return calls;
+  }
+  const never = () => new Promise<never>(() => undefined);
+  const failing = (failure: MessengerError['failure']) => () => Promise.reject(new MessengerError(failure, 'failed'));
+
+  test.each([
+    ['its process was killed during the call', 1, never],
+    ['it was sent', 1, async () => ({ messageId: 1 })],
+    ['the answer was lost', 1, failing({ kind: 'unavailable', mayHaveArrived: true })],
+    ['the messenger was away', 2, failing({ kind: 'unavailable' })],
+    ['the messenger asked to wait', 2, failing({ kind: 'rate_limited', retryAfterSeconds: 1 })],
+  ])('where %s: %i call(s)', async (_what, calls, first) => {
+    expect(await sentTwice(await aChargeNotice(), first)).toBe(calls);
+  });
+
+  test('other messages are sent at least once', async () => {
+    const { messengerId } = await aUser(t.app);
+    expect(await sentTwice({ messengerId, html: 'Sign in' }, never)).toBe(2);
   });
 });

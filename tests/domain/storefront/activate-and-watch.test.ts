@@ -80,6 +80,9 @@ describe('an activation', () => {
     expect(await mailedToken(email)).toBe(bought.token);
     await activateByToken(app, bought.token, null);
     expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId, endDate: addDays(app.clock.now(), 30) });
+    // Who bought it for himself has paid, unlike the recipient of a gift (spec 10 X5).
+    const [row] = await app.db.sql('SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [userId]);
+    expect(row).toEqual({ paid: true });
   });
 
   test('spec 10 U4: so does the token of a gift to the own contact', async () => {

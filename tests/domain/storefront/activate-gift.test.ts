@@ -29,7 +29,7 @@ import {
   toName,
 } from '../../support/gift-samples.ts';
 import { aName, anEmail, panelAnswers, subscriptionOf } from '../../support/purchase-samples.ts';
-import { aBuyer, aStoredSubscription } from '../../support/sale-samples.ts';
+import { aBuyer, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -58,6 +58,18 @@ async function aWaitingGift() {
   await fulfilPurchase(app, { purchaseId: id });
   return { buyer, friend, code, id };
 }
+
+test('spec 10 X5: who received a gift does not count as somebody who has paid', async () => {
+  const hasPaid = (userId: number) =>
+    rowOf(app, 'SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [userId]);
+  const [{ code }, friend] = [await aCode(app, tariffId), await aFriend()];
+  await activate(app, friend.actor, code);
+  expect(await subscriptionOf(app, friend.id)).toMatchObject({ tariffId, status: 'active' });
+  expect(await hasPaid(friend.id)).toEqual({ paid: false });
+  const { friend: another, code: directed } = await aWaitingGift();
+  await activate(app, another.actor, directed);
+  expect(await hasPaid(another.id)).toEqual({ paid: false });
+});
 
 describe('a code', () => {
   test('gives its tariff to who enters it, is delivered with the panel’s link, and costs the recipient nothing', async () => {

@@ -4,6 +4,7 @@ import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { changeMiniappTraffic } from '../../../src/domain/subscriptions/miniapp/change-traffic.ts';
+import { readMiniappSettings } from '../../../src/domain/subscriptions/miniapp/settings.ts';
 import { purchaseDevices, readDevicePrice } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTraffic } from '../../../src/domain/subscriptions/purchase-traffic.ts';
 import { saveDevicesCart, saveTrafficCart } from '../../../src/domain/subscriptions/save-cart.ts';
@@ -167,6 +168,36 @@ describe('another traffic package (spec 02 H4)', () => {
     });
     await t.app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [poor.userId]);
     await expect(change(classic, poor, 250)).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('spec 10 X3: one limit for all', () => {
+  const inMode = async (mode: string) =>
+    (await testApp({ environment: { SALES_MODE: 'classic', TRAFFIC_SELECTION_MODE: mode }, clock: t.clock })).app;
+  const inMiniapp = (app: App, buyer: UserActor) =>
+    changeMiniappTraffic(app, buyer, 250, { subscriptionId: null, idempotencyKey: null });
+  const options = async (app: App, buyer: UserActor) => (await readMiniappSettings(app, buyer, null)).traffic;
+
+  test.each(['fixed', 'fixed_with_topup'])('is no reason to refuse another package in the cabinet: %s', async (mode) => {
+    const { buyer } = await holder(100_000, null);
+    expect(await change(await inMode(mode), buyer, 250)).toMatchObject({ newTrafficGb: 250 });
+  });
+
+  test('packages may be changed in the mini-app with fixed_with_topup, and are listed', async () => {
+    const [app, { buyer }] = [await inMode('fixed_with_topup'), await holder(100_000, null)];
+    const listed = await options(app, buyer);
+    expect(listed.canUpdate).toBe(true);
+    expect(listed.options.find(({ isCurrent }) => isCurrent)).toMatchObject({ value: 100 });
+    expect(listed.options.map(({ value }) => value)).toContain(250);
+    await inMiniapp(app, buyer);
+    expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 250 });
+  });
+
+  test('fixed refuses it there and lists none', async () => {
+    const [app, { buyer }] = [await inMode('fixed'), await holder(100_000, null)];
+    expect(await options(app, buyer)).toEqual({ canUpdate: false, options: [] });
+    await expect(inMiniapp(app, buyer)).rejects.toMatchObject({ status: 403, code: 'traffic_fixed' });
+    expect(await stateOf(buyer)).toMatchObject({ trafficLimitGb: 100, balanceKopeks: 100_000 });
   });
 });
 

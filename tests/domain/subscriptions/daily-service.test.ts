@@ -176,6 +176,8 @@ describe('the day of a daily tariff', () => {
   test.each([
     ['expired a month ago', { status: 'expired', end_date: new Date(Date.now() - 30 * DAY) }],
     ['was limited by the panel', { status: 'limited' }],
+    // Imported from another service: nothing here says why it is disabled (spec 10 X2).
+    ['is disabled and nobody did that on purpose', { status: 'disabled' }],
   ])('a top-up resumes a subscription that %s', async (_what, columns) => {
     const { buyer } = await due(1_500, columns);
     await spendTopup(t.app, buyer.userId);
@@ -184,7 +186,9 @@ describe('the day of a daily tariff', () => {
   });
 
   test.each([
-    ['was disabled on purpose', { status: 'disabled' }],
+    ['was disabled by an administrator', { status: 'disabled', disabled_reason: 'admin' }],
+    ['was disabled by the channel rule', { status: 'disabled', disabled_reason: 'channel' }],
+    ['is disabled and was paused by its owner', { status: 'disabled', is_daily_paused: true }],
     ['was paused by its owner', { status: 'expired', is_daily_paused: true }],
     ['is a trial', { status: 'expired', is_trial: true }],
     ['is active', {}],

@@ -341,4 +341,16 @@ describe('classic options', () => {
     expect(devicesOf(2, 3)).toMatchObject({ min: 3, max: 3, default: 3 });
     expect(devicesOf(0, 3)).toMatchObject({ min: 3, max: 13 });
   });
+
+  it.each([
+    ['more devices than the cap', 12, { max: 12, default: 12, current: 12 }],
+    ['fewer devices than the default', 1, { max: 5, default: 3, current: 3 }],
+    ['devices between the two', 4, { max: 5, default: 4, current: 4 }],
+  ])('spec 10 X4: a customer with %s loses none by buying again', (_name, deviceLimit, expected) => {
+    const settings = pricingSettings({ salesMode: 'classic', maxDevicesLimit: 5, defaultDeviceLimit: 3 });
+    const subscription = aSubscription({ deviceLimit });
+    expect(periodsOf({ settings, subscription })[0]?.devices).toMatchObject({ min: 3, ...expected });
+    const uncapped = periodsOf({ settings: { ...settings, maxDevicesLimit: 0 }, subscription })[0]?.devices;
+    expect(uncapped).toMatchObject({ min: 3, ...expected, max: expected.default + 10 });
+  });
 });

@@ -21,6 +21,8 @@ export function aSubscription(fields: Partial<Subscription> = {}): Subscription 
     autopayDaysBefore: 3,
     tariffId: null,
     isDailyPaused: false,
+    cancelEndedAutopay: false,
+    cancelPausedDaily: false,
     lastDailyChargeAt: null,
     subscriptionUrl: 'https://panel.test/sub/abc',
     subscriptionCryptoLink: null,

@@ -18,6 +18,8 @@ const CHANGEABLE: Record<keyof SubscriptionChanges, true> = {
   connectedSquads: true,
   tariffId: true,
   isDailyPaused: true,
+  cancelEndedAutopay: true,
+  cancelPausedDaily: true,
   lastDailyChargeAt: true,
   subscriptionUrl: true,
   subscriptionCryptoLink: true,

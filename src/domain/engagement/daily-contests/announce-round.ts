@@ -33,6 +33,7 @@ export async function announceRound(t: App, roundId: number): Promise<void> {
 /** Announcements of rounds as the engine of mass sends knows them. */
 export const contestRoundKind: SendKind = {
   recipients: (_send, now) => subscriberCondition(now),
+  repeatable: 'false',
   open: async (app, send) => {
     const round = await findPlayedRound(app.db, send.sourceId);
     const isOver = round === null || round.status !== 'active' || round.endsAt.getTime() < app.clock.now().getTime();

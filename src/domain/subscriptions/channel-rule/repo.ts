@@ -69,7 +69,7 @@ export async function isDisabledByRule(db: Db, userId: number): Promise<boolean>
   return rows.length > 0;
 }
 
-/** Records that an administrator has disabled the subscription, so that no rule enables it. */
+/** Records that an administrator or the integration has disabled the subscription, so that neither a rule nor a top-up enables it. */
 export async function recordDisabledByAdmin(db: Db, subscriptionId: number): Promise<void> {
   await db.prisma.subscription.updateMany({
     where: { id: subscriptionId, status: 'disabled' },

@@ -54,18 +54,18 @@ const NEEDS: SaleNeeds = { locksCurrentTariff: true };
  * After a top-up, in the caller's transaction: resumes a stopped daily subscription when the balance covers a day (spec 02 section 6, step 1),
  * however long ago it was stopped.
  * @param start with the current tariff locked
- * @param wasStopped the daily service disabled it for insufficient funds
+ * @param isStopped it is disabled, and nobody did that on purpose (spec 10 X2)
  * @returns whether it was resumed
  */
-export async function resumeDailyFrom(t: App, start: SaleStart, wasStopped: boolean): Promise<boolean> {
-  return isResumable(start, wasStopped) && chargeFrom(t, 'topup', start);
+export async function resumeDailyFrom(t: App, start: SaleStart, isStopped: boolean): Promise<boolean> {
+  return isResumable(start, isStopped) && chargeFrom(t, 'topup', start);
 }
 
-function isResumable({ buyer, subscription, currentTariff }: SaleStart, wasStopped: boolean): boolean {
+function isResumable({ buyer, subscription, currentTariff }: SaleStart, isStopped: boolean): boolean {
   if (!subscription || !currentTariff?.isDaily || !currentTariff.isActive || currentTariff.dailyPriceKopeks <= 0) return false;
   if (buyer.status !== 'active' || buyer.restrictionSubscription) return false;
   if (subscription.isDailyPaused || subscription.isTrial) return false;
-  return subscription.status === 'expired' || subscription.status === 'limited' || wasStopped;
+  return subscription.status === 'expired' || subscription.status === 'limited' || isStopped;
 }
 
 /** @returns whether a day was charged */

@@ -3,6 +3,7 @@ import { refuse } from '../../../core/errors.ts';
 import { checkEnd } from '../bounds.ts';
 import { freeExtension } from '../grant-days.ts';
 import { ENDED_BY_DECISION, isPast } from '../rules/status.ts';
+import type { Subscription, SubscriptionChanges } from '../types.ts';
 import type { SubscriptionAction } from './types.ts';
 
 /** Actions on the end of a subscription (spec 01 section 11.2). */
@@ -17,6 +18,7 @@ export const extend: SubscriptionAction = async (t, subscription, { days }) => {
   checkEnd('days', days, extension.changes.endDate ?? subscription.endDate, t.clock.now());
   return {
     ...extension,
+    changes: { ...extension.changes, ...undoneCancel(subscription) },
     panelResets: { resetTraffic: extension.changes.trafficUsedGb === 0 },
     message: `Subscription extended by ${days} days`,
   };
@@ -31,27 +33,30 @@ export const shorten: SubscriptionAction = async (t, subscription, { days }) => 
   const endDate = addDays(subscription.endDate, -days);
   const isOver = isPast({ endDate }, t.clock.now());
   return {
-    changes: { endDate, ...(isOver ? { status: 'expired', ...ENDED_BY_DECISION } : {}) },
+    changes: { endDate, ...(isOver ? endedNow(subscription) : {}) },
     forgetsNotices: true,
     message: `Subscription shortened by ${days} days`,
   };
 };
 
 /** Sets the end and the status that follows from it; nothing automatically renews a subscription that is over (spec 01 section 11.2). */
-export const setEndDate: SubscriptionAction = async (t, _subscription, { endDate }) => {
+export const setEndDate: SubscriptionAction = async (t, subscription, { endDate }) => {
   if (endDate == null) throw refuse('end_date_required', 400, 'end_date parameter is required');
   const now = t.clock.now();
   checkEnd('end_date', endDate.toISOString(), endDate, now);
   return {
-    changes: { endDate, ...(isPast({ endDate }, now) ? { status: 'expired', ...ENDED_BY_DECISION } : { status: 'active' }) },
+    changes: {
+      endDate,
+      ...(isPast({ endDate }, now) ? endedNow(subscription) : { status: 'active', ...undoneCancel(subscription) }),
+    },
     forgetsNotices: true,
     message: `Subscription end date set to ${endDate.toISOString()}`,
   };
 };
 
 /** Ends the subscription now; nothing renews it automatically (spec 01 section 11.2). */
-export const cancel: SubscriptionAction = async (t) => ({
-  changes: { status: 'expired', endDate: t.clock.now(), ...ENDED_BY_DECISION },
+export const cancel: SubscriptionAction = async (t, subscription) => ({
+  changes: { endDate: t.clock.now(), ...endedNow(subscription) },
   message: 'Subscription cancelled',
 });
 
@@ -59,10 +64,30 @@ export const cancel: SubscriptionAction = async (t) => ({
 export const activate: SubscriptionAction = async (t, subscription) => {
   const now = t.clock.now();
   return {
-    changes: { status: 'active', ...(isPast(subscription, now) ? { endDate: addDays(now, ACTIVATED_DAYS) } : {}) },
+    changes: {
+      ...{ status: 'active', ...undoneCancel(subscription) },
+      ...(isPast(subscription, now) ? { endDate: addDays(now, ACTIVATED_DAYS) } : {}),
+    },
     forgetsNotices: true,
     message: 'Subscription activated',
   };
 };
+
+/** The end by an administrator's decision, and what it switches off, so that a later action switches on that and no more (spec 10 X8). */
+function endedNow(subscription: Subscription): SubscriptionChanges {
+  const { autopayEnabled, isDailyPaused, cancelEndedAutopay, cancelPausedDaily } = subscription;
+  return {
+    ...{ status: 'expired', ...ENDED_BY_DECISION },
+    ...{ cancelEndedAutopay: cancelEndedAutopay || autopayEnabled, cancelPausedDaily: cancelPausedDaily || !isDailyPaused },
+  };
+}
+
+/** Switches on what an administrator's end of the subscription switched off; what its owner had switched off stays so (spec 10 X8). */
+function undoneCancel({ cancelEndedAutopay, cancelPausedDaily }: Subscription): SubscriptionChanges {
+  return {
+    ...(cancelEndedAutopay ? { autopayEnabled: true, cancelEndedAutopay: false } : {}),
+    ...(cancelPausedDaily ? { isDailyPaused: false, cancelPausedDaily: false } : {}),
+  };
+}
 
 const daysRequired = () => refuse('days_required', 400, 'Days must be a positive integer');

@@ -6,7 +6,6 @@ import { findTariff } from '../../catalog/find-tariff.ts';
 import { isFull, squadVisibleTo } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
 import { deviceTerms } from '../../pricing/addons.ts';
-import { isTrafficFixed } from '../../pricing/classic-price.ts';
 import { addOnPercent, type DiscountCategory } from '../../pricing/discounts.ts';
 import { MONTH_DAYS, wholeDaysLeft } from '../../pricing/periods.ts';
 import type { Buyer } from '../purchase/types.ts';
@@ -36,7 +35,7 @@ export async function readMiniappSettings(app: App, actor: UserActor, subscripti
     label,
   });
   const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
-  const isFixed = isTrafficFixed(settings) || subscription.tariffId !== null;
+  const isFixed = settings.trafficSelectionMode === 'fixed' || subscription.tariffId !== null;
   const trafficPercent = percentOf('traffic');
   const terms = deviceTerms(tariff, settings);
   const devicePercent = percentOf('devices');

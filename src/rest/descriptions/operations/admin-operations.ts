@@ -20,7 +20,8 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, string>> = {
     'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing.',
   'POST /cabinet/admin/broadcasts/{broadcast_id}/pause':
     'Holds a broadcast on all its channels until it is resumed or stopped. Messages under way are still sent.',
-  'POST /cabinet/admin/broadcasts/{broadcast_id}/resume': 'Continues a paused broadcast.',
+  'POST /cabinet/admin/broadcasts/{broadcast_id}/resume':
+    'Continues a paused broadcast. With `retry_unconfirmed` it is also sent again to recipients of whom it is unknown whether they got it, of a running or an ended broadcast too; they may get it twice.',
   'GET /cabinet/admin/wheel/config': 'Returns the settings of the wheel and all prizes, inactive ones included.',
   'PUT /cabinet/admin/wheel/config':
     'Changes the settings of the wheel; absent or null fields are not changed. An empty body is refused.',

@@ -20,7 +20,7 @@ export const WEB_CONTENT: Readonly<Record<string, string>> = {
 
   'GET /broadcasts': 'Lists broadcasts of all channels with their progress, newest first.',
   'POST /broadcasts':
-    'Sends a message through the messenger to all members of a segment who have not switched off news. The rows of the recipients are written and the messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message once. Where a process ends while messages are under way, these are sent again and counted in `repeated_count`. With a caption of the file the text is not sent. The call is recorded in the audit log.',
+    'Sends a message through the messenger to all members of a segment who have not switched off news. The rows of the recipients are written and the messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message at most once. Where a process ends while messages are under way, it is unknown of these whether they arrived: they are counted in `unconfirmed_count` and not sent again. With a caption of the file the text is not sent. The call is recorded in the audit log.',
   'POST /broadcasts/{broadcast_id}/stop':
     'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing. The call is recorded in the audit log.',
 

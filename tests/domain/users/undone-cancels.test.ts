@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { AdminActor } from '../../../src/core/actor.ts';
+import type { App } from '../../../src/core/app.ts';
+import { addDays } from '../../../src/core/clock.ts';
+import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
+import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
+import { anAction } from '../../support/admin-setup.ts';
+import { anAdmin } from '../../support/admins.ts';
+import { aUser } from '../../support/builders.ts';
+import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
+import { type TestClock, testApp } from '../../support/test-app.ts';
+
+let app: App;
+let clock: TestClock;
+let admin: AdminActor;
+beforeAll(async () => {
+  ({ app, clock } = await testApp());
+  admin = await anAdmin(app);
+});
+
+const act = (userId: number, action: string, given: Partial<ActionRequest> = {}) =>
+  runSubscriptionAction(app, admin, userId, anAction(action, given));
+const inDays = (days: number) => addDays(clock.now(), days);
+
+/** A user with a subscription that ends in 10 days. */
+async function holder(columns: Record<string, unknown> = {}): Promise<{ id: number }> {
+  const { id } = await aUser(app);
+  await aStoredSubscription(app, id, columns);
+  return { id };
+}
+
+describe('spec 10 X8: what a cancel switched off', () => {
+  const switches = (id: number) =>
+    rowOf(app, 'SELECT autopay_enabled, is_daily_paused FROM subscriptions WHERE user_id = $1::int', [id]);
+  const RUNNING = { autopayEnabled: true, isDailyPaused: false };
+  const ENDED = { autopayEnabled: false, isDailyPaused: true };
+  const RESTARTS: [string, () => Partial<ActionRequest>][] = [
+    ['activate', () => ({})],
+    ['extend', () => ({ days: 5 })],
+    ['set_end_date', () => ({ endDate: inDays(5) })],
+  ];
+
+  test.each(RESTARTS)('is switched on again by %s, after a second cancel too', async (action, given) => {
+    const { id } = await holder({ autopay_enabled: true });
+    await act(id, 'cancel');
+    expect(await switches(id)).toEqual(ENDED);
+    await act(id, 'cancel');
+    await act(id, action, given());
+    expect(await switches(id)).toEqual(RUNNING);
+  });
+
+  test.each(RESTARTS)('is not more than its owner had switched on: %s', async (action, given) => {
+    const { id } = await holder({ autopay_enabled: false, is_daily_paused: true });
+    await act(id, 'cancel');
+    await act(id, action, given());
+    expect(await switches(id)).toEqual(ENDED);
+    const without = await holder({ autopay_enabled: false, is_daily_paused: true, status: 'expired', end_date: inDays(-1) });
+    await act(without.id, action, given());
+    expect(await switches(without.id)).toEqual(ENDED);
+  });
+
+  test('stays off where somebody else has started it since, and where the end stays in the past', async () => {
+    const { id } = await holder({ autopay_enabled: true });
+    await act(id, 'cancel');
+    await act(id, 'set_end_date', { endDate: inDays(-1) });
+    expect(await switches(id)).toEqual(ENDED);
+    // Its owner starts it and pauses it again, and switches autopay on and off.
+    for (const columns of [
+      'is_daily_paused = false, autopay_enabled = true',
+      'is_daily_paused = true, autopay_enabled = false',
+    ]) {
+      await app.db.sql(`UPDATE subscriptions SET ${columns} WHERE user_id = $1::int RETURNING id`, [id]);
+    }
+    await act(id, 'activate');
+    expect(await switches(id)).toEqual(ENDED);
+    const bought = await holder({ autopay_enabled: true });
+    await act(bought.id, 'cancel');
+    await app.db.sql("UPDATE subscriptions SET status = 'active' WHERE user_id = $1::int RETURNING id", [bought.id]);
+    await act(bought.id, 'activate');
+    expect(await switches(bought.id)).toEqual(ENDED);
+  });
+});
