@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { addDays } from '../../src/core/clock.ts';
 import { PanelError, type VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
@@ -32,6 +33,8 @@ async function service(waitMs: number, port: (adapter: VpnPanelPort) => VpnPanel
   const provider = new ScriptedProvider();
   const app = await withProvider(withPort(t.app, port(t.adapter)), provider);
   await app.db.sql('DELETE FROM subscriptions RETURNING id');
+  // Each test makes the servers that it needs, with the squads of its own panel.
+  await app.db.sql('DELETE FROM server_squads RETURNING id');
   const server = await testServer(app);
   servers.push(server);
   return { ...t, app, server, provider, api: await tokenClient(app, server) };
@@ -172,6 +175,41 @@ it.each(['/cabinet/subscription/purchase-tariff', '/miniapp/subscription/tariff/
     if (!path.startsWith('/miniapp')) expect(reply.body.subscription.subscription_url).toBe(row!.subscriptionUrl);
   },
 );
+
+describe('spec 10 V4: operations on a subscription that has no link yet', () => {
+  async function withoutLink(changes: Record<string, unknown> = {}) {
+    const t = await service(LONG_MS);
+    startWorker(t.app);
+    const user = await userClient(t.app, t.server);
+    const end = { end_date: addDays(t.clock.now(), 20), subscription_url: null, traffic_limit_gb: 100 };
+    return { ...t, user, id: await aStoredSubscription(t.app, user.user.id, { status: 'active', ...end, ...changes }) };
+  }
+
+  it.each([
+    ['extend', { days: 5 }],
+    ['traffic', { gb: 5 }],
+    ['devices', { devices: 1 }],
+    ['squads', { squad_uuid: NETHERLANDS }],
+  ])('POST /subscriptions/{id}/%s', async (action, body) => {
+    const t = await withoutLink();
+    await aServer(t.app, { squad_uuid: NETHERLANDS });
+    const reply = await t.api.post(`/subscriptions/${t.id}/${action}`, body);
+    expect(reply).toMatchObject({ status: 200, body: { subscription_url: expect.stringMatching(/^http/) } });
+  });
+
+  it('POST /cabinet/subscription/tariff/switch', async () => {
+    const t = await withoutLink();
+    await aServer(t.app, { squad_uuid: NETHERLANDS });
+    const [from, to] = [
+      await aTariff(t.app, { allowed_squads: [NETHERLANDS] }),
+      await aTariff(t.app, { allowed_squads: [NETHERLANDS] }),
+    ];
+    await t.app.db.sql('UPDATE subscriptions SET tariff_id = $2::int WHERE id = $1::int', [t.id, from]);
+    await topUp(t.app, t.user.user.id, 1_000_000);
+    const reply = await t.user.post('/cabinet/subscription/tariff/switch', { tariff_id: to, period_days: 30 });
+    expect(reply).toMatchObject({ status: 200, body: { subscription: { subscription_url: expect.stringMatching(/^http/) } } });
+  });
+});
 
 describe('08 P14: POST /cabinet/landing/activate/{token}', () => {
   /** A paid purchase that waits for its recipient, whose subscription has ended: the token is enough. */

@@ -167,7 +167,10 @@ export interface VpnPanelPort {
   /** As the panel writes it, e.g. `3.3.2`; null when it does not tell. */
   readVersion(): Promise<string | null>;
 
-  /** Whether the panel knows users by uuid (version 2) or by number (version 3). @throws PanelError */
+  /**
+   * Whether the panel knows users by uuid (version 2) or by number (version 3). The panel is asked each time, and all later calls are made
+   * by its answer. @throws PanelError
+   */
   readGeneration(): Promise<PanelGeneration>;
   /** The panel says that it was started: its version is read again before it is used. */
   forgetVersion(): void;

@@ -9,6 +9,7 @@ import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { freeLabel } from '../pricing/labels.ts';
 import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
+import { withPushedLink } from '../subscription-state/await-push.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -106,13 +107,14 @@ export async function switchTariff(
   const { quote, idempotencyKey, ...input } = order;
   const given = await readGivenQuote(app, quote);
   const { tariffId } = input;
-  return runOnceFrom(
+  const switched = await runOnceFrom(
     app,
     actor,
     { key: idempotencyKey, operation: 'subscription.switch-tariff', input },
     (t, claim) => openSale(t, actor.userId, { orderedTariffId: tariffId, servers: 'for_open_tariff' }, claim),
     (t, start) => sellSwitch(t, start, given),
   );
+  return withPushedLink(app, switched);
 }
 
 async function sellSwitch(t: App, opened: SaleStart | null, given: GivenQuote | null): Promise<SwitchedTariff> {

@@ -6,6 +6,7 @@ import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
+import { awaitPush } from '../subscription-state/await-push.ts';
 import { checkEnd, MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
 import { recordDisabledByAdmin } from './channel-rule/repo.ts';
 import { forgetStop } from './daily/repo.ts';
@@ -43,7 +44,7 @@ export async function findSubscription(app: App, id: number): Promise<Subscripti
  */
 export function extendByDays(app: App, _actor: TokenActor, id: number, days: number): Promise<Subscription> {
   if (days > MAX_DAYS) throw outOfBounds('days', days, { le: MAX_DAYS });
-  return change(app, id, async (t, subscription) => {
+  return changeAndAwaitLink(app, id, async (t, subscription) => {
     const extension = freeExtension(t, subscription, days);
     checkEnd('days', days, extension.changes.endDate ?? subscription.endDate, t.clock.now());
     return extension;
@@ -57,7 +58,7 @@ export function extendByDays(app: App, _actor: TokenActor, id: number, days: num
  */
 export function addTrafficPackage(app: App, _actor: TokenActor, id: number, gb: number): Promise<Subscription> {
   if (gb > MAX_TRAFFIC_GB) throw outOfBounds('gb', gb, { le: MAX_TRAFFIC_GB });
-  return change(app, id, async (t, subscription) => {
+  return changeAndAwaitLink(app, id, async (t, subscription) => {
     const now = t.clock.now();
     const added = addTraffic(subscription, await listPurchases(t.db, id), gb, now);
     if (!added) throw refuse('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');
@@ -71,7 +72,7 @@ export function addTrafficPackage(app: App, _actor: TokenActor, id: number, gb: 
  * @param devices above 0
  */
 export function addDevices(app: App, _actor: TokenActor, id: number, devices: number): Promise<Subscription> {
-  return change(app, id, async (t, subscription) => {
+  return changeAndAwaitLink(app, id, async (t, subscription) => {
     const cap = t.settings.get('MAX_DEVICES_LIMIT') || MAX_DEVICES;
     const deviceLimit = Math.max(subscription.deviceLimit, Math.min(cap, subscription.deviceLimit + devices));
     return { changes: { deviceLimit, status: reactivatedStatus(subscription, t.clock.now()) } };
@@ -84,7 +85,7 @@ export function addDevices(app: App, _actor: TokenActor, id: number, devices: nu
  */
 export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
   if (squadUuid === '') throw refuse('squad_uuid_required', 400, 'squad_uuid is required');
-  return change(app, id, async (t, subscription) => {
+  return changeAndAwaitLink(app, id, async (t, subscription) => {
     if (subscription.connectedSquads.includes(squadUuid)) return { changes: {} };
     if ((await findSquadsByUuid(t, [squadUuid])).length === 0) throw serverNotFound();
     return { changes: { connectedSquads: [...subscription.connectedSquads, squadUuid] } };
@@ -93,7 +94,7 @@ export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: st
 
 /** Disconnects a server if it is connected. The panel is updated after commit (spec 02 H15). */
 export function removeSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
-  return change(app, id, async (_t, subscription) => ({
+  return changeAndAwaitLink(app, id, async (_t, subscription) => ({
     changes: { connectedSquads: subscription.connectedSquads.filter((uuid) => uuid !== squadUuid) },
   }));
 }
@@ -132,4 +133,11 @@ async function change(
     await requestProvisioning(t, id);
     return saved;
   });
+}
+
+/** The same; where there is no link yet, the answer waits a moment for it (spec 08 P14, spec 10 V4). Not in a transaction. */
+async function changeAndAwaitLink(...[app, id, decide]: Parameters<typeof change>): Promise<Subscription> {
+  const saved = await change(app, id, decide);
+  if (saved.subscriptionUrl) return saved;
+  return (await awaitPush(app, id)) ? ((await findById(app.db, id)) ?? saved) : saved;
 }

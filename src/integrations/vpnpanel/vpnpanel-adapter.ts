@@ -156,7 +156,7 @@ export function createVpnPanelAdapter(deps: VpnPanelAdapterDeps): VpnPanelPort {
       await transport.call({ method: 'GET', path: panelPath('system', 'stats'), idempotent: true }).then(mustBeFound);
     },
     readVersion: () => readPanelVersion(transport),
-    readGeneration: generation,
+    readGeneration: async () => (await versions.ask()).generation,
     findByUuid,
     async findByShortUuid(shortUuid) {
       const path = panelPath('users', 'by-short-uuid', shortUuid);

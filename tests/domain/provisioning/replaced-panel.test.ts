@@ -2,17 +2,20 @@ import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { isPanelError } from '../../../src/domain/provisioning/ports.ts';
+import { isPanelError, type VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { reconcileProvisioning } from '../../../src/domain/provisioning/reconcile.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
-import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel } from '../../support/provisioning-setup.ts';
+import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
+import { deliver, PANEL_WEBHOOK_ON, panelBody } from '../../support/panel-events.ts';
+import { createPlainHttpClient } from '../../support/plain-http-client.ts';
+import { aSubscription, jobsOf, type ProvisioningTest, readRow, withPanel, withPort } from '../../support/provisioning-setup.ts';
 import { run } from './panel-sync/setup.ts';
 
 type Generation = 'uuid' | 'number';
 
 async function shop(generation: Generation, count: number): Promise<{ t: ProvisioningTest; ids: number[] }> {
-  const t = await withPanel({ generation });
+  const t = await withPanel({ generation, environment: PANEL_WEBHOOK_ON });
   await t.app.db.sql('DELETE FROM subscriptions RETURNING id');
   await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
   const ids: number[] = [];
@@ -48,23 +51,27 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
     const { t, ids } = await shop(before, 12);
     const rows = await Promise.all(ids.map((id) => readRow(t.app, id)));
     for (const user of t.panel.listUsers()) t.panel.addDevice(user.uuid, `device-of-${user.username}`);
-    // Renewals go on while the panel is replaced in the middle.
-    let pushed = 0;
-    const results = await Promise.all(
-      ids.slice(0, 8).map(async (id) => {
+    // Four workers renew eight of the customers; in the middle of that the panel is replaced. The other four have no reason to be pushed.
+    let begun = 0;
+    const results: unknown[] = [];
+    const renew = async () => {
+      for (let turn = begun++; turn < 24; turn = begun++) {
+        const id = ids[turn % 8]!;
+        if (turn === 10) t.panel.replaceBy(after);
         await t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [
           id,
-          addDays(t.clock.now(), 60),
+          addDays(t.clock.now(), 60 + turn),
         ]);
         await request(t.app, id);
-        const result = await pushSubscription(t.app, id).catch((error: unknown) => error);
-        pushed += 1;
-        if (pushed === 3) t.panel.replaceBy(after);
-        return result;
-      }),
-    );
-    for (const result of results)
-      expect(result === 'synced' || (isPanelError(result) && result.kind === 'unavailable')).toBe(true);
+        results.push(await pushSubscription(t.app, id).catch((error: unknown) => error));
+      }
+    };
+    await Promise.all([renew(), renew(), renew(), renew()]);
+    expect(results).toHaveLength(24);
+    for (const result of results) {
+      const isRepeated = result === 'busy' || (isPanelError(result) && result.kind === 'unavailable');
+      expect(result === 'synced' || isRepeated).toBe(true);
+    }
     await untilInStep(t);
     expect(t.panel.listUsers()).toHaveLength(12);
     for (const [index, id] of ids.entries()) {
@@ -84,6 +91,17 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
     expect(await jobsOf(t.app, 'provisioning.push')).toEqual([]);
   });
 
+  it('the start that the panel reports is enough: the version is read before the next call', async () => {
+    const { t, ids } = await shop(before, 1);
+    t.panel.replaceBy(after);
+    const started = panelBody('service.panel_started', t.clock.now(), { panelVersion: after === 'number' ? '3.3.2' : '2.7.4' });
+    await deliver(t.app, started);
+    const calls = t.panel.calls().length;
+    await request(t.app, ids[0]!);
+    expect(await pushSubscription(t.app, ids[0]!)).toBe('synced');
+    expect(t.panel.calls()[calls]!.path).toBe('/api/system/metadata');
+  });
+
   it('a synchronisation right afterwards takes nobody for absent', async () => {
     const { t, ids } = await shop(before, 4);
     t.panel.replaceBy(after);
@@ -91,6 +109,24 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
     for (const id of ids) expect(await readRow(t.app, id)).toMatchObject({ status: 'active' });
     await untilInStep(t);
     expect(t.panel.listUsers()).toHaveLength(4);
+  });
+
+  it('nor one whom the panel knows by the link alone', async () => {
+    const { t, ids } = await shop(before, 24);
+    t.panel.replaceBy(after);
+    const row = await readRow(t.app, ids[0]!);
+    const isOdd = (shortUuid: string) => shortUuid === row.vpnpanelShortUuid;
+    const adapter: VpnPanelPort = {
+      ...t.adapter,
+      listUsers: async (page) => {
+        const { users, total } = await t.adapter.listUsers(page);
+        return { users: users.map((user) => (isOdd(user.shortUuid) ? { ...user, messengerId: null } : user)), total };
+      },
+      findByMessengerId: async () => null,
+    };
+    const app = withPort(t.app, adapter);
+    expect((await run(app, 'from_panel', 'all')).counts).toMatchObject({ deleted: 0 });
+    expect(await readRow(t.app, ids[0]!)).toMatchObject({ status: 'active', subscriptionUrl: row.subscriptionUrl });
   });
 });
 
@@ -100,6 +136,7 @@ describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generati
     t.clock.advance(40 * 24 * 60 * MINUTE_MS);
     t.panel.reviewUsers();
     await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = ANY($1::int[])", [ids]);
+    expect(t.panel.listUsers().map((user) => user.status)).toEqual(Array(3).fill('EXPIRED'));
     await run(t.app, 'to_panel');
     const calls = t.panel.calls().length;
     await run(t.app, 'to_panel');
@@ -109,13 +146,26 @@ describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generati
 
   it('a key that is refused and corrected at run time: all waiting pushes go in the next round', async () => {
     const { t, ids } = await shop(generation, 3);
-    t.panel.faults.set({ status: 401 });
+    let apiKey = 'a-key-that-was-withdrawn';
+    const none = { authType: 'api_key', username: null, password: null, caddyToken: null, secretKey: null };
+    const connection = () => ({ ...none, baseUrl: t.panel.url, apiKey });
+    const app = withPort(t.app, createVpnPanelAdapter({ http: createPlainHttpClient({ retries: 0 }), connection }));
     for (const id of ids) {
-      await request(t.app, id);
-      await expect(pushSubscription(t.app, id)).rejects.toMatchObject({ status: 401 });
+      await request(app, id);
+      await expect(pushSubscription(app, id)).rejects.toMatchObject({ status: 401 });
     }
-    t.panel.faults.set({});
-    await untilInStep(t);
+    // Refused again and again, none is given up.
+    await reconcileProvisioning(app);
+    expect((await Promise.all(ids.map((id) => readRow(app, id)))).map((row) => row.provisionState)).toEqual(
+      Array(3).fill('pending'),
+    );
+    await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
+    apiKey = t.panel.apiKey;
+    expect(await reconcileProvisioning(app)).toBe(2);
+    // The first was pushed to see that the key is good for more than reading.
+    expect(await readRow(app, ids[0]!)).toMatchObject({ provisionState: 'synced' });
+    expect(await jobsOf(app, 'provisioning.push')).toEqual(ids.slice(1).map((subscriptionId) => ({ data: { subscriptionId } })));
+    for (const id of ids.slice(1)) expect(await pushSubscription(app, id)).toBe('synced');
   });
 
   it('a new empty panel becomes the home of all users', async () => {

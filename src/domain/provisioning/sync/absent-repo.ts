@@ -5,6 +5,8 @@ export interface AbsentAccount {
   userId: number;
   messengerId: number;
   vpnpanelUuid: string | null;
+  /** The last part of the stored link, which stays when the panel is replaced by another version (spec 10 V1). */
+  vpnpanelShortUuid: string | null;
   verifiedEmail: string | null;
 }
 
@@ -67,7 +69,8 @@ export function listAbsent(
   { runId, readAt, now, treatment, afterId, limit }: AbsentQuery & { afterId: number; limit: number },
 ): Promise<AbsentAccount[]> {
   return db.sql<AbsentAccount>(
-    `SELECT u.id AS user_id, u.messenger_id, u.vpnpanel_uuid, CASE WHEN u.email_verified THEN u.email END AS verified_email
+    `SELECT u.id AS user_id, u.messenger_id, u.vpnpanel_uuid, s.vpnpanel_short_uuid,
+       CASE WHEN u.email_verified THEN u.email END AS verified_email
      ${FROM} AND u.id > $4::int AND ${TREATED[treatment]} AND ${SETTLED} AND ${NOT_LISTED} ORDER BY u.id LIMIT $5::int`,
     [runId, readAt, now, afterId, limit],
   );

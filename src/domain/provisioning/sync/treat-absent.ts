@@ -3,7 +3,7 @@ import { blankSubscriptions, disableSubscriptions } from '../../subscription-sta
 import type { RunLease } from '../long-runs/drive-run.ts';
 import { inParallel } from '../long-runs/parallel-calls.ts';
 import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
-import { isPanelError } from '../ports.ts';
+import { isPanelError, type PanelUser } from '../ports.ts';
 import {
   type AbsentAccount,
   type AbsentTreatment,
@@ -69,10 +69,16 @@ function refusalOf(run: SyncRun, absent: number, known: number): SyncRefusal | n
   return isTooManyAbsent(absent, known) ? 'too_many_absent' : null;
 }
 
-/** A handle of the panel's other generation says nothing; the other look-ups decide. */
-function ofOtherGeneration(error: unknown): null {
-  if (isPanelError(error) && error.isOtherGeneration) return null;
-  throw error;
+/** The panel user of the stored handle; one of the panel's other generation says nothing, and the link decides (spec 10 V1). */
+async function findByHandle(app: App, { vpnpanelUuid, vpnpanelShortUuid }: AbsentAccount): Promise<PanelUser | null> {
+  const { panel } = app.ports;
+  if (vpnpanelUuid === null) return null;
+  try {
+    return await retryPanelCall(() => panel.findByUuid(vpnpanelUuid));
+  } catch (error) {
+    if (!isPanelError(error) || !error.isOtherGeneration) throw error;
+    return vpnpanelShortUuid ? retryPanelCall(() => panel.findByShortUuid(vpnpanelShortUuid)) : null;
+  }
 }
 
 /**
@@ -88,9 +94,10 @@ async function confirmAbsent(
   const { panel } = app.ports;
   const gone: AbsentAccount[] = [];
   let refused = 0;
-  const isFound = async ({ vpnpanelUuid, messengerId, verifiedEmail }: AbsentAccount): Promise<boolean> => {
+  const isFound = async (account: AbsentAccount): Promise<boolean> => {
+    const { messengerId, verifiedEmail } = account;
     const found =
-      (vpnpanelUuid === null ? null : await retryPanelCall(() => panel.findByUuid(vpnpanelUuid).catch(ofOtherGeneration))) ??
+      (await findByHandle(app, account)) ??
       (await retryPanelCall(() => panel.findByMessengerId(messengerId))) ??
       (verifiedEmail === null ? null : await retryPanelCall(() => panel.findByEmail(verifiedEmail)));
     return found !== null;
