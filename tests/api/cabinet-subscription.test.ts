@@ -123,6 +123,9 @@ describe('from options to a link', () => {
     });
     const shown = options.tariffs.find((tariff: { id: number }) => tariff.id === tariffId);
     expect(shown.periods[0]).toMatchObject({ days: 30, price_kopeks: 30_000, price_label: '300 ₽' });
+    // Spec 10 X7: the tariff names none, so it is that of the settings.
+    const byDefault = { traffic_reset_mode: t.app.settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY') };
+    expect(shown).toMatchObject(byDefault);
     expect(await api.get(`${ROOT}/connection-link`)).toMatchObject({ status: 404, body: { detail: 'No subscription found' } });
 
     const order = { tariff_id: tariffId, period_days: 30 };
@@ -130,7 +133,7 @@ describe('from options to a link', () => {
     const bought = await keyed.post(`${ROOT}/purchase-tariff`, order);
     expect(bought).toMatchObject({
       status: 200,
-      body: { success: true, charged_amount: 30_000, balance_kopeks: 0, subscription: { tariff_id: tariffId } },
+      body: { success: true, charged_amount: 30_000, balance_kopeks: 0, subscription: { tariff_id: tariffId, ...byDefault } },
     });
     expect((await keyed.post(`${ROOT}/purchase-tariff`, order)).body).toEqual(bought.body);
     expect((await keyed.post(`${ROOT}/purchase-tariff`, { ...order, period_days: 90 })).status).toBe(422);
@@ -216,14 +219,16 @@ describe('from options to a link', () => {
 });
 
 describe('the rest of the page', () => {
-  test('traffic packages of a tariff, and the global ones without', async () => {
+  test('traffic packages of a tariff, the global ones of a subscription without, and none without a subscription (spec 10 X6)', async () => {
     const { userId, api } = await signedIn();
-    expect((await api.get(`${ROOT}/traffic-packages`)).body.at(-1)).toEqual({
+    expect((await api.get(`${ROOT}/traffic-packages`)).body).toEqual([]);
+    const classic = await signedIn();
+    await aStoredSubscription(t.app, classic.userId, {});
+    expect((await classic.api.get(`${ROOT}/traffic-packages`)).body.at(-1)).toMatchObject({
       gb: 0,
       price_kopeks: 20_000,
       price_rubles: 200,
       is_unlimited: true,
-      quote: null,
     });
     const packages = { 100: 9_000, 10: 1_550, 50: 0 };
     const tariffId = await aTariff(t.app, { traffic_topup_enabled: true, traffic_topup_packages: packages });

@@ -27,6 +27,8 @@ export interface PurchaseOptionsInput {
 export interface TariffsOptionsInput extends PurchaseOptionsInput {
   user: PurchaseOptionsInput['user'] & { id: number };
   sign: (sale: QuotedSale) => string;
+  /** `DEFAULT_TRAFFIC_RESET_STRATEGY`, the mode of tariffs that name none (spec 10 X7). */
+  defaultTrafficReset: string;
 }
 
 /** What can be bought in tariffs mode; kopeks, and labels of the same amounts. */
@@ -62,11 +64,12 @@ export interface TariffOption
       | 'trafficTopupPackages'
       | 'maxTopupTrafficGb'
       | 'isDaily'
-      | 'trafficResetMode'
     >,
     DevicePriceFields,
     DailyPriceFields,
     DayPriceFields {
+  /** The tariff's own, else the default of the settings (spec 10 X7). */
+  trafficResetMode: string;
   trafficLimitLabel: string;
   isUnlimitedTraffic: boolean;
   /** Devices bought for the current tariff included. */
@@ -201,7 +204,7 @@ function tariffOption(tariff: Tariff, input: TariffsOptionsInput): TariffOption 
     trafficTopupPackages: tariff.trafficTopupPackages,
     maxTopupTrafficGb: tariff.maxTopupTrafficGb,
     isDaily: tariff.isDaily,
-    trafficResetMode: tariff.trafficResetMode,
+    trafficResetMode: tariff.trafficResetMode || input.defaultTrafficReset,
     // Named only where it changes a price, because clients announce a discount by it (08 C5).
     ...(user.primaryPromoGroup !== null && isReduced ? { promoGroupName: user.primaryPromoGroup.name } : {}),
     ...devicePrice,

@@ -31,6 +31,7 @@ export async function readSubscription(app: App, actor: UserActor): Promise<Subs
     user: buyer,
     settings: pricingSettingsOf(app),
     hideSubscriptionLink: app.settings.get('HIDE_SUBSCRIPTION_LINK'),
+    defaultTrafficReset: app.settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY'),
     now: app.clock.now(),
   });
 }
@@ -58,7 +59,8 @@ export async function readPurchaseOptions(app: App, actor: UserActor): Promise<T
   const input = { subscription: details?.subscription ?? null, user: buyer, squads, settings, now: app.clock.now() };
   if (settings.salesMode === 'classic') return classicOptions(input);
   const tariffs = await listVisibleTariffs(app, buyer.primaryPromoGroup);
-  return tariffOptions({ ...input, tariffs, sign: await quoteSigner(app) });
+  const defaultTrafficReset = app.settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY');
+  return tariffOptions({ ...input, tariffs, sign: await quoteSigner(app), defaultTrafficReset });
 }
 
 /** A traffic package on offer; GB (0 = unlimited), kopeks before any discount. */
@@ -69,17 +71,17 @@ export interface TrafficOffer {
   quote: string | null;
 }
 
-/** Traffic packages for the user's subscription (spec 02 section 5.1). */
+/** Traffic packages for the user's subscription (spec 02 section 5.1); none without one (spec 10 X6). */
 export async function listTrafficPackages(app: App, actor: UserActor): Promise<TrafficOffer[]> {
   const { buyer, details } = await requireBuyerDetails(app, actor);
   const subscription = details?.subscription ?? null;
-  const tariffId = subscription?.tariffId ?? null;
-  const tariff = tariffId === null ? null : await findTariff(app, tariffId);
+  if (subscription === null) return [];
+  const tariff = subscription.tariffId === null ? null : await findTariff(app, subscription.tariffId);
   const sign = await quoteSigner(app);
   return trafficPackages(pricingSettingsOf(app), tariff).map((offer) => {
-    const quote = subscription && quoteTrafficOrNull(app, buyer, { subscription, tariff }, offer.gb);
+    const quote = quoteTrafficOrNull(app, buyer, { subscription, tariff }, offer.gb);
     if (!quote) return { ...offer, quote: null };
-    const sale = { ...quotedTraffic(subscription!, offer.gb), userId: buyer.id, priceKopeks: quote.finalKopeks };
+    const sale = { ...quotedTraffic(subscription, offer.gb), userId: buyer.id, priceKopeks: quote.finalKopeks };
     return { ...offer, quote: sign(sale) };
   });
 }

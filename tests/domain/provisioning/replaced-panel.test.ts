@@ -91,6 +91,18 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
     expect(await jobsOf(t.app, 'provisioning.push')).toEqual([]);
   });
 
+  it('the reconciler notices it though nothing else calls the panel', async () => {
+    const { t, ids } = await shop(before, 2);
+    const rows = await Promise.all(ids.map((id) => readRow(t.app, id)));
+    t.panel.replaceBy(after);
+    await untilInStep(t);
+    for (const [index, id] of ids.entries()) {
+      const row = await readRow(t.app, id);
+      expect(row.vpnpanelUuid).not.toBe(rows[index]!.vpnpanelUuid);
+      expect(row.subscriptionUrl).toBe(rows[index]!.subscriptionUrl);
+    }
+  });
+
   it('the start that the panel reports is enough: the version is read before the next call', async () => {
     const { t, ids } = await shop(before, 1);
     t.panel.replaceBy(after);
@@ -137,11 +149,11 @@ describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generati
     t.panel.reviewUsers();
     await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = ANY($1::int[])", [ids]);
     expect(t.panel.listUsers().map((user) => user.status)).toEqual(Array(3).fill('EXPIRED'));
-    await run(t.app, 'to_panel');
     const calls = t.panel.calls().length;
-    await run(t.app, 'to_panel');
+    for (const _ of [1, 2]) expect(await run(t.app, 'to_panel')).toMatchObject({ counts: { checked: 3, updated: 0, errors: 0 } });
     const changes = t.panel.calls().slice(calls);
     expect(changes.filter((call) => call.method !== 'GET')).toEqual([]);
+    expect(t.panel.listUsers().map((user) => user.status)).toEqual(Array(3).fill('EXPIRED'));
   });
 
   it('a key that is refused and corrected at run time: all waiting pushes go in the next round', async () => {

@@ -41,7 +41,7 @@ const sign: TariffsOptionsInput['sign'] = ({ userId, terms, priceKopeks }) => JS
 
 function quotedInput(fields: Partial<PurchaseOptionsInput>): TariffsOptionsInput {
   const input = inputOf(fields);
-  return { ...input, user: { id: 7, ...input.user }, sign };
+  return { ...input, user: { id: 7, ...input.user }, sign, defaultTrafficReset: 'MONTH' };
 }
 
 /** The answer as clients get it. */

@@ -20,6 +20,7 @@ function view(fields: Partial<SubscriptionViewInput>) {
     user: aBuyer(),
     settings: pricingSettings(),
     hideSubscriptionLink: false,
+    defaultTrafficReset: 'MONTH',
     now: NOW,
     ...fields,
   });

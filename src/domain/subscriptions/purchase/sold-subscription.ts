@@ -23,6 +23,7 @@ export function soldSubscription(
     user: sold.usedOffer ? { ...sold.buyer, promoOfferDiscountPercent: 0 } : sold.buyer,
     settings: pricingSettingsOf(t),
     hideSubscriptionLink: t.settings.get('HIDE_SUBSCRIPTION_LINK'),
+    defaultTrafficReset: t.settings.get('DEFAULT_TRAFFIC_RESET_STRATEGY'),
     now: t.clock.now(),
   });
 }

@@ -50,6 +50,7 @@ export interface SubscriptionView {
   nextDailyChargeAt: Date | null;
   tariffId: number | null;
   tariffName: string | null;
+  /** The tariff's, else the default of the settings (spec 10 X7); null without a tariff. */
   trafficResetMode: string | null;
 }
 
@@ -62,6 +63,8 @@ export interface SubscriptionViewInput {
   user: PricedUser;
   settings: PricingSettings;
   hideSubscriptionLink: boolean;
+  /** `DEFAULT_TRAFFIC_RESET_STRATEGY`. */
+  defaultTrafficReset: string;
   now: Date;
 }
 
@@ -106,7 +109,7 @@ export function viewSubscription(input: SubscriptionViewInput): SubscriptionView
     nextDailyChargeAt: tariff?.isDaily === true ? nextDailyChargeAt(subscription, now) : null,
     tariffId: subscription.tariffId,
     tariffName: tariff?.name ?? null,
-    trafficResetMode: tariff?.trafficResetMode ?? null,
+    trafficResetMode: tariff && (tariff.trafficResetMode || input.defaultTrafficReset),
   };
 }
 
