@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { serverClient } from '../../src/core/db/answer-limit.ts';
 import { DatabaseWatch } from '../../src/core/db/database-watch.ts';
 import { isDatabaseUnavailable } from '../../src/core/db/db-errors.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
@@ -99,6 +100,21 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
       "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'",
     );
     expect(rows[0].n).toBe(0);
+  });
+
+  test('a connection whose answer did not come is given up: its next statement does not wait', async () => {
+    const lost = serverClient({ url: proxy.url, name: 'test-lost', connectMs: 10_000, answerMs: 500 });
+    lost.on('error', () => undefined);
+    let isEnded = false;
+    lost.once('end', () => {
+      isEnded = true;
+    });
+    await lost.connect();
+    proxy.swallow(true);
+    await expect(lost.query('SELECT 1 AS one')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    proxy.swallow(false);
+    await eventually(() => expect(isEnded).toBe(true));
+    await expect(lost.query('SELECT 2 AS two')).rejects.not.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
   test('/readyz takes one connection, however often it is asked', async () => {
