@@ -179,6 +179,7 @@ describe('money of one invoice that came and went back', () => {
       await report(invoice, 'A', refund);
       expect(await balanceOf(invoice)).toBe(0);
       await report(invoice, 'B');
+      expect(await balanceOf(invoice)).toBe(50_000);
       await repeats(invoice, refund);
     });
 
