@@ -89,6 +89,9 @@ describe('spec 10 U3: a socket lives as long as its session', () => {
     const user = await aUser(t.app);
     const [phone, laptop] = [await openSession(t.app, user.id), await openSession(t.app, user.id)];
     const [one, two, other] = [await cabinet(user, phone), await cabinet(user, phone), await cabinet(user, laptop)];
+    // The check that follows each opening is over: from here only a notice closes a socket.
+    await aRound();
+    await aRound();
     await closeSession(t.app, phone.refreshToken);
     expect([await one.closed, await two.closed]).toEqual([ENDED, ENDED]);
     await other.ping();
@@ -99,6 +102,8 @@ describe('spec 10 U3: a socket lives as long as its session', () => {
   it('until its user is deleted, at once', async () => {
     const user = await aUser(t.app);
     const client = await cabinet(user);
+    await aRound();
+    await aRound();
     await changeUserStatus(t.app, actor, user.id, 'deleted', null);
     expect(await client.closed).toEqual(ENDED);
   });
