@@ -207,7 +207,7 @@ describe('editing', () => {
     ['post', '/buttons/swap', { button_id_1: 'nope', button_id_2: 'info' }, 404, "Button 'nope' not found"],
     ['post', '/buttons/swap', { button_id_1: 'info', button_id_2: 'info' }, 400, 'A button cannot be swapped with itself'],
     ['post', '/history/999999/rollback', undefined, 404, 'History entry 999999 not found'],
-  ] as const)('%s %s refuses and changes nothing (spec 10 O5 for the reserved id)', async (method, path, body, status, detail) => {
+  ] as const)('%s %s refuses and changes nothing', async (method, path, body, status, detail) => {
     const url = `/menu-layout${path}`;
     const reply = method === 'delete' ? await api.delete(url) : await api[method](url, body);
     expect(reply).toMatchObject({ status, body: { detail } });
