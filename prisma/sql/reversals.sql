@@ -53,7 +53,7 @@ END $$;
 
 -- Takes what was given back in part before the payment was credited, since reports come in any order, and what a requested refund of the
 -- money is about to give back. The payment has just been credited, so that the balance covers it; its user and row are locked. No more than
--- the credit is taken.
+-- the credit is taken. Where the money is in no balance, because it paid for something, what was given back of it is a case.
 CREATE OR REPLACE FUNCTION debit_earlier_reversals(p_payment_id integer, p_titles jsonb, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -61,19 +61,26 @@ DECLARE
   v_reversal record;
   v_debit record;
   v_left bigint;
+  v_amount bigint;
 BEGIN
   FOR v_reversal IN SELECT r.* FROM payment_reversals r
     WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
   LOOP
     SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
     v_left := coalesce(v_left, v_payment.amount_kopeks);
-    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, least(v_reversal.amount_kopeks, v_left),
+    v_amount := least(v_reversal.amount_kopeks, v_left);
+    SELECT d.* INTO v_debit FROM debit_reversal(v_payment, v_amount,
       CASE WHEN v_reversal.reversal_id IS NULL THEN 'refund:' || v_reversal.id ELSE 'reversal:' || v_reversal.reversal_id END, p_titles,
       p_now) d;
-    v_left := v_left - v_debit.debited;
+    v_left := v_left - v_amount;
     UPDATE payment_reversals r SET debited_kopeks = v_debit.debited, transaction_id = v_debit.transaction_id WHERE r.id = v_reversal.id;
     IF v_reversal.status = 'done' THEN
       PERFORM send_job('payments.after-reversal', jsonb_build_object('reversalId', v_reversal.id));
+      IF v_amount > v_debit.debited THEN
+        PERFORM open_payment_case('reversal_remainder', v_payment.method, v_reversal.reversal_id, p_payment_id, v_payment.user_id,
+          v_amount - v_debit.debited, v_payment.currency,
+          jsonb_build_object('kind', v_reversal.kind, 'amount_kopeks', v_amount, 'debited_kopeks', v_debit.debited), p_now);
+      END IF;
     END IF;
   END LOOP;
   IF v_left IS NOT NULL THEN

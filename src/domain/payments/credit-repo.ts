@@ -74,6 +74,18 @@ export async function markCredited(db: Db, mark: CreditMark): Promise<void> {
   );
 }
 
+/** Applies what went back of the money before it was credited: `debit_earlier_reversals()` (prisma/sql/reversals.sql). */
+export async function applyEarlierReversals(
+  db: Db,
+  paymentId: number,
+  titles: Record<Language, string>,
+  now: Date,
+): Promise<void> {
+  await db.sql('SELECT debit_earlier_reversals($1::int, $2::jsonb, $3::timestamptz) AS applied', [
+    ...[paymentId, JSON.stringify(titles), now],
+  ]);
+}
+
 /**
  * Binds what went back without a charge to this one, which is not credited because of it (prisma/sql/reversals.sql).
  * @returns false when the money of the charge is not, or no longer, one that went back

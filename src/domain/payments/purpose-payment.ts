@@ -1,7 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { type CreditVerdict, classifyCredit } from './classify-report.ts';
 import { creditExtras } from './credit-extras.ts';
-import { isMoneyReturned, isTransactionTaken, markCredited } from './credit-repo.ts';
+import { applyEarlierReversals, isMoneyReturned, isTransactionTaken, markCredited } from './credit-repo.ts';
+import { reversalTitles } from './payment-texts.ts';
 import type { PaymentReport } from './ports.ts';
 import { lockPayment } from './repo.ts';
 import type { CreditResult, Payment } from './types.ts';
@@ -41,7 +42,10 @@ export async function lockForSettling(
   return { verdict: classifyCredit(payment, state, await isMoneyReturned(t.db, payment, state)), payment };
 }
 
-/** Marks a locked invoice paid, in the transaction that posted its ledger row (spec 03 H4, H5). */
+/**
+ * Marks a locked invoice paid, in the transaction that posted its ledger row (spec 03 H4, H5), and applies what was reported as given back
+ * of its money before.
+ */
 export async function completePayment(t: App, payment: Payment, state: PaymentReport, transactionId: number): Promise<void> {
   const now = t.clock.now();
   await markCredited(t.db, {
@@ -55,6 +59,7 @@ export async function completePayment(t: App, payment: Payment, state: PaymentRe
     extras: creditExtras(payment, state),
     now,
   });
+  await applyEarlierReversals(t.db, payment.id, reversalTitles(t, payment.method), now);
 }
 
 /** The external id of the ledger row that an invoice pays for: the provider's id of the money, as `credit_topup()` chooses it. */

@@ -106,6 +106,28 @@ describe('an unclaimed gift whose money went back', () => {
     expect((await giftOf(app, code)).grantedAt).not.toBeNull();
   });
 
+  test('partly before it was credited: what follows a reversal is done, and the part is a case, since the gift is whole', async () => {
+    const buyer = await aBuyer(app);
+    const { code } = await buy(app, buyer, anOrder(tariffId, { paymentMethod: 'sandbox' }));
+    const paymentId = (await giftOf(app, code)).paymentId!;
+    const { externalId } = await paymentFacts(app, paymentId);
+    const reversals = [{ reversalId: `refund-${unique()}`, kind: 'refund', amountKopeks: 10_000 }] as const;
+    for (const outcome of ['pending', 'paid'] as const) {
+      provider.set(externalId!, outcome, { reversals });
+      await callback(app, externalId!);
+      await runCallbackJobs(app, externalId!, [guestPurchases]);
+    }
+    expect((await giftOf(app, code)).status).toBe('paid');
+    expect(await casesOf(app, paymentId)).toEqual([{ kind: 'reversal_remainder', amountKopeks: 10_000, status: 'open' }]);
+    const followUps = await app.db.sql(
+      `SELECT j.name FROM jobs.job j JOIN payment_reversals r ON r.id = (j.data ->> 'reversalId')::int
+       WHERE j.name = 'payments.after-reversal' AND r.payment_id = $1::int`,
+      [paymentId],
+    );
+    expect(followUps).toHaveLength(1);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
   test('partly stays claimable', async () => {
     const { gift, paymentId } = await aPaidGift();
     await reverse(paymentId, 'refund', 1_000);
