@@ -77,6 +77,8 @@ export default defineConfig({
           name: 'system',
           include: ['tests/system/**/*.test.ts'],
           pool: 'forks',
+          // Some copy the template of a database: it is there also when no other project has run before.
+          globalSetup: ['tests/support/global-setup.ts'],
           // Most of its time is waiting, for a process to start or a schedule to come round.
           maxWorkers: 3,
           sequence: { ...sequence, groupOrder: 2 },

@@ -195,9 +195,21 @@ class RealtimeServer implements Realtime {
   async #userAccess(credential: string, ip: string | null): Promise<Access> {
     const { app, authenticateUser, readCabinetAccess } = this.#options;
     const { userId } = await authenticateUser(app, { bearer: credential, initData: null });
-    const { isAdmin, receivesStaffEvents } = await readCabinetAccess(app, userId, ip);
+    const life = lifeOf(credential);
+    const { sessionId } = life;
+    // The access token outlives a sign-out: it must not be given what the user has missed.
+    const { isAdmin, receivesStaffEvents } = await (sessionId === null
+      ? readCabinetAccess(app, userId, ip)
+      : this.#sessionAccess({ userId, sessionId, ip }));
     const greeting = { type: 'connected', user_id: userId, is_admin: isAdmin };
-    return { actor: `user:${userId}`, userId, receivesStaffEvents, ...lifeOf(credential), greeting };
+    return { actor: `user:${userId}`, userId, receivesStaffEvents, ...life, greeting };
+  }
+
+  /** @throws AppError when the session has ended */
+  async #sessionAccess(session: { userId: number; sessionId: string; ip: string | null }): Promise<CabinetAccess> {
+    const [result] = await this.#options.recheckCabinetAccess(this.#options.app, [session]);
+    if (result!.status === 'rejected') throw result!.reason;
+    return result!.value;
   }
 
   /** Sockets of a session outlive the access token with which they were opened; without one the token is checked again. */

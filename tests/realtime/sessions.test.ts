@@ -95,8 +95,10 @@ describe('spec 10 U3: a socket lives as long as its session', () => {
     await closeSession(t.app, phone.refreshToken);
     expect([await one.closed, await two.closed]).toEqual([ENDED, ENDED]);
     await other.ping();
-    // The access token of the ended session opens no socket that stays.
-    expect(await (await connectToCabinet(t.app, server, user, phone)).closed).toEqual(ENDED);
+    // The access token of the ended session opens no socket, not even for a greeting or what was missed.
+    const late = await connectToCabinet(t.app, server, user, phone);
+    expect(await late.closed).toEqual(ENDED);
+    expect(late.received).toEqual([]);
   });
 
   it('until its user is deleted, at once', async () => {

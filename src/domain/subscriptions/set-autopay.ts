@@ -36,7 +36,8 @@ export function setAutopay(
       throw refuse('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
     }
     const changes = {
-      ...(enabled === null ? {} : { autopayEnabled: enabled }),
+      // The owner's own answer: an administrator who activates the subscription later does not take it back (spec 10 X8).
+      ...(enabled === null ? {} : { autopayEnabled: enabled, cancelEndedAutopay: false }),
       ...(daysBefore === null ? {} : { autopayDaysBefore: daysBefore }),
     };
     const saved = await update(t.db, start.subscription.id, changes, { now: t.clock.now() });

@@ -2,12 +2,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
+import { setAutopay } from '../../../src/domain/subscriptions/set-autopay.ts';
+import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
 import { anAction } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
-import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
+import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 
 let app: App;
@@ -78,5 +81,35 @@ describe('spec 10 X8: what a cancel switched off', () => {
     await app.db.sql("UPDATE subscriptions SET status = 'active' WHERE user_id = $1::int RETURNING id", [bought.id]);
     await act(bought.id, 'activate');
     expect(await switches(bought.id)).toEqual(ENDED);
+  });
+
+  test('stays off where its owner, or an administrator, has switched autopay off since', async () => {
+    const answers: ((id: number) => Promise<unknown>)[] = [
+      (userId) => setAutopay(app, { kind: 'user', userId }, false, null),
+      (id) => act(id, 'toggle_autopay', { autopayEnabled: false }),
+    ];
+    for (const switchOff of answers) {
+      const { id } = await holder({ autopay_enabled: true });
+      await act(id, 'cancel');
+      await switchOff(id);
+      await act(id, 'activate');
+      expect(await switches(id)).toEqual({ autopayEnabled: false, isDailyPaused: false });
+    }
+  });
+
+  test.each(['cancel', 'pause of its owner'])('of a daily subscription stays off with another daily tariff: %s', async (end) => {
+    const daily = () => aTariff(app, { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} });
+    const { userId } = await aBuyer(app, 5_000);
+    const isPaused = end !== 'cancel';
+    const ended = isPaused ? { status: 'expired', end_date: inDays(-1 / 24), is_daily_paused: true } : {};
+    await aStoredSubscription(app, userId, { tariff_id: await daily(), ...ended });
+    if (!isPaused) await act(userId, 'cancel');
+    await act(userId, 'change_tariff', { tariffId: await daily() });
+    await runDailyService(app);
+    await spendTopup(app, userId);
+    const state = 'SELECT s.status, u.balance_kopeks FROM users u JOIN subscriptions s ON s.user_id = u.id WHERE u.id = $1::int';
+    expect(await rowOf(app, state, [userId])).toEqual({ status: 'expired', balanceKopeks: 5_000 });
+    await act(userId, 'activate');
+    expect(await switches(userId)).toEqual({ autopayEnabled: false, isDailyPaused: isPaused });
   });
 });

@@ -5,6 +5,7 @@ import { listSquads } from '../../catalog/find-squads.ts';
 import { effectiveSquadsOf, lockTariff } from '../../catalog/find-tariff.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { squadsOrFirstAvailable } from '../rules/replace.ts';
+import { isPast, isStopped } from '../rules/status.ts';
 import type { Subscription } from '../types.ts';
 import { insertManually } from './manual-changes.ts';
 import type { ActionRequest, SubscriptionAction } from './types.ts';
@@ -48,6 +49,8 @@ export const changeTariff: SubscriptionAction = async (t, subscription, { tariff
   const resetsUsed = t.settings.get('RESET_TRAFFIC_ON_TARIFF_SWITCH');
   const cap = tariff.maxDeviceLimit ?? t.settings.get('MAX_DEVICES_LIMIT');
   const squads = await effectiveSquadsOf(t, tariff);
+  // One that was paused or cancelled and has ended stays so: the daily service would charge for the new tariff and start it (spec 10 X8).
+  const isOver = isStopped(subscription.status) || isPast(subscription, t.clock.now());
   await postMovement(t, {
     userId: subscription.userId,
     type: 'subscription_payment',
@@ -66,7 +69,7 @@ export const changeTariff: SubscriptionAction = async (t, subscription, { tariff
       ...(squads.length > 0 ? { connectedSquads: squads } : {}),
       ...(subscription.isTrial && !tariff.isTrialAvailable ? { isTrial: false } : {}),
       ...(resetsUsed ? { trafficUsedGb: 0 } : {}),
-      ...(tariff.id === subscription.tariffId ? {} : { isDailyPaused: false, lastDailyChargeAt: null }),
+      ...(tariff.id === subscription.tariffId ? {} : { ...(isOver ? {} : { isDailyPaused: false }), lastDailyChargeAt: null }),
     },
     dropsPurchases: true,
     panelResets: { resetTraffic: resetsUsed },
@@ -78,7 +81,7 @@ export const changeTariff: SubscriptionAction = async (t, subscription, { tariff
 export const toggleAutopay: SubscriptionAction = async (_t, _subscription, { autopayEnabled }) => {
   if (autopayEnabled == null) throw refuse('autopay_required', 400, 'autopay_enabled parameter is required');
   return {
-    changes: { autopayEnabled },
+    changes: { autopayEnabled, cancelEndedAutopay: false },
     staysLocal: true,
     message: `Autopay ${autopayEnabled ? 'enabled' : 'disabled'}`,
   };
