@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { findServer } from '../bench/scratch-database.ts';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { FaultLog } from './fault-log.ts';
-import { createInstance, isReady } from './instance.ts';
+import { createInstance, type Instance, isReady } from './instance.ts';
 import { type MoneyLoad, startMoneyLoad } from './money-load.ts';
 import { proveMoney, readMoneyBefore, waitForCallbacks } from './money-proof.ts';
 import { descriptionOf } from './movement-check.ts';
@@ -30,11 +30,12 @@ const CREDIT_MS = 20_000;
 const HELD = 4;
 /** Less than the time limit of a request to a provider. */
 const HOLD_LIMIT_MS = 5_000;
-/** What is credited later than this was in hand of the process that was killed: the other instance is done with its own. */
+/** What is credited later than this was in hand of a process that was killed. */
 const IN_HAND_MS = 8_000;
-/** Payments whose callback was acknowledged and that are not credited. */
-const OPEN_CALLBACKS = `FROM payments payment WHERE payment.transaction_id IS NULL AND EXISTS (
-  SELECT 1 FROM provider_callbacks callback WHERE callback.provider = payment.method AND callback.external_id = payment.external_id)`;
+/** Acknowledged and not processed, or their payment is not credited. */
+const OPEN_CALLBACKS = `FROM provider_callbacks callback
+  JOIN payments payment ON payment.method = callback.provider AND payment.external_id = callback.external_id
+  WHERE (callback.processed_at IS NULL OR payment.transaction_id IS NULL)`;
 const DAY_MS = 86_400_000;
 const REPEATED = 100;
 
@@ -87,9 +88,11 @@ async function runOnStage(
   const faults = new FaultLog(book, options.writes);
   progress('steady');
   await faults.steady();
-  // First, as the check after an outage credits what is paid without its callback.
+  // First, as the check after a time without an instance credits what is paid without its callback.
   progress('kill -9 of instance-2');
-  await faults.run('kill -9 of instance-2', () => killOne(stage, report));
+  await faults.run('kill -9 of instance-2', () => killThem(stage, [stage.instances[1]!], report));
+  progress('kill -9 of both instances');
+  await faults.run('kill -9 of both', () => killThem(stage, stage.instances, report));
   progress(`silent for ${options.silentSeconds} s`);
   await faults.run(`silent for ${options.silentSeconds} s`, () => loseAnswers(stage, proxy, book, faults, options, report));
   await endLoad(load, book, progress);
@@ -152,18 +155,17 @@ async function loseAnswers(
 }
 
 /** Spec 10 M6: callbacks that were acknowledged before a process is killed are credited soon after its restart, also those that it had in hand. */
-async function killOne(stage: Stage, report: DrillReport): Promise<string> {
-  const instance = stage.instances[1]!;
+async function killThem(stage: Stage, killed: readonly Instance[], report: DrillReport): Promise<string> {
   const hold = holdAnswers(stage);
   await hold.reached(HELD);
-  await instance.kill();
-  const due = await stage.database.withSql((run) => run(`SELECT payment.id ${OPEN_CALLBACKS}`));
+  await Promise.all(killed.map((instance) => instance.kill()));
+  const due = await stage.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS}`));
   hold.end();
   const restarted = performance.now();
-  const started = instance.start().then(() => performance.now() - restarted);
+  const started = Promise.all(killed.map((instance) => instance.start())).then(() => performance.now() - restarted);
   const ids = due.map(({ id }) => Number(id));
   const left = async () =>
-    stage.database.withSql((run) => run(`SELECT id FROM payments WHERE id IN (${ids.join()}) AND transaction_id IS NULL`));
+    stage.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS} AND callback.id IN (${ids.join()})`));
   const creditedMs: number[] = [];
   while (creditedMs.length < ids.length && performance.now() - restarted < SETTLE_MS) {
     const open = (await left()).length;
@@ -174,12 +176,12 @@ async function killOne(stage: Stage, report: DrillReport): Promise<string> {
   const lastMs = creditedMs.length === ids.length ? creditedMs.at(-1)! : Number.POSITIVE_INFINITY;
   const late = creditedMs.filter((ms) => ms > CREDIT_MS).length + ids.length - creditedMs.length;
   report.add(
-    `callbacks acknowledged before a kill -9 are credited within ${CREDIT_MS / 1_000} s of the restart`,
+    `callbacks acknowledged before the kill -9 of ${killed.length} of 2 are credited within ${CREDIT_MS / 1_000} s of the restart`,
     `${ids.length} open at the kill, the last one after ${inSeconds(lastMs)}`,
     late > 0 || ids.length < HELD ? [`${late} of ${ids.length} late: ${creditedMs.map(inSeconds).join(', ')}`] : [],
   );
   const waited = creditedMs.filter((ms) => ms > IN_HAND_MS).length;
-  return `${ids.length} callbacks open at the kill, ${waited} of them in the killed process; credited ${inSeconds(lastMs)} after the restart at the latest, which was ready after ${inSeconds(readyMs)}`;
+  return `${ids.length} callbacks open at the kill, ${waited} of them processed by another process later; credited ${inSeconds(lastMs)} after the restart at the latest, which was ready after ${inSeconds(readyMs)}`;
 }
 
 /** The fake provider answers nobody, so that callbacks are in hand of both instances: each asks about three at once. */
