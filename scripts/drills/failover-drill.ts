@@ -1,8 +1,7 @@
 /** A replicated PostgreSQL loses its primary in several ways while two instances move money. */
-import { setTimeout as wait } from 'node:timers/promises';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { proveSockets, proveWebhook, readLastEvent, waitForSockets, waitForWebhook } from './event-proof.ts';
-import { longestGapMs } from './gaps.ts';
+import { FaultLog } from './fault-log.ts';
 import { startMoneyLoad } from './money-load.ts';
 import { proveMoney, readMoneyBefore, waitForCallbacks } from './money-proof.ts';
 import type { DrillOptions } from './options.ts';
@@ -26,14 +25,6 @@ const CABINET_SOCKETS = 6;
 /** Waits for what is still open after the last fault; deliveries and jobs that met it are repeated after minutes. */
 const SETTLE_MS = 600_000;
 const WRITE_LIMIT_MS = 120_000;
-
-interface Phase {
-  name: string;
-  from: number;
-  to: number;
-  recoveryMs: number | null;
-  output: string;
-}
 
 export async function runFailoverDrill(
   options: FailoverOptions,
@@ -81,7 +72,7 @@ async function runOnStage(
     const urls = stage.instances.map((instance) => instance.url);
     const load = startMoneyLoad(stage, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS, watchedUsers });
     const stopCutting = startCutting(watchers, createRandom(options.seed + 1));
-    const phases = await runFaults(stand, book, options, progress).finally(stopCutting);
+    const faults = await runFaults(stand, book, options, progress).finally(stopCutting);
     progress('the end of the load');
     await load.stop(WRITE_LIMIT_MS);
     await waitForCallbacks(stage.database, SETTLE_MS);
@@ -89,13 +80,14 @@ async function runOnStage(
     const webhookMs = await waitForWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, SETTLE_MS);
     await waitForSockets(stage.database, watchers, lastEvent, 30_000);
     await proveMoney(stage.database, before, book, report);
+    faults.prove(report);
     proveAnswers(book, report);
     proveInstances(stage, report);
     await proveSockets(stage.database, watchers, { after: lastEvent, mayLose: true }, report);
     await proveWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, report);
     console.log(
       [
-        renderPhases(phases, book),
+        textTable(FaultLog.HEAD, faults.rows()),
         renderAnswers(book),
         renderSockets(watchers),
         renderErrors(stage),
@@ -113,24 +105,23 @@ async function runFaults(
   book: WriteBook,
   options: FailoverOptions,
   progress: (text: string) => void,
-): Promise<Phase[]> {
-  const phases: Phase[] = [];
-  const steady = () => wait(options.steadySeconds * 1_000);
-  const run = async (name: string, disturb: () => Promise<string>, recovers: boolean): Promise<void> => {
+): Promise<FaultLog> {
+  const faults = new FaultLog(book, options.writes);
+  const run = async (name: string, ...command: [string, ...string[]]): Promise<void> => {
     progress(name);
-    const from = performance.now();
-    const output = await disturb();
-    const recoveryMs = recovers ? await stand.recover() : null;
-    await waitForSuccess(book);
-    await steady();
-    phases.push({ name, from, to: performance.now(), recoveryMs, output: lastWords(output) });
+    await faults.run(name, async () => {
+      const output = await stand.command(...command);
+      const wholeMs = await stand.recover();
+      return `stand whole ${(wholeMs / 1_000).toFixed(1)} s later; it said: ${lastWords(output)}`;
+    });
   };
-  await run('steady', async () => '', false);
-  await run('kill-primary', () => stand.command('kill-primary'), true);
-  await run('kill-node', () => stand.command('kill-node'), true);
-  await run('switchover', () => stand.command('switchover'), true);
-  await run(`pause-primary ${options.pauseSeconds}`, () => stand.command('pause-primary', String(options.pauseSeconds)), true);
-  return phases;
+  progress('steady');
+  await faults.steady();
+  await run('kill-primary', 'kill-primary');
+  await run('kill-node', 'kill-node');
+  await run('switchover', 'switchover');
+  await run(`pause-primary ${options.pauseSeconds}`, 'pause-primary', String(options.pauseSeconds));
+  return faults;
 }
 
 /** The last line that is not a table. */
@@ -141,27 +132,4 @@ function lastWords(output: string): string {
       .filter((line) => !/^[+|]/.test(line))
       .at(-1) ?? ''
   );
-}
-
-/** The service serves again: one more write was acknowledged. @throws Error when none is */
-async function waitForSuccess(book: WriteBook): Promise<void> {
-  const count = book.successes.length;
-  const until = performance.now() + WRITE_LIMIT_MS;
-  while (book.successes.length === count) {
-    if (performance.now() > until) throw new Error(`no write was acknowledged within ${WRITE_LIMIT_MS / 1_000} s after recovery`);
-    await wait(100);
-  }
-}
-
-function renderPhases(phases: readonly Phase[], book: WriteBook): string {
-  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-  const rows = phases.map(({ name, from, to, recoveryMs, output }) => [
-    name,
-    seconds(to - from),
-    recoveryMs === null ? '' : seconds(recoveryMs),
-    seconds(longestGapMs(book.successes, from, to)),
-    String(book.successes.filter((at) => at >= from && at <= to).length),
-    output,
-  ]);
-  return textTable(['fault', 'duration', 'stand whole after', 'longest without a write', 'writes', 'the stand said'], rows);
 }

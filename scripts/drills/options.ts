@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 
 export type DrillOptions =
-  | { drill: 'failover'; stand: string; folder: string | null; seed: number; steadySeconds: number; pauseSeconds: number }
+  | { drill: 'failover'; stand: string; folder: string | null; seed: number; writes: number; pauseSeconds: number }
   | { drill: 'events'; count: number; seed: number }
   | { drill: 'silence'; writes: number; silentSeconds: number; seed: number }
-  | { drill: 'restart'; requests: number; seed: number }
+  | { drill: 'restart'; requests: number; writes: number; seed: number }
   | { drill: 'money'; days: number; daySeconds: number; seed: number };
 
 export const HELP = `npm run drill -- NAME [options]
   failover --stand SCRIPT   a replicated PostgreSQL loses its primary in four ways while two instances move money
     --folder F              folder of the stand (a temporary one, removed at the end)
-    --steady N              seconds of load before and after each fault (8)
+    --writes N              acknowledged writes before and after each fault (300)
     --pause N               seconds for which the primary is stopped (15)
   events                    readers and writers of events are killed at random
     --count N               events (100000)
@@ -18,7 +18,8 @@ export const HELP = `npm run drill -- NAME [options]
     --writes N              acknowledged writes before and after each fault (300)
     --silent N              seconds for which answers are lost (30)
   restart                   both instances behind HAProxy are restarted one after the other
-    --requests N            requests (2000)
+    --requests N            requests, at least (2000)
+    --writes N              acknowledged writes before and after each restart (300)
   money                     all providers, refunds, gifts, payouts, receipts and renewals while instances are killed
     --days N                days of service time (8)
     --day-seconds N         seconds of load on each day (20)
@@ -35,7 +36,6 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
       stand: text,
       folder: text,
       seed: text,
-      steady: text,
       pause: text,
       count: text,
       requests: text,
@@ -55,7 +55,7 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
         stand: values.stand,
         folder: values.folder ?? null,
         seed,
-        steadySeconds: wholeNumber('steady', values.steady, 8, 1),
+        writes: wholeNumber('writes', values.writes, 300, 10),
         pauseSeconds: wholeNumber('pause', values.pause, 15, 1),
       };
     case 'events':
@@ -68,7 +68,12 @@ export function readOptions(args: readonly string[]): DrillOptions | 'help' {
         silentSeconds: wholeNumber('silent', values.silent, 30, 1),
       };
     case 'restart':
-      return { drill: 'restart', seed, requests: wholeNumber('requests', values.requests, 2_000, 10) };
+      return {
+        drill: 'restart',
+        seed,
+        requests: wholeNumber('requests', values.requests, 2_000, 10),
+        writes: wholeNumber('writes', values.writes, 300, 10),
+      };
     case 'money':
       return {
         drill: 'money',

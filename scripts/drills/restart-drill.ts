@@ -4,6 +4,7 @@ import { findServer } from '../bench/scratch-database.ts';
 import { proveInstances, renderErrors } from './answer-proof.ts';
 import { type Balancer, findBalancer, startBalancer } from './balancer.ts';
 import { proveSockets, readLastEvent, waitForSockets } from './event-proof.ts';
+import { FaultLog } from './fault-log.ts';
 import { proveMoney, readMoneyBefore } from './money-proof.ts';
 import { descriptionOf } from './movement-check.ts';
 import type { DrillOptions } from './options.ts';
@@ -86,11 +87,16 @@ async function runBehind(
     const after = await readLastEvent(stage.database);
     const book = new WriteBook();
     let isRestarting = true;
-    const restarts = restartAll(stage, progress).finally(() => {
+    const faults = new FaultLog(book, options.writes);
+    const restarts = restartAll(stage, faults, progress).finally(() => {
       isRestarting = false;
     });
-    const traffic = await sendRequests(balancer.url, stage, book, random, options.requests, () => isRestarting);
-    const rows = await restarts;
+    const traffic = await sendRequests(balancer.url, stage, book, random, options.requests, {
+      isGoingOn: () => isRestarting,
+      faults,
+    });
+    await restarts;
+    faults.prove(report);
     await waitForSockets(stage.database, watchers, after, SETTLE_MS);
     report.add(
       'no request failed',
@@ -102,7 +108,7 @@ async function runBehind(
     await proveSockets(stage.database, watchers, { after, mayLose: false }, report);
     console.log(
       [
-        textTable(['restart', 'ended after', 'exit code', 'ready again after'], rows),
+        textTable(FaultLog.HEAD, faults.rows()),
         `Answers by status (0 = none): ${countsText(traffic.statuses)}`,
         renderSockets(watchers),
         renderErrors(stage),
@@ -113,21 +119,22 @@ async function runBehind(
   }
 }
 
-async function restartAll(stage: Stage, progress: (text: string) => void): Promise<string[][]> {
-  const rows: string[][] = [];
+async function restartAll(stage: Stage, faults: FaultLog, progress: (text: string) => void): Promise<void> {
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  await faults.steady();
   for (const instance of stage.instances) {
-    await wait(1_000);
     progress(`restart of ${instance.name}`);
-    const from = performance.now();
-    const code = await instance.stop();
-    const endedMs = performance.now() - from;
-    await instance.start();
-    // As the balancer asks: it must have seen the instance ready before the next one goes.
-    await wait(1_000);
-    const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-    rows.push([instance.name, seconds(endedMs), String(code), seconds(performance.now() - from - endedMs)]);
+    await faults.run(`restart of ${instance.name}`, async () => {
+      const from = performance.now();
+      const code = await instance.stop();
+      const endedMs = performance.now() - from;
+      await instance.start();
+      const readyMs = performance.now() - from - endedMs;
+      // As the balancer asks: it must have seen the instance ready before the next one goes.
+      await wait(1_000);
+      return `ended after ${seconds(endedMs)} with exit code ${code}, ready again after ${seconds(readyMs)}`;
+    });
   }
-  return rows;
 }
 
 /** Clients with connections that stay open; each request is sent once. */
@@ -137,7 +144,7 @@ async function sendRequests(
   book: WriteBook,
   random: SeededRandom,
   requests: number,
-  isRestarting: () => boolean,
+  { isGoingOn, faults }: { isGoingOn: () => boolean; faults: FaultLog },
 ): Promise<Traffic> {
   const requester = createRequester({ connections: CLIENTS, limitMs: ANSWER_LIMIT_MS });
   const traffic: Traffic = { failures: [], statuses: new Map(), sent: 0, sentDuringRestarts: 0 };
@@ -148,9 +155,9 @@ async function sendRequests(
     traffic.failures.push(`${new Date().toISOString()} ${what}: ${answer.status} ${answer.problem ?? answer.body.slice(0, 200)}`);
   };
   const client = async (): Promise<void> => {
-    while (traffic.sent < requests || isRestarting()) {
+    while (traffic.sent < requests || isGoingOn()) {
       traffic.sent += 1;
-      if (isRestarting()) traffic.sentDuringRestarts += 1;
+      if (faults.isUnderWay) traffic.sentDuringRestarts += 1;
       const userId = random.pick(stage.userIds);
       if (random.next() < 0.5) {
         count('GET /users/{id}', await requester.send({ method: 'GET', url: `${url}/users/${userId}`, headers: operator }));
@@ -161,6 +168,7 @@ async function sendRequests(
         const answer = await requester.send({ method: 'POST', url: `${url}/users/${userId}/balance`, headers, body });
         write.tries += 1;
         write.isAcknowledged = answer.status === 200;
+        if (write.isAcknowledged) book.successes.push(performance.now());
         count('POST /users/{id}/balance', answer);
       }
       await wait(PAUSE_MS);

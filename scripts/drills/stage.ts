@@ -1,12 +1,15 @@
 /** What drills run on: a scratch database with users, instances of the service, and the outside systems they need. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
+import type { PaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
 import { startWorker } from '../bench/child-process.ts';
 import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from '../bench/credentials.ts';
 import type { OutsideAnswer, OutsideOrder } from '../bench/outside-server.ts';
 import { createScratch, type ScratchDatabase } from '../bench/scratch-database.ts';
 import { BENCH_TARIFF, seedStatements } from '../bench/seed-data.ts';
 import { undoAtEnd } from './cleanup.ts';
+import { startFakeHost } from './fake-host.ts';
 import { createInstance, type Instance } from './instance.ts';
 
 const PANEL_KEY = 'drill-panel-key';
@@ -36,6 +39,8 @@ export interface Stage {
   priceKopeks: number;
   callbackSecret: string;
   payments: readonly PreparedPayment[];
+  /** The fake provider, in this process. */
+  provider: PaymentSandbox;
   /** Ends the instances and drops the database. */
   close(): Promise<void>;
 }
@@ -90,16 +95,21 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     // The first start makes the tables; the data is written while nothing runs on them.
     await instances[0]!.start();
     await instances[0]!.stop();
-    const facts = await database.withSql(async (run) => {
+    const { fakes, ...facts } = await database.withSql(async (run) => {
       for (const statement of seedStatements({ users: options.users, transactions: options.users, withLedger: true }, 'x'))
         await run(statement);
-      const read = await readFacts(run);
-      return { ...read, payments: await preparePayments(run, read.userIds, options.payments) };
+      const { secrets, ...read } = await readFacts(run);
+      const { payments, invoices } = await preparePayments(run, read.userIds, options.payments);
+      const fakes = await startFakeHost(run, { secrets, invoices, panelUrl });
+      return { ...read, fakes, payments, callbackSecret: secrets.paymentSecret };
     });
+    ends.push(() => fakes.close());
     for (const instance of instances) await instance.start();
     const tokens = await signTokens(facts.userIds);
     const apiToken = await makeToken(instances[0]!.url, 'drill');
-    return { ...facts, database, instances, logFolder, environment, apiToken, tokenOf: (userId) => tokens.get(userId)!, close };
+    const { payments: provider } = fakes;
+    const tokenOf = (userId: number) => tokens.get(userId)!;
+    return { ...facts, provider, database, instances, logFolder, environment, apiToken, tokenOf, close };
   } catch (error) {
     await close();
     throw error;
@@ -109,18 +119,18 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 async function readFacts(run: Run) {
   const users = await run(`SELECT id FROM users WHERE status = 'active' ORDER BY id`);
   const [tariff] = await run(`SELECT id, (period_prices->>'30')::int AS price FROM tariffs WHERE name = '${BENCH_TARIFF}'`);
-  const [secrets] = await run(`SELECT value->>'paymentSecret' AS secret FROM service_state WHERE key = 'sandbox:secrets'`);
+  const [stored] = await run(`SELECT value FROM service_state WHERE key = 'sandbox:secrets'`);
   return {
     userIds: users.map((row) => Number(row.id)),
     tariffId: Number(tariff!.id),
     priceKopeks: Number(tariff!.price),
-    callbackSecret: String(secrets!.secret),
+    secrets: stored!.value as SandboxSecrets,
   };
 }
 
-/** Payments as a top-up leaves them, and the same ones, paid, in the state of the fake provider. */
-async function preparePayments(run: Run, userIds: readonly number[], count: number): Promise<PreparedPayment[]> {
-  if (count === 0) return [];
+/** Payments as a top-up leaves them. @returns the same ones, paid, as the fake provider knows them, too */
+async function preparePayments(run: Run, userIds: readonly number[], count: number) {
+  if (count === 0) return { payments: [], invoices: [] };
   const payments = Array.from({ length: count }, (_, index) => ({
     externalId: `drill-payment-${index}`,
     userId: userIds[index % userIds.length]!,
@@ -147,11 +157,7 @@ async function preparePayments(run: Run, userIds: readonly number[], count: numb
       `('sandbox', ${userId}, 'order-of-${externalId}', '${externalId}', ${amountKopeks}, 'pending')`,
   );
   await run(`INSERT INTO payments (method, user_id, order_id, external_id, amount_kopeks, status) VALUES ${values.join(', ')}`);
-  await run(
-    `INSERT INTO service_state (key, value, updated_at) VALUES ('sandbox:payments', '${JSON.stringify({ invoices })}', now())
-     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value`,
-  );
-  return payments;
+  return { payments, invoices };
 }
 
 /** Creates a webhook of all events of a type. @throws Error when the service refuses it */

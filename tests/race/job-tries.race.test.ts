@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { RunningJob } from '../../src/core/jobs/define-job.ts';
-import { JobLeases } from '../../src/core/jobs/job-leases.ts';
+import { JobLeases, LEASE_TIMES } from '../../src/core/jobs/job-leases.ts';
 import { JobRunner } from '../../src/core/jobs/job-runner.ts';
 import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
 import type { Logger } from '../../src/core/log.ts';
@@ -175,6 +175,27 @@ describe.runIf(serverUrl !== null)('spec 10 M6, F6: jobs of an instance that is 
     times.settleMs = 0;
     await leases.beat();
     expect((await jobs()).map(({ state }) => state)).toEqual(['retry']);
+  });
+
+  it('within 17 s of the kill another instance releases them, and one that was started again alone within 10 s of its start', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const releases: number[] = [];
+    const startedAt = performance.now();
+    const sql = (async (text: string) => {
+      if (text.includes('gen_random_uuid()')) releases.push(performance.now() - startedAt);
+      return [];
+    }) as typeof database.side.sql;
+    const leases = new JobLeases(sql, (await testApp({ database })).app.log);
+    try {
+      leases.start();
+      await vi.advanceTimersByTimeAsync(60_000);
+    } finally {
+      leases.stop();
+      vi.useRealTimers();
+    }
+    expect(releases[0]).toBe(10_000);
+    const pauses = releases.slice(1).map((at, index) => at - releases[index]!);
+    expect(Math.max(...pauses) + LEASE_TIMES.leaseMs).toBe(17_000);
   });
 
   it('a job that ended several processes is not run for ever', async () => {

@@ -1,6 +1,6 @@
 /** The outside systems of the drill. They live in its own process, so that they survive the instances, as real ones do. */
 
-import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY, type SandboxAddresses } from '../../../src/composition/sandbox-host.ts';
+import { SANDBOX_BOT_USERNAME } from '../../../src/composition/sandbox-host.ts';
 import type { SandboxSecrets } from '../../../src/composition/sandbox-store.ts';
 import type { Database } from '../../../src/core/db/database.ts';
 import { SANDBOX_INN } from '../../../src/integrations/receipts/nalogo/connection.ts';
@@ -10,6 +10,7 @@ import { type ReceiptSandbox, startReceiptSandbox } from '../../../src/sandbox/n
 import { startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
 import { type PaymentSandbox, startPaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
 import type { SandboxStore } from '../../../src/sandbox/store.ts';
+import { publishFakes } from '../fake-host.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { type Courier, createCourier } from './courier.ts';
 import { type FaultyProxy, type ProxyOptions, startFaultyProxy } from './faulty-proxy.ts';
@@ -52,8 +53,6 @@ const MAX_LATE_DELAY_MS = 12_000;
 const IS_REFUND = /\/(refunds?|cancel)$/;
 const IS_STARS_REFUND = /\/refundStarPayment$/;
 const IS_RECEIPT = /\/(income|cancel)$/;
-/** Longer than any drill runs: no instance becomes the host of fakes. */
-const LEASE_END = "now() + interval '10 days'";
 
 export async function startFakeSystems({ database, secrets, now, targets, random }: FakeOptions): Promise<FakeSystems> {
   const values = new Map<string, unknown>();
@@ -90,7 +89,7 @@ export async function startFakeSystems({ database, secrets, now, targets, random
   const paymentProxy = await proxyOf(payments.server.url, IS_REFUND, troubles.during);
   const receiptProxy = await proxyOf(receipts.server.url, IS_RECEIPT);
   const messengerProxy = await proxyOf(messenger.server.url, IS_STARS_REFUND);
-  await publish(database, {
+  await publishFakes((text) => database.db.sql(text), {
     instance: 'drill',
     panelUrl: panel.url,
     paymentsUrl: paymentProxy.url,
@@ -139,13 +138,4 @@ function createTroubles(): { during: NonNullable<ProxyOptions['loses']>; has(cal
           .replaceAll('-', '_'),
       ) ?? 0) > 0,
   };
-}
-
-/** Takes the lease of the host of fakes for the drill. */
-async function publish(database: Database, addresses: SandboxAddresses): Promise<void> {
-  await database.db.sql(
-    `INSERT INTO service_state (key, value, updated_at) VALUES ($1, $2::jsonb, ${LEASE_END})
-     ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value, updated_at = EXCLUDED.updated_at RETURNING key`,
-    [SANDBOX_HOST_KEY, JSON.stringify(addresses)],
-  );
 }

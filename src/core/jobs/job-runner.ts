@@ -17,7 +17,7 @@ const NEXT_JOB_MS = 100;
 /** A queue is announced to an idle worker at most this often; that worker then goes on by itself. */
 const WAKE_MS = 100;
 const REPORT_PAUSE_MS = 10_000;
-/** The jobs that run, of all that are stored: each instance looks through them every three seconds. Taken under a lock of its own, as instances may start together. */
+/** The jobs that run, of all that are stored: each instance looks through them every two seconds. Taken under a lock of its own, as instances may start together. */
 const INDEX_RUNNING = `BEGIN; SELECT pg_advisory_xact_lock(727110005);
   CREATE INDEX IF NOT EXISTS service_running ON ${JOBS_SCHEMA}.job_common (heartbeat_on) WHERE state = 'active'; COMMIT;`;
 const OPEN_GATE = { isClosed: false, opened: async () => undefined };

@@ -14,6 +14,8 @@ import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listLostTask
 import type { BackupOrigin, BackupTask } from './types.ts';
 
 const KEPT_TASK_DAYS = 30;
+/** A task whose jobs ended so often without its beginning is not queued again. */
+const MAX_DEATHS = 3;
 /** A queued backup waits so long for another one, or for a restore. */
 const TRY_AGAIN_MS = 5 * SECOND_MS;
 
@@ -95,12 +97,22 @@ async function prune(app: App): Promise<void> {
   await deleteTasksBefore(app.db, addDays(app.clock.now(), -KEPT_TASK_DAYS));
 }
 
+async function giveUp(app: App, taskId: string): Promise<void> {
+  if (!(await updateTask(app.db, taskId, { status: 'failed', message: INTERRUPTED }, app.clock.now()))) return;
+  app.log.error({ taskId, jobs: MAX_DEATHS }, 'a backup was given up: its process ended each time before it began');
+  await notifyAdministrators(app, 'create_failed', { reason: INTERRUPTED });
+}
+
 /**
- * Ends tasks whose process died, and queues those anew that wait for a job that is no more (spec 10 F4). Nothing that runs ends while a
+ * Ends tasks whose process died, and queues those anew that wait for a job that is no more (spec 10 F4), unless each of
+ * three jobs ended so: what ends the process must not do so for ever. Nothing that runs ends while a
  * backup or a restore is under way.
  */
 export async function endInterruptedTasks(app: App): Promise<void> {
-  for (const taskId of await listLostTasks(app.db)) await app.jobs.send('backups.create', { taskId });
+  for (const { taskId, deaths } of await listLostTasks(app.db)) {
+    if (deaths < MAX_DEATHS) await app.jobs.send('backups.create', { taskId });
+    else await giveUp(app, taskId);
+  }
   if (!(await listTasks(app.db, true)).some(({ status }) => status === 'running')) return;
   await app.db.long!.alone(() => failRunningTasks(app.db, INTERRUPTED, app.clock.now()));
 }

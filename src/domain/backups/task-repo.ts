@@ -44,13 +44,14 @@ export async function updateTask(
   return count > 0;
 }
 
-/** Queued tasks without a job: the process that had taken it died. */
-export async function listLostTasks(db: Db): Promise<string[]> {
-  const rows = await db.sql<{ taskId: string }>(
-    `SELECT task_id FROM backup_tasks task WHERE status = 'queued' AND NOT EXISTS (
+/** Queued tasks without a job: the process that had taken it died. With the number of jobs that ended so. */
+export function listLostTasks(db: Db): Promise<{ taskId: string; deaths: number }[]> {
+  return db.sql(
+    `SELECT task_id, (SELECT count(*)::int FROM jobs.job WHERE name = 'backups.create' AND state = 'failed'
+         AND data->>'taskId' = task.task_id) AS deaths
+     FROM backup_tasks task WHERE status = 'queued' AND NOT EXISTS (
        SELECT 1 FROM jobs.job WHERE name = 'backups.create' AND state < 'completed' AND data->>'taskId' = task.task_id)`,
   );
-  return rows.map(({ taskId }) => taskId);
 }
 
 /** Whether the newest scheduled backup ended with this message. */

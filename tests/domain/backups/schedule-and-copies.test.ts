@@ -80,6 +80,28 @@ describe('spec 10 F4: a backup whose process died', () => {
     expect((await readTask(t.app, taskId)).status).toBe('completed');
   });
 
+  test('each time before the beginning is given up after three jobs', async () => {
+    const t = await appWithFolder({ environment: { BACKUP_AUTO_ENABLED: 'false' } });
+    const { taskId } = await requestBackup(t.app, null, 'api');
+    const seen: [string, number][] = [];
+    for (let round = 0; round < 5; round++) {
+      await t.app.db.sql(
+        "UPDATE jobs.job SET state = 'failed' WHERE name = 'backups.create' AND data->>'taskId' = $1 AND state = 'created' RETURNING id",
+        [taskId],
+      );
+      await queueDueBackup(t.app);
+      seen.push([(await readTask(t.app, taskId)).status, (await jobsOf(t, taskId)).length]);
+    }
+    expect(seen).toEqual([
+      ['queued', 2],
+      ['queued', 3],
+      ['failed', 3],
+      ['failed', 3],
+      ['failed', 3],
+    ]);
+    expect((await readTask(t.app, taskId)).message).toBe('The process ended before the backup was complete');
+  });
+
   test('while it ran is ended; one of the schedule is repeated, once', async () => {
     const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });
     const day = new Date(`${t.clock.now().toISOString().slice(0, 10)}T00:00:00Z`).getTime();

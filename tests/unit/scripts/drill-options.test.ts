@@ -10,7 +10,7 @@ describe('options of a drill', () => {
       stand: 's.sh',
       folder: null,
       seed: 5,
-      steadySeconds: 8,
+      writes: 300,
       pauseSeconds: 20,
     });
     expect(readOptions(['events', '--seed', '1'])).toEqual({ drill: 'events', count: 100_000, seed: 1 });
@@ -20,7 +20,12 @@ describe('options of a drill', () => {
       silentSeconds: 30,
       seed: 1,
     });
-    expect(readOptions(['restart', '--requests', '50', '--seed', '1'])).toEqual({ drill: 'restart', requests: 50, seed: 1 });
+    expect(readOptions(['restart', '--requests', '50', '--writes', '40', '--seed', '1'])).toEqual({
+      drill: 'restart',
+      requests: 50,
+      writes: 40,
+      seed: 1,
+    });
     expect(readOptions(['money', '--days', '3', '--day-seconds', '5', '--seed', '1'])).toEqual({
       drill: 'money',
       days: 3,
