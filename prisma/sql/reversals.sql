@@ -51,6 +51,12 @@ BEGIN
   RETURN QUERY SELECT v_debit, v_posting.transaction_id;
 END $$;
 
+-- Whether a reversal is of the money that a payment is credited with. A refund of another charge of its invoice, whose case was decided on, is
+-- not. What names no charge is.
+CREATE OR REPLACE FUNCTION is_reversal_of_credit(p_reversal payment_reversals, p_payment payments) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_payment.transaction_id IS NULL OR coalesce(p_reversal.charge_id = p_payment.charge_id, true)
+$$;
+
 -- Takes what was given back in part before the payment was credited, since reports come in any order, and what a requested refund of the
 -- money is about to give back. The payment has just been credited, so that the balance covers it; its user and row are locked. No more than
 -- the credit is taken.
@@ -62,7 +68,7 @@ DECLARE
   v_debit record;
   v_left bigint;
 BEGIN
-  FOR v_reversal IN SELECT r.* FROM payment_reversals r
+  FOR v_reversal IN SELECT r.* FROM payment_reversals r JOIN payments p ON p.id = r.payment_id AND is_reversal_of_credit(r, p)
     WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
   LOOP
     SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
@@ -222,7 +228,7 @@ BEGIN
   IF v_known IS NULL AND p_kind = 'refund' THEN
     UPDATE payment_reversals r SET reversal_id = p_reversal_id, status = 'done', finished_at = p_now
     WHERE r.id = (SELECT r.id FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'requested' AND r.reversal_id IS NULL
-      AND (p_amount IS NULL OR r.amount_kopeks = p_amount) ORDER BY r.id LIMIT 1)
+      AND (p_amount IS NULL OR r.amount_kopeks = p_amount) AND coalesce(r.charge_id = p_charge_id, true) ORDER BY r.id LIMIT 1)
     RETURNING r.id INTO v_known;
     v_reversal := v_known;
   ELSIF v_known IS NOT NULL THEN
@@ -277,7 +283,8 @@ DECLARE
   v_reversed bigint;
 BEGIN
   SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
-  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done';
+  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status = 'done' AND is_reversal_of_credit(r, v_payment);
   UPDATE payments p SET outcome = 'refunded', updated_at = p_now
   WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= v_reversed;
   IF v_payment.transaction_id IS NULL THEN
@@ -315,7 +322,7 @@ BEGIN
     RETURN;
   END IF;
   SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
-  WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
+  WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND is_reversal_of_credit(r, v_payment);
   v_amount := coalesce(p_amount, v_left);
   IF p_uncredited THEN
     -- Another sum than the invoice's may have come.
