@@ -1,7 +1,8 @@
 -- Payments that need the decision of an administrator (spec 03a section 0.2, 0.4 and 0.5).
 
 -- Opens a case once, with the job that tells the administrators. p_charge_id is the provider's id of the money, by which reports that it went
--- back find the case, in any order. Returns its id; null when it is known, or needs no decision because its money went back before.
+-- back find the case, in any order. A second charge for which the same case would be opened is money of its own, and a case of its own. Returns
+-- its id; null when it is known, or needs no decision because its money went back before.
 CREATE OR REPLACE FUNCTION open_payment_case(p_kind text, p_method text, p_reference text, p_payment_id integer, p_user_id integer,
   p_amount bigint, p_currency text, p_details jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS integer LANGUAGE plpgsql AS $$
@@ -11,9 +12,19 @@ BEGIN
   IF p_charge_id IS NOT NULL THEN
     PERFORM lock_charge(p_method, p_charge_id);
   END IF;
-  INSERT INTO payment_cases (kind, method, reference, charge_id, payment_id, user_id, amount_kopeks, currency, details, created_at)
-  VALUES (p_kind, p_method, p_reference, p_charge_id, p_payment_id, p_user_id, p_amount, p_currency, p_details, p_now)
-  ON CONFLICT (kind, method, reference) DO NOTHING RETURNING id INTO v_id;
+  -- A charge that had a case before its invoice was credited with another one: two cases of the same money could be decided on twice.
+  IF p_kind = 'second_payment' AND EXISTS (SELECT 1 FROM payment_cases c WHERE c.method = p_method AND c.charge_id = p_charge_id
+      AND (c.resolution IN ('credit', 'refund')
+        OR (c.kind IN ('amount_mismatch', 'no_user', 'no_purchase') AND c.details ->> 'chargeId' = p_charge_id))
+      AND c.kind <> 'second_payment') THEN
+    RETURN NULL;
+  END IF;
+  v_id := insert_payment_case(p_kind, p_method, p_reference, p_payment_id, p_user_id, p_amount, p_currency, p_details, p_now, p_charge_id);
+  IF v_id IS NULL AND p_kind <> 'reversal_unknown' AND EXISTS (SELECT 1 FROM payment_cases c WHERE c.kind = p_kind AND c.method = p_method
+      AND c.reference = p_reference AND c.details ->> 'chargeId' <> p_details ->> 'chargeId') THEN
+    v_id := insert_payment_case(p_kind, p_method, p_reference || ':' || (p_details ->> 'chargeId'), p_payment_id, p_user_id, p_amount, p_currency,
+      p_details, p_now, p_charge_id);
+  END IF;
   IF v_id IS NOT NULL THEN
     PERFORM settle_charge(p_method, p_charge_id, p_now);
     SELECT c.id INTO v_id FROM payment_cases c WHERE c.id = v_id AND c.status = 'open';
@@ -21,6 +32,19 @@ BEGIN
   IF v_id IS NOT NULL THEN
     PERFORM send_job('payments.notify-case', jsonb_build_object('caseId', v_id));
   END IF;
+  RETURN v_id;
+END $$;
+
+-- Returns the id; null when there is a case of this kind and reference.
+CREATE OR REPLACE FUNCTION insert_payment_case(p_kind text, p_method text, p_reference text, p_payment_id integer, p_user_id integer,
+  p_amount bigint, p_currency text, p_details jsonb, p_now timestamptz, p_charge_id text)
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  v_id integer;
+BEGIN
+  INSERT INTO payment_cases (kind, method, reference, charge_id, payment_id, user_id, amount_kopeks, currency, details, created_at)
+  VALUES (p_kind, p_method, p_reference, p_charge_id, p_payment_id, p_user_id, p_amount, p_currency, p_details, p_now)
+  ON CONFLICT (kind, method, reference) DO NOTHING RETURNING id INTO v_id;
   RETURN v_id;
 END $$;
 
@@ -104,7 +128,8 @@ BEGIN
 END $$;
 
 -- The payment that a case is about: the one whose credit would deliver its money. Null for money beyond a credited invoice, and where none is
--- known. A report about another order is about the payment of that order.
+-- known. A report about another order is about the payment of that order. Where a payment is credited with another charge than that of the
+-- case, this is money besides.
 CREATE OR REPLACE FUNCTION payment_of_case(p_kind text, p_method text, p_details jsonb, p_payment_id integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_id integer;
@@ -118,6 +143,9 @@ BEGIN
   END IF;
   IF v_id IS NULL AND (p_kind <> 'order_mismatch' OR p_details ->> 'externalId' IS NULL) THEN
     v_id := p_payment_id;
+  END IF;
+  IF EXISTS (SELECT 1 FROM payments p WHERE p.id = v_id AND p.transaction_id IS NOT NULL AND p.charge_id <> p_details ->> 'chargeId') THEN
+    RETURN NULL;
   END IF;
   RETURN v_id;
 END $$;
@@ -135,9 +163,13 @@ BEGIN
     RETURN 'unknown';
   END IF;
   SELECT p.* INTO v_payment FROM payments p WHERE p.id = payment_of_case(v_case.kind, v_case.method, v_case.details, v_case.payment_id) FOR UPDATE;
+  -- Credited with another charge while the lock was waited for.
+  IF v_payment.transaction_id IS NOT NULL AND v_payment.charge_id <> v_case.details ->> 'chargeId' THEN
+    v_payment := NULL;
+  END IF;
   SELECT c.* INTO v_case FROM payment_cases c WHERE c.id = p_case_id FOR UPDATE;
   RETURN CASE WHEN v_case.status <> 'open' THEN 'resolved' WHEN v_payment.transaction_id IS NOT NULL THEN 'credited'
-    WHEN v_payment.outcome = 'refunded' THEN 'reversed'
+    WHEN v_payment.outcome = 'refunded' AND is_charge_reversed(v_payment, v_case.details ->> 'chargeId') THEN 'reversed'
     WHEN EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = v_payment.id AND r.status = 'requested') THEN 'refunding'
     ELSE 'open' END;
 END $$;

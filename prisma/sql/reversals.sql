@@ -51,6 +51,12 @@ BEGIN
   RETURN QUERY SELECT v_debit, v_posting.transaction_id;
 END $$;
 
+-- Whether a reversal is of the money that a payment is credited with. A refund of another charge of its invoice, whose case was decided on, is
+-- not. What names no charge is.
+CREATE OR REPLACE FUNCTION is_reversal_of_credit(p_reversal payment_reversals, p_payment payments) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_payment.transaction_id IS NULL OR coalesce(p_reversal.charge_id = p_payment.charge_id, true)
+$$;
+
 -- Takes what was given back in part before the payment was credited, since reports come in any order, and what a requested refund of the
 -- money is about to give back. The payment has just been credited, so that the balance covers it; its user and row are locked. No more than
 -- the credit is taken. Where the money is in no balance, because it paid for something, what was given back of it is a case.
@@ -63,7 +69,7 @@ DECLARE
   v_left bigint;
   v_amount bigint;
 BEGIN
-  FOR v_reversal IN SELECT r.* FROM payment_reversals r
+  FOR v_reversal IN SELECT r.* FROM payment_reversals r JOIN payments p ON p.id = r.payment_id AND is_reversal_of_credit(r, p)
     WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND r.transaction_id IS NULL AND r.debited_kopeks = 0 ORDER BY r.id
   LOOP
     SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
@@ -154,7 +160,8 @@ END $$;
 -- Applies a reversal that was classified as one of the money of a payment (src/domain/payments/classify-report.ts), under the locks:
 -- p_seen_transaction_id is the credit that the payment had when it was classified. Nothing is done when it has another one by now ('changed':
 -- classify again), and when the report names no charge while a second one of the same invoice waits for a decision ('ambiguous': it may be
--- either). A reversal that is a case of this payment was decided on before, and stays one ('known'). Else as reverse_payment().
+-- either). A reversal that is a case of this payment was decided on before, and stays one ('known'). Money that an administrator decided to give
+-- back in the cabinet of the provider is in no balance, so that its refund takes nothing from one. Else as reverse_payment().
 CREATE OR REPLACE FUNCTION reverse_reported(p_payment_id integer, p_seen_transaction_id integer, p_external_id text, p_charge_id text,
   p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
@@ -167,14 +174,31 @@ BEGIN
       AND c.reference = p_reversal_id AND c.payment_id = p_payment_id) THEN
     RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;
   ELSIF p_charge_id IS NULL AND EXISTS (SELECT 1 FROM payment_cases c
-      WHERE c.payment_id = p_payment_id AND c.kind = 'second_payment' AND c.status = 'open'
+      WHERE c.payment_id = p_payment_id AND c.kind = 'second_payment' AND (c.status = 'open' OR (c.resolution = 'refund'
+          AND returned_of_charge(c.method, c.charge_id, c.amount_kopeks, c.currency) < c.amount_kopeks))
         AND coalesce(c.details ->> 'externalId', p_external_id) IS NOT DISTINCT FROM coalesce(p_external_id, c.details ->> 'externalId'))
     AND NOT EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment_id
       AND (r.reversal_id = p_reversal_id OR r.status = 'requested')) THEN
     RETURN QUERY SELECT 'ambiguous'::text, 0::bigint, 0::bigint;
+  ELSIF p_kind = 'refund' AND is_refund_of_surplus(v_payment, p_reversal_id, p_amount) THEN
+    RETURN QUERY SELECT r.* FROM return_charge(v_payment.method, 'overpaid:' || p_payment_id, p_payment_id, v_payment.user_id, p_reversal_id,
+      p_kind, p_amount, v_payment.currency, '{}', p_titles, p_now) r;
   ELSE
     RETURN QUERY SELECT r.* FROM reverse_payment(p_payment_id, p_reversal_id, p_kind, p_amount, p_titles, p_now, p_charge_id) r;
   END IF;
+END $$;
+
+-- Whether a refund is of what was paid beyond the invoice, which is in no balance: exactly that while its case waits, or a part of it after an
+-- administrator decided to give it back. Not a refund that was applied before, or was requested here.
+CREATE OR REPLACE FUNCTION is_refund_of_surplus(p_payment payments, p_reversal_id text, p_amount bigint) RETURNS boolean
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN EXISTS (SELECT 1 FROM payment_cases c
+      CROSS JOIN LATERAL (SELECT c.amount_kopeks - returned_of_charge(c.method, c.charge_id, c.amount_kopeks, c.currency) AS kopeks) rest
+      WHERE c.method = p_payment.method AND c.charge_id = 'overpaid:' || p_payment.id
+        AND CASE WHEN c.status = 'open' THEN p_amount = rest.kopeks ELSE c.resolution = 'refund' AND p_amount <= rest.kopeks END)
+    AND NOT EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment.id
+      AND (r.reversal_id = p_reversal_id OR r.status = 'requested'));
 END $$;
 
 -- Applies a reversal that the provider has reported or confirmed, once per (method, p_reversal_id). A refund that was requested here for
@@ -211,7 +235,7 @@ BEGIN
   IF v_known IS NULL AND p_kind = 'refund' THEN
     UPDATE payment_reversals r SET reversal_id = p_reversal_id, status = 'done', finished_at = p_now
     WHERE r.id = (SELECT r.id FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'requested' AND r.reversal_id IS NULL
-      AND (p_amount IS NULL OR r.amount_kopeks = p_amount) ORDER BY r.id LIMIT 1)
+      AND (p_amount IS NULL OR r.amount_kopeks = p_amount) AND coalesce(r.charge_id = p_charge_id, true) ORDER BY r.id LIMIT 1)
     RETURNING r.id INTO v_known;
     v_reversal := v_known;
   ELSIF v_known IS NOT NULL THEN
@@ -266,13 +290,17 @@ DECLARE
   v_reversed bigint;
 BEGIN
   SELECT p.* INTO v_payment FROM payments p WHERE p.id = p_payment_id;
-  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done';
+  SELECT coalesce(sum(r.amount_kopeks), 0) INTO v_reversed FROM payment_reversals r
+  WHERE r.payment_id = p_payment_id AND r.status = 'done' AND is_reversal_of_credit(r, v_payment);
   UPDATE payments p SET outcome = 'refunded', updated_at = p_now
   WHERE p.id = p_payment_id AND p.outcome <> 'refunded' AND p.amount_kopeks <= v_reversed;
-  IF v_payment.transaction_id IS NULL AND v_payment.amount_kopeks <= v_reversed THEN
+  IF v_payment.transaction_id IS NULL THEN
+    -- Less than the invoice may have come. No more than the invoice is recorded as reversed.
     UPDATE payment_cases c SET status = 'resolved', resolution = 'reversed', resolved_by = 'provider', resolved_at = p_now
     WHERE c.payment_id = p_payment_id AND c.status = 'open' AND c.kind IN ('unknown_payment', 'amount_mismatch', 'no_user', 'no_purchase')
-      AND EXISTS (SELECT 1 FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done' AND coalesce(r.charge_id = c.charge_id, true));
+      AND (SELECT sum(r.amount_kopeks) FROM payment_reversals r WHERE r.payment_id = p_payment_id AND r.status = 'done'
+        AND coalesce(r.charge_id = c.charge_id, true))
+        >= least(CASE WHEN c.currency = v_payment.currency THEN c.amount_kopeks END, v_payment.amount_kopeks);
   END IF;
   IF v_payment.transaction_id IS NOT NULL AND v_reversed > v_payment.amount_kopeks THEN
     PERFORM open_payment_case('reversal_remainder', v_payment.method, 'surplus:' || p_payment_id, p_payment_id, v_payment.user_id,
@@ -301,7 +329,7 @@ BEGIN
     RETURN;
   END IF;
   SELECT v_payment.amount_kopeks - coalesce(sum(r.amount_kopeks), 0) INTO v_left FROM payment_reversals r
-  WHERE r.payment_id = p_payment_id AND r.status <> 'failed';
+  WHERE r.payment_id = p_payment_id AND r.status <> 'failed' AND is_reversal_of_credit(r, v_payment);
   v_amount := coalesce(p_amount, v_left);
   IF p_uncredited THEN
     -- Another sum than the invoice's may have come.

@@ -91,7 +91,8 @@ BEGIN
   IF v_payment.id IS NULL OR v_paid = 0 THEN
     RETURN;
   END IF;
-  FOR v_reversal IN SELECT r.* FROM payment_reversals r WHERE r.payment_id = v_payment.id AND r.status = 'done' ORDER BY r.id LOOP
+  FOR v_reversal IN SELECT r.* FROM payment_reversals r WHERE r.payment_id = v_payment.id AND r.status = 'done'
+    AND is_reversal_of_credit(r, v_payment) ORDER BY r.id LOOP
     FOR v_reward IN
       SELECT e.id AS earning_id, NULL::integer AS bonus_id, e.user_id, e.amount_kopeks + d.done AS credited, d.done, d.reversed
       FROM referral_earnings e
@@ -120,6 +121,7 @@ END $$;
 -- How much of the payment behind a credit went back; 0 where it is no payment.
 CREATE OR REPLACE FUNCTION reversed_of_transaction(p_transaction_id integer) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(r.amount_kopeks), 0)::bigint FROM payments p JOIN payment_reversals r ON r.payment_id = p.id AND r.status = 'done'
+    AND is_reversal_of_credit(r, p)
   WHERE p.transaction_id = p_transaction_id
 $$;
 

@@ -11,7 +11,7 @@ import { openCase, reportCase } from './open-case.ts';
 import { reversalTitles, topupTitles } from './payment-texts.ts';
 import type { PaymentReport } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
-import { findPayment } from './repo.ts';
+import { findPayment, lockPayment } from './repo.ts';
 import { TOPUP_PURPOSES } from './rules.ts';
 import type { CaseKind, CreditResult, Payment } from './types.ts';
 
@@ -132,13 +132,14 @@ async function applyUncredited(
       await markUncredited(app.db, payment.id, verdict, state, now);
       return verdict;
     case 'amount_mismatch':
-      await inTransaction(app, async (t) => {
-        if (!(await markUncredited(t.db, payment.id, verdict, state, now))) return;
-        await purpose?.recordMismatch(t, payment, state);
+      return inTransaction(app, async (t) => {
+        if (await markUncredited(t.db, payment.id, verdict, state, now)) await purpose?.recordMismatch(t, payment, state);
+        // A second charge that is too little finds the payment marked already; its money is another case.
+        else if ((await lockPayment(t.db, payment.id))?.transactionId !== null) return 'changed';
         const details = { status, chargeId: state.chargeId ?? null };
         await openCase(t, { kind: verdict, payment, chargeId: moneyOf(state), amountKopeks, currency, details });
+        return verdict;
       });
-      return verdict;
     default: {
       const { kind, result } = CASES[verdict]!;
       if (verdict === 'blocked') await markUncredited(app.db, payment.id, 'failed', state, now);

@@ -105,8 +105,9 @@ export async function claimReversal(db: Db, id: number, now: Date): Promise<Foll
   >(
     `WITH claimed AS (
        UPDATE payment_reversals SET notified_at = $2::timestamptz WHERE id = $1::int AND notified_at IS NULL AND status = 'done'
-       RETURNING method, payment_id, amount_kopeks, debited_kopeks)
-     SELECT c.payment_id, c.method, c.amount_kopeks, c.debited_kopeks, p.transaction_id IS NOT NULL AS is_credited,
+       RETURNING method, payment_id, charge_id, amount_kopeks, debited_kopeks)
+     SELECT c.payment_id, c.method, c.amount_kopeks, c.debited_kopeks, 
+       p.transaction_id IS NOT NULL AND coalesce(c.charge_id = p.charge_id, true) AS is_credited,
        p.purpose, p.outcome = 'refunded' AS is_whole, u.id AS user_id, ${PAYER.of('u')}, u.status AS user_status
      FROM claimed c JOIN payments p ON p.id = c.payment_id LEFT JOIN users u ON u.id = p.user_id`,
     [id, now],

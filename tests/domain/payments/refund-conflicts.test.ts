@@ -139,6 +139,33 @@ describe('money that was credited to nobody', () => {
     expect(await balanceOf(user.id)).toBe(AMOUNT);
   });
 
+  test.each([
+    ['carried out before', true],
+    ['carried out after', false],
+  ])(
+    'whose refund is %s another charge pays the invoice: nothing of that one is taken, and it can be refunded itself',
+    async (_name, isBefore) => {
+      const { user, paymentId, externalId } = await anInvoice(app, AMOUNT);
+      const [tooLittle, whole] = [
+        { amountKopeks: 20_000, chargeId: `A-${externalId}` },
+        { amountKopeks: AMOUNT, chargeId: `B-${externalId}` },
+      ];
+      await report(externalId, tooLittle);
+      await resolve({ resolution: 'refund', comment: null });
+      const send = async () => sendRefund(app, { reversalId: await requestedRefund(paymentId) });
+      if (isBefore) await send();
+      await report(externalId, { ...whole, reversals: [] });
+      if (!isBefore) await send();
+      expect(provider.refunds).toMatchObject([{ chargeId: tooLittle.chargeId, amountKopeks: 20_000, isWhole: true }]);
+      await report(externalId, { ...tooLittle, reversals: [reversal('refund', 20_000)] });
+      expect(await balanceOf(user.id)).toBe(AMOUNT);
+      expect(await casesOf(app, paymentId)).not.toContainEqual(expect.objectContaining({ status: 'open' }));
+      await requestRefund(app, order(paymentId));
+      expect(await balanceOf(user.id)).toBe(0);
+      expect(await checkLedger(app)).toEqual([]);
+    },
+  );
+
   test('and partly given back: a case credits it less what went back', async () => {
     const { user, externalId } = await anInvoice(app, AMOUNT);
     await report(externalId, { amountKopeks: 49_000, reversals: [reversal('refund', 20_000)] });

@@ -33,7 +33,7 @@ export async function insertRefund(
   return { outcome, reversalId, debitedKopeks: Number(debited), leftKopeks: Number(leftKopeks) };
 }
 
-const REFUND = columns('PaymentReversal', ['id', 'paymentId', 'amountKopeks', 'reversalId', 'attempts', 'createdAt']);
+const REFUND = columns('PaymentReversal', ['id', 'paymentId', 'amountKopeks', 'chargeId', 'reversalId', 'attempts', 'createdAt']);
 
 /** A requested refund with its payment; `attempts` counts the current one, too. */
 export type RequestedRefund = RowOf<typeof REFUND> & { payment: Payment };
@@ -58,6 +58,11 @@ export async function findOpenReversalId(db: Db, id: number): Promise<string | n
     [id],
   );
   return row?.reversalId;
+}
+
+/** Records of which charge of the invoice a refund is, so that another charge which is credited meanwhile pays nothing for it. */
+export async function nameCharge(db: Db, id: number, chargeId: string): Promise<void> {
+  await db.sql('UPDATE payment_reversals SET charge_id = $2 WHERE id = $1::int RETURNING id', [id, chargeId]);
 }
 
 /** Whether the provider may have carried out this refund besides the reversals that are known: it gives back no more than was paid. */

@@ -8,7 +8,7 @@ import { reversalTitles } from '../payment-texts.ts';
 import { findPayment } from '../repo.ts';
 import { isMadeByCase } from '../rules.ts';
 import type { CaseKind, PaymentCase } from '../types.ts';
-import { insertRefund } from './repo.ts';
+import { insertRefund, nameCharge } from './repo.ts';
 
 export interface RefundOrder {
   paymentId: number;
@@ -91,7 +91,7 @@ const REFUNDABLE_KINDS: ReadonlySet<string> = new Set(['amount_mismatch', 'no_us
  */
 export async function requestRefundOfCase(
   t: App,
-  found: Pick<PaymentCase, 'kind' | 'method' | 'paymentId' | 'amountKopeks' | 'currency'>,
+  found: Pick<PaymentCase, 'kind' | 'method' | 'paymentId' | 'amountKopeks' | 'currency' | 'details'>,
   { requestedBy, reason }: { requestedBy: string; reason: string },
 ): Promise<boolean> {
   const { kind, paymentId, amountKopeks, method } = found;
@@ -105,6 +105,8 @@ export async function requestRefundOfCase(
   )
     return false;
   const refund = { paymentId, amountKopeks, requestedBy, reason, isUncredited: true, titles: reversalTitles(t, method) };
-  const { outcome } = await insertRefund(t.db, { ...refund, now: t.clock.now() });
+  const { outcome, reversalId } = await insertRefund(t.db, { ...refund, now: t.clock.now() });
+  const { chargeId } = found.details as { chargeId?: unknown };
+  if (reversalId !== null && typeof chargeId === 'string') await nameCharge(t.db, reversalId, chargeId);
   return outcome === 'requested';
 }

@@ -91,19 +91,20 @@ async function isFoundReported(app: App, provider: PaymentProvider, refund: Requ
 
 /** @returns null when the provider refused: the refund has ended then */
 async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund): Promise<RefundAnswer | null> {
-  const { id, payment, amountKopeks, attempts, createdAt } = refund;
+  const { id, payment, amountKopeks, chargeId, attempts, createdAt } = refund;
   // The messenger gives stars back by the charge and the person, which the record of the charge has.
   const stars = await readStarsCharge(app, payment.id);
+  const isOtherCharge = chargeId !== null && chargeId !== payment.chargeId;
   const mayBeCarriedOut = attempts > 1 && (await isCoveredByRest(app.db, id));
   try {
     return await provider.refund!({
       externalId: payment.externalId ?? payment.orderId,
       orderId: payment.orderId,
-      chargeId: stars?.chargeId ?? payment.chargeId,
+      chargeId: stars?.chargeId ?? chargeId ?? payment.chargeId,
       payerMessengerId: stars?.payerMessengerId ?? null,
       amountKopeks,
       // Of money that was credited to nobody all that came is given back.
-      isWhole: payment.transactionId === null || amountKopeks === payment.amountKopeks,
+      isWhole: payment.transactionId === null || isOtherCharge || amountKopeks === payment.amountKopeks,
       idempotencyKey: `refund-${id}-${payment.orderId}`.slice(0, 64),
       ...(mayBeCarriedOut ? { repeatedSince: createdAt } : {}),
     });

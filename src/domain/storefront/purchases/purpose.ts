@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { findUserById } from '../../identity/find-user.ts';
+import { moneyId } from '../../payments/classify-report.ts';
 import { creditThroughCase } from '../../payments/credit-through-case.ts';
 import { openCase } from '../../payments/open-case.ts';
 import type { PaymentReport } from '../../payments/ports.ts';
@@ -61,15 +62,20 @@ export const guestPurchases: PaymentPurpose = {
 };
 
 /** Money for a purchase that does not exist: it stays with the invoice, and an administrator decides. */
-async function raiseNoPurchase(app: App, payment: Payment, { amountKopeks, currency }: PaymentReport): Promise<CreditResult> {
-  await openCase(app, { kind: 'no_purchase', payment, amountKopeks, currency });
+async function raiseNoPurchase(app: App, payment: Payment, state: PaymentReport): Promise<CreditResult> {
+  await openCase(app, { kind: 'no_purchase', payment, ...moneyOf(state) });
   return 'no_user';
 }
 
 /** The buyer has deleted the account, and nobody else is named: an administrator decides. */
-async function raiseNoPayer(app: App, payment: Payment, { amountKopeks, currency }: PaymentReport): Promise<CreditResult> {
-  await openCase(app, { kind: 'no_user', payment, amountKopeks, currency });
+async function raiseNoPayer(app: App, payment: Payment, state: PaymentReport): Promise<CreditResult> {
+  await openCase(app, { kind: 'no_user', payment, ...moneyOf(state) });
   return 'no_user';
+}
+
+/** What a case says of the money, so that another charge is another case and reports that it went back find it. */
+function moneyOf({ amountKopeks, currency, chargeId = null, externalId }: PaymentReport) {
+  return { amountKopeks, currency, chargeId: moneyId({ chargeId, externalId }), details: { chargeId } };
 }
 
 async function takeMoney(
