@@ -27,9 +27,9 @@ const WRITE_LIMIT_MS = 180_000;
 const BACK_MS = 5_000;
 const CREDIT_MS = 20_000;
 /** One more than one process has in hand of one provider. */
-const HELD = 4;
+const DELAYED = 4;
 /** Less than the time limit of a request to a provider. */
-const HOLD_LIMIT_MS = 5_000;
+const DELAY_LIMIT_MS = 5_000;
 /** What is credited later than this was in hand of a process that was killed. */
 const IN_HAND_MS = 8_000;
 /** Acknowledged and not processed, or their payment is not credited. */
@@ -156,11 +156,11 @@ async function loseAnswers(
 
 /** Spec 10 M6: callbacks that were acknowledged before a process is killed are credited soon after its restart, also those that it had in hand. */
 async function killThem(stage: Stage, killed: readonly Instance[], report: DrillReport): Promise<string> {
-  const hold = holdAnswers(stage);
-  await hold.reached(HELD);
+  const delay = delayAnswers(stage);
+  await delay.reached(DELAYED);
   await Promise.all(killed.map((instance) => instance.kill()));
   const due = await stage.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS}`));
-  hold.end();
+  delay.end();
   const restarted = performance.now();
   const started = Promise.all(killed.map((instance) => instance.start())).then(() => performance.now() - restarted);
   const ids = due.map(({ id }) => Number(id));
@@ -178,28 +178,28 @@ async function killThem(stage: Stage, killed: readonly Instance[], report: Drill
   report.add(
     `callbacks acknowledged before the kill -9 of ${killed.length} of 2 are credited within ${CREDIT_MS / 1_000} s of the restart`,
     `${ids.length} open at the kill, the last one after ${inSeconds(lastMs)}`,
-    late > 0 || ids.length < HELD ? [`${late} of ${ids.length} late: ${creditedMs.map(inSeconds).join(', ')}`] : [],
+    late > 0 || ids.length < DELAYED ? [`${late} of ${ids.length} late: ${creditedMs.map(inSeconds).join(', ')}`] : [],
   );
   const waited = creditedMs.filter((ms) => ms > IN_HAND_MS).length;
   return `${ids.length} callbacks open at the kill, ${waited} of them processed by another process later; credited ${inSeconds(lastMs)} after the restart at the latest, which was ready after ${inSeconds(readyMs)}`;
 }
 
 /** The fake provider answers nobody, so that callbacks are in hand of both instances: each asks about three at once. */
-function holdAnswers(stage: Stage): { reached(count: number): Promise<void>; end(): void } {
-  let held = 0;
+function delayAnswers(stage: Stage): { reached(count: number): Promise<void>; end(): void } {
+  let delayed = 0;
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
   stage.provider.intercept(async () => {
-    held += 1;
+    delayed += 1;
     await ended;
     return null;
   });
   return {
     reached: async (count) => {
-      const until = performance.now() + HOLD_LIMIT_MS;
-      while (held < count && performance.now() < until) await wait(10);
+      const until = performance.now() + DELAY_LIMIT_MS;
+      while (delayed < count && performance.now() < until) await wait(10);
     },
     end: () => {
       stage.provider.intercept(null);
