@@ -35,16 +35,16 @@ async function applyReversal(
   for (let attempt = 1; attempt <= MAX_READS; attempt++) {
     const verdict = payment ? classifyReversal(payment, report, reversal) : 'unknown_payment';
     if (!payment || verdict !== 'same') return returnOther(app, method, payment, report, reversal, verdict as OtherReason);
-    const { id, userId } = payment;
+    const { id, userId, transactionId } = payment;
+    const named = namedForPayment(payment, report, reversal);
     const { outcome, remainderKopeks } = await committedStatement(app, () =>
       postReversal(app.db, {
-        ...{
-          paymentId: id,
-          seenTransactionId: payment!.transactionId,
-          named: namedForPayment(payment!, report, reversal),
-          reversal,
-        },
-        ...{ titles: reversalTitles(app, method), now: app.clock.now() },
+        paymentId: id,
+        seenTransactionId: transactionId,
+        named,
+        reversal,
+        titles: reversalTitles(app, method),
+        now: app.clock.now(),
       }),
     );
     if (outcome === 'ambiguous') return returnOther(app, method, payment, report, reversal, 'ambiguous_charge');

@@ -76,8 +76,9 @@ export function limitAccepted({ env, clock }: App, { ip, clientIp = ip }: Provid
 }
 
 /**
- * Decides about a callback that anybody may have sent, and stores it where it is to be processed. It is so only about a payment that is open, and of one payment rarely: else it would fill the table, and
- * spend the questions that the provider answers (spec 10 M9). Of any other nothing follows, so that it is acknowledged and forgotten.
+ * Decides about a callback that anybody may have sent, and stores it only about a payment that is open, and of one payment rarely: else it
+ * would fill the table, and spend the questions that the provider answers (spec 10 M9). Any other has no effect: it is acknowledged and not
+ * stored.
  * The counter of the payment is locked until the event is stored, so that every copy of a stored event is acknowledged, also of those that come
  * at once.
  * @returns the answer
