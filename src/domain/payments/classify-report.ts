@@ -78,7 +78,7 @@ export function classifyCredit(payment: Payment, report: PaymentReport, isReturn
   if (identity === 'other_order') return 'order_mismatch';
   if (identity === 'other_merchant') return 'other_merchant';
   if (isCredited) {
-    if (identity === 'same' || report.outcome !== 'paid') return 'already_credited';
+    if (identity === 'same' || !hasBroughtMoney(report, identity)) return 'already_credited';
     return report.isTest ? 'test_payment' : 'second_payment';
   }
   if (identity === 'other_invoice') return 'order_mismatch';
@@ -88,6 +88,11 @@ export function classifyCredit(payment: Payment, report: PaymentReport, isReturn
   if (isReversedWhole(payment, report)) return 'failed';
   if (report.isTest) return 'test_payment';
   return report.amountKopeks >= payment.amountKopeks && report.currency === payment.currency ? 'credit' : 'amount_mismatch';
+}
+
+/** Of an invoice that is credited, too little may be the first part of what completed it: then it names another charge, never another invoice. */
+function hasBroughtMoney({ outcome }: PaymentReport, identity: Identity): boolean {
+  return outcome === 'paid' || (outcome === 'underpaid' && identity === 'other_invoice');
 }
 
 /** Money that was given back before it was credited is not credited. */

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
-import { type CreditVerdict, classifyCredit, moneyId } from './classify-report.ts';
+import { type CreditVerdict, classifyCredit, identify, moneyId, namedByReport } from './classify-report.ts';
 import { creditExtras, overpaidKopeks } from './credit-extras.ts';
 import { claimReversals, isMoneyReturned, markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
@@ -123,6 +123,7 @@ async function applyUncredited(
   const { amountKopeks, currency, status } = state;
   switch (verdict) {
     case 'already_credited':
+      await openSurplusCase(app, payment, state);
       return verdict;
     case 'refunded':
       if (state.outcome !== 'paid' || state.isTest) return verdict;
@@ -144,7 +145,7 @@ async function applyUncredited(
       const { kind, result } = CASES[verdict]!;
       if (verdict === 'blocked') await markUncredited(app.db, payment.id, 'failed', state, now);
       // A report that no money came for is no case, whatever it is about.
-      if (state.outcome === 'paid' || verdict === 'blocked') {
+      if (state.outcome === 'paid' || state.outcome === 'underpaid' || verdict === 'blocked') {
         const money = moneyOf(state);
         const reference = `${payment.id}:${money}`;
         const { externalId, orderId, chargeId = null, merchantId = null } = state;
@@ -156,6 +157,18 @@ async function applyUncredited(
       return result;
     }
   }
+}
+
+/**
+ * The payer of too little, whose money a case has credited, may complete the invoice afterwards: what came beyond the credit is a case like
+ * any surplus. A surplus that was recorded with the credit has its case already.
+ */
+async function openSurplusCase(app: App, payment: Payment, state: PaymentReport): Promise<void> {
+  const surplus = overpaidKopeks(payment, state);
+  const isOfThisMoney = state.outcome === 'paid' && !state.isTest && state.currency === payment.currency;
+  if (surplus === 0 || !isOfThisMoney || identify(payment, namedByReport(state)) !== 'same') return;
+  const chargeId = `overpaid:${payment.id}`;
+  await openCase(app, { kind: 'overpaid', payment, chargeId, amountKopeks: surplus, currency: payment.currency });
 }
 
 /** @returns `changed` when the payment is no longer as it was seen, so that the state may mean something else */

@@ -99,6 +99,19 @@ describe('while a requested refund waits for the provider', () => {
     expect(await casesOf(app, paymentId)).toEqual([]);
   });
 
+  test('and is reported with another amount before its answer comes, what was really given back counts once', async () => {
+    const { user, paymentId, externalId } = await aCreditedPayment();
+    const { refundId } = await requestRefund(app, order(paymentId, 20_000));
+    provider.faults = ['after'];
+    await expect(sendRefund(app, { reversalId: refundId })).rejects.toThrow('the answer was lost');
+    const [carriedOut] = provider.invoices.get(externalId)!.reversals!;
+    await report(externalId, { reversals: [{ ...carriedOut!, amountKopeks: 19_500 }] });
+    await sendRefund(app, { reversalId: refundId });
+    expect(await balanceOf(user.id)).toBe(AMOUNT - 19_500);
+    expect(await reversalsOf(paymentId)).toMatchObject([{ status: 'failed' }, { status: 'done', amountKopeks: 19_500 }]);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
   test('a provider that carries out both has given back more than was paid: the surplus is a case', async () => {
     const { user, paymentId, externalId } = await aCreditedPayment();
     const { refundId } = await requestRefund(app, order(paymentId));

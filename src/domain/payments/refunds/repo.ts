@@ -76,6 +76,16 @@ export async function isCoveredByRest(db: Db, id: number): Promise<boolean> {
   return row!.isCovered;
 }
 
+/** Whether another reversal of the same method has this id of the provider. */
+export async function isRecordedBeside(db: Db, id: number, reversalId: string): Promise<boolean> {
+  const rows = await db.sql(
+    `SELECT v.id FROM payment_reversals r JOIN payment_reversals v ON v.method = r.method AND v.reversal_id = $2 AND v.id <> r.id
+     WHERE r.id = $1::int`,
+    [id, reversalId],
+  );
+  return rows.length > 0;
+}
+
 /** Stores the provider's id of a refund that it has accepted and not carried out yet. */
 export async function attachReversalId(db: Db, id: number, reversalId: string): Promise<void> {
   await db.sql(

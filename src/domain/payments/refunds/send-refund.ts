@@ -12,6 +12,7 @@ import {
   failRefund,
   findOpenReversalId,
   isCoveredByRest,
+  isRecordedBeside,
   type RequestedRefund,
   startAttempt,
 } from './repo.ts';
@@ -62,6 +63,7 @@ export async function sendRefund(app: App, { reversalId: id }: { reversalId: num
   const answer = await ask(app, provider, refund);
   if (answer === null) return;
   if (answer.state === 'unclear') return askLater(app, refund);
+  if (await isRecordedBeside(app.db, id, answer.reversalId)) return endAsRecorded(app, refund, answer.reversalId);
   if (answer.state === 'pending') {
     await attachReversalId(app.db, id, answer.reversalId);
     return askLater(app, refund);
@@ -123,6 +125,16 @@ async function ask(app: App, provider: PaymentProvider, refund: RequestedRefund)
     );
     return null;
   }
+}
+
+/**
+ * The provider reported this refund with another amount than was requested, before its answer came, so that it stands beside the request and
+ * has its own debit: that of the request goes back.
+ */
+async function endAsRecorded(app: App, { id, payment }: RequestedRefund, reversalId: string): Promise<void> {
+  const reason = `carried out as ${reversalId} with another amount`;
+  await committedStatement(app, () => failRefund(app.db, id, reason, refundFailedTitles(app, payment.method), app.clock.now()));
+  app.log.warn({ paymentId: payment.id, refundId: id, reversalId }, 'a provider gave back another amount than was requested');
 }
 
 async function askLater(app: App, { id, payment, createdAt }: RequestedRefund): Promise<void> {
