@@ -253,6 +253,12 @@ BEGIN
   END IF;
   IF v_known IS NOT NULL OR v_amount <= 0 THEN
     PERFORM mark_payment_reversed(p_payment_id, p_now);
+    -- Beyond the invoice, and of a charge that is not named: two charges of it may have come and gone before either was reported.
+    IF v_known IS NULL AND v_payment.transaction_id IS NULL AND p_charge_id IS NULL AND p_amount > 0 THEN
+      RETURN QUERY SELECT r.* FROM return_charge(v_payment.method, NULL, p_payment_id, v_payment.user_id, p_reversal_id, p_kind, p_amount,
+        v_payment.currency, jsonb_build_object('externalId', v_payment.external_id, 'orderId', v_payment.order_id), p_titles, p_now) r;
+      RETURN;
+    END IF;
     RETURN QUERY SELECT 'known'::text, 0::bigint, 0::bigint;
     RETURN;
   END IF;

@@ -133,6 +133,16 @@ describe('money of one invoice that came and went back', () => {
     expect(await openKinds(invoice.paymentId)).toEqual(['second_payment']);
     return invoice;
   };
+  test('two refunds that name no charge, before any charge is reported: the second may be of another charge, and is a case', async () => {
+    const invoice: Invoice = await anInvoice();
+    const [first, second] = [back(50_000, { chargeId: null }), back(50_000, { chargeId: null })];
+    for (let copy = 0; copy < 2; copy++) await report(invoice, null, first);
+    expect(await openKinds(invoice.paymentId)).toEqual([]);
+    for (let copy = 0; copy < 2; copy++) await report(invoice, null, second);
+    expect(await openKinds(invoice.paymentId)).toEqual(['reversal_unknown']);
+    expect(await balanceOf(invoice)).toBe(0);
+  });
+
   const overpaid = async (amountKopeks = 70_000) => {
     const invoice: Invoice = await anInvoice();
     await report(invoice, 'A', { amountKopeks });
