@@ -14,6 +14,7 @@ import { notifyStart } from '../domain/ops/notify-start.ts';
 import { followLogSettings } from '../domain/ops/system-log/log-paths.ts';
 import { startLogRotation } from '../domain/ops/system-log/rotation-timer.ts';
 import { startHeartbeat } from '../domain/payments/heartbeat.ts';
+import { isBackupLocation } from '../domain/settings/backup-location.ts';
 import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
@@ -84,6 +85,9 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   });
   await fastify.ready();
   for (const { key, problem } of listCallbackPathProblems(app)) log.warn({ key }, `Callbacks do not arrive as set: ${problem}`);
+  const location = app.settings.get('BACKUP_LOCATION');
+  if (!isBackupLocation(app, location))
+    log.warn({ location }, 'BACKUP_LOCATION has no effect: it is in no folder of BACKUP_ROOTS');
   const realtime = await attachRealtime({
     httpServer: fastify.server,
     app,

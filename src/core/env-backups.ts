@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { readS3Bucket, type S3Bucket } from './env-s3.ts';
 import type { EnvName } from './env-spec.ts';
 
@@ -6,6 +7,8 @@ export interface BackupEnv {
   readonly scope: { readonly secrets: boolean; readonly sessions: boolean; readonly media: boolean };
   /** Largest archive that can be uploaded. */
   readonly uploadMaxBytes: number;
+  /** Folders besides `DATA_DIR` in which the folder of backups may be, absolute. */
+  readonly roots: readonly string[];
   /** Where scheduled and requested backups are copied to; null = nowhere. */
   readonly s3: S3Bucket | null;
   /** Hours between two drills; 0 = there is none. */
@@ -18,6 +21,7 @@ interface Reader {
   string(name: EnvName): string | null;
   boolean(name: EnvName): boolean;
   integer(name: EnvName): number;
+  list(name: EnvName): string[];
   problem(name: EnvName, text: string): void;
 }
 
@@ -29,7 +33,10 @@ export function readBackupEnv(reader: Reader): BackupEnv {
   if (drillDatabaseUrl !== null && drillDatabaseUrl === reader.string('DATABASE_URL')) {
     reader.problem('BACKUP_DRILL_DATABASE_URL', 'must not be the database of the service: a drill empties it');
   }
+  const roots = reader.list('BACKUP_ROOTS');
+  if (!roots.every((root) => isAbsolute(root))) reader.problem('BACKUP_ROOTS', 'must be absolute paths');
   return {
+    roots,
     scope: {
       secrets: reader.boolean('BACKUP_INCLUDE_SECRETS'),
       sessions: reader.boolean('BACKUP_INCLUDE_SESSIONS'),

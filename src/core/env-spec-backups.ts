@@ -30,6 +30,13 @@ export const BACKUP_VARIABLES = {
     effect:
       'Largest archive that POST /backups/upload accepts. Copy a larger one into the folder of backups and restore it by its name.',
   },
+  BACKUP_ROOTS: {
+    group: 'Backups',
+    type: 'list',
+    default: '',
+    effect:
+      'Absolute folders, separated by commas, in which BACKUP_LOCATION may be changed to a folder while the service runs. DATA_DIR is always one, and a BACKUP_LOCATION of the environment holds anyway.',
+  },
   BACKUP_S3_BUCKET: {
     group: 'Backups',
     type: 'string',

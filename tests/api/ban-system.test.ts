@@ -147,6 +147,18 @@ describe('06 13: the ban system', () => {
   });
 });
 
+describe('spec 10 O10: what the ban system could not mean is refused before it is asked', () => {
+  test.each([
+    [{ username: 'a\0b' }],
+    [{ username: 'somebody', minutes: 1_000_000_000_000 }],
+    [{ username: 'somebody', reason: 'a\0b' }],
+  ])('%j', async (request) => {
+    const calls = t.ban.calls.length;
+    expect((await t.admin.post(`${BAN_ROOT}/ban`, request)).status).toBe(422);
+    expect(t.ban.calls).toHaveLength(calls);
+  });
+});
+
 describe('06 13: whatever it answers, never a 500', () => {
   const odd: unknown[] = [
     null,

@@ -3,21 +3,22 @@ import { basename, join } from 'node:path';
 import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { hexToken } from '../../core/random.ts';
+import { DEFAULT_BACKUP_LOCATION, isBackupLocation } from '../settings/backup-location.ts';
 import { removeAbandoned } from './abandoned-files.ts';
 import { readMetadata, writeMetadata } from './archive-format.ts';
 import { readHead } from './read-archive.ts';
 import { ArchiveRefused, type Metadata } from './types.ts';
 
-/** The value of `BACKUP_LOCATION` that means: the folder `backups` in `DATA_DIR`. */
-const DEFAULT_LOCATION = '/app/data/backups';
 const NAME = /^backup_[A-Za-z0-9._-]{1,193}$/;
 const ARCHIVE = /\.tar(?:\.gz)?$/;
 const METADATA_FOLDER = '.metadata';
 const UNFINISHED = /^\.work-|\.part$/;
 
-export function backupFolder({ env, settings }: Pick<App, 'env' | 'settings'>): string {
-  const location = settings.get('BACKUP_LOCATION');
-  return location === DEFAULT_LOCATION ? join(env.dataDir, 'backups') : location;
+/** The folder of backups. A location that was stored without the check of a write, outside of the permitted folders, has no effect. */
+export function backupFolder(source: Pick<App, 'env' | 'settings'>): string {
+  const location = source.settings.get('BACKUP_LOCATION');
+  const isDefault = location === DEFAULT_BACKUP_LOCATION || !isBackupLocation(source, location);
+  return isDefault ? join(source.env.dataDir, 'backups') : location;
 }
 
 /** `backup_{YYYYMMDD_HHMMSS}_{6 hex}`, so that a later one has a later name and two of one second have two names. */

@@ -11,6 +11,7 @@ import { deleteSetting, lockOverride, upsertSetting } from './repo.ts';
 import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
 import { storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
+import { valueProblem } from './value-problem.ts';
 
 /**
  * Stores an override (spec 06 section 6.2). Every instance follows the event of the change; in this one it is in effect on return.
@@ -78,6 +79,8 @@ function acceptedValue(app: App, key: SettingKey, value: unknown): SettingValue 
   const checked = withinChoices(app, key, validateValue(definitionOf(key), value));
   if (!checked.ok) throw checked.refusal;
   refuseTakenPath(app, key, checked.value);
+  const expected = valueProblem(app, key, checked.value);
+  if (expected !== null) throw refuse('setting_bad_format', 400, `Value must be ${expected}`);
   return checked.value;
 }
 

@@ -150,7 +150,7 @@ export function createSettingsStore(input: { environment: Readonly<Record<string
  * The store behind `app.settings`: other modules see only `get`, the use cases of this module need the rest.
  * @throws Error when the app was assembled with another reader
  */
-export function storeOf(app: App): SettingsStore {
+export function storeOf(app: Pick<App, 'settings'>): SettingsStore {
   const { settings } = app;
   if (!isStore(settings)) throw new Error('app.settings is not a settings store');
   return settings;

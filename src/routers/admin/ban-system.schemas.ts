@@ -4,7 +4,20 @@ import { Moment } from '../shared.schemas.ts';
 /** Contract group `Cabinet Admin Ban System` (spec 06 section 13). */
 
 /** `.` and `..` would change the path of the call to the ban system (spec 06 section 17, hazard 14). */
-const PathText = z.string().refine((text) => !['', '.', '..'].includes(text), 'must not be empty, . or ..');
+const PathText = z
+  .string()
+  .refine(
+    (text) => !['', '.', '..'].includes(text) && !/\p{Cc}/u.test(text),
+    'must not be empty, . or .., and have no control characters',
+  );
+
+/** Control characters and spans of years mean nothing to the ban system (spec 10 O10). */
+const plainText = (limits: z.ZodString) => limits.refine((text) => !/\p{Cc}/u.test(text), 'must not contain control characters');
+const MAX_BAN_MINUTES = 10 * 365 * 24 * 60;
+const BanMinutes = z
+  .int()
+  .min(1)
+  .refine((minutes) => minutes <= MAX_BAN_MINUTES, `must be at most ${MAX_BAN_MINUTES}`);
 
 const limitOf = (otherwise: number) => z.int().min(1).max(100).default(otherwise);
 const hours = z.int().min(1).max(168).default(24);
@@ -30,13 +43,21 @@ export const BanTopQuery = z.object({ limit: limitOf(20) });
 export const BanViolationsQuery = z.object({ limit: limitOf(50) });
 export const BanReportQuery = z.object({ hours });
 export const BanSettingPath = z.object({ key: PathText });
-export const BanSettingChange = BanSettingPath.extend({ value: z.string() });
+export const BanSettingChange = BanSettingPath.extend({ value: plainText(z.string()) });
 
 export const BanUserRequest = z
-  .object({ username: z.string().min(1), minutes: z.int().min(1).default(30), reason: z.string().max(500).nullish() })
+  .object({
+    username: plainText(z.string().min(1)),
+    minutes: BanMinutes.default(30),
+    reason: z
+      .string()
+      .max(500)
+      .refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'must not contain control characters')
+      .nullish(),
+  })
   .meta({ id: 'BanUserRequest' });
 
-export const BanWhitelistRequest = z.object({ username: z.string().min(1) }).meta({ id: 'BanWhitelistRequest' });
+export const BanWhitelistRequest = z.object({ username: plainText(z.string().min(1)) }).meta({ id: 'BanWhitelistRequest' });
 
 export const BanSystemStatusResponse = z
   .object({ enabled: z.boolean(), configured: z.boolean() })

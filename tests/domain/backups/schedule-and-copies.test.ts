@@ -28,6 +28,18 @@ beforeEach(async () => {
 const scheduled = async (t: TestApp) =>
   (await readTasks(t.app, { activeOnly: false })).filter(({ origin }) => origin === 'schedule').length;
 
+test('spec 10 O6: a stored location outside of the permitted folders has no effect, one of the environment has', async () => {
+  const t = await appWithFolder();
+  const at = (stored: string, original: string) => {
+    const settings = { ...t.app.settings, get: () => stored, describe: () => ({ original }) };
+    return backupFolder({ env: t.app.env, settings: settings as unknown as typeof t.app.settings });
+  };
+  const standard = join(t.app.env.dataDir, 'backups');
+  expect(at('/etc', '/app/data/backups')).toBe(standard);
+  expect(at(join(t.app.env.dataDir, 'other'), '/app/data/backups')).toBe(join(t.app.env.dataDir, 'other'));
+  expect(at('/srv/elsewhere', '/srv/elsewhere')).toBe('/srv/elsewhere');
+});
+
 describe('schedule', () => {
   test('the first one at the next BACKUP_TIME, then every BACKUP_INTERVAL_HOURS, once in the cluster', async () => {
     const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });

@@ -137,6 +137,23 @@ describe('putSetting and resetSetting', () => {
     expect(app.settings.get('CABINET_JWT_SECRET')).toBe('a-new-secret-of-enough-length-0123456789');
   });
 
+  it.each([
+    ['VERSION_CHECK_REPO', 'https://github.com/owner/name', 'owner/name'],
+    ['AVAILABLE_LANGUAGES', ' , ', 'ru, en'],
+    ['DEFAULT_LANGUAGE', 'de', 'en'],
+    ['SMTP_FROM_NAME', 'Shop\r\nBcc: somebody@example.com', 'Shop'],
+    ['BACKUP_LOCATION', '/tmp', '/srv/backups/shop'],
+    ['BACKUP_LOCATION', '/srv/backups/../../etc', '/srv/backups'],
+    ['BACKUP_LOCATION', '/srv/backups-of-others', '/data/backups'],
+    ['BACKUP_LOCATION', '..', '/app/data/backups'],
+  ])('spec 10 O6 and O10: refuses %s = %j and accepts %j', async (key, refused, accepted) => {
+    const env = { dataDir: '/data', backups: { roots: ['/srv/backups'] } };
+    const app = { ...(await instance()), env } as unknown as App;
+    await expect(putSetting(app, token, key, refused)).rejects.toMatchObject({ status: 400, code: 'setting_bad_format' });
+    expect(await storedValues(key)).toEqual([]);
+    expect(await putSetting(app, token, key, accepted)).toMatchObject({ current: accepted });
+  });
+
   it('does not reset what it may not change', async () => {
     const app = await instance();
     await expect(resetSetting(app, superadmin, 'EXTERNAL_ADMIN_TOKEN')).rejects.toMatchObject({ status: 403 });
