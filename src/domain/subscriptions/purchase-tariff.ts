@@ -7,7 +7,7 @@ import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import { discountLabel, periodLabel } from '../pricing/labels.ts';
+import { periodLabel } from '../pricing/labels.ts';
 import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import { withPushedLink } from '../subscription-state/await-push.ts';
@@ -34,7 +34,7 @@ export interface TariffOrder {
   trafficGb: number | null;
 }
 
-/** A tariff that was bought; kopeks. The fields of a discount are absent when there was none. */
+/** A tariff that was bought; kopeks. The fields of a discount are absent when there was none; their labels are sums (spec 10 X12). */
 export interface PurchasedTariff {
   success: true;
   message: string;
@@ -239,7 +239,7 @@ function answerOf(
           originalPriceKopeks: quote.originalTotalKopeks,
           originalPriceLabel: label(quote.originalTotalKopeks),
           discountAmountKopeks: quote.groupDiscountKopeks,
-          discountLabel: discountLabel(quote.base.discountPercent),
+          discountLabel: label(quote.groupDiscountKopeks),
           promoGroupName: buyer.primaryPromoGroup?.name ?? null,
         }
       : {}),
@@ -247,7 +247,7 @@ function answerOf(
       ? {
           promoOfferDiscountPercent: quote.offerDiscountPercent,
           promoOfferDiscountAmountKopeks: quote.offerDiscountKopeks,
-          promoOfferDiscountLabel: discountLabel(quote.offerDiscountPercent),
+          promoOfferDiscountLabel: label(quote.offerDiscountKopeks),
           priceBeforePromoOfferKopeks: quote.subtotalKopeks,
         }
       : {}),

@@ -317,7 +317,7 @@ describe('a refused purchase', () => {
 });
 
 describe('discounts and keys', () => {
-  test('group and offer stack, and the offer is used up by one purchase', async () => {
+  test('group and offer stack, and the offer is used up by one purchase; their labels are sums (spec 10 X12)', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 100_000);
     await aMembership(t.app, buyer.userId, { name: `Friends ${buyer.userId}`, period_discounts: { 30: 10 } });
@@ -327,10 +327,11 @@ describe('discounts and keys', () => {
       discountPercent: 10,
       originalPriceKopeks: 30_000,
       discountAmountKopeks: 3_000,
-      discountLabel: '-10%',
+      discountLabel: '30 ₽',
       promoGroupName: `Friends ${buyer.userId}`,
       promoOfferDiscountPercent: 20,
       promoOfferDiscountAmountKopeks: 5_400,
+      promoOfferDiscountLabel: '54 ₽',
       priceBeforePromoOfferKopeks: 27_000,
     });
     const second = await purchaseTariff(t.app, buyer, order(tariffId));

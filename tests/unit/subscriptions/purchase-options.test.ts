@@ -155,7 +155,9 @@ describe('tariff options', () => {
         finalKopeks: applyPercent(period.price_kopeks, 15),
         originalTotalKopeks: period.original_price_kopeks,
       });
-      expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.price_kopeks);
+      // Before the group's discount (spec 10 X13).
+      expect(period.base_tariff_price_kopeks).toBe(tariff.periodPrices[period.days]);
+      expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.original_price_kopeks);
     }
     expect(option).toMatchObject({
       is_current: true,
