@@ -19,8 +19,8 @@ import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './p
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
-import { durationDays } from './purchase-tariff.ts';
 import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
+import { daysUsed } from './rules/status.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
@@ -142,7 +142,7 @@ async function sellClassic(
     serverPrices: Object.fromEntries(order.quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks])),
     conversion:
       isConversion && subscription
-        ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
+        ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: order.periodDays }
         : null,
     description,
     refusal: (missing) => insufficientFunds(t, buyer, missing, cartOf(order, missing, description)),

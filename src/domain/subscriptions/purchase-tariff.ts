@@ -1,6 +1,5 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { DAY_MS } from '../../core/clock.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
@@ -20,11 +19,12 @@ import { requireServers } from './purchase/require-servers.ts';
 import { type GivenQuote, readGivenQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
+import { daysUsed } from './rules/status.ts';
 import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import type { SavedCart, Subscription, SubscriptionChanges } from './types.ts';
+import type { SavedCart, SubscriptionChanges } from './types.ts';
 
 export interface TariffOrder {
   tariffId: number;
@@ -130,7 +130,7 @@ async function sellTariff(
     serverPrices: {},
     conversion:
       isTrialConversion && subscription
-        ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: quote.periodDays }
+        ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: quote.periodDays }
         : null,
     description,
     refusal: (missingKopeks) =>
@@ -186,11 +186,6 @@ function describe(buyer: Buyer, tariff: Tariff, periodDays: number): string {
     tariff_name: tariff.name,
     period: periodLabel(periodDays, buyer.language),
   });
-}
-
-/** Whole days that a trial was given for. */
-export function durationDays(subscription: Pick<Subscription, 'startDate' | 'endDate'>): number {
-  return Math.max(0, Math.round((subscription.endDate.getTime() - subscription.startDate.getTime()) / DAY_MS));
 }
 
 function cartOf(

@@ -14,9 +14,9 @@ import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { type GivenQuote, readGivenQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
-import { durationDays } from './purchase-tariff.ts';
 import { extendSubscription } from './rules/extend.ts';
 import { isRenewable, quotedRenewal, quoteRenewal } from './rules/renewal.ts';
+import { daysUsed } from './rules/status.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
@@ -110,7 +110,7 @@ export async function sellRenewal(
     dropsPurchases: result.dropsPurchases,
     serverPrices: 'serverPrices' in quote ? pricesByUuid(quote) : {},
     conversion: result.isTrialConversion
-      ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
+      ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: order.periodDays }
       : null,
     description,
     refusal: (missingKopeks) =>

@@ -140,7 +140,7 @@ describe('what a purchase makes of a subscription', () => {
     expect(await buy(buyer)).toMatchObject({ wasTrialConversion: true, subscription: { isTrial: false, daysLeft: 30 } });
     const conversions =
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int';
-    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 3, firstPaidPeriodDays: 30 });
+    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 1, firstPaidPeriodDays: 30 });
     const environment = { SALES_MODE: 'classic', TRIAL_ADD_REMAINING_DAYS_TO_PAID: 'true' };
     const adding = (await testApp({ environment, clock: t.clock })).app;
     const other = await aBuyer(app, RICH);

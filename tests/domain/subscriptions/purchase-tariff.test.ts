@@ -145,7 +145,8 @@ describe('a later purchase', () => {
     });
     const rows = await t.app.db.sql<object>('SELECT * FROM subscription_conversions WHERE user_id = $1::int', [buyer.userId]);
     expect(rows).toMatchObject([
-      { trialDurationDays: 3, paymentMethod: 'balance', firstPaymentAmountKopeks: 30_000, firstPaidPeriodDays: 30 },
+      // The days used until the purchase (spec 10 X16).
+      { trialDurationDays: 1, paymentMethod: 'balance', firstPaymentAmountKopeks: 30_000, firstPaidPeriodDays: 30 },
     ]);
     const feed = await rowOf<{ extra: object }>(t.app, 'SELECT extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,

@@ -71,7 +71,8 @@ describe('a renewal', () => {
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(rows).toEqual([{ trialDurationDays: 3, firstPaidPeriodDays: 30 }]);
+    // The days used until the purchase (spec 10 X16).
+    expect(rows).toEqual([{ trialDurationDays: 1, firstPaidPeriodDays: 30 }]);
   });
 
   test('of an expired one starts now and turns it active', async () => {
