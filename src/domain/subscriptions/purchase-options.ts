@@ -277,7 +277,8 @@ function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSe
 /** The price a day is sold at before the personal offer, devices bought for the current daily tariff included (spec 02 H5, 08 C1). */
 function dailyPriceFields(tariff: Tariff, input: TariffsOptionsInput): DailyPriceFields {
   const { subscription, user, settings, now } = input;
-  if (!tariff.isDaily) return { dailyPriceKopeks: tariff.dailyPriceKopeks };
+  // A price that an administrator left on a tariff sold by periods is not charged (spec 10 X24).
+  if (!tariff.isDaily) return { dailyPriceKopeks: 0 };
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
   const quote = quoteTariff({ tariff, periodDays: 1, deviceLimit, customTrafficGb: null, user, settings, now });
   if (quote.kind === 'refusal') return { dailyPriceKopeks: tariff.dailyPriceKopeks };
