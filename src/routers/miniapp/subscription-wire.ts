@@ -50,8 +50,7 @@ export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof list
   const toPeriod = (option: Quoted<RenewalOption>) => {
     const months = displayMonthsOf(option.periodDays);
     const perMonth = Math.floor(option.priceKopeks / months);
-    const original =
-      option.originalPriceKopeks !== null && option.originalPriceKopeks > option.priceKopeks ? option.originalPriceKopeks : null;
+    const original = option.originalPriceKopeks;
     return {
       id: periodIdOf(subscription, option.periodDays),
       days: option.periodDays,

@@ -88,7 +88,7 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     });
   });
 
-  test("top referrals count this referrer's rewards only", async () => {
+  test("spec 10 X24: top referrals are all of this referrer, and count this referrer's rewards only", async () => {
     const pair = await aReferralPair(t.app);
     const rich = await aReferralOf(t.app, pair.referrer.id);
     const poor = await aReferralOf(t.app, pair.referrer.id);
@@ -99,7 +99,6 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     expect(top.map(({ id, totalEarningsKopeks }) => [id, totalEarningsKopeks])).toEqual([
       [rich.id, 20],
       [pair.referral.id, 10],
-      // All referrals are listed, also without any reward (spec 10 X24).
       [poor.id, 0],
     ]);
     expect(await readTopReferrals(t.app, pair.referrer.id, 1)).toHaveLength(1);

@@ -71,8 +71,20 @@ describe('a renewal', () => {
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    // The days used until the purchase (spec 10 X16).
     expect(rows).toEqual([{ trialDurationDays: 1, firstPaidPeriodDays: 30 }]);
+  });
+
+  test.each([
+    [1.9, 1],
+    [0.5, 0],
+    [12.25, 12],
+  ])('spec 10 X16: of a trial of %d days ago counts %d days', async (ago, trialDurationDays) => {
+    const buyer = await aBuyer(t.app, 50_000);
+    const start_date = new Date(t.clock.now().getTime() - ago * DAY);
+    await aStoredSubscription(t.app, buyer.userId, { is_trial: true, start_date, tariff_id: await aTariff(t.app) });
+    await renewSubscription(t.app, buyer, order());
+    const sql = 'SELECT trial_duration_days FROM subscription_conversions WHERE user_id = $1::int';
+    expect(await rowOf(t.app, sql, [buyer.userId])).toEqual({ trialDurationDays });
   });
 
   test('of an expired one starts now and turns it active', async () => {

@@ -155,8 +155,6 @@ describe('tariff options', () => {
         finalKopeks: applyPercent(period.price_kopeks, 15),
         originalTotalKopeks: period.original_price_kopeks,
       });
-      // Before the group's discount (spec 10 X13).
-      expect(period.base_tariff_price_kopeks).toBe(tariff.periodPrices[period.days]);
       expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.original_price_kopeks);
     }
     expect(option).toMatchObject({
@@ -168,6 +166,16 @@ describe('tariff options', () => {
       device_price_kopeks: 4000,
       original_device_price_kopeks: 5000,
       device_discount_percent: 20,
+    });
+  });
+
+  it("spec 10 X13: name base and extra devices before the group's discount", () => {
+    const tariff = aTariff({ id: 1, deviceLimit: 1, devicePriceKopeks: 5000, periodPrices: { 30: 30_000 } });
+    const [option] = tariffsOf([tariff], { subscription: aSubscription({ tariffId: 1, deviceLimit: 3 }), user: buyer() });
+    expect(option?.periods[0]).toMatchObject({
+      ...{ base_tariff_price_kopeks: 30_000, base_tariff_price_label: '300 ₽' },
+      ...{ extra_devices_count: 2, extra_devices_cost_kopeks: 10_000, extra_devices_cost_label: '100 ₽' },
+      price_kopeks: 27_000 + 8_000,
     });
   });
 

@@ -130,8 +130,9 @@ it('caps the used percent, and knows none for unlimited', () => {
   expect(trafficUsedPercent({ trafficUsedGb: 150, trafficLimitGb: 100 })).toBe(100);
   expect(trafficUsedPercent({ trafficUsedGb: 1, trafficLimitGb: 3 })).toBe(33.3);
   expect(trafficUsedPercent({ trafficUsedGb: 5, trafficLimitGb: 0 })).toBe(0);
-  // A half is rounded to the even one (spec 10 X24).
-  expect([0.25, 0.75, 1.25, 0.35].map((trafficUsedGb) => trafficUsedPercent({ trafficUsedGb, trafficLimitGb: 100 }))).toEqual([
-    0.2, 0.8, 1.2, 0.3,
-  ]);
+});
+
+it('spec 10 X24: a half of the used percentage is rounded to the even one', () => {
+  const percentOf = (trafficUsedGb: number) => trafficUsedPercent({ trafficUsedGb, trafficLimitGb: 100 });
+  expect([0.25, 0.75, 1.25, 0.35].map(percentOf)).toEqual([0.2, 0.8, 1.2, 0.3]);
 });
