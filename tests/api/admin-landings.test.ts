@@ -166,6 +166,11 @@ describe('administration', () => {
     expect((await admin.post(base, aLandingBody(fields))).status).toBe(422);
   });
 
+  it('spec 10 X24: a discount without end is refused at the body', async () => {
+    const fields = { discount_percent: 5, discount_starts_at: '2026-05-01T00:00:00Z' };
+    expect((await admin.post(base, aLandingBody(fields))).body.detail).toMatchObject([{ loc: ['body'], type: 'value_error' }]);
+  });
+
   it('refuses reserved and taken slugs', async () => {
     const [one, two] = [await create(), await create()];
     const reserved = await admin.post(base, aLandingBody({ slug: 'purchase' }));

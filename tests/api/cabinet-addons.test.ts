@@ -253,6 +253,21 @@ describe('buying', () => {
     });
   });
 
+  test('spec 10 X24: the price of devices names the maximum, and no discount that the minimum of 1 ₽ takes back', async () => {
+    const client = await holder({ device_limit: 2 }, { device_price_kopeks: 3_000, max_device_limit: 2 });
+    expect((await client.get(`${ROOT}/devices/price`)).body).toMatchObject({
+      available: false,
+      reason: 'The maximum number of devices (2) has been reached',
+      can_add: 0,
+    });
+    const cheap = await holder({}, { device_price_kopeks: 100 });
+    await aMembership(t.app, cheap.user.id, { device_discount_percent: 20 });
+    const { body } = await cheap.get(`${ROOT}/devices/price`);
+    expect(body).toMatchObject({ available: true, total_price_kopeks: 100 });
+    for (const field of ['discount_percent', 'discount_kopeks', 'base_total_price_kopeks'])
+      expect(body).not.toHaveProperty(field);
+  });
+
   test('another traffic package of a classic subscription', async () => {
     const client = await holder({ tariff_id: null });
     expect((await client.put(`${ROOT}/traffic`, { gb: 5 })).body).toEqual({

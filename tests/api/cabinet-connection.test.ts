@@ -180,7 +180,8 @@ describe('POST /cabinet/subscription/refresh-traffic', () => {
       traffic_used_gb: 10.5,
       traffic_limit_bytes: 50 * GB,
       traffic_limit_gb: 40,
-      traffic_used_percent: 26.3,
+      // 26.25: a half goes to the even digit (spec 10 X24).
+      traffic_used_percent: 26.2,
       is_unlimited: false,
       lifetime_used_bytes: 10.5 * GB,
       lifetime_used_gb: 10.5,

@@ -148,7 +148,7 @@ describe('from options to a link', () => {
       price_kopeks: 30_000,
       price_rubles: 300,
       discount_percent: 0,
-      original_price_kopeks: 30_000,
+      original_price_kopeks: null,
       quote: expect.any(String),
     });
     const poor = await api.post(`${ROOT}/renew`, { period_days: 30 });

@@ -137,7 +137,11 @@ describe('the first page', () => {
       autopay: null,
       autopaySettings: null,
       trial_available: true,
-      user: { subscription_status: 'none', subscription_actual_status: 'missing', expires_at: null },
+      user: {
+        ...{ subscription_status: 'none', subscription_actual_status: 'missing', expires_at: null },
+        // As with an unlimited one (spec 10 X14).
+        ...{ traffic_limit_gb: 0, traffic_limit_label: 'Unlimited' },
+      },
     });
     const nobody = await api.post('/miniapp/subscription', { initData: initDataOf(t, { messengerId: 9_999_999_999 }) });
     expect(nobody).toMatchObject({

@@ -6,7 +6,8 @@ import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
-import { aMembership, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
+import { anOfferTo } from '../support/offer-samples.ts';
+import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const ROOT = '/miniapp/subscription';
@@ -98,7 +99,7 @@ describe('autopay', () => {
       autopay_enabled: true,
       autopay_days_before: 5,
       autopay_days_options: [1, 3, 5, 7, 14],
-      autopay: { enabled: true, default_days_before: 3 },
+      autopay: { enabled: true, default_days_before: 5 },
     });
     expect((await send({ daysBefore: 30 })).body).toMatchObject({ autopay_enabled: true, autopay_days_before: 30 });
     expect((await send({ daysBefore: 31 })).body.detail[0]).toMatchObject({
@@ -200,6 +201,31 @@ describe('renewal', () => {
     expect((await api.post(`${ROOT}/renewal`, { initData })).body.detail.code).toBe('invalid_period');
     expect((await api.post(`${ROOT}/renewal`, { initData, periodDays: 31 })).body.detail.code).toBe('period_unavailable');
     expect(await balanceOf(user)).toBe(20_000);
+  });
+
+  test('spec 10 X18: autopay has all spellings, in three answers, and the offer both', async () => {
+    const { initData, user } = await caller(0, { autopay_enabled: true, autopay_days_before: 5 });
+    await anOffer(t.app, user.id, 15);
+    const days = [1, 3, 5, 7, 14];
+    const autopay = {
+      ...{ enabled: true, autopay_enabled: true, autopayEnabled: true, autopay_enabled_at: null },
+      ...{ days_before: 5, daysBefore: 5, autopay_days_before: 5, autopayDaysBefore: 5 },
+      ...{ default_days_before: 5, defaultDaysBefore: 5 },
+      ...{ options: days, days_options: days, daysOptions: days, available_days: days, availableDays: days },
+      ...{ autopay_days_options: days, autopayDaysOptions: days },
+    };
+    const wanted = {
+      ...{ autopay, autopay_settings: autopay, autopaySettings: autopay },
+      ...{ autopay_enabled: true, autopayEnabled: true, autopay_days_before: 5, autopayDaysBefore: 5, daysBefore: 5 },
+      ...{ autopay_days_options: days, autopayDaysOptions: days, daysOptions: days },
+    };
+    for (const path of [ROOT, `${ROOT}/renewal/options`, `${ROOT}/autopay`]) {
+      const { body } = await api.post(path, { initData });
+      expect(body).toMatchObject(wanted);
+      expect(body.autopay).toEqual(autopay);
+    }
+    const { promoOffer } = (await api.post(`${ROOT}/renewal/options`, { initData })).body;
+    expect(promoOffer).toMatchObject({ percent: 15, discount_percent: 15 });
   });
 
   test('trials and ended subscriptions may be renewed, restricted users may not (spec 02 H6)', async () => {
@@ -339,4 +365,68 @@ test('an offer is claimed once; a foreign one is unknown, an ended one gone', as
   expect(await claim(foreign)).toMatchObject({ status: 404, body: { detail: { code: 'offer_not_found' } } });
   const [row] = await t.app.db.sql('SELECT claimed_at FROM discount_offers WHERE id = $1::int', [foreign]);
   expect(row).toEqual({ claimedAt: null });
+});
+
+test('spec 10 X14: the price of a day has its suffix, the monthly price group and offer', async () => {
+  const { initData, user } = await caller(0, {}, { is_daily: true, daily_price_kopeks: 1_000, period_prices: { 30: 30_000 } });
+  await aMembership(t.app, user.id, { period_discounts: { 30: 10 } });
+  await anOffer(t.app, user.id, 50);
+  const current = { daily_price_kopeks: 500, daily_price_label: '5 ₽/day', monthly_price_kopeks: 13_500 };
+  expect((await api.post(ROOT, { initData })).body).toMatchObject({
+    user: { daily_price_label: '5 ₽/day' },
+    currentTariff: current,
+  });
+});
+
+test('spec 10 X23: open offers by their end, a title only from offer or template, the source of a discount that ended', async () => {
+  const { initData, user } = await caller(0, {});
+  for (const [notificationType, validHours] of [
+    ['first', 72],
+    ['second', 24],
+    ['third', 48],
+  ] as const) {
+    await anOfferTo(t.app, user.id, {
+      notificationType,
+      validHours,
+      extraData: notificationType === 'first' ? { title: 'Own' } : {},
+    });
+  }
+  await anOffer(t.app, user.id, 20);
+  await t.app.db.sql('UPDATE users SET promo_offer_discount_expires_at = $2::timestamptz WHERE id = $1::int RETURNING id', [
+    user.id,
+    inDays(-1),
+  ]);
+  const { body } = await api.post(ROOT, { initData });
+  expect(
+    body.promo_offers.map((offer: { title: string | null; notification_type: string }) => [offer.notification_type, offer.title]),
+  ).toEqual([
+    ['second', null],
+    ['third', null],
+    ['first', 'Own'],
+  ]);
+  expect(body.user).toMatchObject({
+    promo_offer_discount_percent: 0,
+    promo_offer_discount_expires_at: null,
+    promo_offer_discount_source: 'test',
+  });
+});
+
+test('spec 10 X24: a stored status `trial` has no settings, and of servers that are not offered none is selected', async () => {
+  const trial = await caller(0, { status: 'trial', is_trial: true });
+  expect(await api.post(`${ROOT}/settings`, { initData: trial.initData })).toMatchObject({
+    status: 403,
+    body: { detail: { code: 'subscription_inactive' } },
+  });
+  const flagged = await caller(0, { is_trial: true });
+  expect((await api.post(`${ROOT}/settings`, { initData: flagged.initData })).status).toBe(200);
+  const foreign = await aServer(t.app);
+  const { initData } = await caller(0, {});
+  await t.app.db.sql(
+    `INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING promo_group_id`,
+    [foreign.id, await aMembership(t.app, trial.user.id, {})],
+  );
+  expect(await api.post(`${ROOT}/servers`, { initData, servers: [foreign.uuid] })).toMatchObject({
+    status: 400,
+    body: { detail: { code: 'validation_error' } },
+  });
 });

@@ -286,7 +286,8 @@ describe('tariffs', () => {
     });
     expect(list.current_tariff).toMatchObject({
       id: currentId,
-      monthly_price_kopeks: 27_000,
+      // 30,000 less 10 % of the group and 5 % of the offer (spec 10 X14).
+      monthly_price_kopeks: 25_650,
       traffic_topup_packages: [{ gb: 10, price_kopeks: 4_000, original_price_kopeks: 5_000, discount_percent: 20 }],
       available_topup_gb: 50,
     });
@@ -322,7 +323,8 @@ describe('tariff switch', () => {
       balance_label: '100 ₽',
       has_enough_balance: true,
       missing_amount_kopeks: 0,
-      missing_amount_label: '0 ₽',
+      // Spec 10 X24.
+      missing_amount_label: '',
       is_upgrade: true,
       message: null,
       quote: expect.any(String),

@@ -205,7 +205,7 @@ describe.each(['tariffs', 'classic'] as const)('the way of a user through the mi
 
     const offer = await anOfferTo(t.app, user.id, { notificationType: 'extend_discount' });
     expect((await card()).promo_offers).toMatchObject([
-      { id: offer.id, status: 'pending', is_active: true, discount_percent: 20, title: 'Extend Discount', icon: '🎁' },
+      { id: offer.id, status: 'pending', is_active: true, discount_percent: 20, title: null, icon: '🎁' },
     ]);
     await send(`/miniapp/promo-offers/${offer.id}/claim`);
     expect(await card()).toMatchObject({

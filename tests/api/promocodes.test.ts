@@ -105,6 +105,19 @@ describe.each(areas)('%s', (base, client) => {
     expect([changed.status, changed.body]).toEqual([400, { detail }]);
   });
 
+  it.each([{ subscription_days: 0 }, {}])(
+    'spec 10 X15: refuses a discount without hours, on creation and change: %j',
+    async (hours) => {
+      const fields = { type: 'discount', balance_bonus_kopeks: 10, ...hours };
+      const refusal = [400, { detail: 'Discount validity hours must be positive' }];
+      const made = await client().post(base, aBody(fields));
+      expect([made.status, made.body]).toEqual(refusal);
+      const { id } = await create();
+      const changed = await client().patch(`${base}/${id}`, fields);
+      expect([changed.status, changed.body]).toEqual(refusal);
+    },
+  );
+
   it('refuses a code twice, whatever its case', async () => {
     const [one, two] = [await create(), await create()];
     const detail = { detail: 'Promo code with this code already exists' };

@@ -123,7 +123,9 @@ describe('Cabinet Withdrawal', () => {
     const closed = await clientOf(off, headers).post(`${ROOT}/create`, body);
     expect([closed.status, closed.body.detail]).toEqual([400, 'Withdrawals are switched off']);
     expect((await clientOf(off, headers).get(`${ROOT}/balance`)).body).toMatchObject({
-      ...{ total_earned: 0, pending: 0, is_withdrawal_enabled: false, can_request: false, cannot_request_reason: null },
+      ...{ total_earned: 0, pending: 0, is_withdrawal_enabled: false, can_request: false },
+      // Spec 10 X22.
+      ...{ min_amount_kopeks: 100_000, cannot_request_reason: 'Withdrawals are switched off' },
     });
     expect((await clientOf(off, headers).get(`${ROOT}/history`)).body.total).toBe(1);
     await Promise.all([slow.close(), off.close()]);

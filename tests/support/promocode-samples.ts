@@ -30,6 +30,13 @@ export function aDiscountCode(app: App, fields: Partial<NewPromocode> = {}): Pro
   return aPromocode(app, { type: 'discount', balanceBonusKopeks: 20, subscriptionDays: 24, maxUses: 10, ...fields });
 }
 
+/** As older installations have them: until the first purchase. No such code is made any more (spec 10 X15). */
+export async function anEndlessDiscountCode(app: App, fields: Partial<NewPromocode> = {}): Promise<Promocode> {
+  const code = await aDiscountCode(app, fields);
+  await app.db.sql('UPDATE promocodes SET subscription_days = 0 WHERE id = $1::int RETURNING id', [code.id]);
+  return { ...code, subscriptionDays: 0 };
+}
+
 export async function aRedeemer(app: App): Promise<UserActor> {
   return { kind: 'user', userId: (await aUser(app, { language: 'en' })).id };
 }

@@ -63,7 +63,8 @@ export function summarise(rows: readonly CompletedSum[]): TransactionStats {
     byType: groupBy(rows, (row) => row.type),
     byPaymentMethod: groupBy(
       rows.filter((row) => isDeposit(row) || isPurchase(row)),
-      (row) => row.paymentMethod ?? 'null',
+      // As the existing product names it, so that the parts add up (spec 10 X17).
+      (row) => row.paymentMethod ?? 'None',
     ),
   };
 }

@@ -1,4 +1,5 @@
 import { definitionOf, type SettingKey } from './catalogue/catalogue.ts';
+import { categories } from './catalogue/categories.ts';
 import type { SettingDefinition } from './catalogue/definition.ts';
 import { formatInWords } from './check-format.ts';
 import { rublesText } from './list-choices.ts';
@@ -30,15 +31,24 @@ export function humanValue(key: string, definition: SettingDefinition, value: Se
   return `${shown}${unit}`;
 }
 
+/** What a value must be, with everything that a write checks (spec 10 X24). */
 function formatText(definition: SettingDefinition): string {
-  if (definition.type === 'bool') return 'boolean';
-  if (definition.choices) return `one of ${definition.choices.join(', ')}`;
-  if (definition.format) return formatInWords(definition.format);
-  const bounds = [
-    definition.min === undefined ? '' : ` from ${definition.min}`,
-    definition.max === undefined ? '' : ` up to ${definition.max}`,
-  ].join('');
-  return bounds === '' ? `value of the type ${definition.type}` : `${definition.type}${bounds}`;
+  const details = [
+    valueText(definition),
+    definition.minLength === undefined ? null : `at least ${definition.minLength} characters`,
+    definition.placeholders?.length ? `placeholders ${definition.placeholders.map((name) => `{${name}}`).join(', ')}` : null,
+    definition.optional ? 'may be empty' : null,
+  ];
+  return details.filter((detail) => detail !== null).join('; ');
+}
+
+function valueText({ type, choices, format, min, max }: SettingDefinition): string {
+  if (type === 'bool') return 'boolean: true or false';
+  if (choices) return `one of ${choices.join(', ')}`;
+  if (format) return formatInWords(format);
+  if (type === 'str') return 'text';
+  const bounds = [min === undefined ? '' : ` from ${min}`, max === undefined ? '' : ` up to ${max}`].join('');
+  return `${type === 'int' ? 'a whole number' : 'a number'}${bounds}`;
 }
 
 /**
@@ -48,7 +58,8 @@ function formatText(definition: SettingDefinition): string {
 export function describeHint(key: SettingKey, categoryLabel: string, original: SettingValue): SettingHint {
   const definition = definitionOf(key);
   return {
-    description: `The parameter "${displayName(key)}" controls: ${categoryLabel}.`,
+    description:
+      `The parameter "${displayName(key)}" controls: ${categoryLabel}. ${categories[definition.category].description}`.trim(),
     format: formatText(definition),
     example: humanValue(key, definition, original),
     warning: 'Wrong values may break the service.',

@@ -5,8 +5,7 @@ import { text } from '../messaging/texts.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
 import type { SaleRecord, SaleStart } from './purchase/types.ts';
-import { durationDays } from './purchase-tariff.ts';
-import { isPast } from './rules/status.ts';
+import { daysUsed, isPast } from './rules/status.ts';
 import { subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
@@ -39,7 +38,7 @@ export async function chargeDayInTransaction(
     },
     dropsPurchases: false,
     serverPrices: {},
-    conversion: subscription.isTrial ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: 1 } : null,
+    conversion: subscription.isTrial ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: 1 } : null,
     description: text(buyer.language, 'subscriptions.transaction_daily', { tariff_name: tariff.name }),
     refusal: () => insufficientFundsForDay(t, buyer, priceKopeks),
     event: (balanceAfter) => (isAutomatic ? renewalEvent(subscription, endDate, balanceAfter) : null),

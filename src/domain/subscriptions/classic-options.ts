@@ -4,7 +4,7 @@ import type { ServerSquad } from '../catalog/types.ts';
 import { isTrafficFixed, packagePrice, quoteClassic } from '../pricing/classic-price.ts';
 import { type DiscountCategory, groupPercent, stackedPrice } from '../pricing/discounts.ts';
 import { periodLabel, trafficLabel } from '../pricing/labels.ts';
-import { displayMonthsOf, MONTH_DAYS } from '../pricing/periods.ts';
+import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
 
@@ -99,7 +99,7 @@ export interface DeviceChoice {
 
 /**
  * What a classic purchase may be made of (spec 02 section 5.8). The limits of a paid subscription are the defaults, those of a
- * trial are not.
+ * trial are not; else the first period and the first package (spec 10 X19).
  */
 export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
   const { settings, user } = input;
@@ -108,7 +108,8 @@ export function classicChoices(input: PurchaseOptionsInput): ClassicChoices {
   const squads = input.squads.filter(
     (squad) => connected.has(squad.squadUuid) || (squad.isAvailable && squadVisibleTo(squad, user.primaryPromoGroup)),
   );
-  const connectedNow = (paid?.connectedSquads ?? []).filter((uuid) => squads.some((squad) => squad.squadUuid === uuid));
+  // Those of a trial too: its user keeps the servers that he knows (spec 10 X19).
+  const connectedNow = [...connected].filter((uuid) => squads.some((squad) => squad.squadUuid === uuid));
   const first = squads.find((squad) => squad.isAvailable && !isFull(squad)) ?? squads[0];
   const minDevices = Math.max(1, settings.defaultDeviceLimit);
   // Nobody loses devices by buying again: what a customer has may be above the cap (spec 10 X4).
@@ -142,7 +143,7 @@ export function classicOptions(input: PurchaseOptionsInput): ClassicOptions {
   const { subscription, user, settings } = input;
   const choices = classicChoices(input);
   const offered = settings.availableSubscriptionPeriods;
-  const periodDays = offered.includes(MONTH_DAYS) ? MONTH_DAYS : offered[0];
+  const [periodDays] = offered;
   return {
     salesMode: 'classic',
     balanceKopeks: user.balanceKopeks,
@@ -254,6 +255,5 @@ function percentFor(category: DiscountCategory, days: number, input: PurchaseOpt
 
 function defaultTraffic(packages: readonly number[], paidLimitGb: number | null, settings: PricingSettings): number {
   if (isTrafficFixed(settings)) return settings.fixedTrafficLimitGb;
-  if (paidLimitGb !== null && packages.includes(paidLimitGb)) return paidLimitGb;
-  return packages.includes(settings.defaultTrafficLimitGb) ? settings.defaultTrafficLimitGb : (packages[0] ?? 0);
+  return paidLimitGb !== null && packages.includes(paidLimitGb) ? paidLimitGb : (packages[0] ?? 0);
 }

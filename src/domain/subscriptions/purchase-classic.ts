@@ -5,7 +5,7 @@ import { formatPrice } from '../../core/money.ts';
 import { listSquads } from '../catalog/find-squads.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import { devicesLabel, discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
+import { devicesLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
 import { displayMonthsOf } from '../pricing/periods.ts';
 import type { PricePart } from '../pricing/types.ts';
 import { withPushedLink } from '../subscription-state/await-push.ts';
@@ -19,8 +19,8 @@ import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './p
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
-import { durationDays } from './purchase-tariff.ts';
 import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
+import { daysUsed } from './rules/status.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
@@ -142,7 +142,7 @@ async function sellClassic(
     serverPrices: Object.fromEntries(order.quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks])),
     conversion:
       isConversion && subscription
-        ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
+        ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: order.periodDays }
         : null,
     description,
     refusal: (missing) => insufficientFunds(t, buyer, missing, cartOf(order, missing, description)),
@@ -210,8 +210,8 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): Omit<ClassicPre
     originalPriceKopeks: isReduced ? quote.originalTotalKopeks : null,
     originalPriceLabel: isReduced ? label(quote.originalTotalKopeks) : null,
     discountPercent: percent,
-    discountLabel: isReduced ? discountLabel(percent) : null,
-    discountLines: discountLines(buyer, order),
+    discountLabel: isReduced ? text(buyer.language, 'subscriptions.you_save', { amount: label(saved) }) : null,
+    discountLines: discountLines(buyer, order, label),
     perMonthPriceKopeks: perMonth,
     perMonthPriceLabel: label(perMonth),
     balanceKopeks: buyer.balanceKopeks,
@@ -224,32 +224,32 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): Omit<ClassicPre
   };
 }
 
-function namedParts(buyer: Buyer, { quote, periodDays, trafficGb, devices }: ClassicOrder): [string, PricePart][] {
+function breakdownOf(buyer: Buyer, order: ClassicOrder, label: (kopeks: number) => string): ClassicPreview['breakdown'] {
   const { language } = buyer;
-  return [
+  const { quote, periodDays, trafficGb, devices } = order;
+  const parts: [string, PricePart][] = [
     [periodLabel(periodDays, language), quote.base],
     [trafficLabel(trafficGb, language), quote.traffic],
     [text(language, 'subscriptions.part_servers'), quote.servers],
     [devicesLabel(devices, language), quote.devices],
   ];
-}
-
-function breakdownOf(buyer: Buyer, order: ClassicOrder, label: (kopeks: number) => string): ClassicPreview['breakdown'] {
-  const lines = namedParts(buyer, order)
+  const lines = parts
     .filter(([, part], index) => index === 0 || part.originalKopeks > 0)
     .map(([name, part]) => ({ label: name, value: label(part.finalKopeks) }));
-  const { offerDiscountKopeks } = order.quote;
-  if (offerDiscountKopeks <= 0) return lines;
-  return [...lines, { label: text(buyer.language, 'subscriptions.part_offer'), value: `-${label(offerDiscountKopeks)}` }];
+  if (quote.offerDiscountKopeks <= 0) return lines;
+  return [...lines, { label: text(language, 'subscriptions.part_offer'), value: `-${label(quote.offerDiscountKopeks)}` }];
 }
 
-function discountLines(buyer: Buyer, order: ClassicOrder): string[] {
-  const { offerDiscountPercent } = order.quote;
-  const lines = namedParts(buyer, order)
-    .filter(([, part]) => part.discountKopeks > 0)
-    .map(([name, part]) => `${name}: ${discountLabel(part.discountPercent)}`);
-  if (offerDiscountPercent > 0) {
-    lines.push(`${text(buyer.language, 'subscriptions.part_offer')}: ${discountLabel(offerDiscountPercent)}`);
-  }
-  return lines;
+/** One line for each part that is discounted and one for the personal offer: "Servers discount: -2 ₽ (15%)" (spec 10 X12). */
+function discountLines({ language }: Buyer, { quote }: ClassicOrder, label: (kopeks: number) => string): string[] {
+  const discounts = [
+    ['discount_period', quote.base.discountKopeks, quote.base.discountPercent],
+    ['discount_servers', quote.servers.discountKopeks, quote.servers.discountPercent],
+    ['discount_traffic', quote.traffic.discountKopeks, quote.traffic.discountPercent],
+    ['discount_devices', quote.devices.discountKopeks, quote.devices.discountPercent],
+    ['part_offer', quote.offerDiscountKopeks, quote.offerDiscountPercent],
+  ] as const;
+  return discounts
+    .filter(([, kopeks]) => kopeks > 0)
+    .map(([key, kopeks, percent]) => `${text(language, `subscriptions.${key}`)}: -${label(kopeks)} (${percent}%)`);
 }

@@ -214,7 +214,7 @@ function reasonOf(buyer: Buyer, refusal: DeviceRefusal): string {
     case 'off':
       return text(buyer.language, 'errors.devices_purchase_off');
     case 'maximum':
-      return text(buyer.language, 'errors.devices_maximum_reached');
+      return text(buyer.language, 'errors.devices_maximum_reached', { max: refusal.max });
     default:
       return text(buyer.language, 'errors.devices_can_add', { max: refusal.canAdd });
   }

@@ -119,7 +119,7 @@ export interface TariffPeriodOption extends Partial<ExtraDevicesCost>, Partial<P
   quote: string;
 }
 
-/** Of the current tariff with devices bought above its limit. */
+/** Of the current tariff with devices bought above its limit, before the group's discount (spec 10 X13). */
 interface ExtraDevicesCost {
   extraDevicesCount: number;
   extraDevicesCostKopeks: number;
@@ -222,8 +222,7 @@ function periodOption(
   input: TariffsOptionsInput,
 ): TariffPeriodOption[] {
   const { user, settings, now } = input;
-  const order = { tariff, periodDays: days, customTrafficGb: null, user, settings, now };
-  const quote = quoteTariff({ ...order, deviceLimit });
+  const quote = quoteTariff({ tariff, periodDays: days, deviceLimit, customTrafficGb: null, user, settings, now });
   if (quote.kind === 'refusal') return [];
   const label = (kopeks: number) => formatPrice(kopeks, settings.priceRoundingEnabled);
   const months = displayMonthsOf(days);
@@ -238,15 +237,14 @@ function periodOption(
     pricePerMonthLabel: label(perMonth),
     quote: signed(tariff, quote, input),
   };
-  const bare = quoteTariff({ ...order, deviceLimit: tariff.deviceLimit });
-  if (isCurrent && quote.extraDevices > 0 && bare.kind === 'quote') {
-    const extraDevicesKopeks = quote.subtotalKopeks - bare.subtotalKopeks;
+  if (isCurrent && quote.extraDevices > 0) {
+    const { base, devices } = quote;
     const cost: ExtraDevicesCost = {
       extraDevicesCount: quote.extraDevices,
-      extraDevicesCostKopeks: extraDevicesKopeks,
-      extraDevicesCostLabel: label(extraDevicesKopeks),
-      baseTariffPriceKopeks: bare.subtotalKopeks,
-      baseTariffPriceLabel: label(bare.subtotalKopeks),
+      extraDevicesCostKopeks: devices.originalKopeks,
+      extraDevicesCostLabel: label(devices.originalKopeks),
+      baseTariffPriceKopeks: base.originalKopeks,
+      baseTariffPriceLabel: label(base.originalKopeks),
     };
     Object.assign(option, cost);
   }
@@ -279,7 +277,8 @@ function devicePriceFields(tariff: Tariff, user: PricedUser, settings: PricingSe
 /** The price a day is sold at before the personal offer, devices bought for the current daily tariff included (spec 02 H5, 08 C1). */
 function dailyPriceFields(tariff: Tariff, input: TariffsOptionsInput): DailyPriceFields {
   const { subscription, user, settings, now } = input;
-  if (!tariff.isDaily) return { dailyPriceKopeks: tariff.dailyPriceKopeks };
+  // A price that an administrator left on a tariff sold by periods is not charged (spec 10 X24).
+  if (!tariff.isDaily) return { dailyPriceKopeks: 0 };
   const deviceLimit = purchaseDeviceLimit(tariff, subscription);
   const quote = quoteTariff({ tariff, periodDays: 1, deviceLimit, customTrafficGb: null, user, settings, now });
   if (quote.kind === 'refusal') return { dailyPriceKopeks: tariff.dailyPriceKopeks };

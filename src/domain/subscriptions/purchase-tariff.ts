@@ -1,13 +1,12 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { DAY_MS } from '../../core/clock.ts';
 import { refuse } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import { discountLabel, periodLabel } from '../pricing/labels.ts';
+import { periodLabel } from '../pricing/labels.ts';
 import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import { withPushedLink } from '../subscription-state/await-push.ts';
@@ -20,11 +19,12 @@ import { requireServers } from './purchase/require-servers.ts';
 import { type GivenQuote, readGivenQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
+import { daysUsed } from './rules/status.ts';
 import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import type { SavedCart, Subscription, SubscriptionChanges } from './types.ts';
+import type { SavedCart, SubscriptionChanges } from './types.ts';
 
 export interface TariffOrder {
   tariffId: number;
@@ -34,7 +34,7 @@ export interface TariffOrder {
   trafficGb: number | null;
 }
 
-/** A tariff that was bought; kopeks. The fields of a discount are absent when there was none. */
+/** A tariff that was bought; kopeks. The fields of a discount are absent when there was none; their labels are sums (spec 10 X12). */
 export interface PurchasedTariff {
   success: true;
   message: string;
@@ -130,7 +130,7 @@ async function sellTariff(
     serverPrices: {},
     conversion:
       isTrialConversion && subscription
-        ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: quote.periodDays }
+        ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: quote.periodDays }
         : null,
     description,
     refusal: (missingKopeks) =>
@@ -188,11 +188,6 @@ function describe(buyer: Buyer, tariff: Tariff, periodDays: number): string {
   });
 }
 
-/** Whole days that a trial was given for. */
-export function durationDays(subscription: Pick<Subscription, 'startDate' | 'endDate'>): number {
-  return Math.max(0, Math.round((subscription.endDate.getTime() - subscription.startDate.getTime()) / DAY_MS));
-}
-
 function cartOf(
   order: TariffOrder,
   tariff: Tariff,
@@ -239,7 +234,7 @@ function answerOf(
           originalPriceKopeks: quote.originalTotalKopeks,
           originalPriceLabel: label(quote.originalTotalKopeks),
           discountAmountKopeks: quote.groupDiscountKopeks,
-          discountLabel: discountLabel(quote.base.discountPercent),
+          discountLabel: label(quote.groupDiscountKopeks),
           promoGroupName: buyer.primaryPromoGroup?.name ?? null,
         }
       : {}),
@@ -247,7 +242,7 @@ function answerOf(
       ? {
           promoOfferDiscountPercent: quote.offerDiscountPercent,
           promoOfferDiscountAmountKopeks: quote.offerDiscountKopeks,
-          promoOfferDiscountLabel: discountLabel(quote.offerDiscountPercent),
+          promoOfferDiscountLabel: label(quote.offerDiscountKopeks),
           priceBeforePromoOfferKopeks: quote.subtotalKopeks,
         }
       : {}),

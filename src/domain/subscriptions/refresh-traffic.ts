@@ -7,6 +7,7 @@ import { findUserById } from '../identity/find-user.ts';
 import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { storeUsedTraffic } from './repo.ts';
+import { percentUsed } from './rules/view.ts';
 import type { Subscription } from './types.ts';
 
 const WINDOW_SECONDS = 60;
@@ -87,13 +88,12 @@ async function readPanelUser(app: App, userId: number): Promise<PanelUser | null
 
 function usageOf({ trafficLimitGb }: Subscription, usedBytes: number): TrafficUsage {
   const limitBytes = trafficLimitGb * GB;
-  const percent = limitBytes > 0 ? Math.min(100, (usedBytes / limitBytes) * 100) : 0;
   return {
     trafficUsedBytes: Math.round(usedBytes),
     trafficUsedGb: twoDecimals(usedBytes / GB),
     trafficLimitBytes: limitBytes,
     trafficLimitGb,
-    trafficUsedPercent: Math.round(percent * 10) / 10,
+    trafficUsedPercent: limitBytes > 0 ? percentUsed(usedBytes, limitBytes) : 0,
     isUnlimited: trafficLimitGb === 0,
   };
 }

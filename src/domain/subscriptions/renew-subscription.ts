@@ -14,9 +14,9 @@ import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { type GivenQuote, readGivenQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
-import { durationDays } from './purchase-tariff.ts';
 import { extendSubscription } from './rules/extend.ts';
-import { isSellable, quotedRenewal, quoteRenewal } from './rules/renewal.ts';
+import { isRenewable, quotedRenewal, quoteRenewal } from './rules/renewal.ts';
+import { daysUsed } from './rules/status.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
@@ -35,6 +35,7 @@ export interface RenewedSubscription {
   balanceKopeks: number;
   promoDiscountPercent?: number;
   promoDiscountAmountKopeks?: number;
+  /** Before the group's discount and the personal one (spec 10 X11). */
   originalPriceKopeks?: number;
 }
 
@@ -92,7 +93,7 @@ export async function sellRenewal(
   const { currentTariff: tariff, servers } = start;
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings: pricing, now }, order.periodDays);
   if (quote.kind === 'refusal') throw refuse('period_unavailable', 400, 'Selected renewal period is not available');
-  if (!isSellable(quote)) throw refuse('invalid_period', 400, 'Invalid renewal period');
+  if (!isRenewable(quote)) throw refuse('invalid_period', 400, 'Invalid renewal period');
 
   const result = extendSubscription(
     subscription,
@@ -109,7 +110,7 @@ export async function sellRenewal(
     dropsPurchases: result.dropsPurchases,
     serverPrices: 'serverPrices' in quote ? pricesByUuid(quote) : {},
     conversion: result.isTrialConversion
-      ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: order.periodDays }
+      ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: order.periodDays }
       : null,
     description,
     refusal: (missingKopeks) =>
@@ -140,7 +141,7 @@ export async function sellRenewal(
       ? {
           promoDiscountPercent: quote.offerDiscountPercent,
           promoDiscountAmountKopeks: quote.offerDiscountKopeks,
-          originalPriceKopeks: quote.subtotalKopeks,
+          originalPriceKopeks: quote.originalTotalKopeks,
         }
       : {}),
   };

@@ -18,7 +18,7 @@ import { requireServers } from './purchase/require-servers.ts';
 import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
-import { durationDays } from './purchase-tariff.ts';
+import { daysUsed } from './rules/status.ts';
 import { type ValidatedSwitch, validateSwitch } from './rules/switch-order.ts';
 import { planTariffSwitch } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
@@ -52,6 +52,7 @@ export interface SwitchPreview extends SwitchDiscount {
   balanceLabel: string;
   hasEnoughBalance: boolean;
   missingAmountKopeks: number;
+  /** Empty when nothing is missing (spec 10 X24). */
   missingAmountLabel: string;
   isUpgrade: boolean;
   /** Before the discount. */
@@ -145,7 +146,7 @@ async function sellSwitch(t: App, opened: SaleStart | null, given: GivenQuote | 
     dropsPurchases: true,
     serverPrices: {},
     conversion: result.isTrialConversion
-      ? { trialDurationDays: durationDays(subscription), firstPaidPeriodDays: paidDays }
+      ? { trialDurationDays: daysUsed(subscription, t.clock.now()), firstPaidPeriodDays: paidDays }
       : null,
     description: text(buyer.language, 'subscriptions.transaction_switch', {
       old_tariff: current.name,
@@ -231,7 +232,7 @@ function previewOf(
     balanceLabel: label(buyer.balanceKopeks),
     hasEnoughBalance: missing === 0,
     missingAmountKopeks: missing,
-    missingAmountLabel: label(missing),
+    missingAmountLabel: missing > 0 ? label(missing) : '',
     isUpgrade: quote.isUpgrade,
     ...discountOf(quote),
     ...(quote.discountKopeks > 0 ? { baseUpgradeCostKopeks: quote.rawKopeks } : {}),

@@ -76,7 +76,8 @@ function checkNewDiscount(input: CreateInput): void {
   const { discountPercent: percent, discountStartsAt: start, discountEndsAt: end, discountOverrides: overrides } = input;
   if (!percent && (start || end)) refuseField('discount_percent', percent, 'discount dates need discount_percent');
   if (percent && !(start && end)) {
-    refuseField('discount_percent', percent, 'discount_percent needs discount_starts_at and discount_ends_at');
+    // The whole body is named, because any of the three may be meant (spec 10 X24).
+    refuseAt(['body'], null, 'discount_percent needs discount_starts_at and discount_ends_at');
   }
   checkDates(input);
   const allowed = new Set(input.allowedTariffIds.map(String));
@@ -94,6 +95,10 @@ function checkDates({ discountStartsAt, discountEndsAt }: UpdateInput): void {
 }
 
 function refuseField(field: keyof z.output<typeof LandingUpdateRequest>, value: unknown, problem: string): never {
+  refuseAt(['body', field], value ?? null, problem);
+}
+
+function refuseAt(loc: string[], input: unknown, problem: string): never {
   const msg = `Value error, ${problem}`;
-  throw new ValidationError([{ loc: ['body', field], type: 'value_error', msg, input: value ?? null, ctx: { error: problem } }]);
+  throw new ValidationError([{ loc, type: 'value_error', msg, input, ctx: { error: problem } }]);
 }

@@ -105,8 +105,9 @@ function userOf(app: App, card: MiniappCard, label: Label) {
     deviceLimit: subscription?.deviceLimit ?? app.settings.get('DEFAULT_DEVICE_LIMIT'),
     trafficUsedGb: twoDecimals(card.trafficUsedGb),
     trafficUsedLabel: usedTrafficLabel(card.trafficUsedGb, language),
-    trafficLimitGb: subscription?.trafficLimitGb ?? null,
-    trafficLimitLabel: subscription ? trafficLabel(subscription.trafficLimitGb, language) : usedTrafficLabel(0, language),
+    // Without a subscription as with an unlimited one (spec 10 X14).
+    trafficLimitGb: subscription?.trafficLimitGb ?? 0,
+    trafficLimitLabel: trafficLabel(subscription?.trafficLimitGb ?? 0, language),
     lifetimeUsedTrafficGb: twoDecimals(card.lifetimeUsedGb),
     hasActiveSubscription: actual === 'active' || actual === 'trial',
     promoOfferDiscountPercent: percent,

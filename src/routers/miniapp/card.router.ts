@@ -22,6 +22,12 @@ const NAMED = {
   autopay_days_options: true,
   autopay: true,
   autopay_settings: true,
+  autopayEnabled: true,
+  autopayDaysBefore: true,
+  autopayDaysOptions: true,
+  daysBefore: true,
+  daysOptions: true,
+  autopaySettings: true,
   currentTariff: true,
 } as const;
 const Card = toWire(MiniAppSubscriptionResponse.omit(NAMED));
@@ -38,7 +44,7 @@ export const miniappCardRouter = router({
     })
     .input(MiniAppSubscriptionRequest)
     .use(asMiniappCaller({ explains: true }))
-    .output(withCamelNames())
+    .output(MiniAppSubscriptionResponse)
     .mutation(async ({ ctx }) => {
       const { app, actor } = ctx;
       const [card, { items: transactions }, offers, loyalty, referral] = await Promise.all([
@@ -53,30 +59,8 @@ export const miniappCardRouter = router({
       const wording = { language: buyer.language, rounds: app.settings.get('PRICE_ROUNDING_ENABLED') };
       return {
         ...Card.parse(toCard(app, { card, transactions, offers, loyalty, referral, pages })),
-        ...(subscription ? toAutopay(app, subscription) : { autopay: null, autopay_settings: null }),
+        ...toAutopay(app, subscription),
         currentTariff: currentTariff && toCurrentTariff(currentTariff, wording),
       };
     }),
 });
-
-/** The answer as the contract names it, and autopay once more under the names of older clients (spec 02 section 12.3). */
-function withCamelNames() {
-  const schema = MiniAppSubscriptionResponse;
-  const parse = (value: unknown) => {
-    const answer = schema.parse(value);
-    return {
-      ...answer,
-      autopayEnabled: answer.autopay_enabled,
-      autopayDaysBefore: answer.autopay_days_before,
-      autopayDaysOptions: answer.autopay_days_options,
-      daysBefore: answer.autopay_days_before,
-      daysOptions: answer.autopay_days_options,
-      autopaySettings: answer.autopay_settings,
-    };
-  };
-  return Object.assign(Object.create(schema) as typeof schema, {
-    schema,
-    parse,
-    parseAsync: async (value: unknown) => parse(value),
-  });
-}

@@ -10,30 +10,35 @@ import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts'
 import { autopayDayOptions } from '../../domain/subscriptions/set-autopay.ts';
 import { toMiniappPromoGroup } from './tariff-wire.ts';
 
-/** The state of autopay under all names that clients of the mini-app use. */
-export function toAutopay(app: App, subscription: { autopayEnabled: boolean; autopayDaysBefore: number | null }) {
+/** The state of autopay under all names that clients of the mini-app use (spec 10 X18); null without a subscription. */
+export function toAutopay(app: App, subscription: { autopayEnabled: boolean; autopayDaysBefore: number | null } | null) {
   const usual = app.settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE');
-  const days = subscription.autopayDaysBefore ?? usual;
-  const options = autopayDayOptions(usual, days);
-  const enabled = subscription.autopayEnabled;
-  const autopay = {
-    enabled,
+  const days = subscription === null ? null : (subscription.autopayDaysBefore ?? usual);
+  const options = days === null ? [] : autopayDayOptions(usual, days);
+  const enabled = subscription?.autopayEnabled ?? false;
+  const names = {
     autopay_enabled: enabled,
+    autopayEnabled: enabled,
+    autopay_days_before: days,
+    autopayDaysBefore: days,
+    autopay_days_options: options,
+    autopayDaysOptions: options,
+    daysBefore: days,
+    daysOptions: options,
+  };
+  const autopay = subscription && {
+    ...names,
+    enabled,
     autopay_enabled_at: null,
     days_before: days,
-    autopay_days_before: days,
-    default_days_before: usual,
-    autopay_days_options: options,
+    default_days_before: days,
+    defaultDaysBefore: days,
     days_options: options,
     options,
+    available_days: options,
+    availableDays: options,
   };
-  return {
-    autopay_enabled: enabled,
-    autopay_days_before: days,
-    autopay_days_options: options,
-    autopay,
-    autopay_settings: autopay,
-  };
+  return { ...names, autopay, autopay_settings: autopay, autopaySettings: autopay };
 }
 
 /** The answer of `renewal/options` (spec 02 section 12.2). */
@@ -45,8 +50,7 @@ export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof list
   const toPeriod = (option: Quoted<RenewalOption>) => {
     const months = displayMonthsOf(option.periodDays);
     const perMonth = Math.floor(option.priceKopeks / months);
-    const original =
-      option.originalPriceKopeks !== null && option.originalPriceKopeks > option.priceKopeks ? option.originalPriceKopeks : null;
+    const original = option.originalPriceKopeks;
     return {
       id: periodIdOf(subscription, option.periodDays),
       days: option.periodDays,
@@ -70,7 +74,7 @@ export function toRenewalOptions(app: App, found: Awaited<ReturnType<typeof list
     balanceKopeks: buyer.balanceKopeks,
     balanceLabel: label(buyer.balanceKopeks),
     promoGroup: buyer.primaryPromoGroup && toMiniappPromoGroup(buyer.primaryPromoGroup),
-    promoOffer: offer > 0 ? { discount_percent: offer, expires_at: buyer.promoOfferDiscountExpiresAt } : null,
+    promoOffer: offer > 0 ? { percent: offer, discount_percent: offer, expires_at: buyer.promoOfferDiscountExpiresAt } : null,
     periods: options.map(toPeriod),
     defaultPeriodId: recommended && periodIdOf(subscription, recommended.periodDays),
     missingAmountKopeks: missing > 0 ? missing : null,

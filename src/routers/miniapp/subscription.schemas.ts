@@ -17,6 +17,15 @@ export const MiniAppSubscriptionAutopay = z
     autopay_days_options: z.array(z.int()).default([]),
     days_options: z.array(z.int()).default([]),
     options: z.array(z.int()).default([]),
+    // Spellings that clients of the existing product read (spec 10 X18).
+    available_days: z.array(z.int()).optional(),
+    availableDays: z.array(z.int()).optional(),
+    autopayEnabled: z.boolean().optional(),
+    autopayDaysBefore: z.int().nullish(),
+    autopayDaysOptions: z.array(z.int()).optional(),
+    daysBefore: z.int().nullish(),
+    daysOptions: z.array(z.int()).optional(),
+    defaultDaysBefore: z.int().nullish(),
   })
   .meta({ id: 'MiniAppSubscriptionAutopay' });
 
@@ -27,6 +36,12 @@ export const autopayFields = {
   autopay_days_options: z.array(z.int()).default([]),
   autopay: MiniAppSubscriptionAutopay.nullish(),
   autopay_settings: MiniAppSubscriptionAutopay.nullish(),
+  autopayEnabled: z.boolean().optional(),
+  autopayDaysBefore: z.int().nullish(),
+  autopayDaysOptions: z.array(z.int()).optional(),
+  daysBefore: z.int().nullish(),
+  daysOptions: z.array(z.int()).optional(),
+  autopaySettings: MiniAppSubscriptionAutopay.nullish(),
 };
 
 /** The days before the end are checked by the use case: absent and negative numbers change nothing (spec 02 section 12.2). */

@@ -1,7 +1,7 @@
 import { formatPrice } from '../../core/money.ts';
 import type { Tariff } from '../../domain/catalog/types.ts';
 import { stackedPercent } from '../../domain/pricing/discounts.ts';
-import { freeLabel, periodLabel, trafficLabel } from '../../domain/pricing/labels.ts';
+import { freeLabel, perDayLabel, periodLabel, trafficLabel } from '../../domain/pricing/labels.ts';
 import { displayMonthsOf } from '../../domain/pricing/periods.ts';
 import type { TariffQuote } from '../../domain/pricing/tariff-price.ts';
 import { canTopUpTraffic } from '../../domain/pricing/tariff-price.ts';
@@ -80,7 +80,7 @@ function commonFields(tariff: Tariff, deviceLimit: number, serversCount: number,
     servers_count: serversCount,
     is_daily: tariff.isDaily,
     daily_price_kopeks: dailyPrice,
-    daily_price_label: tariff.isDaily ? formatPrice(dailyPrice, wording.rounds) : null,
+    daily_price_label: tariff.isDaily ? perDayLabel(formatPrice(dailyPrice, wording.rounds), wording.language) : null,
   };
 }
 

@@ -267,7 +267,7 @@ describe('transactions', () => {
         depositKopeks: await one(amount, `${since(0)} AND type = 'deposit' AND ${real}`),
       },
       byType: await groups('type', 'true'),
-      byPaymentMethod: await groups("coalesce(payment_method, 'null')", paid),
+      byPaymentMethod: await groups("coalesce(payment_method, 'None')", paid),
       purchased: [
         await one('count(*)', `${since(0)} AND ${purchases}`),
         await one('count(*)', `${since(7)} AND ${purchases}`),
@@ -277,7 +277,7 @@ describe('transactions', () => {
     };
   };
 
-  test('income is what providers were paid: a top-up that is spent later counts once', async () => {
+  test('spec 10 X17: income is what providers were paid, once; rows without a method are those of `None`', async () => {
     const [userId] = (await users(1)) as [number];
     await post(userId, 50_000);
     await post(userId, 1_000, { paymentMethod: 'manual' });
@@ -297,7 +297,7 @@ describe('transactions', () => {
       byPaymentMethod: {
         yookassa: { count: 1, amount: 50_000 },
         manual: { count: 1, amount: 1_000 },
-        null: { count: 1, amount: 500 },
+        None: { count: 1, amount: 500 },
         balance: { count: 1, amount: 30_000 },
         cryptobot: { count: 1, amount: 20_000 },
       },

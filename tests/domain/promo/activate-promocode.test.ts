@@ -7,6 +7,7 @@ import { changePromocode, deletePromocode } from '../../../src/domain/promo/code
 import {
   aDiscountCode,
   aGroup,
+  anEndlessDiscountCode,
   aPromocode,
   aRedeemer,
   discountOf,
@@ -104,7 +105,7 @@ describe('effects (spec 04 section 7.1)', () => {
       source: `promocode:${code.code}`,
       expiresAt: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
     });
-    const [other, open] = [await aRedeemer(t.app), await aDiscountCode(t.app, { subscriptionDays: 0 })];
+    const [other, open] = [await aRedeemer(t.app), await anEndlessDiscountCode(t.app)];
     await activate(other, open.code);
     expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expiresAt: null });
   });

@@ -7,6 +7,7 @@ import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.
 import {
   aDiscountCode,
   aGroup,
+  anEndlessDiscountCode,
   aPromocode,
   aRedeemer,
   discountOf,
@@ -154,7 +155,7 @@ test('any sequence of activations and deactivations keeps the counter equal to t
       await t.app.db.sql('DELETE FROM promocode_activations');
       const codes = [
         await aDiscountCode(t.app, { maxUses: 2 }),
-        await aDiscountCode(t.app, { maxUses: 1, subscriptionDays: 0 }),
+        await anEndlessDiscountCode(t.app, { maxUses: 1 }),
         await aPromocode(t.app, { maxUses: 2, balanceBonusKopeks: 1 }),
       ];
       for (const { user, code, action } of steps) {

@@ -88,9 +88,10 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     });
   });
 
-  test("top referrals count this referrer's rewards only", async () => {
+  test("spec 10 X24: top referrals are all of this referrer, and count this referrer's rewards only", async () => {
     const pair = await aReferralPair(t.app);
     const rich = await aReferralOf(t.app, pair.referrer.id);
+    const poor = await aReferralOf(t.app, pair.referrer.id);
     await anEarning(t.app, pair, { kopeks: 10, at: ago(1) });
     await anEarning(t.app, { referrer: pair.referrer, referral: rich }, { kopeks: 20, at: ago(1) });
     await anEarning(t.app, { referrer: await aUser(t.app), referral: pair.referral }, { kopeks: 999, at: ago(1) });
@@ -98,6 +99,7 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     expect(top.map(({ id, totalEarningsKopeks }) => [id, totalEarningsKopeks])).toEqual([
       [rich.id, 20],
       [pair.referral.id, 10],
+      [poor.id, 0],
     ]);
     expect(await readTopReferrals(t.app, pair.referrer.id, 1)).toHaveLength(1);
   });

@@ -259,7 +259,9 @@ describe('devices (spec 02 H28)', () => {
       payload: { devices_added: 2, new_device_limit: 3, amount_kopeks: 2_000, amount_rubles: 20 },
     });
     await expect(devices(buyer, 1)).rejects.toMatchObject({ status: 400, detail: 'Maximum number of devices: 3' });
-    expect(await readDevicePrice(t.app, buyer, 1)).toMatchObject({ reason: 'The maximum number of devices has been reached' });
+    expect(await readDevicePrice(t.app, buyer, 1)).toMatchObject({
+      reason: 'The maximum number of devices (3) has been reached',
+    });
   });
 
   test('are refused without a price, a live subscription or the money', async () => {

@@ -98,6 +98,23 @@ test('the preview is the charge, for any selection, group and offer (spec 02 H3,
   );
 });
 
+test('spec 10 X12: the preview names what is saved as sums', async () => {
+  const server = await aServer(app, { price_kopeks: 2_000 });
+  const buyer = await aBuyer(app, 500_000);
+  await aMembership(app, buyer.userId, { period_discounts: { 30: 10 }, server_discount_percent: 15 });
+  await anOffer(app, buyer.userId, 50);
+  // 99,000 - 9,900 and 2,000 - 300 with 15,000 for the traffic are 105,800.
+  expect(await preview(buyer, { squadUuids: [server.uuid] })).toMatchObject({
+    totalPriceKopeks: 52_900,
+    originalPriceKopeks: 116_000,
+    discountPercent: 54,
+    discountLabel: 'You save 631 ₽',
+    discountLines: ['Period discount: -99 ₽ (10%)', 'Servers discount: -3 ₽ (15%)', 'Personal discount: -529 ₽ (50%)'],
+  });
+  const other = await aBuyer(app, 500_000);
+  expect(await preview(other, { squadUuids: [server.uuid] })).toMatchObject({ discountLabel: null, discountLines: [] });
+});
+
 describe('what a purchase makes of a subscription', () => {
   test('a running one is extended, its limits replaced, its tariff removed', async () => {
     const server = await aServer(app);
@@ -123,7 +140,7 @@ describe('what a purchase makes of a subscription', () => {
     expect(await buy(buyer)).toMatchObject({ wasTrialConversion: true, subscription: { isTrial: false, daysLeft: 30 } });
     const conversions =
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int';
-    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 3, firstPaidPeriodDays: 30 });
+    expect(await rowOf(app, conversions, [buyer.userId])).toEqual({ trialDurationDays: 1, firstPaidPeriodDays: 30 });
     const environment = { SALES_MODE: 'classic', TRIAL_ADD_REMAINING_DAYS_TO_PAID: 'true' };
     const adding = (await testApp({ environment, clock: t.clock })).app;
     const other = await aBuyer(app, RICH);

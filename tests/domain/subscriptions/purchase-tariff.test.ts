@@ -145,7 +145,7 @@ describe('a later purchase', () => {
     });
     const rows = await t.app.db.sql<object>('SELECT * FROM subscription_conversions WHERE user_id = $1::int', [buyer.userId]);
     expect(rows).toMatchObject([
-      { trialDurationDays: 3, paymentMethod: 'balance', firstPaymentAmountKopeks: 30_000, firstPaidPeriodDays: 30 },
+      { trialDurationDays: 1, paymentMethod: 'balance', firstPaymentAmountKopeks: 30_000, firstPaidPeriodDays: 30 },
     ]);
     const feed = await rowOf<{ extra: object }>(t.app, 'SELECT extra FROM subscription_events WHERE user_id = $1::int', [
       buyer.userId,
@@ -317,7 +317,7 @@ describe('a refused purchase', () => {
 });
 
 describe('discounts and keys', () => {
-  test('group and offer stack, and the offer is used up by one purchase', async () => {
+  test('spec 10 X12: group and offer stack, their labels are sums, and the offer is used up by one purchase', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 100_000);
     await aMembership(t.app, buyer.userId, { name: `Friends ${buyer.userId}`, period_discounts: { 30: 10 } });
@@ -327,10 +327,11 @@ describe('discounts and keys', () => {
       discountPercent: 10,
       originalPriceKopeks: 30_000,
       discountAmountKopeks: 3_000,
-      discountLabel: '-10%',
+      discountLabel: '30 ₽',
       promoGroupName: `Friends ${buyer.userId}`,
       promoOfferDiscountPercent: 20,
       promoOfferDiscountAmountKopeks: 5_400,
+      promoOfferDiscountLabel: '54 ₽',
       priceBeforePromoOfferKopeks: 27_000,
     });
     const second = await purchaseTariff(t.app, buyer, order(tariffId));

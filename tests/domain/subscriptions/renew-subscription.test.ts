@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { listRenewalOptions, readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
-import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
+import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -70,7 +71,20 @@ describe('a renewal', () => {
       'SELECT trial_duration_days, first_paid_period_days FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(rows).toEqual([{ trialDurationDays: 3, firstPaidPeriodDays: 30 }]);
+    expect(rows).toEqual([{ trialDurationDays: 1, firstPaidPeriodDays: 30 }]);
+  });
+
+  test.each([
+    [1.9, 1],
+    [0.5, 0],
+    [12.25, 12],
+  ])('spec 10 X16: of a trial of %d days ago counts %d days', async (ago, trialDurationDays) => {
+    const buyer = await aBuyer(t.app, 50_000);
+    const start_date = new Date(t.clock.now().getTime() - ago * DAY);
+    await aStoredSubscription(t.app, buyer.userId, { is_trial: true, start_date, tariff_id: await aTariff(t.app) });
+    await renewSubscription(t.app, buyer, order());
+    const sql = 'SELECT trial_duration_days FROM subscription_conversions WHERE user_id = $1::int';
+    expect(await rowOf(t.app, sql, [buyer.userId])).toEqual({ trialDurationDays });
   });
 
   test('of an expired one starts now and turns it active', async () => {
@@ -114,9 +128,39 @@ describe('a renewal', () => {
     });
     expect((await listRenewalOptions(t.app, buyer))[0]).toMatchObject({ priceKopeks: 30_000 });
   });
+
+  test('spec 10 X11: the original price of the answer is that before group and offer', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
+    await aMembership(t.app, buyer.userId, { period_discounts: { 30: 10 } });
+    await anOffer(t.app, buyer.userId, 20);
+    expect(await renewSubscription(t.app, buyer, order())).toMatchObject({
+      amountPaidKopeks: 21_600,
+      promoDiscountAmountKopeks: 5_400,
+      originalPriceKopeks: 30_000,
+    });
+  });
 });
 
 describe('a refused renewal', () => {
+  test('spec 10 X21: of a base that the group makes free while nothing else costs', async () => {
+    const buyer = await aBuyer(t.app, 50_000);
+    const id = await aStoredSubscription(t.app, buyer.userId, { tariff_id: await aTariff(t.app) });
+    await aMembership(t.app, buyer.userId, { period_discounts: { 30: 100, 90: 99 } });
+    expect(await listRenewalOptions(t.app, buyer)).toMatchObject([{ periodDays: 90, priceKopeks: 800 }]);
+    await expect(renewSubscription(t.app, buyer, order())).rejects.toMatchObject({
+      status: 400,
+      detail: 'Invalid renewal period',
+    });
+    expect(await rowOf(t.app, 'SELECT id, balance_kopeks FROM users WHERE id = $1::int', [buyer.userId])).toMatchObject({
+      balanceKopeks: 50_000,
+    });
+    // A first purchase of the same tariff stays possible.
+    await t.app.db.sql('DELETE FROM subscriptions WHERE id = $1::int RETURNING id', [id]);
+    const free = { tariffId: await aTariff(t.app), periodDays: 30, trafficGb: null, idempotencyKey: null };
+    expect(await purchaseTariff(t.app, buyer, free)).toMatchObject({ chargedAmount: 0 });
+  });
+
   test('for lack of money is 402 and saves an `extend` order', async () => {
     const buyer = await aBuyer(t.app, 29_999);
     const tariffId = await aTariff(t.app);

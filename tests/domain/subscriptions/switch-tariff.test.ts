@@ -211,7 +211,7 @@ describe('trials (spec 02 H8)', () => {
       'SELECT trial_duration_days, first_payment_amount_kopeks FROM subscription_conversions WHERE user_id = $1::int',
       [buyer.userId],
     );
-    expect(conversions).toEqual([{ trialDurationDays: 3, firstPaymentAmountKopeks: 1_000 }]);
+    expect(conversions).toEqual([{ trialDurationDays: 2, firstPaymentAmountKopeks: 1_000 }]);
   });
 
   test('a free one leaves it a trial', async () => {

@@ -72,13 +72,28 @@ describe('lists of settings', () => {
       readOnly: false,
       choices: [],
       hint: {
-        description: 'The parameter "Admin Reports Send Time" controls: Automatic reports.',
-        format: 'a time HH:MM',
+        description: 'The parameter "Admin Reports Send Time" controls: Automatic reports. Chat and time of the daily reports.',
+        format: 'a time HH:MM; may be empty',
         example: '—',
         warning: 'Wrong values may break the service.',
       },
     });
     expect(getSetting(appWith(), 'EXTERNAL_ADMIN_TOKEN').readOnly).toBe(true);
+  });
+
+  it.each([
+    ['AUTOPAY_WARNING_DAYS', 'whole numbers separated by commas'],
+    ['SUPPORT_MENU_ENABLED', 'boolean: true or false'],
+    ['SUPPORT_SYSTEM_MODE', 'one of tickets, contact, both'],
+  ])('spec 10 X24: the hint of %s says what a value must be', (key, format) => {
+    expect(getSetting(appWith(), key).hint.format).toBe(format);
+  });
+
+  it('spec 10 X24: the hint of a text names its placeholders', () => {
+    const { key, placeholders } = settingKeys
+      .map((name) => ({ key: name, placeholders: definitionOf(name).placeholders ?? [] }))
+      .find((found) => found.placeholders.length > 1)!;
+    for (const name of placeholders) expect(getSetting(appWith(), key).hint.format).toContain(`{${name}}`);
   });
 
   it.each(['NO_SUCH', 'BOT_TOKEN', 'ADMIN_IDS', '__proto__', 'constructor'])('answers 404 for %s', (key) => {

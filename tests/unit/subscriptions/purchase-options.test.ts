@@ -155,7 +155,7 @@ describe('tariff options', () => {
         finalKopeks: applyPercent(period.price_kopeks, 15),
         originalTotalKopeks: period.original_price_kopeks,
       });
-      expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.price_kopeks);
+      expect(period.base_tariff_price_kopeks! + period.extra_devices_cost_kopeks!).toBe(period.original_price_kopeks);
     }
     expect(option).toMatchObject({
       is_current: true,
@@ -169,11 +169,26 @@ describe('tariff options', () => {
     });
   });
 
+  it("spec 10 X13: name base and extra devices before the group's discount", () => {
+    const tariff = aTariff({ id: 1, deviceLimit: 1, devicePriceKopeks: 5000, periodPrices: { 30: 30_000 } });
+    const [option] = tariffsOf([tariff], { subscription: aSubscription({ tariffId: 1, deviceLimit: 3 }), user: buyer() });
+    expect(option?.periods[0]).toMatchObject({
+      ...{ base_tariff_price_kopeks: 30_000, base_tariff_price_label: '300 ₽' },
+      ...{ extra_devices_count: 2, extra_devices_cost_kopeks: 10_000, extra_devices_cost_label: '100 ₽' },
+      price_kopeks: 27_000 + 8_000,
+    });
+  });
+
   it('08 C1: show the percent of the group alone, with an offer too', () => {
     const [plain] = tariffsOf([aTariff({ periodPrices: { 30: 33_333 } })], { user: buyer() });
     expect(plain?.periods[0]).toMatchObject({ discount_percent: 10, discount_label: '-10%', discount_amount_kopeks: 3333 });
     const [offered] = tariffsOf([aTariff()], { user: buyer(20) });
     expect(offered?.periods[0]).toMatchObject({ discount_percent: 10, price_kopeks: 27_000 });
+  });
+
+  it('spec 10 X24: have no price of a day unless they are daily', () => {
+    const [byPeriods] = tariffsOf([aTariff({ isDaily: false, dailyPriceKopeks: 700 })], { user: buyer() });
+    expect(byPeriods).toMatchObject({ is_daily: false, daily_price_kopeks: 0 });
   });
 
   it('show the day price of daily and custom tariffs', () => {
@@ -220,7 +235,7 @@ describe('classic options', () => {
 
   it('repeat the default period on top, in both spellings', () => {
     const options = optionsOf();
-    const month = periodsOf().find((period) => period.period_days === 30);
+    const first = periodsOf().find((period) => period.period_days === 14);
     expect(options).toMatchObject({
       currency: 'RUB',
       balance_kopeks: 12_345,
@@ -230,16 +245,16 @@ describe('classic options', () => {
       summary: null,
       sales_mode: 'classic',
     });
-    expect(options.traffic).toEqual(month?.traffic);
-    expect(options.servers).toEqual(month?.servers);
-    expect(options.devices).toEqual(month?.devices);
+    expect(options.traffic).toEqual(first?.traffic);
+    expect(options.servers).toEqual(first?.servers);
+    expect(options.devices).toEqual(first?.devices);
     expect(options.selection).toEqual({
-      period_id: 'days:30',
-      periodId: 'days:30',
-      period_days: 30,
-      periodDays: 30,
-      traffic_value: 100,
-      trafficValue: 100,
+      period_id: 'days:14',
+      periodId: 'days:14',
+      period_days: 14,
+      periodDays: 14,
+      traffic_value: 5,
+      trafficValue: 5,
       servers: ['a'],
       countries: ['a'],
       server_uuids: ['a'],
@@ -304,11 +319,21 @@ describe('classic options', () => {
       traffic_value: 50,
       devices: 4,
     });
+    // Of a trial only the servers (spec 10 X19).
     expect(optionsOf({ subscription: aSubscription({ ...paidFor, isTrial: true }) }).selection).toMatchObject({
-      servers: ['a'],
-      traffic_value: 100,
+      servers: ['b'],
+      traffic_value: 5,
       devices: 1,
     });
+  });
+
+  it('spec 10 X19: preselect the first period and the first package', () => {
+    const settings = pricingSettings({
+      salesMode: 'classic',
+      availableSubscriptionPeriods: '14,30',
+      defaultTrafficLimitGb: 100,
+    });
+    expect(optionsOf({ settings }).selection).toMatchObject({ period_days: 14, traffic_value: 5 });
   });
 
   it('offer the available servers of the group, and the connected ones', () => {

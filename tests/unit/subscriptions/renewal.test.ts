@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSellable, quoteRenewal, type RenewalInput, renewalOptions } from '../../../src/domain/subscriptions/rules/renewal.ts';
+import type { PricedUser } from '../../../src/domain/pricing/types.ts';
+import { isRenewable, quoteRenewal, type RenewalInput, renewalOptions } from '../../../src/domain/subscriptions/rules/renewal.ts';
 import { aBuyer, aGroup, aTariff, pricingSettings } from '../pricing/samples.ts';
 import { aSquad, aSubscription, NOW } from './samples.ts';
 
@@ -44,13 +45,19 @@ describe('renewal', () => {
     expect(renewalOptions(input)).toHaveLength(3);
   });
 
+  it('spec 10 X10: names an original price only when something is taken off', () => {
+    const priceOf = (user: PricedUser) => renewalOptions(inputOf({ tariff: aTariff(), user }))[0];
+    expect(priceOf(aBuyer())).toMatchObject({ priceKopeks: 30_000, originalPriceKopeks: null, discountPercent: 0 });
+    expect(priceOf(aBuyer(null, 10))).toMatchObject({ priceKopeks: 27_000, originalPriceKopeks: 30_000, discountPercent: 10 });
+  });
+
   it('truncates the shown percent', () => {
     const tariff = aTariff({ periodPrices: { 30: 33_333 } });
     const [option] = renewalOptions(inputOf({ tariff, user: aBuyer(aGroup({ periodDiscounts: { 30: 7 } })) }));
     expect(option).toEqual({ periodDays: 30, priceKopeks: 31_000, discountPercent: 6, originalPriceKopeks: 33_333 });
   });
 
-  it('leaves out what is free without being priced, and keeps what is discounted to 0', () => {
+  it('leaves out what is free without being priced, and keeps what the offer makes free', () => {
     const free = inputOf({ tariff: aTariff({ periodPrices: { 30: 0 } }) });
     expect(renewalOptions(free)).toEqual([]);
     const discounted = inputOf({ tariff: aTariff(), user: aBuyer(null, 100) });
@@ -58,6 +65,13 @@ describe('renewal', () => {
       { periodDays: 30, priceKopeks: 0, discountPercent: 100, originalPriceKopeks: 30_000 },
     ]);
     const quote = quoteRenewal(free, 30);
-    expect(quote.kind === 'quote' && isSellable(quote)).toBe(false);
+    expect(quote.kind === 'quote' && isRenewable(quote)).toBe(false);
+  });
+
+  it('spec 10 X21: leaves out what the group makes free', () => {
+    const user = aBuyer(aGroup({ periodDiscounts: { 30: 100 } }));
+    expect(renewalOptions(inputOf({ tariff: aTariff(), user }))).toEqual([]);
+    const extraDevice = { ...aSubscription(), deviceLimit: 2 };
+    expect(renewalOptions(inputOf({ tariff: aTariff(), user, subscription: extraDevice }))).toMatchObject([{ periodDays: 30 }]);
   });
 });

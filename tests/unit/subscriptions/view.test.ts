@@ -131,3 +131,8 @@ it('caps the used percent, and knows none for unlimited', () => {
   expect(trafficUsedPercent({ trafficUsedGb: 1, trafficLimitGb: 3 })).toBe(33.3);
   expect(trafficUsedPercent({ trafficUsedGb: 5, trafficLimitGb: 0 })).toBe(0);
 });
+
+it('spec 10 X24: a half of the used percentage is rounded to the even one', () => {
+  const percentOf = (trafficUsedGb: number) => trafficUsedPercent({ trafficUsedGb, trafficLimitGb: 100 });
+  expect([0.25, 0.75, 1.25, 0.35].map(percentOf)).toEqual([0.2, 0.8, 1.2, 0.3]);
+});

@@ -63,8 +63,8 @@ export function valueRefusal(values: PromocodeValues): ValueRefusal | null {
   if (type === 'balance' && balanceBonusKopeks <= 0) return 'bonus';
   if ((type === 'subscription_days' || type === 'trial_subscription') && subscriptionDays <= 0) return 'days';
   if (type === 'discount' && (balanceBonusKopeks < 1 || balanceBonusKopeks > 100)) return 'discount_percent';
-  // 0 hours mean: until the first purchase (spec 04 section 7.1).
-  if (type === 'discount' && subscriptionDays < 0) return 'discount_hours';
+  // Codes of older installations have 0 hours, until the first purchase; none is made any more (spec 10 X15).
+  if (type === 'discount' && subscriptionDays <= 0) return 'discount_hours';
   return validUntil !== null && validFrom > validUntil ? 'validity' : null;
 }
 

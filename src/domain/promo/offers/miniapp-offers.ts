@@ -20,7 +20,8 @@ export interface MiniappOffer {
   status: 'active' | 'pending';
   effectType: string;
   template: OfferTemplate | null;
-  title: string;
+  /** Null where neither offer nor template names one (spec 10 X23). */
+  title: string | null;
   buttonText: string | null;
   messageText: string | null;
   icon: string;
@@ -30,7 +31,7 @@ export interface MiniappOffer {
   activeSeconds: number | null;
 }
 
-/** The claimed discount, then temporary accesses (latest end first), then open offers, newest first (spec 02 section 12.3). */
+/** The claimed discount, then temporary accesses (latest end first), then open offers, soonest end first (spec 02 section 12.3). */
 export async function listMiniappOffers(app: App, actor: UserActor): Promise<MiniappOffer[]> {
   const now = app.clock.now();
   const { userId } = actor;
@@ -41,7 +42,9 @@ export async function listMiniappOffers(app: App, actor: UserActor): Promise<Min
     listTemplates(app.db),
   ]);
   const claimed = discount.isActive && discount.source !== null ? await findLatestClaimed(app.db, userId, discount.source) : null;
-  const open = all.filter((offer) => offer.isActive && offer.claimedAt === null);
+  const open = all
+    .filter((offer) => offer.isActive && offer.claimedAt === null)
+    .sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime() || a.id - b.id);
   const uuids = [...open, ...access.map(({ offer }) => offer)].flatMap((offer) => squadsOf(offer));
   const names = new Map((await findSquadsByUuid(app, [...new Set(uuids)])).map((squad) => [squad.squadUuid, squad.displayName]));
   const show = (offer: Offer, activeUntil: Date | null | undefined): MiniappOffer => {
@@ -54,7 +57,7 @@ export async function listMiniappOffers(app: App, actor: UserActor): Promise<Min
       status: isActive ? 'active' : 'pending',
       effectType: offer.effectType === 'balance_bonus' ? 'percent_discount' : offer.effectType,
       template,
-      title: textOf(extraData.title) ?? template?.name ?? titleCase(template?.offerType ?? offer.notificationType),
+      title: textOf(extraData.title) ?? template?.name ?? null,
       buttonText: textOf(extraData.button_text) ?? template?.buttonText ?? null,
       messageText: messageOf(offer, template, testSquads),
       icon: iconOf(offer, template),
@@ -106,13 +109,6 @@ function iconOf(offer: Offer, template: OfferTemplate | null): string {
   const byType = ICONS[template?.offerType ?? offer.effectType];
   if (byType) return byType;
   return offer.effectType === 'percent_discount' || offer.effectType === 'balance_bonus' ? '🎁' : '🎉';
-}
-
-function titleCase(type: string): string {
-  return type
-    .replace(/[_\s]+/g, ' ')
-    .trim()
-    .replace(/\b\w/g, (letter) => letter.toUpperCase());
 }
 
 function textOf(value: unknown): string | null {

@@ -123,12 +123,18 @@ const REFERRAL = columns('User', [
 
 export type TopReferral = RowOf<typeof REFERRAL> & { isActive: boolean; totalEarningsKopeks: number };
 
-/** The referrals by which one referrer earned most; what others earned by them does not count (spec 04 section 4, ours). */
+/**
+ * All referrals of one referrer, first those by which he earned most, also without any earning (spec 10 X24); what others earned by them
+ * does not count (spec 04 section 4, ours).
+ */
 export async function listTopReferrals(db: Db, userId: number, limit: number, now: Date): Promise<TopReferral[]> {
   return db.sql<TopReferral>(
     `WITH top AS MATERIALIZED (
-       SELECT e.referral_id, sum(e.amount_kopeks)::bigint AS kopeks FROM referral_earnings e WHERE e.user_id = $1::int
-       GROUP BY e.referral_id ORDER BY kopeks DESC, e.referral_id LIMIT $2::int)
+       SELECT x.referral_id, sum(x.kopeks)::bigint AS kopeks FROM (
+         SELECT e.referral_id, e.amount_kopeks AS kopeks FROM referral_earnings e WHERE e.user_id = $1::int
+         UNION ALL
+         SELECT n.id, 0 FROM users n WHERE n.referred_by_id = $1::int) x
+       GROUP BY x.referral_id ORDER BY kopeks DESC, x.referral_id LIMIT $2::int)
      SELECT ${REFERRAL.of('r')}, ${hasLiveSubscription('$3')} AS is_active, top.kopeks AS total_earnings_kopeks
      FROM top JOIN users r ON r.id = top.referral_id ORDER BY top.kopeks DESC, r.id`,
     [userId, limit, now],

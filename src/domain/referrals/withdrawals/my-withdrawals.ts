@@ -2,6 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { runOnce } from '../../ledger/run-once.ts';
+import { findReferralUser } from '../repo.ts';
 import { describeRefusal, withdrawalRefused } from './errors.ts';
 import { endTexts } from './notices.ts';
 import { endPending, findRequester, listMyRequests, type MyRequest } from './repo.ts';
@@ -22,22 +23,27 @@ export interface MyWithdrawalBalance extends AvailableAmounts {
   minAmountKopeks: number;
   isEnabled: boolean;
   canRequest: boolean;
-  /** The first refusal that a request would get, in the user's language; null when it would get none, and while withdrawals are off. */
+  /** The first refusal that a request would get, in the user's language; null when it would get none. */
   refusal: string | null;
   requisitesText: string;
 }
 
 const NOTHING = {
   ...{ earnedKopeks: 0, referralSpentKopeks: 0, withdrawnKopeks: 0, pendingKopeks: 0 },
-  ...{ availableReferralKopeks: 0, availableTotalKopeks: 0, minAmountKopeks: 0 },
+  ...{ availableReferralKopeks: 0, availableTotalKopeks: 0 },
 };
 
-/** The withdrawal page (spec 03 section 6). While withdrawals are off every amount is 0. @throws AppError 404 for a deleted account */
+/** The withdrawal page (spec 03 section 6). While withdrawals are off all amounts of the user are 0 (spec 10 X22). @throws AppError 404 for a deleted account */
 export async function readMyWithdrawalBalance(app: App, actor: UserActor): Promise<MyWithdrawalBalance> {
   const terms = withdrawalTerms(app);
   const { isEnabled, isReferralOnly, minAmountKopeks } = terms;
   const requisitesText = app.settings.get('REFERRAL_WITHDRAWAL_REQUISITES_TEXT');
-  if (!isEnabled) return { ...NOTHING, isEnabled, isReferralOnly, requisitesText, canRequest: false, refusal: null };
+  if (!isEnabled) {
+    const user = await findReferralUser(app.db, actor.userId);
+    if (!user) throw userNotFound();
+    const refusal = describeRefusal(app, user.language, { reason: 'withdrawal_off' });
+    return { ...NOTHING, isEnabled, isReferralOnly, minAmountKopeks, requisitesText, canRequest: false, refusal };
+  }
   const sums = await findWithdrawalSums(app.db, actor.userId, maturedBefore(app));
   if (!sums) throw userNotFound();
   const { language, last, balanceKopeks: _balance, maturingKopeks: _maturing, ...shown } = sums;

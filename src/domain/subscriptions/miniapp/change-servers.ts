@@ -37,7 +37,7 @@ export async function changeMiniappServers(
 ): Promise<string> {
   await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
   const wanted = [...new Set(squadUuids.map((uuid) => uuid.trim()).filter((uuid) => uuid !== ''))];
-  if (wanted.length === 0) throw refuse('validation_error', 400, 'At least one server must be selected');
+  if (wanted.length === 0) throw noneSelected();
   return runOnceFrom(
     app,
     actor,
@@ -83,13 +83,17 @@ async function sellServers(t: App, opened: SaleStart | null, wanted: readonly st
   return text(buyer.language, 'subscriptions.servers_changed');
 }
 
-/** Those of the user's group, in the order of the request. @throws AppError 400 for an unknown server, and when none is left */
+/** Those of the user's group, in the order of the request. @throws AppError 400 when none is left (spec 10 X24), and for an unknown server */
 function chosenServers(servers: readonly ServerSquad[], { buyer }: SaleStart, wanted: readonly string[]): ServerSquad[] {
   const known = new Map(servers.map((squad) => [squad.squadUuid, squad]));
   const named = wanted.map((uuid) => known.get(uuid));
-  const chosen = named.filter((squad) => squad !== undefined && squadVisibleTo(squad, buyer.primaryPromoGroup)) as ServerSquad[];
-  if (named.includes(undefined) || chosen.length === 0) {
+  const isOffered = (squad: ServerSquad) => squadVisibleTo(squad, buyer.primaryPromoGroup);
+  const chosen = named.filter((squad) => squad !== undefined && isOffered(squad)) as ServerSquad[];
+  if (chosen.length === 0 && (!named.includes(undefined) || !servers.some(isOffered))) throw noneSelected();
+  if (named.includes(undefined)) {
     throw refuse('invalid_servers', 400, 'Some selected servers are not available');
   }
   return chosen;
 }
+
+const noneSelected = () => refuse('validation_error', 400, 'At least one server must be selected');

@@ -1,6 +1,6 @@
 import type { Tariff } from '../../catalog/types.ts';
 import { type AddOnQuote, quoteTrafficPackage } from '../../pricing/addons.ts';
-import { groupPercent, stackedPrice } from '../../pricing/discounts.ts';
+import { groupPercent, offerPercent, stackedPrice } from '../../pricing/discounts.ts';
 import { floorDivide, MONTH_DAYS, periodKeys } from '../../pricing/periods.ts';
 import { canTopUpTraffic } from '../../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
@@ -32,7 +32,7 @@ export function describeCurrentTariff(
   return {
     tariff,
     serversCount,
-    monthlyPriceKopeks: monthlyPrice(tariff, user, settings),
+    monthlyPriceKopeks: monthlyPrice(tariff, user, settings, now),
     topupPackages: packages.flatMap((gb) => {
       const packageKopeks = tariff.trafficTopupPackages[gb] ?? 0;
       if (packageKopeks <= 0 || (availableTopupGb !== null && gb > availableTopupGb)) return [];
@@ -52,11 +52,11 @@ export function availableTopup(
   return tariff.maxTopupTrafficGb > 0 ? Math.max(0, tariff.maxTopupTrafficGb - subscription.trafficLimitGb) : null;
 }
 
-/** The 30 day price, else the shortest period's share of 30 days, with the group's percentage for 30 days. */
-function monthlyPrice(tariff: Tariff, user: PricedUser, settings: PricingSettings): number {
+/** The 30 day price, else the shortest period's share of 30 days, with the group's percentage for 30 days and the personal offer (spec 10 X14). */
+function monthlyPrice(tariff: Tariff, user: PricedUser, settings: PricingSettings, now: Date): number {
   const shortest = periodKeys(tariff.periodPrices)[0];
   const listed = tariff.periodPrices[MONTH_DAYS];
   const kopeks =
     listed ?? (shortest === undefined ? 0 : floorDivide((tariff.periodPrices[shortest] ?? 0) * MONTH_DAYS, shortest));
-  return stackedPrice(kopeks, groupPercent(user.primaryPromoGroup, 'period', MONTH_DAYS, settings), 0);
+  return stackedPrice(kopeks, groupPercent(user.primaryPromoGroup, 'period', MONTH_DAYS, settings), offerPercent(user, now));
 }

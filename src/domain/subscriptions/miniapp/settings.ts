@@ -1,10 +1,12 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { refuse } from '../../../core/errors.ts';
 import { applyPercent, formatPrice } from '../../../core/money.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { isFull, squadVisibleTo } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
+import { text } from '../../messaging/texts.ts';
 import { deviceTerms } from '../../pricing/addons.ts';
 import { addOnPercent, type DiscountCategory } from '../../pricing/discounts.ts';
 import { MONTH_DAYS, wholeDaysLeft } from '../../pricing/periods.ts';
@@ -23,6 +25,10 @@ const UNCAPPED_EXTRA_DEVICES = 10;
  */
 export async function readMiniappSettings(app: App, actor: UserActor, subscriptionId: number | null) {
   const { buyer, subscription } = await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
+  // A trial is a stored `active` with its flag; the status of older installations is refused here (spec 10 X24).
+  if (subscription.status === 'trial') {
+    throw refuse('subscription_inactive', 403, text(buyer.language, 'errors.subscription_inactive'));
+  }
   const settings = pricingSettingsOf(app);
   const daysLeft = wholeDaysLeft(subscription.endDate, app.clock.now());
   const hintDays = daysLeft > 0 ? daysLeft : null;

@@ -5,7 +5,6 @@ import { type ClassicQuote, isTrafficFixed, quoteClassic } from '../../pricing/c
 import { type ClassicChoices, classicChoices } from '../classic-options.ts';
 import type { PurchaseOptionsInput } from '../purchase-options.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
-import { isSellable } from './renewal.ts';
 import { isPast } from './status.ts';
 
 /** What the buyer picked; null or empty = what the options name as default. */
@@ -57,7 +56,8 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
     settings,
     now,
   });
-  if (!isSellable(quote)) throw refuse('calculation_error', 400, 'Invalid total amount');
+  // What discounts make free may be bought; only a renewal of it is refused (spec 10 X21).
+  if (quote.finalKopeks <= 0 && quote.base.originalKopeks <= 0) throw refuse('calculation_error', 400, 'Invalid total amount');
   return { periodDays, trafficGb: quote.trafficLimitGb, squadUuids, devices, quote };
 }
 

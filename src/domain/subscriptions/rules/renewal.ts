@@ -22,7 +22,7 @@ export interface RenewalOption {
   periodDays: number;
   priceKopeks: number;
   discountPercent: number;
-  /** Only when there is a price to show. */
+  /** Only when something is taken off (spec 10 X10). */
   originalPriceKopeks: number | null;
 }
 
@@ -61,9 +61,9 @@ export function quoteRenewal(input: RenewalInput, periodDays: number): TariffQuo
   });
 }
 
-/** Whether a quote may be sold: something is charged, or its base is priced and the discounts made it free. */
-export function isSellable(quote: TariffQuote | ClassicQuote): boolean {
-  return quote.finalKopeks > 0 || quote.base.originalKopeks > 0;
+/** Whether a renewal may be sold: it costs something, or its base does after the group's discount (spec 10 X21). */
+export function isRenewable(quote: TariffQuote | ClassicQuote): boolean {
+  return quote.finalKopeks > 0 || quote.base.finalKopeks > 0;
 }
 
 /** A renewal as it is quoted. */
@@ -81,14 +81,14 @@ export function renewalOptions(input: RenewalInput): RenewalOption[] {
   const options: RenewalOption[] = [];
   for (const periodDays of renewalPeriods(input.tariff, input.settings)) {
     const quote = quoteRenewal(input, periodDays);
-    if (quote.kind === 'refusal' || !isSellable(quote)) continue;
+    if (quote.kind === 'refusal' || !isRenewable(quote)) continue;
     const { finalKopeks, originalTotalKopeks } = quote;
     options.push({
       periodDays,
       priceKopeks: finalKopeks,
       discountPercent:
         originalTotalKopeks > 0 ? Math.trunc(((originalTotalKopeks - finalKopeks) * 100) / originalTotalKopeks) : 0,
-      originalPriceKopeks: originalTotalKopeks > 0 ? originalTotalKopeks : null,
+      originalPriceKopeks: finalKopeks < originalTotalKopeks ? originalTotalKopeks : null,
     });
   }
   return options;

@@ -51,6 +51,11 @@ export function daysLeft(subscription: Pick<Subscription, 'endDate'>, now: Date)
   return timeLeft(subscription, now).days;
 }
 
+/** Whole days since the start: of a trial what was used before the purchase (spec 10 X16). */
+export function daysUsed(subscription: Pick<Subscription, 'startDate'>, now: Date): number {
+  return Math.max(0, Math.floor((now.getTime() - subscription.startDate.getTime()) / DAY_MS));
+}
+
 /**
  * The status after traffic or devices were bought: disabled, expired and limited become active, but only while paid time is
  * left (spec 02 section 1.3).

@@ -116,7 +116,15 @@ export function viewSubscription(input: SubscriptionViewInput): SubscriptionView
 /** Used traffic in percent of the limit with one decimal, at most 100; 0 for an unlimited subscription. */
 export function trafficUsedPercent(subscription: Pick<Subscription, 'trafficUsedGb' | 'trafficLimitGb'>): number {
   if (subscription.trafficLimitGb <= 0) return 0;
-  return Math.min(100, Math.round((subscription.trafficUsedGb / subscription.trafficLimitGb) * 1000) / 10);
+  return percentUsed(subscription.trafficUsedGb, subscription.trafficLimitGb);
+}
+
+/** At most 100, with one decimal; a half is rounded to the even one (spec 10 X24). @param limit above 0 */
+export function percentUsed(used: number, limit: number): number {
+  const percent = Math.min(100, (used / limit) * 100);
+  // Of one decimal only quarters are exact halves in binary.
+  const isHalf = percent % 0.5 === 0.25;
+  return isHalf ? (2 * Math.round(percent * 5)) / 10 : Number(percent.toFixed(1));
 }
 
 /** Kopeks a day of the tariff is shown at, group and personal offer taken off; null when it has no daily price. */

@@ -18,7 +18,7 @@ export interface UsersStats {
   /** Of active users. */
   totalBalanceKopeks: number;
   avgBalanceKopeks: number;
-  /** Users seen since midnight, in 7 days, in 30 days. */
+  /** Active users seen since midnight, in 7 days, in 30 days. */
   activeToday: number;
   activeWeek: number;
   activeMonth: number;
@@ -57,9 +57,9 @@ export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
        count(*) FILTER (WHERE status = 'active' AND created_at >= $1::timestamptz)::int AS new_today,
        count(*) FILTER (WHERE status = 'active' AND created_at >= $2::timestamptz)::int AS new_week,
        count(*) FILTER (WHERE status = 'active' AND created_at >= $3::timestamptz)::int AS new_month,
-       count(*) FILTER (WHERE last_activity >= $1::timestamptz)::int AS active_today,
-       count(*) FILTER (WHERE last_activity >= $2::timestamptz)::int AS active_week,
-       count(*) FILTER (WHERE last_activity >= $3::timestamptz)::int AS active_month FROM user_stats`,
+       count(*) FILTER (WHERE status = 'active' AND last_activity >= $1::timestamptz)::int AS active_today,
+       count(*) FILTER (WHERE status = 'active' AND last_activity >= $2::timestamptz)::int AS active_week,
+       count(*) FILTER (WHERE status = 'active' AND last_activity >= $3::timestamptz)::int AS active_month FROM user_stats`,
     [at.today, at.weekAgo, at.monthAgo],
   );
   return row!;

@@ -130,7 +130,7 @@ export const ADMIN_STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'TrialsStatsResponse.conversion_rate':
     'Paid ones in percent of new trials and paid ones, one decimal, at most 100; 0 for none.',
   'TrialsStatsResponse.avg_trial_duration_days':
-    'Mean duration of the trials that became paid in the period, days, one decimal; 0 for none.',
+    'Mean number of days from the start of the trials that became paid in the period to the purchase, one decimal; 0 for none.',
   'TrialsStatsResponse.by_provider': 'The trials by the way in which their user signs in, most first.',
   'TrialsStatsResponse.daily': 'Registrations and trials by day, ascending; days without any are absent.',
   'ProviderBreakdownItem.provider': '`vk`, `yandex`, `google`, `discord`, `email` or `messenger`.',

@@ -33,7 +33,7 @@ export const PROMO_FIELDS: Readonly<Record<string, string>> = {
   'PUT /cabinet/admin/campaigns/{campaign_id}.balance_bonus_kopeks': 'Kopeks added to the balance; null leaves it unchanged.',
   balance_bonus_rubles: 'The same in rubles: kopeks / 100.',
   subscription_days:
-    'Days added to the subscription. For a code of type `discount`: hours of validity, 0 until the first purchase.',
+    'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
   'CampaignBonusInfo.subscription_days': 'Days of the given subscription; null when the bonus is of another kind.',
   max_uses: 'How often the code can be used; 0 in a request for unlimited, which is answered as 999999.',
   current_uses: 'Number of uses of the code.',

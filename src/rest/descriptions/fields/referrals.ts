@@ -114,11 +114,10 @@ export const REFERRAL_FIELDS: Readonly<Record<string, string>> = {
   available_referral: 'Rewards that are neither withdrawn nor requested and are still on the balance, kopeks.',
   available_total: 'Most that can be requested now, kopeks.',
   only_referral_mode: 'Whether only rewards can be withdrawn; otherwise the whole balance.',
-  'WithdrawalBalanceResponse.min_amount_kopeks': 'Smallest amount of a request in kopeks; 0 while withdrawals are switched off.',
+  'WithdrawalBalanceResponse.min_amount_kopeks': 'Smallest amount of a request in kopeks.',
   is_withdrawal_enabled: 'Whether withdrawals are switched on.',
   can_request: 'Whether a request can be made now.',
-  cannot_request_reason:
-    "Why not, in the user's language; null when a request can be made, and while withdrawals are switched off.",
+  cannot_request_reason: "Why not, in the user's language; null when a request can be made.",
   requisites_text: 'Text that asks for the payment details; may be empty.',
   'WithdrawalCreateRequest.amount_kopeks': 'Amount to pay out in kopeks, from the minimum to what is available.',
   'WithdrawalCreateRequest.payment_details': 'Where the money is to go, for example the number of a card.',

@@ -46,7 +46,7 @@ export const STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'StatsTransactions.today': 'Sums since 00:00 UTC.',
   by_type: 'Completed movements by type; types without any are absent.',
   'StatsTransactions.by_payment_method':
-    'Completed top-ups and payments for subscriptions by payment method, `null` for those without one; methods without any are absent.',
+    'Completed top-ups and payments for subscriptions by payment method, `None` for those without one; methods without any are absent.',
   'StatsTotals.income_kopeks': 'Money from outside: top-ups and payments for subscriptions through providers, kopeks.',
   'StatsTotals.income_rubles': 'Money from outside: top-ups and payments for subscriptions through providers, rubles.',
   expenses_kopeks: 'Amount of movements of type `withdrawal`, kopeks.',

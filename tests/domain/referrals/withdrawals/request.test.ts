@@ -99,15 +99,16 @@ describe('a request (spec 03 section 6)', () => {
     expect(await readMyWithdrawalBalance(app, earner)).toMatchObject({ referralSpentKopeks: 0 });
   });
 
-  test('off: amounts are 0, no reason is given, a request is refused, history and cancellation still work', async () => {
+  test('spec 10 X22: off: amounts are 0, minimum and reason are given, a request is refused, history and cancellation still work', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 30_000);
     for (const key of ['REFERRAL_WITHDRAWAL_ENABLED', 'REFERRAL_PROGRAM_ENABLED']) {
       const off = await withSettings({ [key]: 'false' });
       expect(await readMyWithdrawalBalance(off, earner)).toEqual({
         ...{ earnedKopeks: 0, referralSpentKopeks: 0, withdrawnKopeks: 0, pendingKopeks: 0 },
-        ...{ availableReferralKopeks: 0, availableTotalKopeks: 0, minAmountKopeks: 0 },
-        ...{ isEnabled: false, isReferralOnly: true, canRequest: false, refusal: null, requisitesText: '' },
+        ...{ availableReferralKopeks: 0, availableTotalKopeks: 0, minAmountKopeks: 100 },
+        ...{ isEnabled: false, isReferralOnly: true, canRequest: false, requisitesText: '' },
+        refusal: 'Withdrawals are switched off',
       });
       expect(await detailOf(create(earner.userId, 100, null, off))).toBe('Withdrawals are switched off');
       expect(await listMyWithdrawals(off, earner)).toMatchObject({ total: 1, items: [{ id }] });
