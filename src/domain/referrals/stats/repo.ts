@@ -133,7 +133,9 @@ export async function listTopReferrals(db: Db, userId: number, limit: number, no
        SELECT x.referral_id, sum(x.kopeks)::bigint AS kopeks FROM (
          SELECT e.referral_id, e.amount_kopeks AS kopeks FROM referral_earnings e WHERE e.user_id = $1::int
          UNION ALL
-         SELECT n.id, 0 FROM users n WHERE n.referred_by_id = $1::int) x
+         (SELECT n.id, 0 FROM users n WHERE n.referred_by_id = $1::int
+            AND NOT EXISTS (SELECT 1 FROM referral_earnings e WHERE e.user_id = $1::int AND e.referral_id = n.id)
+          ORDER BY n.id LIMIT $2::int)) x
        GROUP BY x.referral_id ORDER BY kopeks DESC, x.referral_id LIMIT $2::int)
      SELECT ${REFERRAL.of('r')}, ${hasLiveSubscription('$3')} AS is_active, top.kopeks AS total_earnings_kopeks
      FROM top JOIN users r ON r.id = top.referral_id ORDER BY top.kopeks DESC, r.id`,
