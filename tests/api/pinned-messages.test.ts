@@ -254,6 +254,9 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect((await boss.post(`${ADMIN}/${id}/broadcast`)).status).toBe(429);
     t.clock.advance(41_500);
     expect((await client().post(paths[2]!)).body).toEqual({ unpinned_count: 0, failed_count: 0, was_active: true });
+    // Spec 10 R4.
+    const again = await client().post(paths[2]!);
+    expect(refusalOf(again)).toEqual([429, 'Broadcast cooldown active. Try again in 60 seconds.']);
     t.clock.advance(60_000);
     expect((await client().post(paths[0]!)).body).toMatchObject({ message: { id, is_active: true } });
     t.clock.advance(60_000);
