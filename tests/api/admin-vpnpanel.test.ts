@@ -167,7 +167,7 @@ describe('the panel in the administration: refusals', () => {
     expect(await admin.get(`${base}/nodes/x`)).toMatchObject({ status: 404, body: { detail: 'Node not found' } });
     expect(await admin.get(`${base}/squads/x`)).toMatchObject({ status: 404, body: { detail: 'Squad not found' } });
     expect((await admin.post(`${base}/nodes/x/action`, { action: 'enable' })).status).toBe(404);
-    expect(await admin.delete(`${base}/squads/x`)).toMatchObject({ status: 200, body: { success: false } });
+    for (const uuid of ['x', UNKNOWN_UUID]) expect((await admin.delete(`${base}/squads/${uuid}`)).status).toBe(400);
     panel.faults.set({ status: 503 });
     const detail = 'VPN panel answered with status 503';
     for (const path of ['nodes', 'nodes/overview', 'nodes/realtime', 'squads', `squads/${GERMANY}`, 'inbounds']) {

@@ -206,6 +206,14 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect(row).toEqual({ n: 0 });
   });
 
+  test('spec 10 O12: handlers and script addresses are not stored', async () => {
+    const dirty = '<b onclick="x()">Hi</b> <a href="javascript:x()">a</a> <a href="https://example.com" onclick=x>b</a> 1 < 2';
+    const clean = '<b>Hi</b> <a>a</a> <a href="https://example.com">b</a> 1 < 2';
+    const { id } = await made({ content: dirty });
+    expect((await client().get(`${base}/${id}`)).body.content).toBe(clean);
+    expect((await client().patch(`${base}/${id}`, { content: `${dirty} ` })).body.content).toBe(`${clean} `);
+  });
+
   test('ours: a change that leaves neither text nor file is 400, as at the creation', async () => {
     const { id } = await made();
     for (const content of ['', '  ']) {
