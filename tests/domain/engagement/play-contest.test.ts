@@ -171,6 +171,19 @@ describe('playing (04 10.5 and 10.6)', () => {
     await expect(playContest(t.app, second, { roundId: round.id, answer: '4' })).rejects.toMatchObject({ status: 404 });
   });
 
+  it('spec 10 U7: a game of the service has its name in the language of the player, one of an administrator its own', async () => {
+    const round = await aRound(t.app);
+    const player = await aPlayer();
+    const named = async (language: string) => {
+      await t.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int RETURNING id', [player.userId, language]);
+      return (await listContests(t.app, player))[0];
+    };
+    expect(await named('en')).toMatchObject({ name: 'Button quest', description: 'Find the hidden server among the nodes' });
+    expect(await named('ru')).toMatchObject({ name: 'Квест с кнопками' });
+    await changeContestTemplate(t.app, round.templateId, { name: 'Моя игра' });
+    expect(await named('en')).toMatchObject({ name: 'Моя игра' });
+  });
+
   it('refuses in the documented order: over, disabled, played, unknown', async () => {
     const player = await aPlayer();
     const round = await aRound(t.app);
