@@ -144,7 +144,7 @@ describe('playing (cabinet, 04 10.5 and 10.6)', () => {
       {
         id: round.id,
         slug: 'quest_buttons',
-        name: 'Квест с кнопками',
+        name: 'Button quest',
         description: expect.any(String),
         prize_type: 'balance',
         prize_value: '12345',

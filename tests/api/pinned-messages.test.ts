@@ -124,11 +124,14 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect(await asked('<b></b><hr>')).toEqual([400, EMPTY]);
     expect(await asked('<script>x</script>')).toEqual([
       400,
-      'The tag <script> is not supported. Remove it or use a supported one.',
+      'The tag <script> is not supported (position 1). Remove it or use a supported one.',
     ]);
-    expect(await asked('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag.']);
-    expect(await asked('<b><i>x</b></i>')).toEqual([400, 'Tags are closed in the wrong order: expected </i>, found </b>.']);
-    expect(await asked('<b>x')).toEqual([400, 'The tag <b> is not closed.']);
+    expect(await asked('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag (position 2).']);
+    expect(await asked('<b><i>x</b></i>')).toEqual([
+      400,
+      'Tags are closed in the wrong order: expected </i>, found </b> (position 8).',
+    ]);
+    expect(await asked('<b>x')).toEqual([400, 'The tag <b> is not closed (position 1).']);
     expect(await asked('😀'.repeat(2_049))).toEqual([
       400,
       'The message is too long: it may have 4098 characters, and the messenger accepts 4096.',
