@@ -32,7 +32,10 @@ BEGIN
     END IF;
   END IF;
 
-  v_user := coalesce((SELECT u.id FROM users u WHERE u.messenger_id = p_messenger_id), p_user_id);
+  -- Locked already here: an account that is being erased is awaited, and then found no longer (spec 10 U8).
+  SELECT u.id INTO v_user FROM users u
+  WHERE u.id = coalesce((SELECT m.id FROM users m WHERE m.messenger_id = p_messenger_id), p_user_id)
+    AND u.referral_code <> 'erased:' || u.id FOR NO KEY UPDATE;
   IF p_amount = 0 THEN
     SELECT 'posted', u.balance_kopeks INTO v_outcome, v_balance FROM users u WHERE u.id = v_user FOR NO KEY UPDATE;
     IF NOT FOUND THEN

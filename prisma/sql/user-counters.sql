@@ -7,6 +7,12 @@ CREATE OR REPLACE FUNCTION utc_day(p_moment timestamptz) RETURNS date LANGUAGE s
   SELECT (p_moment AT TIME ZONE 'UTC')::date
 $$;
 
+-- The status under which a user is counted and listed: an erased account (spec 10 U8) is in no list of users and in no count, so it has a
+-- status of its own there, 'erased'. Its row in users stays, 'deleted', for what the books say about it.
+CREATE OR REPLACE FUNCTION listed_status(p_status text, p_id integer, p_referral_code text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_referral_code = 'erased:' || p_id THEN 'erased' ELSE p_status END
+$$;
+
 CREATE OR REPLACE FUNCTION add_user_counter(p_status text, p_promo_group_id integer, p_has_paid boolean, p_users integer)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -41,25 +47,28 @@ BEGIN
   LOCK TABLE users IN SHARE MODE;
   DELETE FROM user_counters;
   INSERT INTO user_counters (status, promo_group_id, has_paid, users)
-  SELECT status, promo_group_id, has_had_paid_subscription, count(*)::int FROM users GROUP BY 1, 2, 3;
+  SELECT listed_status(status, id, referral_code), promo_group_id, has_had_paid_subscription, count(*)::int FROM users GROUP BY 1, 2, 3;
 END $$;
 
 CREATE OR REPLACE FUNCTION recount_user_days() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
   DELETE FROM user_day_counters;
-  INSERT INTO user_day_counters (day, status, users) SELECT utc_day(created_at), status, count(*)::int FROM users GROUP BY 1, 2;
+  INSERT INTO user_day_counters (day, status, users) SELECT utc_day(created_at), listed_status(status, id, referral_code), count(*)::int
+  FROM users GROUP BY 1, 2;
 END $$;
 
 CREATE OR REPLACE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
     PERFORM add_user_counter(g.status, g.promo_group_id, g.has_paid, g.users)
-      FROM (SELECT status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users
+      FROM (SELECT listed_status(status, id, referral_code) AS status, promo_group_id, has_had_paid_subscription AS has_paid,
+          count(*)::int AS users
         FROM new_users GROUP BY 1, 2, 3) AS g;
   ELSIF TG_OP = 'DELETE' THEN
     PERFORM add_user_counter(g.status, g.promo_group_id, g.has_paid, -g.users)
-      FROM (SELECT status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users
+      FROM (SELECT listed_status(status, id, referral_code) AS status, promo_group_id, has_had_paid_subscription AS has_paid,
+          count(*)::int AS users
         FROM old_users GROUP BY 1, 2, 3) AS g;
   ELSE
     DELETE FROM user_counters;
@@ -70,8 +79,8 @@ END $$;
 -- Row-level, because a trigger on certain columns cannot have transition tables. Updates of other columns do not fire it.
 CREATE OR REPLACE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM add_user_counter(OLD.status, OLD.promo_group_id, OLD.has_had_paid_subscription, -1);
-  PERFORM add_user_counter(NEW.status, NEW.promo_group_id, NEW.has_had_paid_subscription, 1);
+  PERFORM add_user_counter(listed_status(OLD.status, OLD.id, OLD.referral_code), OLD.promo_group_id, OLD.has_had_paid_subscription, -1);
+  PERFORM add_user_counter(listed_status(NEW.status, NEW.id, NEW.referral_code), NEW.promo_group_id, NEW.has_had_paid_subscription, 1);
   RETURN NULL;
 END $$;
 
@@ -79,10 +88,12 @@ CREATE OR REPLACE FUNCTION count_user_days() RETURNS trigger LANGUAGE plpgsql AS
 BEGIN
   IF TG_OP = 'INSERT' THEN
     PERFORM add_user_day(g.day, g.status, g.users)
-      FROM (SELECT utc_day(created_at) AS day, status, count(*)::int AS users FROM new_users GROUP BY 1, 2) AS g;
+      FROM (SELECT utc_day(created_at) AS day, listed_status(status, id, referral_code) AS status, count(*)::int AS users
+        FROM new_users GROUP BY 1, 2) AS g;
   ELSIF TG_OP = 'DELETE' THEN
     PERFORM add_user_day(g.day, g.status, -g.users)
-      FROM (SELECT utc_day(created_at) AS day, status, count(*)::int AS users FROM old_users GROUP BY 1, 2) AS g;
+      FROM (SELECT utc_day(created_at) AS day, listed_status(status, id, referral_code) AS status, count(*)::int AS users
+        FROM old_users GROUP BY 1, 2) AS g;
   ELSE
     DELETE FROM user_day_counters;
   END IF;
@@ -91,8 +102,8 @@ END $$;
 
 CREATE OR REPLACE FUNCTION count_changed_user_day() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  PERFORM add_user_day(utc_day(OLD.created_at), OLD.status, -1);
-  PERFORM add_user_day(utc_day(NEW.created_at), NEW.status, 1);
+  PERFORM add_user_day(utc_day(OLD.created_at), listed_status(OLD.status, OLD.id, OLD.referral_code), -1);
+  PERFORM add_user_day(utc_day(NEW.created_at), listed_status(NEW.status, NEW.id, NEW.referral_code), 1);
   RETURN NULL;
 END $$;
 
@@ -101,8 +112,8 @@ CREATE OR REPLACE TRIGGER users_totals_insert AFTER INSERT ON users REFERENCING 
 CREATE OR REPLACE TRIGGER users_totals_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_users();
 CREATE OR REPLACE TRIGGER users_totals_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_users();
-CREATE OR REPLACE TRIGGER users_totals_change AFTER UPDATE OF status, promo_group_id, has_had_paid_subscription ON users FOR EACH ROW
-  WHEN (OLD.status <> NEW.status OR OLD.promo_group_id IS DISTINCT FROM NEW.promo_group_id
+CREATE OR REPLACE TRIGGER users_totals_change AFTER UPDATE OF status, referral_code, promo_group_id, has_had_paid_subscription ON users
+  FOR EACH ROW WHEN (OLD.status <> NEW.status OR OLD.referral_code <> NEW.referral_code OR OLD.promo_group_id IS DISTINCT FROM NEW.promo_group_id
     OR OLD.has_had_paid_subscription <> NEW.has_had_paid_subscription) EXECUTE FUNCTION count_changed_user();
 
 CREATE OR REPLACE TRIGGER users_day_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
@@ -110,5 +121,6 @@ CREATE OR REPLACE TRIGGER users_day_insert AFTER INSERT ON users REFERENCING NEW
 CREATE OR REPLACE TRIGGER users_day_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
 CREATE OR REPLACE TRIGGER users_day_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
-CREATE OR REPLACE TRIGGER users_day_change AFTER UPDATE OF status, created_at ON users FOR EACH ROW
-  WHEN (OLD.status <> NEW.status OR OLD.created_at <> NEW.created_at) EXECUTE FUNCTION count_changed_user_day();
+CREATE OR REPLACE TRIGGER users_day_change AFTER UPDATE OF status, referral_code, created_at ON users FOR EACH ROW
+  WHEN (OLD.status <> NEW.status OR OLD.referral_code <> NEW.referral_code OR OLD.created_at <> NEW.created_at)
+  EXECUTE FUNCTION count_changed_user_day();

@@ -22,7 +22,10 @@ export async function announce(facts: Announcement): Promise<void> {
   const ms = Math.round(performance.now() - facts.startedAt);
   log.info({ url, version: facts.version, database: databaseKind, migrated: facts.migrated.length, ms }, 'ready');
   const fakes = sandbox?.kinds() ?? [];
-  if (fakes.length > 0) log.warn({ fakes }, 'SANDBOX: these systems are fakes; nothing here reaches a real one');
+  if (fakes.length > 0) log.warn({ fakes }, 'SANDBOX: these systems are fakes; nothing reaches a real one of them');
+  if (fakes.length > 0 && !fakes.includes('messenger')) {
+    log.warn('SANDBOX: BOT_TOKEN is set, so the messenger is the real one: its users get real messages');
+  }
   const moved = sandbox?.clock.describe();
   if (moved) log.warn(moved);
   // The console is for the person who typed `npm start`; a production log holds no token.

@@ -83,6 +83,7 @@ export async function registerCallbackRoutes(
     done();
   });
   server.get('/health/payment-webhooks', () => describeCallbacks(app));
+  server.get('/health/unified', () => describeEntrances(app));
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
@@ -147,6 +148,29 @@ function callbackOf(request: FastifyRequest): Omit<ProviderCallback, 'subpath'> 
   const query = Object.fromEntries(new URLSearchParams(request.originalUrl.split('?').slice(1).join('?')));
   const rawBody = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   return { method: request.method, headers, rawBody, query, ip: request.socket.remoteAddress ?? '' };
+}
+
+/** Which entrances for outside systems are open (spec 06 section 1). Without their addresses, because nobody has to sign in to read it. */
+function describeEntrances(app: App) {
+  const providers = Object.fromEntries(
+    METHODS.filter((method) => method.hasCallbacks).map((method) => [method.id, isMethodConfigured(app, method)]),
+  );
+  const { settings } = app;
+  const isMessengerOn = Boolean(settings.get('WEBHOOK_URL'));
+  return {
+    status: 'ok',
+    bot_run_mode: settings.get('BOT_RUN_MODE'),
+    web_api_enabled: settings.get('WEB_API_ENABLED'),
+    payment_webhooks: { enabled: Object.values(providers).includes(true), providers },
+    messenger_webhook: {
+      enabled: isMessengerOn,
+      running: isMessengerOn,
+      secret_configured: Boolean(settings.get('WEBHOOK_SECRET_TOKEN')),
+    },
+    vpnpanel_webhook: { enabled: isPanelWebhookOn(app) },
+    // Pages are served by other systems.
+    miniapp_static: { mounted: false },
+  };
 }
 
 /** Which providers accept callbacks now (spec 03 section 2.6). */

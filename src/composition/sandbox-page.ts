@@ -39,7 +39,18 @@ function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
   const act = (action: 'pay' | 'fail' | 'refund') => async (id: string) => (await payments.act(id, action)) !== null;
   return {
     mail: { list: async () => (await mail.list()).slice(0, PAGE_SIZE) },
-    messenger: { list: async () => (await messenger.messages()).slice(0, PAGE_SIZE) },
+    messenger: {
+      list: async () => (await messenger.messages()).slice(0, PAGE_SIZE),
+      setMember: async (channelId, userId, isMember) => {
+        const status = isMember ? 'member' : 'left';
+        await messenger.setMembership(channelId, userId, status);
+        const user = { id: userId, is_bot: false, first_name: 'Sandbox' };
+        // As the messenger reports it; without the report the service would find out minutes later.
+        await messenger.postUpdate({
+          chat_member: { chat: { id: Number(channelId) }, from: user, new_chat_member: { status, user } },
+        });
+      },
+    },
     panel: {
       users: async () => panel.listUsers(PAGE_SIZE).map((user) => ({ ...user, expireAt: textOf(user.expireAt) })),
       squads: async () =>

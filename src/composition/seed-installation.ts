@@ -5,6 +5,7 @@ import { seedRoles } from '../domain/access/seed-roles.ts';
 import { ensureDefaultTariff } from '../domain/catalog/ensure-default-tariff.ts';
 import { syncServersOnce } from '../domain/catalog/sync-servers.ts';
 import { seedPaymentMethods } from '../domain/payments/seed-payment-methods.ts';
+import { nameFirstPromoGroup } from '../domain/promo-groups/name-first-group.ts';
 import { saveTokenFile } from './announce.ts';
 
 /**
@@ -21,6 +22,7 @@ export async function seedInstallation(app: App): Promise<string | null> {
   // A failure here must not prevent the start (spec 01 section 12).
   // Any failure: see above.
   await seedRoles(app).catch((error: unknown) => app.log.error({ err: error }, 'roles could not be seeded'));
+  await nameFirstPromoGroup(app);
   await seedPaymentMethods(app);
   return firstToken;
 }

@@ -89,13 +89,18 @@ export function rethrowUnavailable(error: unknown): void {
 const RETRY_AFTER_SECONDS = '5';
 const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
 
+/** Clients read the machine code of an object under either name (spec 10 U5). */
+function shownDetail(detail: ErrorDetail): ErrorDetail {
+  return typeof detail === 'string' ? detail : { ...detail, error_code: detail.code };
+}
+
 /** Maps any thrown value to what a client may see. Unknown errors are 500 without details. */
 export function toHttp(error: unknown): HttpError {
   if (error instanceof ValidationError) {
     return { status: 422, body: { detail: error.issues }, headers: error.headers, code: error.code };
   }
   if (isAppError(error)) {
-    return { status: error.status, body: { detail: error.detail }, headers: error.headers, code: error.code };
+    return { status: error.status, body: { detail: shownDetail(error.detail) }, headers: error.headers, code: error.code };
   }
   if (isUnstorableText(error)) {
     const msg = 'Text must not hold the NUL character or half a surrogate pair';

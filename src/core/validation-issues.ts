@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ValidationIssue } from './errors.ts';
 import { expectedValues, type ValidationType, validationIssue } from './validation-messages.ts';
-import { innerSchema, isIntegerSchema, type Schema, schemaAt } from './zod-structure.ts';
+import { innerSchema, isIntegerSchema, isLiteralTexts, type Schema, schemaAt } from './zod-structure.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -96,12 +96,12 @@ function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown, schema: S
       return ['bool_type'];
     case 'string':
       return schema instanceof z.ZodISODateTime
-        ? ['datetime_parsing', { error: 'input is not a string' }]
+        ? wrongMoment(input)
         : schema instanceof z.ZodISODate
           ? ['date_parsing', { error: 'input is not a string' }]
           : ['string_type'];
     case 'date':
-      return ['datetime_parsing', { error: 'invalid datetime' }];
+      return wrongMoment(input);
     case 'array':
     case 'tuple':
     case 'set':
@@ -115,6 +115,12 @@ function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown, schema: S
     default:
       return input === undefined ? ['missing'] : ['value_error', { error: `Value error, ${issue.message}` }];
   }
+}
+
+/** A text may also be a date alone, so its entry names both; a number is read as seconds or milliseconds. */
+function wrongMoment(input: unknown): Finding {
+  if (typeof input === 'string') return ['datetime_from_date_parsing', { error: dateFault(input) }];
+  return typeof input === 'number' ? ['datetime_parsing', { error: 'the number is out of range' }] : ['datetime_type'];
 }
 
 const isList = (origin: string): boolean => origin === 'array' || origin === 'set' || origin === 'map' || origin === 'file';
@@ -143,7 +149,7 @@ function boundOf(bound: number | bigint, origin: string): number | string {
 }
 
 function isLiteral(schema: Schema | undefined, values: readonly unknown[]): boolean {
-  return schema === undefined ? values.length === 1 : schema instanceof z.ZodLiteral;
+  return schema === undefined ? values.length === 1 : schema instanceof z.ZodLiteral || isLiteralTexts(schema);
 }
 
 function wrongFormat(issue: z.core.$ZodIssueInvalidStringFormat, input: unknown): Finding {
@@ -151,7 +157,7 @@ function wrongFormat(issue: z.core.$ZodIssueInvalidStringFormat, input: unknown)
     case 'regex':
       return ['string_pattern_mismatch', { pattern: patternSource(issue.pattern) }];
     case 'datetime':
-      return ['datetime_parsing', { error: dateFault(input) }];
+      return wrongMoment(input);
     case 'date':
       return ['date_parsing', { error: dateFault(input) }];
     case 'uuid':

@@ -33,6 +33,8 @@ const SENTENCES = {
   too_long: (ctx: Context) =>
     `${ctx.field_type} should have at most ${count(ctx.max_length, 'item')} after validation, not ${ctx.actual_length}`,
   dict_type: () => 'Input should be a valid dictionary',
+  datetime_type: () => 'Input should be a valid datetime',
+  datetime_from_date_parsing: (ctx: Context) => `Input should be a valid datetime or date, ${ctx.error}`,
   datetime_parsing: (ctx: Context) => `Input should be a valid datetime, ${ctx.error}`,
   date_parsing: (ctx: Context) => `Input should be a valid date in the format YYYY-MM-DD, ${ctx.error}`,
   uuid_parsing: (ctx: Context) => `Input should be a valid UUID, ${ctx.error}`,

@@ -3,6 +3,20 @@ import { z } from 'zod';
 
 export type Schema = z.core.$ZodType;
 
+const literalEnums = new WeakSet<Schema>();
+
+/**
+ * Texts whose wrong value is refused with `literal_error`, where `z.enum` is refused with `enum` (spec 10 R1). `z.literal` of several values
+ * cannot be read by trpc-to-openapi in a path.
+ */
+export function literalTexts<const T extends readonly string[]>(values: T) {
+  const schema = z.enum(values);
+  literalEnums.add(schema);
+  return schema;
+}
+
+export const isLiteralTexts = (schema: Schema): boolean => literalEnums.has(schema);
+
 /** Key of a schema's metadata that makes the published document show an object of any fields in its place. */
 export const FREE_FORM = 'publishedAsFreeForm';
 

@@ -63,7 +63,7 @@ function handlerFor(
   const { procedurePath: path, type } = route;
   const call = runnerFor(route.procedure);
   const inputReader = inputReaderFor(route);
-  const { reply: form = 'json', hasEtag } = route.meta.wire ?? {};
+  const { reply: form = 'json', hasEtag, isPathExact } = route.meta.wire ?? {};
   const send = form !== 'json' ? sendSpecial : hasEtag ? sendTagged : sendJson;
 
   return function handle(request, reply) {
@@ -87,6 +87,10 @@ function handlerFor(
       };
       call({ ctx, getRawInput, path, type, signal: undefined, batchIndex: 0 }).then(succeed, fail);
     };
+    if (isPathExact && request.url.split('?', 1)[0]!.endsWith('/')) {
+      reply.code(404).send({ detail: 'Not Found' });
+      return;
+    }
     try {
       const ctx = createContext(request, reply);
       if (ctx instanceof Promise) ctx.then(run).catch(fail);

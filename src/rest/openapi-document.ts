@@ -223,7 +223,11 @@ function failure(description: string, component = 'HTTPError'): JsonSchema {
 function errorSchemas(): Record<string, JsonSchema> {
   const machineReadable = {
     type: 'object',
-    properties: { code: { type: 'string' }, message: { type: 'string' } },
+    properties: {
+      code: { type: 'string' },
+      message: { type: 'string' },
+      error_code: { type: 'string', description: 'The same as `code`.' },
+    },
     required: ['code', 'message'],
     additionalProperties: true,
   };

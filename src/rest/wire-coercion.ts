@@ -108,7 +108,9 @@ function readDate(text: string): unknown {
   const zoned = /[Tt ]\d/.test(text) && !/(?:[Zz]|[+-]\d\d:?\d\d)$/.test(text) ? `${text}Z` : text;
   const date = new Date(zoned);
   const isIso = /^\d{4}-\d\d-\d\d/.test(text);
-  return isIso && isWithinCalendar(date) ? date : failure('datetime_parsing', text, { error: 'invalid character or value' });
+  return isIso && isWithinCalendar(date)
+    ? date
+    : failure('datetime_from_date_parsing', text, { error: 'invalid character or value' });
 }
 
 /** Literals that are not text are compared as text; anything else goes to the schema, whose error lists the allowed values. */

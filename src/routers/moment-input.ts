@@ -10,8 +10,8 @@ const IsoMoment = z.iso
 
 /**
  * A moment in a request, wherever the contract says date-time (spec 08 C2): ISO 8601 with `T` or a blank, without a zone in UTC (spec 00);
- * a date alone is its midnight in UTC; a number, or its digits, are seconds or milliseconds since 1970. Everything else is refused with
- * `datetime_parsing`. The result is ISO 8601 in text: convert it with `utcDate`. With a zone the last day of the year 9999 can become a
+ * a date alone is its midnight in UTC; a number, or its digits, are seconds or milliseconds since 1970. Another text is refused with
+ * `datetime_from_date_parsing`, another type with `datetime_type` (spec 10 R1). The result is ISO 8601 in text: convert it with `utcDate`. With a zone the last day of the year 9999 can become a
  * day of the year 10000, which clients cannot read in an answer.
  */
 export const MomentInput = z.preprocess(toIso, IsoMoment) as unknown as z.ZodType<string, string | number>;

@@ -19,6 +19,8 @@ export interface WireHints {
   pathKeys?: Readonly<Record<string, string>>;
   /** Header name (lower case) -> input key. */
   headers?: Readonly<Record<string, string>>;
+  /** Only the path as it is documented is served: with a slash at its end it is 404. For what destroys something by its name. */
+  isPathExact?: boolean;
   /** The JSON body may be absent although its fields are separate keys of the input; each of them must then be optional. */
   bodyOptional?: boolean;
   /** Fields of the JSON body are taken in camel case and in snake case alike; the documented spelling wins where both are sent. */

@@ -150,10 +150,10 @@ describe('Cabinet Account Linking', () => {
       await api.post(`${BASE}/unlink/messenger`),
     ]) {
       expect(reply.status).toBe(422);
-      expect(reply.body.detail[0]).toMatchObject({ loc: ['path', 'provider'], type: 'enum' });
+      expect(reply.body.detail[0]).toMatchObject({ loc: ['path', 'provider'], type: 'literal_error' });
     }
     const wrong = await anonymous().post(`${BASE}/link/server-complete`, { code: 'x', state: 'y', provider: 'github' });
-    expect(wrong.body.detail[0]).toMatchObject({ loc: ['body', 'provider'], type: 'enum' });
+    expect(wrong.body.detail[0]).toMatchObject({ loc: ['body', 'provider'], type: 'literal_error' });
     for (const reply of [await anonymous().get(`${BASE}/linked-providers`), await anonymous().post(`${BASE}/unlink/google`)]) {
       expect(reply).toMatchObject({ status: 401, body: { detail: 'Authentication required' } });
     }

@@ -62,6 +62,10 @@ describe('spec 06 section 7: POST /backups, its task, list, download, delete', (
     const headers = { 'x-api-key': api.token, range: 'bytes=100-299' };
     const part = await server.inject({ method: 'GET', url: `/backups/download/${name}`, headers });
     expect([part.statusCode, part.rawPayload]).toEqual([206, file.bytes.subarray(100, 300)]);
+    // Spec 10 O13: a slash at the end names something else.
+    for (const reply of [await api.delete(`/backups/${name}/`), await api.post(`/backups/restore/${name}/`, {})]) {
+      expect(reply).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
+    }
     expect((await api.delete(`/backups/${name}`)).body).toEqual({ success: true, message: `Backup ${name} deleted` });
     const gone = await api.delete(`/backups/${name}`);
     expect([gone.status, gone.body]).toEqual([404, { detail: `Backup file not found: ${name}` }]);

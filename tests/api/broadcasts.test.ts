@@ -117,6 +117,26 @@ describe('broadcasts (Web API)', () => {
     expect((await api.post('/broadcasts', body({ message_text: 'x'.repeat(4_001) }))).status).toBe(422);
   });
 
+  test('spec 10 O7: markup that the messenger refuses and a file that does not exist are refused before anything is sent', async () => {
+    const refused = [400, expect.stringMatching(/^Тег <b> не закрыт \(позиция 4\)/)];
+    expect(refusalOf(await api.post('/broadcasts', body({ message_text: 'Hi <b>x' })))).toEqual(refused);
+    const media = { type: 'photo', file_id: 'AgACAgIAAxkB' };
+    for (const channel of [undefined, 'messenger', 'both']) {
+      const mail = { email_subject: 'Hi', email_html_content: '<p>x</p>' };
+      const ask = (fields: object) => (channel === undefined ? create(fields) : send({ channel, ...mail, ...fields }));
+      expect(refusalOf(await ask({ message_text: 'Hi <p>' }))).toEqual([
+        400,
+        'The tag <p> is not supported (position 4). Remove it or use a supported one.',
+      ]);
+      expect(refusalOf(await ask({ media: { ...media, caption: '<b>' } }))).toEqual([
+        400,
+        'The tag <b> is not closed (position 1).',
+      ]);
+      expect(issueOf(await ask({ media }))).toMatchObject({ loc: ['body', 'media', 'file_id'], type: 'value_error' });
+    }
+    expect(issueOf(await api.post('/broadcasts', body({ media })))).toMatchObject({ loc: ['body', 'media', 'file_id'] });
+  });
+
   test('an Idempotency-Key makes one broadcast of two requests, and refuses another body', async () => {
     const headers = { 'idempotency-key': `key-${unique()}` };
     const first = await api.post('/broadcasts', body(), { headers });
@@ -126,7 +146,8 @@ describe('broadcasts (Web API)', () => {
   });
 
   test('an id of the messenger that a bot names is known as a file from then on', async () => {
-    const fileId = `AgACAgIAAxkB${unique()}`;
+    const file = { name: `${unique()}.png`, contentType: 'image/png', bytes: Buffer.from(`picture ${unique()}`) };
+    const { fileId } = await t.app.ports.messenger.sendFile(1, 'photo', file, '');
     await api.post('/broadcasts', body({ media: { type: 'photo', file_id: fileId, caption: ' See ' } }));
     expect(await t.app.db.sql('SELECT source, messenger_file_id FROM media_files WHERE file_id = $1', [fileId])).toEqual([
       { source: 'broadcast', messengerFileId: fileId },

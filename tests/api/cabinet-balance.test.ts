@@ -324,6 +324,20 @@ describe('callback routes', () => {
     expect([status, word, Object.keys(flags).length, flags.yookassa_enabled]).toEqual([200, 'ok', 13, false]);
   });
 
+  test('spec 10 O11: the health of all entrances, without a credential and without addresses', async () => {
+    const { status, body } = await clientOf(server).get('/health/unified');
+    expect([status, body]).toMatchObject([
+      200,
+      {
+        ...{ status: 'ok', bot_run_mode: 'polling', web_api_enabled: true, miniapp_static: { mounted: false } },
+        payment_webhooks: { enabled: expect.any(Boolean), providers: { yookassa: false } },
+        messenger_webhook: { enabled: expect.any(Boolean), running: expect.any(Boolean), secret_configured: expect.any(Boolean) },
+        vpnpanel_webhook: { enabled: expect.any(Boolean) },
+      },
+    ]);
+    expect(JSON.stringify(body)).not.toContain('/');
+  });
+
   test('Stars are asked for, paid and credited through the messenger webhook, also on its configured path', async () => {
     const user: ActorClient = await userClient(t.app, server);
     const { invoice_url: link } = (await user.post('/cabinet/balance/stars-invoice', { amount_kopeks: 10_000 })).body;

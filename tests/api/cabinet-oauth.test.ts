@@ -72,13 +72,16 @@ describe('Cabinet OAuth', () => {
     expect(cookieOf(again)).toBe(cookieOf(reply));
   });
 
-  test('an unknown provider is 422 on every path', async () => {
-    const expected = { type: 'enum', loc: ['path', 'provider'], ctx: { expected: "'google', 'yandex', 'discord' or 'vk'" } };
-    for (const path of ['github', 'github/authorize']) {
-      const reply = await newClient().get(`/cabinet/auth/oauth/${path}`);
-      expect(reply.status).toBe(422);
-      expect(reply.body.detail).toEqual([expect.objectContaining(expected)]);
-    }
+  test('spec 10 R1, R4: an unknown provider is 422, and 404 where the path alone starts the sign-in', async () => {
+    expect(await newClient().get('/cabinet/auth/oauth/github')).toMatchObject({ status: 404, body: { detail: 'Not Found' } });
+    const expected = {
+      type: 'literal_error',
+      loc: ['path', 'provider'],
+      ctx: { expected: "'google', 'yandex', 'discord' or 'vk'" },
+    };
+    const authorize = await newClient().get('/cabinet/auth/oauth/github/authorize');
+    expect(authorize.status).toBe(422);
+    expect(authorize.body.detail).toEqual([expect.objectContaining(expected)]);
     const callback = await newClient().post('/cabinet/auth/oauth/github/callback', { code: 'x', state: 'y' });
     expect(callback.body.detail).toEqual([expect.objectContaining(expected)]);
   });

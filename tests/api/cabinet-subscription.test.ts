@@ -155,6 +155,7 @@ describe('from options to a link', () => {
     expect(poor).toMatchObject({ status: 402 });
     expect(poor.body.detail).toEqual({
       code: 'insufficient_funds',
+      error_code: 'insufficient_funds',
       message: 'Not enough money on the balance. 300 ₽ is missing.',
       missing_amount: 30_000,
       cart_saved: true,

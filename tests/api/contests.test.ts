@@ -137,14 +137,14 @@ describe('daily games (Web API, 04 10.4)', () => {
 
 describe('playing (cabinet, 04 10.5 and 10.6)', () => {
   it('shows the game without its solution, takes one answer and pays', async () => {
-    const round = await aRound(t.app, { prizeType: 'balance', prizeValue: '12345' });
+    const round = await aRound(t.app, { prizeType: 'balance', prizeValue: '12345', maxWinners: 2 });
     const player = await aPlayer();
     expect((await player.get('/cabinet/contests/count')).body).toEqual({ count: 1 });
     expect((await player.get('/cabinet/contests')).body).toEqual([
       {
         id: round.id,
         slug: 'quest_buttons',
-        name: 'Квест с кнопками',
+        name: 'Button quest',
         description: expect.any(String),
         prize_type: 'balance',
         prize_value: '12345',

@@ -159,8 +159,21 @@ describe('row 8: maintenance', () => {
   it('is on by the setting alone', async () => {
     const t = await service({ MAINTENANCE_MODE: 'true', MAINTENANCE_MESSAGE: 'Closed' });
     const user = await userClient(t.app, t.server);
-    expect((await user.get(ME)).body).toEqual({ detail: { code: 'maintenance', message: 'Closed', reason: null } });
+    expect((await user.get(ME)).body).toEqual({
+      detail: { code: 'maintenance', message: 'Closed', reason: null, error_code: 'maintenance' },
+    });
     expect((await t.owner.get(ME)).status).toBe(200);
+  });
+
+  it('spec 10 U7: the text of the service is in the language of the reader', async () => {
+    const t = await service({ MAINTENANCE_MODE: 'true' });
+    for (const [language, message] of [
+      ['en', /^Maintenance is under way/],
+      ['ru', /^Ведутся технические работы/],
+    ] as const) {
+      const user = await userClient(t.app, t.server, { language });
+      expect((await user.get(ME)).body.detail.message).toMatch(message);
+    }
   });
 
   it('is switched on by the third failed check of the panel, and off by the first successful one; administrators are notified', async () => {
@@ -242,6 +255,7 @@ describe('row 9: required channels', () => {
     expect(reply.body).toEqual({
       detail: {
         code: 'channel_subscription_required',
+        error_code: 'channel_subscription_required',
         message: expect.any(String),
         channels: [
           {

@@ -139,11 +139,17 @@ describe('/main-menu/messages', () => {
         const reply = await send({ message_text }, { 'accept-language': language });
         return [reply.status, reply.body.detail];
       };
-      expect(await refused('<p>x</p>')).toEqual([400, 'The tag <p> is not supported. Remove it or use a supported one.']);
-      expect(await refused('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag.']);
-      expect(await refused('<b><i>x</b></i>')).toEqual([400, 'Tags are closed in the wrong order: expected </i>, found </b>.']);
-      expect(await refused('<b>x')).toEqual([400, 'The tag <b> is not closed.']);
-      expect(await refused('<b>x', 'fr')).toEqual([400, 'Тег <b> не закрыт.']);
+      expect(await refused('<p>x</p>')).toEqual([
+        400,
+        'The tag <p> is not supported (position 1). Remove it or use a supported one.',
+      ]);
+      expect(await refused('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag (position 2).']);
+      expect(await refused('<b><i>x</b></i>')).toEqual([
+        400,
+        'Tags are closed in the wrong order: expected </i>, found </b> (position 8).',
+      ]);
+      expect(await refused('<b>x')).toEqual([400, 'The tag <b> is not closed (position 1).']);
+      expect(await refused('<b>x', 'fr')).toEqual([400, 'Тег <b> не закрыт (позиция 1).']);
       expect(await send({ message_text: ' ' }, {})).toMatchObject(wrong('message_text', 'Message text cannot be empty'));
       // 4000 characters of the contract are twice as many for the messenger.
       expect((await refused('😀'.repeat(2049)))[1]).toContain('4096');

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ButtonConditions } from '../../src/routers/web/menu-layout.schemas.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
@@ -65,7 +66,11 @@ describe('reading', () => {
     const builtins = (await api.get('/menu-layout/builtin-buttons')).body;
     expect(builtins.total).toBe(17);
     const find = (id: string) => builtins.items.find((item: { id: string }) => item.id === id);
-    expect(find('happ_download').default_conditions).toEqual({ has_active_subscription: true, happ_enabled: true });
+    // Spec 10 R2: every key is there, null where unset.
+    const conditions = find('happ_download').default_conditions;
+    expect(Object.keys(conditions).sort()).toEqual(Object.keys(ButtonConditions.shape).sort());
+    expect(conditions).toMatchObject({ has_active_subscription: true, happ_enabled: true, is_admin: null, min_referrals: null });
+    expect(Object.values(conditions).filter((value) => value !== null)).toEqual([true, true]);
     expect(find('balance')).toMatchObject({ supports_dynamic_text: true, supports_direct_open: false, default_conditions: null });
     expect(find('connect')).toMatchObject({ supports_direct_open: true, callback_data: 'subscription_connect' });
 

@@ -228,7 +228,10 @@ describe('tariff purchase', () => {
     const tariffId = await aTariff(t.app);
     const poor = await api.post(PURCHASE, { initData, tariffId, periodDays: 30 });
     expect(poor.status).toBe(402);
-    expect(poor.body.detail).toEqual({ code: 'insufficient_funds', message: expect.any(String), missing_amount: 29_999 });
+    expect(poor.body.detail).toEqual({
+      ...{ code: 'insufficient_funds', error_code: 'insufficient_funds' },
+      ...{ message: expect.any(String), missing_amount: 29_999 },
+    });
     expect(await readCart(t.app, user.id)).toBeNull();
     expect(await api.post(PURCHASE, { initData, tariffId: 2_147_000_000, periodDays: 30 })).toMatchObject({
       status: 404,

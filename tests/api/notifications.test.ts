@@ -117,7 +117,7 @@ describe('POST /notifications/subscriptions', () => {
   });
 
   test.each([
-    ['event_type', 'party', 'enum'],
+    ['event_type', 'party', 'literal_error'],
     ['user_id', 0, 'greater_than_equal'],
     ['amount_kopeks', -1, 'greater_than_equal'],
     ['currency', '', 'string_too_short'],

@@ -124,11 +124,14 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect(await asked('<b></b><hr>')).toEqual([400, EMPTY]);
     expect(await asked('<script>x</script>')).toEqual([
       400,
-      'The tag <script> is not supported. Remove it or use a supported one.',
+      'The tag <script> is not supported (position 1). Remove it or use a supported one.',
     ]);
-    expect(await asked('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag.']);
-    expect(await asked('<b><i>x</b></i>')).toEqual([400, 'Tags are closed in the wrong order: expected </i>, found </b>.']);
-    expect(await asked('<b>x')).toEqual([400, 'The tag <b> is not closed.']);
+    expect(await asked('x</b>')).toEqual([400, 'The closing tag </b> has no opening tag (position 2).']);
+    expect(await asked('<b><i>x</b></i>')).toEqual([
+      400,
+      'Tags are closed in the wrong order: expected </i>, found </b> (position 8).',
+    ]);
+    expect(await asked('<b>x')).toEqual([400, 'The tag <b> is not closed (position 1).']);
     expect(await asked('😀'.repeat(2_049))).toEqual([
       400,
       'The message is too long: it may have 4098 characters, and the messenger accepts 4096.',
@@ -206,6 +209,14 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect(row).toEqual({ n: 0 });
   });
 
+  test('spec 10 O12: handlers and script addresses are not stored', async () => {
+    const dirty = '<b onclick="x()">Hi</b> <a href="javascript:x()">a</a> <a href="https://example.com" onclick=x>b</a> 1 < 2';
+    const clean = '<b>Hi</b> <a>a</a> <a href="https://example.com">b</a> 1 < 2';
+    const { id } = await made({ content: dirty });
+    expect((await client().get(`${base}/${id}`)).body.content).toBe(clean);
+    expect((await client().patch(`${base}/${id}`, { content: `${dirty} ` })).body.content).toBe(`${clean} `);
+  });
+
   test('ours: a change that leaves neither text nor file is 400, as at the creation', async () => {
     const { id } = await made();
     for (const content of ['', '  ']) {
@@ -254,6 +265,9 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect((await boss.post(`${ADMIN}/${id}/broadcast`)).status).toBe(429);
     t.clock.advance(41_500);
     expect((await client().post(paths[2]!)).body).toEqual({ unpinned_count: 0, failed_count: 0, was_active: true });
+    // Spec 10 R4.
+    const again = await client().post(paths[2]!);
+    expect(refusalOf(again)).toEqual([429, 'Broadcast cooldown active. Try again in 60 seconds.']);
     t.clock.advance(60_000);
     expect((await client().post(paths[0]!)).body).toMatchObject({ message: { id, is_active: true } });
     t.clock.advance(60_000);

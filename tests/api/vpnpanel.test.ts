@@ -205,12 +205,14 @@ describe('the panel over the Web API: changing', () => {
     const patch = (body: unknown) => token.patch(`/vpnpanel/squads/${uuid}`, body);
     expect((await patch({ name: 'Norway' })).body.success).toBe(true);
     expect((await patch({ inbound_uuids: [] })).body.success).toBe(true);
-    expect(await patch({})).toMatchObject({ status: 200, body: { success: false, detail: 'No update data provided' } });
+    // Spec 10 R3.
+    expect((await patch({})).body).toEqual({ success: false, detail: 'No update data provided', data: null });
     expect((await patch({ name: null, inbound_uuids: null })).body.success).toBe(false);
     expect(await adapter.getInternalSquad(uuid)).toMatchObject({ name: 'Norway', inboundsCount: 0 });
     expect((await token.patch(`/vpnpanel/squads/${UNKNOWN_UUID}`, { name: 'X1' })).body).toEqual({
       success: false,
       detail: 'Squad not found',
+      data: null,
     });
 
     const act = (body: unknown, at = uuid) => token.post(`/vpnpanel/squads/${at}/actions`, body);
@@ -274,21 +276,21 @@ describe('the panel over the Web API: changing', () => {
 });
 
 describe('the panel over the Web API: refusals', () => {
-  it('spec 06 section 17, hazard 14: what is no uuid is 422 and never reaches the panel', async () => {
+  it('spec 10 R3: what is no uuid is unknown in a path and 422 in a body, and never reaches the panel', async () => {
     const { token, panel } = await panelAreas();
     const before = panel.calls().length;
-    const bad = [
-      token.get('/vpnpanel/nodes/not-a-uuid'),
-      token.get('/vpnpanel/nodes/..%2F..%2Fusers/statistics'),
-      token.get('/vpnpanel/nodes/1/usage'),
-      token.post('/vpnpanel/nodes/1/actions', { action: 'enable' }),
-      token.get('/vpnpanel/squads/1'),
+    const reads = ['nodes/not-a-uuid', 'nodes/..%2F..%2Fusers/statistics', 'nodes/1/usage', 'squads/1'];
+    for (const path of reads) expect((await token.get(`/vpnpanel/${path}`)).status, path).toBe(404);
+    for (const action of ['enable', 'restart']) {
+      const reply = await token.post('/vpnpanel/nodes/1/actions', { action });
+      expect(reply).toMatchObject({ status: 200, body: { success: false, detail: 'Node not found' } });
+    }
+    const changes = [
       token.patch('/vpnpanel/squads/1', { name: 'Sweden' }),
       token.post('/vpnpanel/squads/1/actions', { action: 'delete' }),
     ];
-    for (const reply of await Promise.all(bad)) {
-      expect(reply.status).toBe(422);
-      expect(reply.body.detail[0]).toMatchObject({ loc: ['path', expect.stringMatching(/_uuid$/)], type: 'uuid_parsing' });
+    for (const reply of await Promise.all(changes)) {
+      expect(reply).toMatchObject({ status: 200, body: { success: false, detail: 'Squad not found' } });
     }
     const body = await token.post('/vpnpanel/squads', { name: 'Sweden', inbound_uuids: [DUTCH_INBOUND, 'x'] });
     expect(body.body.detail[0]).toMatchObject({ loc: ['body', 'inbound_uuids', '1'], type: 'uuid_parsing' });

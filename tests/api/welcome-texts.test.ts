@@ -94,7 +94,7 @@ it('refuses what the messenger would refuse, with the longest names filled in', 
       status: 422,
       body: { detail: [{ loc: ['body', 'text'], type: 'value_error', msg: 'Value error, Text cannot be empty' }] },
     });
-    expect(await send('<b>x')).toMatchObject({ status: 400, body: { detail: 'The tag <b> is not closed.' } });
+    expect(await send('<b>x')).toMatchObject({ status: 400, body: { detail: 'The tag <b> is not closed (position 1).' } });
     const twoNames = '{user_name}{username_clean}';
     const filler = 'x'.repeat(4096 - 2 * 64);
     expect((await send(`${twoNames}${filler}`)).status).toBe(200);

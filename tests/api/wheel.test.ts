@@ -126,7 +126,10 @@ describe('prizes', () => {
     const changed = await boss.put(`${admin}/prizes/${a.id}`, { manual_probability: 0.5, color: '#00ff00', display_name: null });
     expect(changed.body).toMatchObject({ manual_probability: 0.5, color: '#00ff00', display_name: 'A' });
     expect((await boss.put(`${admin}/prizes/${a.id}`, { manual_probability: null })).body.manual_probability).toBeNull();
-    expect((await boss.put(`${admin}/prizes/${a.id}`, {})).body).toEqual({ detail: 'No fields to update' });
+    // Spec 10 R4: an empty request is refused before the prize is looked up.
+    for (const id of [a.id, 999_999_999]) {
+      expect(await boss.put(`${admin}/prizes/${id}`, {})).toMatchObject({ status: 400, body: { detail: 'No fields to update' } });
+    }
     expect((await boss.post(`${admin}/prizes`, { ...b, sort_order: 3_000_000_000 })).status).toBe(422);
     for (const field of ['prize_value', 'prize_value_kopeks', 'promo_balance_bonus_kopeks']) {
       const refused = {

@@ -151,7 +151,7 @@ export function badParameters(operation: DocumentedOperation): BadParameter[] {
     if (schema.type === 'boolean') cases.push(at('maybe', 'bool_parsing'));
     if (schema.enum && parameter.in === 'query')
       cases.push(at('no-such-word', schema.enum.length === 1 ? 'literal_error' : 'enum'));
-    if (schema.format === 'date-time') cases.push(at('yesterday', 'datetime_parsing'));
+    if (schema.format === 'date-time') cases.push(at('yesterday', 'datetime_from_date_parsing'));
     for (const [value, type] of beyond(schema)) cases.push(at(String(value), type));
     return cases;
   });
@@ -186,14 +186,15 @@ export function badBodies(operation: DocumentedOperation): BadBody[] {
       cases.push({ what: `${name} left out is missing`, loc: ['body', name], type: 'missing', body: rest });
     }
     for (const [value, type, ctx] of beyond(field)) cases.push(put(value, type, ctx));
-    const wrong = wrongType(field);
+    const wrong = wrongType(field, name);
     if (wrong) cases.push(put(wrong[0], wrong[1]));
   }
   return cases;
 }
 
-function wrongType(schema: JsonSchema): [unknown, string] | null {
-  if (schema.enum) return ['no-such-word', schema.enum.length === 1 ? 'literal_error' : 'enum'];
+function wrongType(schema: JsonSchema, name: string): [unknown, string] | null {
+  // Spec 10 R1: types of events are literals in the product whose interface this is, which a schema does not show.
+  if (schema.enum) return ['no-such-word', schema.enum.length === 1 || name === 'event_type' ? 'literal_error' : 'enum'];
   if (schema.anyOf) return null;
   switch (schema.type) {
     case 'integer':
@@ -203,7 +204,7 @@ function wrongType(schema: JsonSchema): [unknown, string] | null {
     case 'boolean':
       return ['perhaps', 'bool_type'];
     case 'string':
-      return [{ not: 'a text' }, schema.format === 'date-time' ? 'datetime_parsing' : 'string_type'];
+      return [{ not: 'a text' }, schema.format === 'date-time' ? 'datetime_type' : 'string_type'];
     case 'array':
       return ['not a list', 'list_type'];
     case 'object':

@@ -14,7 +14,10 @@ function setup() {
   };
   const view: SandboxView = {
     mail: { list: async () => [{ id: 1, to: 'a@b.example', subject: 's', text: 't', sentAt: '2026-03-01T10:00:00.000Z' }] },
-    messenger: { list: async () => [] },
+    messenger: {
+      list: async () => [],
+      setMember: async (channelId, userId, isMember) => void steps.push(`member ${channelId} ${userId} ${isMember}`),
+    },
     panel: { users: async () => [], squads: async () => [{ uuid: 'u', name: 'Default', members: 2 }] },
     payments: {
       list: async () => [],
@@ -48,6 +51,19 @@ describe('sandbox page', () => {
     expect(PAGE_HTML).not.toMatch(/<script>|style=|onclick=|https?:/);
     expect(() => new Script(PAGE_SCRIPT)).not.toThrow();
     expect(PAGE_SCRIPT).not.toMatch(/innerHTML|insertAdjacentHTML|eval\(/);
+  });
+
+  it('spec 10 U9: a user can be made to have left a required channel', async () => {
+    const { ask, steps } = setup();
+    const change = (body: unknown, headers = { 'x-sandbox-page': '1' }) =>
+      ask('POST', '/sandbox/api/memberships', { body: JSON.stringify(body), headers });
+    const left = { channel_id: '@news', user_id: 7, is_member: false };
+    expect((await change(left)).status).toBe(200);
+    expect((await change(left, {} as never)).status).toBe(403);
+    for (const wrong of [null, {}, { ...left, user_id: 'x' }, { ...left, channel_id: '' }, { ...left, is_member: 1 }]) {
+      expect((await change(wrong)).status).toBe(422);
+    }
+    expect(steps).toEqual(['member @news 7 false']);
   });
 
   it('has a place in the page for everything the script fills', () => {

@@ -2,11 +2,13 @@ import type { AdminActor, TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refuse, ValidationError } from '../../core/errors.ts';
 import { namedSegment } from '../audience/segments.ts';
+import { checkMessengerText } from '../content/chat-texts/check-text.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { runOnce } from '../ledger/run-once.ts';
 import { startSend } from '../mass-sends/control-sends.ts';
-import { recordReceived, storedFileId } from '../media/known-files.ts';
-import { text } from '../messaging/texts.ts';
+import { knownFile, recordReceived, storedFileId } from '../media/known-files.ts';
+import { MessengerError } from '../messaging/ports.ts';
+import { knownLanguage, text } from '../messaging/texts.ts';
 import { checkTarget, isBroadcastSegment, languageOf } from './audiences.ts';
 import { insertBroadcast } from './repo.ts';
 import { captionOf, isButtonKey, MAX_CAPTION, trimmedDraft, withProgress } from './rules.ts';
@@ -27,7 +29,7 @@ export async function createByToken(
   const mail = { emailSubject: null, emailHtmlContent: null };
   const draft = trimmedDraft({ ...request, ...mail, channel: 'messenger', target, selectedButtons, customButtons: [] });
   if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text must not be empty');
-  checkCaption(app.settings.get('DEFAULT_LANGUAGE'), draft);
+  await checkMessage(app, app.settings.get('DEFAULT_LANGUAGE'), draft);
   const author = { adminId: null, adminName: actor.name };
   return store(app, actor, draft, author, { key: idempotencyKey, operation: 'broadcast.create', input: request });
 }
@@ -69,7 +71,7 @@ export async function createMessage(
   const mail = { emailSubject: null, emailHtmlContent: null };
   const draft = trimmedDraft({ ...request, ...mail, channel: 'messenger' });
   if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text must not be empty');
-  checkCaption(await languageOf(app, actor), draft);
+  await checkMessage(app, await languageOf(app, actor), draft);
   const once = { key: idempotencyKey, operation: 'broadcast.create', input: request };
   return store(app, actor, draft, await authorOf(app, actor), once);
 }
@@ -90,7 +92,7 @@ export async function sendBroadcast(
     await checkTarget(app, 'messenger', target);
     if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text is required for Messenger broadcast');
     checkKeys(draft.selectedButtons);
-    checkCaption(await languageOf(app, actor), draft);
+    await checkMessage(app, await languageOf(app, actor), draft);
   }
   if (channel !== 'messenger') {
     if (channel === 'email') await checkTarget(app, 'email', target);
@@ -105,6 +107,35 @@ export async function sendBroadcast(
 
 function checkKeys(keys: readonly string[]): void {
   if (!keys.every(isButtonKey)) throw refuse('button_unknown', 400, 'Invalid button key');
+}
+
+/**
+ * Refuses before anything is sent what the messenger would refuse of every message (spec 10 O7): a caption that is too long, markup that it
+ * cannot read, a file that does not exist.
+ * @throws AppError 400 `caption_too_long` | `messenger_html` | `message_too_long`, 502 the messenger gives no answer about the file;
+ *   ValidationError 422 there is no such file
+ */
+async function checkMessage(app: App, language: string, draft: BroadcastDraft): Promise<void> {
+  checkCaption(language, draft);
+  const { media, messageText } = draft;
+  const html = media ? captionOf({ mediaCaption: media.caption, messageText }) : (messageText ?? '');
+  checkMessengerText(app, html, knownLanguage(language), { isCaption: media !== null });
+  if (media) await requireFile(app, media.fileId);
+}
+
+/** A file is one that is known here, or one of the messenger that a bot has received. */
+async function requireFile(app: App, reference: string): Promise<void> {
+  if ((await knownFile(app, reference)) !== null) return;
+  let isThere: boolean;
+  try {
+    isThere = await app.ports.messenger.hasFile(await storedFileId(app, reference));
+  } catch (error) {
+    if (!(error instanceof MessengerError)) throw error;
+    throw refuse('messenger_unavailable', 502, 'The messenger does not answer', { cause: error });
+  }
+  if (isThere) return;
+  const msg = 'Value error, there is no such file';
+  throw new ValidationError([{ loc: ['body', 'media', 'file_id'], type: 'value_error', msg, input: reference }]);
 }
 
 /** The text of this refusal is in the reader's language (spec 00, Texts). */

@@ -1,5 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { text } from '../messaging/texts.ts';
 import { isTariffTableEmpty, lockTariffTable } from './tariffs/repo.ts';
 import { insertTariff } from './tariffs/write-repo.ts';
 
@@ -16,7 +17,7 @@ export async function ensureDefaultTariff(app: App): Promise<void> {
     await insertTariff(
       t.db,
       {
-        name: app.settings.get('DEFAULT_LANGUAGE') === 'en' ? 'Standard' : 'Стандартный',
+        name: text(app.settings.get('DEFAULT_LANGUAGE'), 'subscriptions.first_tariff'),
         trafficLimitGb: app.settings.get('DEFAULT_TRAFFIC_LIMIT_GB'),
         deviceLimit: Math.max(1, app.settings.get('DEFAULT_DEVICE_LIMIT')),
         periodPrices,

@@ -29,7 +29,7 @@ export async function countUsers(db: Db, now: Date): Promise<UserStats> {
        (SELECT coalesce(sum(users), 0)::int FROM user_day_counters WHERE status = 'active' AND day >= utc_day($1::timestamptz)) AS new_today,
        ${activeSince("($1::timestamptz - interval '168 hours')")} AS new_week,
        ${activeSince("($1::timestamptz - interval '720 hours')")} AS new_month
-     FROM user_counters`,
+     FROM user_counters WHERE status <> 'erased'`,
     [now],
   );
   return row!;

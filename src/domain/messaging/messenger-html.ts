@@ -1,4 +1,5 @@
 /** The subset of HTML that messages may have (spec 05 section 4, content check): which tags, how they nest, how long the text is. */
+import { countCharacters } from '../../core/characters.ts';
 import type { MessengerMarkup } from './ports.ts';
 
 /** Characters of a message as the messenger counts them: without tags, an emoji is two. */
@@ -11,9 +12,11 @@ const TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del'
 export const OPENS_NOTHING: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:'];
 
-export type HtmlProblem =
+/** `position`: of the tag in the text, from 1. */
+export type HtmlProblem = { position: number } & (
   | { kind: 'unsupported' | 'not_opened' | 'not_closed'; tag: string }
-  | { kind: 'wrong_nesting'; tag: string; expected: string };
+  | { kind: 'wrong_nesting'; tag: string; expected: string }
+);
 
 interface Tag {
   /** Lower case. */
@@ -61,25 +64,33 @@ function closingBracket(html: string, from: number): number | null {
 
 /** What the messenger would refuse in a text, the first of it; null = nothing. An empty text is valid. */
 export function htmlProblem(text: string, markup: MessengerMarkup): HtmlProblem | null {
-  return tagProblem(tagsOf(unescapeTags(text, markup)), markup);
+  const shifts: { at: number; removed: number }[] = [];
+  const html = unescapeTags(text, markup, (at, removed) => shifts.push({ at, removed }));
+  const problem = tagProblem(tagsOf(html), markup);
+  if (problem === null) return null;
+  // Tags that were unescaped before it have moved it.
+  let offset = problem.position - 1;
+  for (const { at, removed } of shifts) if (at < offset) offset += removed;
+  return { ...problem, position: countCharacters(text.slice(0, offset)) + 1 };
 }
 
 /** The first of these tags that the messenger does not know, or that has no end where it should. */
 export function tagProblem(tags: Iterable<Tag>, markup: MessengerMarkup): HtmlProblem | null {
-  const open: string[] = [];
-  for (const { name: tag, isClosing, isEmpty, end } of tags) {
-    if (!isKnown(tag, markup)) return { kind: 'unsupported', tag };
-    if (end === null) return { kind: 'not_closed', tag };
+  const open: { tag: string; position: number }[] = [];
+  for (const { name: tag, isClosing, isEmpty, start, end } of tags) {
+    const position = start + 1;
+    if (!isKnown(tag, markup)) return { kind: 'unsupported', tag, position };
+    if (end === null) return { kind: 'not_closed', tag, position };
     if (!isClosing) {
-      if (!isEmpty && !OPENS_NOTHING.has(tag)) open.push(tag);
+      if (!isEmpty && !OPENS_NOTHING.has(tag)) open.push({ tag, position });
       continue;
     }
-    const expected = open.pop();
-    if (expected === undefined) return { kind: 'not_opened', tag };
-    if (expected !== tag) return { kind: 'wrong_nesting', tag, expected };
+    const expected = open.pop()?.tag;
+    if (expected === undefined) return { kind: 'not_opened', tag, position };
+    if (expected !== tag) return { kind: 'wrong_nesting', tag, expected, position };
   }
-  const tag = open.at(-1);
-  return tag === undefined ? null : { kind: 'not_closed', tag };
+  const last = open.at(-1);
+  return last === undefined ? null : { kind: 'not_closed', ...last };
 }
 
 /** Whether messages may have the tag. */
@@ -91,14 +102,22 @@ export function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup)
 const ESCAPED_TAG = /&lt;(\/?)([a-zA-Z][\w-]*)(?![\w-])((?:[^<>&]|&(?!lt;|gt;))*)&gt;/g;
 const ATTRIBUTE = /(?<![\w-])([\w-]+)(?![\w-])\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
-/** Turns entity-escaped tags that messages may have into tags, with the attributes that they may have. Other entities stay. */
-export function unescapeTags(text: string, markup: MessengerMarkup): string {
-  return text.replace(ESCAPED_TAG, (escaped: string, slash: string, name: string, rest: string) => {
+/**
+ * Turns entity-escaped tags that messages may have into tags, with the attributes that they may have. Other entities stay.
+ * @param onTag receives of each its offset in the text, and by how much it became shorter
+ */
+export function unescapeTags(
+  text: string,
+  markup: MessengerMarkup,
+  onTag: (at: number, removed: number) => void = () => undefined,
+): string {
+  return text.replace(ESCAPED_TAG, (escaped: string, slash: string, name: string, rest: string, at: number) => {
     const tag = name.toLowerCase();
     if (!isKnown(tag, markup)) return escaped;
-    if (slash === '/') return `</${tag}>`;
-    const attribute = attributeOf(tag, unescaped(rest), markup);
-    return `<${tag}${attribute}${rest.trimEnd().endsWith('/') ? '/' : ''}>`;
+    const attribute = slash === '/' ? '' : attributeOf(tag, unescaped(rest), markup);
+    const plain = slash === '/' ? `</${tag}>` : `<${tag}${attribute}${rest.trimEnd().endsWith('/') ? '/' : ''}>`;
+    onTag(at, escaped.length - plain.length);
+    return plain;
   });
 }
 

@@ -19,6 +19,22 @@ export function repairedHtml(text: string, markup: MessengerMarkup): string {
   return isAccepted(text, markup) ? text : acceptedHtml(text, markup);
 }
 
+/**
+ * A text to be stored: its tags with the one attribute each that messages may have, so that no handler and no script address waits for a
+ * page that shows it (spec 10 O12). All else, also what the messenger would refuse, stays as it was written.
+ */
+export function withAllowedAttributes(text: string, markup: MessengerMarkup): string {
+  let result = '';
+  let from = 0;
+  for (const { name, attributes, isClosing, isEmpty, start, end } of tagsOf(text)) {
+    if (end === null || attributes.trim() === '') continue;
+    const tag = `${isClosing ? '/' : ''}${name}${isClosing ? '' : attributeOf(name, attributes, markup, unescaped)}`;
+    result += `${text.slice(from, start)}<${tag}${isEmpty ? '/' : ''}>`;
+    from = end;
+  }
+  return result + text.slice(from);
+}
+
 /** Whether every `<` begins a tag that the messenger knows, and each tag ends where it should. */
 function isAccepted(html: string, markup: MessengerMarkup): boolean {
   const tags = [...tagsOf(html)];

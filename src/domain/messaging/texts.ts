@@ -114,6 +114,15 @@ export function htmlText(language: string | null | undefined, key: TextKey, para
   return fill(template(language, key), params, (value) => escapeHtml(String(value)));
 }
 
+/**
+ * A stored text for a reader: one that this service wrote in any of its languages in the reader's, every other as it is (spec 10 U7).
+ * @param keys of the texts that the service may have written there
+ */
+export function ownTextIn(language: string | null | undefined, stored: string, keys: readonly TextKey[]): string {
+  const key = keys.find((each) => LANGUAGES.some((known) => text(known, each) === stored));
+  return key === undefined ? stored : text(language, key);
+}
+
 /** Escapes for element content and quoted attributes, in HTML and in the messenger's subset of it. */
 export function escapeHtml(value: string): string {
   return value.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;').replace(/'/g, '&#39;');

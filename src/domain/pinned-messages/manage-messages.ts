@@ -15,7 +15,7 @@ import {
   lockMessage,
   updateMessage,
 } from './repo.ts';
-import { checkSendable, messageNotFound } from './rules.ts';
+import { checkSendable, messageNotFound, storedContent } from './rules.ts';
 import type { PinnedChanges, PinnedMessage } from './types.ts';
 
 /** Newest first (spec 05 section 4). */
@@ -56,7 +56,8 @@ export function updatePinnedMessage(
     if (!before) throw messageNotFound();
     if (!media && Object.keys(given).length === 0) return before;
     const file = media ? await storedMedia(t, media) : {};
-    const after = { ...before, ...given, ...file, updatedAt: t.clock.now() };
+    const content = given.content === undefined ? before.content : storedContent(t, given.content);
+    const after = { ...before, ...given, ...file, content, updatedAt: t.clock.now() };
     if (media || given.content !== undefined) checkSendable(t, after, language);
     await updateMessage(t.db, after);
     t.audit?.record({ before, after });

@@ -9,7 +9,7 @@ import { takeCooldown } from './cooldown.ts';
 import { checkFileId, storedMedia } from './message-media.ts';
 import { PIN_KINDS } from './pinned-kinds.ts';
 import { deactivateActive, deactivateOthers, insertMessage, lockActivation, lockMessage, updateMessage } from './repo.ts';
-import { checkSendable, messageNotFound } from './rules.ts';
+import { checkSendable, messageNotFound, storedContent } from './rules.ts';
 import type { PinnedDraft, PinnedMessage, PublishedMessage } from './types.ts';
 
 /** Whether the message is also sent to everyone, which is possible once a minute. */
@@ -32,7 +32,7 @@ export async function createPinnedMessage(
   const made = await inTransaction(app, async (t) => {
     if (broadcast) await takeCooldown(t);
     const file = media ? await storedMedia(t, media) : { mediaType: null, mediaFileId: null };
-    const draft = { ...flags, ...file, content: content.trim() };
+    const draft = { ...flags, ...file, content: storedContent(t, content.trim()) };
     checkSendable(t, draft, language);
     await lockActivation(t.db);
     await deactivateOthers(t.db, null);

@@ -2,11 +2,15 @@ import type { App } from '../../core/app.ts';
 import { refuse } from '../../core/errors.ts';
 import { checkMessengerText } from '../content/chat-texts/check-text.ts';
 import { visibleText } from '../messaging/messenger-html.ts';
+import { withAllowedAttributes } from '../messaging/sendable-html.ts';
 import type { Language } from '../messaging/texts.ts';
 import type { PinnedMessage } from './types.ts';
 
 export const messageNotFound = () => refuse('pinned_message_not_found', 404, 'Pinned message not found');
 const nothingToSend = () => refuse('pinned_message_empty', 400, 'Either content or media must be provided');
+
+/** The text as it is stored: without attributes that only a browser would follow. */
+export const storedContent = (app: App, content: string): string => withAllowedAttributes(content, app.ports.messenger.markup);
 
 /**
  * Refuses what the messenger would refuse when the message is sent (spec 05 section 4). A text that shows nothing counts as none.

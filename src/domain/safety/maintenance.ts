@@ -9,6 +9,7 @@ import type { SessionUser } from '../identity/types.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, text } from '../messaging/texts.ts';
+import { definitionOf } from '../settings/catalogue/catalogue.ts';
 import {
   applyCheck,
   type MaintenanceChange,
@@ -52,11 +53,17 @@ export async function readMaintenanceNotice(app: App, language: string | null): 
   const state = await readMaintenance(app);
   const byHand = app.settings.get('MAINTENANCE_MODE') || (state.isActive && !state.isAuto);
   if (byHand) {
-    return { code: 'maintenance', message: app.settings.get('MAINTENANCE_MESSAGE'), reason: state.isAuto ? null : state.reason };
+    return { code: 'maintenance', message: operatorsMessage(app, language), reason: state.isAuto ? null : state.reason };
   }
   if (!state.isActive) return null;
   const checked = state.checkedAt === null ? '—' : `${state.checkedAt.slice(11, 16)} UTC`;
   return { code: 'maintenance', message: text(language, 'errors.maintenance_auto', { checked }), reason: state.reason };
+}
+
+/** What an operator wrote, as it was written; the text of this service, which nobody has changed, in the reader's language (spec 10 U7). */
+function operatorsMessage(app: App, language: string | null): string {
+  const message = app.settings.get('MAINTENANCE_MESSAGE');
+  return message === definitionOf('MAINTENANCE_MESSAGE').default ? text(language, 'errors.maintenance') : message;
 }
 
 /** Switches maintenance on or off by hand, with the commit on every instance. @param reason shown to callers; null = none */

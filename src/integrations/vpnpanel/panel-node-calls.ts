@@ -1,5 +1,5 @@
 import { isPanelError, type VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { type PanelVersion, requireUuid } from './panel-generation.ts';
+import { isUuid, type PanelVersion, requireUuid } from './panel-generation.ts';
 import { dayOf, mustBeFound, type PanelTransport, panelPath } from './panel-transport.ts';
 import { fromWireNode, fromWireNodes, fromWireStats, PANEL_ERROR_CODES } from './panel-wire.ts';
 import {
@@ -43,13 +43,15 @@ export function createNodeCalls(transport: PanelTransport, version: () => Promis
   return {
     listNodes: async () => fromWireNodes(mustBeFound(await get(panelPath('nodes')))),
     async getNode(uuid) {
-      const answer = await get(panelPath('nodes', requireUuid(uuid)));
+      if (!isUuid(uuid)) return null;
+      const answer = await get(panelPath('nodes', uuid));
       return answer.found ? fromWireNode(answer.value) : null;
     },
     enableNode: (uuid) => switchNode(uuid, 'enable'),
     disableNode: (uuid) => switchNode(uuid, 'disable'),
     async restartNode(uuid) {
-      const path = panelPath('nodes', requireUuid(uuid), 'actions', 'restart');
+      if (!isUuid(uuid)) return false;
+      const path = panelPath('nodes', uuid, 'actions', 'restart');
       // Newer panels require the flag, older ones ignore a body here.
       return (await transport.call({ method: 'POST', path, body: { forceRestart: false }, idempotent: false })).found;
     },
@@ -64,8 +66,9 @@ export function createNodeCalls(transport: PanelTransport, version: () => Promis
       return fromWireNodeMetrics(mustBeFound(await get(panelPath('system', 'nodes', 'metrics'))));
     },
     async listNodeUsage(uuid, { from, to }) {
+      if (!isUuid(uuid)) return null;
       const query = { start: dayOf(from), end: dayOf(to) };
-      const ofUsers = ['bandwidth-stats', 'nodes', requireUuid(uuid), 'users'];
+      const ofUsers = ['bandwidth-stats', 'nodes', uuid, 'users'];
       if ((await version()).generation === 'number') {
         const path = panelPath(...ofUsers);
         // Users are not needed, but the panel requires at least one.

@@ -1,5 +1,5 @@
 import type { VpnPanelPort } from '../../domain/provisioning/ports.ts';
-import { requireUuid } from './panel-generation.ts';
+import { isUuid, requireUuid } from './panel-generation.ts';
 import { mustBeFound, type PanelCall, type PanelTransport, panelPath } from './panel-transport.ts';
 import {
   fromWireExternalSquads,
@@ -31,6 +31,7 @@ export function createSquadCalls(transport: PanelTransport): SquadCalls {
   return {
     listInternalSquads: async () => fromWireInternalSquads(mustBeFound(await get(panelPath('internal-squads')))),
     async getInternalSquad(uuid) {
+      if (!isUuid(uuid)) return null;
       const answer = await get(squadPath(uuid));
       return answer.found ? fromWireInternalSquad(answer.value) : null;
     },

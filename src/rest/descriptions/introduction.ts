@@ -25,7 +25,7 @@ All operations are also procedures of \`/trpc\`, with the same credentials and r
 
 Bodies are JSON (UTF-8, at most 1 MiB) unless an operation says otherwise. Unknown fields are ignored. An operation without a body
 accepts none, with or without a content type. Query values are read as the type of their schema; a list is given by repeating the key.
-A path is served with and without a trailing slash.
+A path is served with and without a trailing slash, except for the restore and the deletion of a backup.
 
 Every success has status 200 and a JSON body, also creations and deletions. Exceptions are redirects (302), file downloads and a sign-in
 that is not confirmed yet (202).

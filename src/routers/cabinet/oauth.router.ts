@@ -1,10 +1,9 @@
-import { ValidationError } from '../../core/errors.ts';
+import { refuse } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
-import { expectedValues, validationIssue } from '../../core/validation-messages.ts';
 import { listOAuthProviders } from '../../domain/identity/oauth/list-providers.ts';
 import { signInWithProvider } from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { beginOAuth } from '../../domain/identity/oauth/state.ts';
-import { isOAuthProvider, OAUTH_PROVIDERS, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
+import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -28,8 +27,7 @@ async function start(ctx: Context, provider: OAuthProvider) {
 
 function knownProvider(name: string): OAuthProvider {
   if (isOAuthProvider(name)) return name;
-  const expected = expectedValues(OAUTH_PROVIDERS);
-  throw new ValidationError([validationIssue('enum', ['path', 'provider'], name, { expected })]);
+  throw refuse('oauth_provider_not_found', 404, 'Not Found');
 }
 
 export const oauthRouter = router({

@@ -74,7 +74,10 @@ export const backupsRouter = router({
     }),
 
   restore: managing
-    .meta({ openapi: { method: 'POST', path: '/backups/restore/{filename}', tags, summary: 'Restore a backup' } })
+    .meta({
+      openapi: { method: 'POST', path: '/backups/restore/{filename}', tags, summary: 'Restore a backup' },
+      wire: { isPathExact: true },
+    })
     .input(fromWire(BackupRestoreInput))
     .output(toWire(BackupRestoreResponse))
     .mutation(async ({ ctx, input }) => {
@@ -96,7 +99,10 @@ export const backupsRouter = router({
     }),
 
   delete: managing
-    .meta({ openapi: { method: 'DELETE', path: '/backups/{filename}', tags, summary: 'Delete a backup' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/backups/{filename}', tags, summary: 'Delete a backup' },
+      wire: { isPathExact: true },
+    })
     .input(fromWire(BackupPath))
     .output(toWire(BackupDeleteResponse))
     .mutation(async ({ ctx, input }) => {

@@ -6,6 +6,7 @@ import { importLayout, replaceParts } from '../../domain/content/menu-layout/edi
 import { previewContext } from '../../domain/content/menu-layout/preview-context.ts';
 import { readButtons, readRow } from '../../domain/content/menu-layout/read-document.ts';
 import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
+import { BOUND_CONDITIONS, FLAG_CONDITIONS, GROUP_CONDITIONS } from '../../domain/content/menu-layout/types.ts';
 import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -30,6 +31,11 @@ import {
 import { toDocument, toLayout } from './menu-layout-answers.ts';
 
 const tags: [string] = ['menu-layout'];
+
+/** All keys of conditions, unset: clients read each of them (spec 10 R2). */
+const NO_CONDITIONS = Object.fromEntries(
+  [...FLAG_CONDITIONS, ...BOUND_CONDITIONS, ...GROUP_CONDITIONS].map((name) => [name, null]),
+);
 
 /**
  * The layout as a whole; single rows and buttons are in `menu-layout-parts.router.ts`. Documents are named on the wire as they are stored,
@@ -69,7 +75,7 @@ export const menuLayoutRouter = router({
         id: button.id,
         default_text: button.defaultText,
         callback_data: button.callbackData,
-        default_conditions: toDocument(button.defaultConditions),
+        default_conditions: button.defaultConditions && { ...NO_CONDITIONS, ...toDocument(button.defaultConditions) },
         supports_dynamic_text: button.supportsDynamicText,
         supports_direct_open: button.supportsDirectOpen,
       }));

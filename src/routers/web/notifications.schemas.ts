@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { literalTexts } from '../../core/zod-structure.ts';
 import { MomentInput } from '../moment-input.ts';
 import { FreeForm, Moment } from '../shared.schemas.ts';
 
@@ -14,7 +15,7 @@ export const SubscriptionEventListQuery = z.object({
 
 export const SubscriptionEventCreate = z
   .object({
-    event_type: z.enum([
+    event_type: literalTexts([
       'activation',
       'purchase',
       'renewal',

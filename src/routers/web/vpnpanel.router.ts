@@ -38,6 +38,12 @@ function toFlag(result: PanelOutcome<unknown>, done: string, absent: string) {
   return { success: false, detail: result.outcome === 'absent' ? absent : result.reason };
 }
 
+/** The answer to a change of a squad, which has nothing to show in `data`. */
+const squadFlag = (result: PanelOutcome<unknown>, done: string) => ({
+  ...toFlag(result, done, 'Squad not found'),
+  data: null,
+});
+
 export const vpnpanelRouter = router({
   ...vpnpanelReadProcedures({
     reading: procedureFor(webProcedure),
@@ -87,7 +93,7 @@ export const vpnpanelRouter = router({
     .mutation(async ({ ctx, input }) => {
       const result = await createSquad(ctx.app, ctx.actor, input);
       const data = result.outcome === 'done' ? { uuid: result.value.uuid } : null;
-      return { ...toFlag(result, 'Squad created', 'Squad not found'), data };
+      return { ...squadFlag(result, 'Squad created'), data };
     }),
 
   squad: webProcedure
@@ -101,7 +107,7 @@ export const vpnpanelRouter = router({
     .input(fromWire(SquadPath.extend(VpnPanelSquadUpdateRequest.shape)))
     .output(VpnPanelOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...changes } }) =>
-      toFlag(await updateSquad(ctx.app, ctx.actor, squadUuid, changes), 'Squad updated', 'Squad not found'),
+      squadFlag(await updateSquad(ctx.app, ctx.actor, squadUuid, changes), 'Squad updated'),
     ),
 
   squadAction: changing
@@ -112,7 +118,7 @@ export const vpnpanelRouter = router({
     .output(VpnPanelOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...request } }) => {
       const result = await runSquadAction(ctx.app, ctx.actor, squadUuid, request);
-      return toFlag(result, `Squad ${request.action} done`, 'Squad not found');
+      return squadFlag(result, `Squad ${request.action} done`);
     }),
 
   inbounds: webProcedure

@@ -4,11 +4,14 @@ import { FreeForm, Moment } from '../shared.schemas.ts';
 
 /** Contract group `vpnpanel` (spec 06 section 11); sizes are bytes. `admin/vpnpanel.schemas.ts` gives the same shapes its own names. */
 
-/** A uuid of the panel, in lower case as the panel has it; anything else is 422 without a call to the panel (spec 06 section 17, hazard 14). */
+/** A uuid of the panel in a body, in lower case as the panel has it; anything else is 422 without a call to the panel (spec 06 section 17, hazard 14). */
 export const PanelUuid = z.guid().toLowerCase();
 
-export const NodePath = z.object({ node_uuid: PanelUuid });
-export const SquadPath = z.object({ squad_uuid: PanelUuid });
+/** What is no uuid names nothing that the panel has: 404 without a call to the panel (spec 10 R3). */
+const UuidInPath = z.string().toLowerCase();
+
+export const NodePath = z.object({ node_uuid: UuidInPath });
+export const SquadPath = z.object({ squad_uuid: UuidInPath });
 export const NodeUsageQuery = NodePath.extend({ start: MomentInput.nullish(), end: MomentInput.nullish() });
 export const PanelUserPath = z.object({ messenger_id: z.int() });
 

@@ -49,10 +49,12 @@ export async function handleSandboxRequest(view: SandboxView, request: SandboxRe
   const clock = path === '/sandbox/api/clock';
   const delivery = path === '/sandbox/api/payments/delivery';
   const flush = path === '/sandbox/api/payments/flush';
-  if (!step && !clock && !delivery && !flush) return json(404, { detail: 'Not Found' });
+  const membership = path === '/sandbox/api/memberships';
+  if (!step && !clock && !delivery && !flush && !membership) return json(404, { detail: 'Not Found' });
   if (request.method !== 'POST') return notAllowed('POST');
   if (request.headers[GUARD_HEADER] !== '1') return json(403, { detail: 'Only the sandbox page may do this' });
   if (delivery) return setDelivery(view, request.body);
+  if (membership) return setMember(view, request.body);
   if (flush) {
     await view.payments.flush();
     return json(200, { success: true });
@@ -95,6 +97,17 @@ function setDelivery(view: SandboxView, body: string): SandboxReply {
     return json(422, { detail: `duplicates must be 0 to ${MAX_DUPLICATES}, isPaused a boolean` });
   }
   view.payments.setDelivery({ duplicates: duplicates as number, isPaused });
+  return json(200, { success: true });
+}
+
+/** Required channels can be tried: by default everybody is a member of every channel (spec 10 U9). */
+async function setMember(view: SandboxView, body: string): Promise<SandboxReply> {
+  const wanted = parsed(body) as { channel_id?: unknown; user_id?: unknown; is_member?: unknown } | null;
+  const { channel_id: channelId, user_id: userId, is_member: isMember } = wanted ?? {};
+  if (typeof channelId !== 'string' || channelId === '' || !Number.isSafeInteger(userId) || typeof isMember !== 'boolean') {
+    return json(422, { detail: 'channel_id must be a text, user_id a whole number, is_member a boolean' });
+  }
+  await view.messenger.setMember(channelId, userId as number, isMember);
   return json(200, { success: true });
 }
 

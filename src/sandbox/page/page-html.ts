@@ -24,7 +24,13 @@ export const PAGE_HTML = `<!doctype html>
 <main>
   <section class="wide"><h2>Invoices <span id="invoices-count"></span></h2><div id="invoices"></div></section>
   <section><h2>Mail box <span id="mail-count"></span></h2><div id="mail"></div></section>
-  <section><h2>Messenger <span id="messages-count"></span></h2><div id="messages"></div></section>
+  <section><h2>Messenger <span id="messages-count"></span></h2><div id="messages"></div>
+    <form id="membership">
+      <label>Channel <input name="channel" required placeholder="@channel or -100…"></label>
+      <label>User <input name="user" required inputmode="numeric" placeholder="messenger id"></label>
+      <button type="submit" value="left">Has left</button>
+      <button type="submit" value="member">Has joined</button>
+    </form></section>
   <section class="wide"><h2>Panel users <span id="users-count"></span></h2><div id="users"></div></section>
   <section class="wide"><h2>Squads <span id="squads-count"></span></h2><div id="squads"></div></section>
 </main>

@@ -124,6 +124,13 @@ for (const button of document.querySelectorAll('[data-advance]')) {
   button.addEventListener('click', () => act(button, '/sandbox/api/clock', { advance_ms: Number(button.dataset.advance) }));
 }
 
+byId('membership').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const { channel, user } = event.target.elements;
+  const body = { channel_id: channel.value.trim(), user_id: Number(user.value), is_member: event.submitter.value === 'member' };
+  act(event.submitter, '/sandbox/api/memberships', body);
+});
+
 async function poll() {
   try {
     await refresh();

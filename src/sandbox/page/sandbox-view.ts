@@ -43,7 +43,11 @@ export interface ViewInvoice {
 /** Lists are newest first. */
 export interface SandboxView {
   mail: { list(): Promise<readonly ViewMail[]> };
-  messenger: { list(): Promise<readonly ViewMessage[]> };
+  messenger: {
+    list(): Promise<readonly ViewMessage[]>;
+    /** Whether a user has joined a channel; without it everybody has. */
+    setMember(channelId: string, userId: number, isMember: boolean): Promise<void>;
+  };
   panel: { users(): Promise<readonly ViewPanelUser[]>; squads(): Promise<readonly ViewSquad[]> };
   payments: {
     list(): Promise<readonly ViewInvoice[]>;

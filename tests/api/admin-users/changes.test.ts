@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ActorClient, adminClient, userClient } from '../../support/actors.ts';
-import { clientOf, testServer } from '../../support/api.ts';
+import { clientOf, testServer, tokenClient } from '../../support/api.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { aMembership, aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -292,15 +292,64 @@ describe('deletion', () => {
     expect((await api.delete(`${ROOT}/${id}/full`)).body).toMatchObject({
       ...{ success: true, deleted_from_bot: true, deleted_from_panel: false, panel_error: null },
     });
-    const { body } = await api.get(`${ROOT}/${id}`);
-    expect(body).toMatchObject({
-      full_name: `User${id}`,
-      status: 'deleted',
-      messenger_id: null,
-      username: null,
-      balance_kopeks: 0,
+    const movements = await t.app.db.sql<{ kopeks: number }>(
+      'SELECT amount_kopeks AS kopeks FROM transactions WHERE user_id = $1::int ORDER BY id DESC',
+      [id],
+    );
+    expect(movements.map(({ kopeks }) => kopeks)).toEqual([-500, 500]);
+  });
+
+  test('spec 10 U8: an erased user is on no page, in no list, search or count; a deleted one is', async () => {
+    const token = await tokenClient(t.app, server);
+    const erased = await aUser(t.app);
+    const deleted = await aUser(t.app);
+    const facts = async () => {
+      const lists = await Promise.all([
+        ...['created_at', 'balance', 'traffic', 'last_activity'].map((by) =>
+          api.get(ROOT, { query: { sort_by: by, limit: 200 } }),
+        ),
+        api.get(ROOT, { query: { status: 'deleted', limit: 200 } }),
+        token.get('/users', { query: { limit: 200 } }),
+        token.get('/users', { query: { status: 'deleted', limit: 200 } }),
+        token.get('/users', { query: { search: String(erased.id), limit: 200 } }),
+        token.get('/users', { query: { search: 'erased', limit: 200 } }),
+      ]);
+      const ids = lists.map(({ body }) => (body.users ?? body.items).map((user: { id: number }) => user.id));
+      const totals = lists.map(({ body }) => body.total);
+      return {
+        ids,
+        totals,
+        stats: (await api.get(`${ROOT}/stats`)).body,
+        overview: (await token.get('/stats/overview')).body.users,
+      };
+    };
+    await api.delete(`${ROOT}/${deleted.id}`);
+    const before = await facts();
+    expect(before.ids[0]).toContain(erased.id);
+    await api.delete(`${ROOT}/${erased.id}/full`);
+    const after = await facts();
+    expect(after.ids.flat()).not.toContain(erased.id);
+    expect(after.ids[4]).toContain(deleted.id);
+    expect(after.totals.slice(0, 4)).toEqual(before.totals.slice(0, 4).map((total) => total - 1));
+    expect(after.totals[4]).toBe(before.totals[4]);
+    expect(after.totals[6]).toBe(before.totals[6]);
+    expect(after.stats).toMatchObject({
+      ...{ total_users: before.stats.total_users - 1, deleted_users: before.stats.deleted_users },
+      active_users: before.stats.active_users - 1,
     });
-    expect(body.recent_transactions.map((row: { amount_kopeks: number }) => row.amount_kopeks)).toEqual([-500, 500]);
+    expect(after.overview.total).toBe(before.overview.total - 1);
+    for (const reply of [
+      await api.get(`${ROOT}/${erased.id}`),
+      await api.get(`${ROOT}/${erased.id}/transactions`),
+      await api.post(`${ROOT}/${erased.id}/status`, { status: 'active' }),
+      await api.delete(`${ROOT}/${erased.id}/full`),
+      await token.get(`/users/${erased.id}`),
+      await token.patch(`/users/${erased.id}`, { first_name: 'X' }),
+      await token.post(`/users/${erased.id}/balance`, { amount_kopeks: 100 }),
+    ]) {
+      expect(reply).toMatchObject({ status: 404, body: { detail: 'User not found' } });
+    }
+    expect((await api.get(`${ROOT}/${deleted.id}`)).status).toBe(200);
   });
 
   test('disable blocks', async () => {

@@ -196,13 +196,13 @@ export function texts(sample: string[], rest: Presence): Field {
 
 export function moment(rest: Presence): Field {
   const broken = (error: string): Refusal => ({
-    type: 'datetime_parsing',
-    msg: `Input should be a valid datetime, ${error}`,
+    type: 'datetime_from_date_parsing',
+    msg: `Input should be a valid datetime or date, ${error}`,
     ctx: { error },
   });
   return {
     cases: [
-      ...presence(rest, broken('input is not a string')),
+      ...presence(rest, { type: 'datetime_type', msg: 'Input should be a valid datetime' }),
       taken('with a zone', `${YEAR}-01-31T12:00:00+03:00`),
       taken('without a zone', `${YEAR}-01-31T12:00:00`),
       taken('with a blank', `${YEAR}-01-31 12:00:00`),

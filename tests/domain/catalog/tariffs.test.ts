@@ -14,8 +14,10 @@ import {
 import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
 import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
+import { nameFirstPromoGroup } from '../../../src/domain/promo-groups/name-first-group.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
+import { freshDatabase } from '../../support/test-database.ts';
 
 const actor = { kind: 'system', name: 'test' } as const;
 let app: App;
@@ -206,6 +208,22 @@ describe('the first tariff', () => {
       periodPrices: { 14: 50000, 30: 99000, 60: 189000, 90: 269000, 180: 499000, 360: 899000 },
     });
   });
+});
+
+it.each([
+  ['ru', 'Стандартный', 'Базовая группа'],
+  ['en', 'Standard', 'Default'],
+])('spec 10 R5: in a new shop of the language %s the first rows are named in it', async (language, tariff, group) => {
+  const { app: shop } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: language } });
+  await ensureDefaultTariff(shop);
+  await nameFirstPromoGroup(shop);
+  expect((await listTariffs(shop, { includeInactive: true })).map((one) => one.tariff.name)).toEqual([tariff]);
+  expect((await listPromoGroups(shop)).map((one) => one.name)).toEqual([group]);
+  // A name that an administrator gave, and that of a shop with users, stay.
+  await shop.db.sql("UPDATE promo_groups SET name = 'Default' WHERE is_default RETURNING id");
+  await aUser(shop);
+  await nameFirstPromoGroup(shop);
+  expect((await listPromoGroups(shop)).map((one) => one.name)).toEqual(['Default']);
 });
 
 describe('promo groups', () => {

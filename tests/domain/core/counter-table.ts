@@ -12,6 +12,8 @@ export interface Counter {
   recount: string | null;
 }
 
+/** Spec 10 U8: an erased account is in no list and no count of a status. */
+const LISTED = "CASE WHEN u.referral_code = 'erased:' || u.id THEN 'erased' ELSE u.status END";
 const DAY = "(created_at AT TIME ZONE 'UTC')::date";
 const REAL_DEPOSIT =
   "t.type = 'deposit' AND t.is_completed AND coalesce(t.payment_method, 'balance') NOT IN ('balance', 'manual')";
@@ -59,7 +61,7 @@ export const COUNTERS: readonly Counter[] = [
     name: 'user_counters',
     maintained: `SELECT status, promo_group_id, has_paid, sum(users)::int AS users FROM user_counters
       GROUP BY 1, 2, 3 HAVING sum(users) <> 0 ORDER BY 1, 2, 3`,
-    counted: `SELECT status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users FROM users
+    counted: `SELECT ${LISTED} AS status, promo_group_id, has_had_paid_subscription AS has_paid, count(*)::int AS users FROM users u
       GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`,
     recount: 'recount_users',
   },
@@ -67,13 +69,13 @@ export const COUNTERS: readonly Counter[] = [
     name: 'user_day_counters',
     maintained:
       'SELECT day, status, sum(users)::int AS users FROM user_day_counters GROUP BY 1, 2 HAVING sum(users) <> 0 ORDER BY 1, 2',
-    counted: `SELECT ${DAY} AS day, status, count(*)::int AS users FROM users GROUP BY 1, 2 ORDER BY 1, 2`,
+    counted: `SELECT ${DAY} AS day, ${LISTED} AS status, count(*)::int AS users FROM users u GROUP BY 1, 2 ORDER BY 1, 2`,
     recount: 'recount_user_days',
   },
   {
     name: 'user_stats',
     maintained: 'SELECT * FROM user_stats ORDER BY user_id',
-    counted: `SELECT u.id AS user_id, u.status, u.created_at, u.balance_kopeks, coalesce(sum(abs(t.amount_kopeks)), 0)::bigint AS total_spent_kopeks,
+    counted: `SELECT u.id AS user_id, ${LISTED} AS status, u.created_at, u.balance_kopeks, coalesce(sum(abs(t.amount_kopeks)), 0)::bigint AS total_spent_kopeks,
         count(t.id)::int AS purchase_count, coalesce(u.last_activity, 'epoch') AS last_activity
       FROM users u LEFT JOIN transactions t ON t.user_id = u.id AND ${SALE} GROUP BY u.id ORDER BY u.id`,
     recount: 'recount_user_stats',
@@ -81,7 +83,7 @@ export const COUNTERS: readonly Counter[] = [
   {
     name: 'user_traffic',
     maintained: 'SELECT user_id, status, created_at, traffic_used_gb FROM user_traffic ORDER BY user_id',
-    counted: `SELECT u.id AS user_id, u.status, u.created_at, coalesce(s.traffic_used_gb, 0) AS traffic_used_gb
+    counted: `SELECT u.id AS user_id, ${LISTED} AS status, u.created_at, coalesce(s.traffic_used_gb, 0) AS traffic_used_gb
       FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id ORDER BY u.id`,
     recount: 'recount_user_stats',
   },

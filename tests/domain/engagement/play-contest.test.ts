@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, HOUR_MS } from '../../../src/core/clock.ts';
-import { finishRound, startRound } from '../../../src/domain/engagement/daily-contests/manage-rounds.ts';
+import { finishRound, readRound, startRound } from '../../../src/domain/engagement/daily-contests/manage-rounds.ts';
 import { changeContestTemplate } from '../../../src/domain/engagement/daily-contests/manage-templates.ts';
 import {
   countOpenContests,
@@ -63,10 +63,9 @@ describe('playing (04 10.5 and 10.6)', () => {
 
   it('no more winners than there are places (spec 04 section 10.6, hazard 2)', async () => {
     const round = await aRound(t.app, { maxWinners: 2 });
-    const results = [];
-    for (let player = 0; player < 4; player++) results.push((await play(round.id, '4')).isWinner);
-    expect(results).toEqual([true, true, false, false]);
-    expect(await roundFacts(t.app, round.id)).toEqual({ winners: 2, attempts: 4, won: 2, paid: 10_000 });
+    for (let player = 0; player < 2; player++) expect((await play(round.id, '4')).isWinner).toBe(true);
+    await expect(play(round.id, '4')).rejects.toMatchObject({ status: 404 });
+    expect(await roundFacts(t.app, round.id)).toEqual({ winners: 2, attempts: 2, won: 2, paid: 10_000 });
   });
 
   it('days extend from the end or from now, whichever is later, and the panel is updated (spec 04 section 10.6, hazard 3)', async () => {
@@ -160,6 +159,29 @@ describe('playing (04 10.5 and 10.6)', () => {
     const player = await aBuyer(t.app);
     await expect(playContest(t.app, player, { roundId: round.id, answer: '4' })).rejects.toMatchObject({ status: 403 });
     expect(await countOpenContests(t.app, player)).toBe(0);
+  });
+
+  it('spec 10 O9: the last winner finishes the round, which is offered no longer', async () => {
+    const round = await aRound(t.app, { maxWinners: 1 });
+    const [first, second] = [await aPlayer(), await aPlayer()];
+    expect(await countOpenContests(t.app, second)).toBe(1);
+    expect((await playContest(t.app, first, { roundId: round.id, answer: '4' })).isWinner).toBe(true);
+    expect((await readRound(t.app, round.id)).status).toBe('finished');
+    expect(await countOpenContests(t.app, second)).toBe(0);
+    await expect(playContest(t.app, second, { roundId: round.id, answer: '4' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('spec 10 U7: a game of the service has its name in the language of the player, one of an administrator its own', async () => {
+    const round = await aRound(t.app);
+    const player = await aPlayer();
+    const named = async (language: string) => {
+      await t.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int RETURNING id', [player.userId, language]);
+      return (await listContests(t.app, player))[0];
+    };
+    expect(await named('en')).toMatchObject({ name: 'Button quest', description: 'Find the hidden server among the nodes' });
+    expect(await named('ru')).toMatchObject({ name: 'Квест с кнопками' });
+    await changeContestTemplate(t.app, round.templateId, { name: 'Моя игра' });
+    expect(await named('en')).toMatchObject({ name: 'Моя игра' });
   });
 
   it('refuses in the documented order: over, disabled, played, unknown', async () => {

@@ -50,7 +50,7 @@ describe('calls', () => {
     const { api } = connect();
     const refusal = await failureOf(api.profile.rename.mutate({ name: 'taken' }));
     expect(refusal).toMatchObject({ status: 409, code: 'name_taken', message: 'Taken', fieldErrors: [] });
-    expect(refusal.detail).toEqual({ code: 'name_taken', message: 'Taken', suggestion: 'taken2' });
+    expect(refusal.detail).toEqual({ code: 'name_taken', message: 'Taken', suggestion: 'taken2', error_code: 'name_taken' });
     const invalid = await failureOf(api.profile.rename.mutate({ name: 'ab', tags: ['x', 7 as unknown as string] }));
     expect(invalid).toMatchObject({ status: 422, code: 'validation_error' });
     expect(invalid.fieldErrors.map(({ path, type }) => [path, type])).toEqual([

@@ -21,21 +21,22 @@ describe('htmlProblem (spec 05 section 4)', () => {
   });
 
   it.each([
-    ['<script>x</script>', { kind: 'unsupported', tag: 'script' }],
-    ['<p>x</p>', { kind: 'unsupported', tag: 'p' }],
-    ['x</b>', { kind: 'not_opened', tag: 'b' }],
-    ['<b><i>x</b></i>', { kind: 'wrong_nesting', tag: 'b', expected: 'i' }],
-    ['<b>x', { kind: 'not_closed', tag: 'b' }],
-    ['<b', { kind: 'not_closed', tag: 'b' }],
-    ['<a href="x>y', { kind: 'not_closed', tag: 'a' }],
-    ['&lt;b&gt;x', { kind: 'not_closed', tag: 'b' }],
+    ['<script>x</script>', { kind: 'unsupported', tag: 'script', position: 1 }],
+    ['<p>x</p>', { kind: 'unsupported', tag: 'p', position: 1 }],
+    ['x</b>', { kind: 'not_opened', tag: 'b', position: 2 }],
+    ['<b><i>x</b></i>', { kind: 'wrong_nesting', tag: 'b', expected: 'i', position: 8 }],
+    ['<b>x', { kind: 'not_closed', tag: 'b', position: 1 }],
+    ['<b', { kind: 'not_closed', tag: 'b', position: 1 }],
+    ['<a href="x>y', { kind: 'not_closed', tag: 'a', position: 1 }],
+    ['&lt;b&gt;x', { kind: 'not_closed', tag: 'b', position: 1 }],
+    ['😀&lt;b&gt;x&lt;/b&gt;<p>', { kind: 'unsupported', tag: 'p', position: 22 }],
   ])('refuses %s', (text, problem) => {
     expect(htmlProblem(text, markup)).toEqual(problem);
   });
 
   it('reads a text of a million brackets once', () => {
     expect(htmlProblem('<'.repeat(1_000_000), markup)).toBeNull();
-    expect(htmlProblem('<a "'.repeat(250_000), markup)).toEqual({ kind: 'not_closed', tag: 'a' });
+    expect(htmlProblem('<a "'.repeat(250_000), markup)).toEqual({ kind: 'not_closed', tag: 'a', position: 1 });
     expect(htmlProblem('&lt;b'.repeat(200_000), markup)).toBeNull();
   });
 

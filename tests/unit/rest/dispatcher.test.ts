@@ -51,11 +51,11 @@ describe('failures', () => {
     }
   });
 
-  it('answers a refusal with its own status and detail', async () => {
+  it('answers a refusal with its own status and detail; spec 10 U5: the code under both names', async () => {
     const answer = await server.app.inject({ method: 'POST', url: '/bad/refused' });
     expect([answer.statusCode, answer.json()]).toEqual([
       402,
-      { detail: { code: 'insufficient_funds', message: 'Not enough', missing_kopeks: 5 } },
+      { detail: { code: 'insufficient_funds', message: 'Not enough', missing_kopeks: 5, error_code: 'insufficient_funds' } },
     ]);
     expect(server.logged).toEqual([]);
   });

@@ -90,8 +90,8 @@ describe('issuesFromZod', () => {
       'time',
       z.iso.datetime(),
       'x',
-      'datetime_parsing',
-      'Input should be a valid datetime, input is too short',
+      'datetime_from_date_parsing',
+      'Input should be a valid datetime or date, input is too short',
       { error: 'input is too short' },
     ],
     [
@@ -99,9 +99,10 @@ describe('issuesFromZod', () => {
       z.iso.datetime(),
       5,
       'datetime_parsing',
-      'Input should be a valid datetime, input is not a string',
-      { error: 'input is not a string' },
+      'Input should be a valid datetime, the number is out of range',
+      { error: 'the number is out of range' },
     ],
+    ['spec 10 R1: time as list', z.iso.datetime(), [], 'datetime_type', 'Input should be a valid datetime', undefined],
     [
       'day',
       z.iso.date(),

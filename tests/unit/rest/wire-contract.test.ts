@@ -46,7 +46,7 @@ describe('what a generic OpenAPI handler gets wrong (docs/architecture.md)', () 
       ['active', 'bool_parsing'],
       ['ratio', 'float_parsing'],
       ['status', 'enum'],
-      ['since', 'datetime_parsing'],
+      ['since', 'datetime_from_date_parsing'],
     ]);
   });
 

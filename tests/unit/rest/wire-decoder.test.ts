@@ -112,7 +112,7 @@ describe('coercion', () => {
     ['list faults', z.array(z.int()), ['1', 'x', 'y'], 'int_parsing,int_parsing'],
     ['bigint', z.bigint(), '12', 12n],
     ['moment without zone is UTC', z.date(), '2026-01-31T12:00:00', new Date('2026-01-31T12:00:00Z')],
-    ['no moment', z.date(), 'soon', 'datetime_parsing'],
+    ['no moment', z.date(), 'soon', 'datetime_from_date_parsing'],
   ])('%s', (_name, schema, raw, value) => {
     expect(read(schema, raw)).toEqual(value);
   });

@@ -52,12 +52,14 @@ export async function insertAttempt(
 }
 
 /**
- * Takes one of the places for winners, under the lock of the round.
+ * Takes one of the places for winners, under the lock of the round; the last one finishes the round, which is offered no longer then
+ * (spec 10 O9).
  * @returns false when there is none left, or the round has been finished meanwhile
  */
 export async function takeWinnersPlace(db: Db, roundId: number, now: Date): Promise<boolean> {
   const rows = await db.sql(
-    `UPDATE contest_rounds SET winners_count = winners_count + 1, updated_at = $2::timestamptz
+    `UPDATE contest_rounds SET winners_count = winners_count + 1, updated_at = $2::timestamptz,
+       status = CASE WHEN winners_count + 1 >= max_winners THEN 'finished' ELSE status END
      WHERE id = $1::int AND status = 'active' AND winners_count < max_winners RETURNING id`,
     [roundId, now],
   );

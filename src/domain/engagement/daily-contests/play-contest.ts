@@ -1,6 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
+import { findUserById } from '../../identity/find-user.ts';
 import { runOnceFrom } from '../../ledger/run-once.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { openSale } from '../../subscriptions/purchase/open-sale.ts';
@@ -8,6 +9,7 @@ import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { findPlayedRound, hasPlayed, insertAttempt, listPlayable, markWinner, takeWinnersPlace } from './attempt-repo.ts';
 import { alreadyPlayed, contestDisabled, notEligible, roundOver, unknownGame } from './errors.ts';
+import { gameIn } from './game-texts.ts';
 import { type Game, pick } from './games/game.ts';
 import { openGame } from './games/known-games.ts';
 import { givePrize, type Winner } from './give-prize.ts';
@@ -38,7 +40,8 @@ export async function countOpenContests(app: App, { userId }: UserActor): Promis
 /** The running contests, the earliest first. @throws AppError 403 */
 export async function listContests(app: App, { userId }: UserActor): Promise<PlayableContest[]> {
   await requireEligible(app, userId);
-  return listPlayable(app.db, userId, app.clock.now());
+  const [user, contests] = await Promise.all([findUserById(app, userId), listPlayable(app.db, userId, app.clock.now())]);
+  return contests.map((contest) => gameIn(user?.language ?? null, contest));
 }
 
 /**

@@ -80,10 +80,11 @@ export async function createPrize(app: App, { manualProbability = null, ...reque
  * @throws AppError 400 for a request without any field | 404; ValidationError 422 as for creation, checked for the changed prize
  */
 export async function changePrize(app: App, id: number, request: Changes<PrizeFields>): Promise<WheelPrize> {
+  // Before the look-up, so that an empty request for an unknown prize is 400 too (spec 10 R4).
+  if (Object.keys(request).length === 0) throw noFields();
   return inTransaction(app, async (t) => {
     const before = await lockPrize(t.db, id);
     if (!before) throw prizeNotFound();
-    if (Object.keys(request).length === 0) throw noFields();
     const clears = request.manualProbability === null ? { manualProbability: null } : {};
     const changes: Partial<PrizeFields> = { ...givenFields(request), ...clears };
     checkColumns(changes);

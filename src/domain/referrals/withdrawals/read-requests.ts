@@ -1,5 +1,6 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { findReferralUser } from '../repo.ts';
 import {
   countRequests,
   findRequestDetail,
@@ -9,7 +10,7 @@ import {
   type RequestTotals,
 } from './admin-repo.ts';
 import { refusedToAdmin } from './errors.ts';
-import { parseAnalysis } from './risk-analysis.ts';
+import { notesIn, parseAnalysis } from './risk-analysis.ts';
 import { type RiskLevel, riskLevel } from './risk-rules.ts';
 import type { WithdrawalStatus } from './types.ts';
 
@@ -33,5 +34,8 @@ export interface WithdrawalDetail extends Omit<WithLevel<RequestDetail>, 'riskAn
 export async function readWithdrawal(app: App, actor: AdminActor, id: number): Promise<WithdrawalDetail> {
   const found = await findRequestDetail(app.db, id);
   if (!found) throw await refusedToAdmin(app, actor, 'withdrawal_not_found', 404);
-  return { ...found, riskLevel: riskLevel(found.riskScore), riskAnalysis: parseAnalysis(found.riskAnalysis) };
+  const analysis = parseAnalysis(found.riskAnalysis);
+  const reader = await findReferralUser(app.db, actor.userId);
+  const language = reader?.language ?? app.settings.get('DEFAULT_LANGUAGE');
+  return { ...found, riskLevel: riskLevel(found.riskScore), riskAnalysis: analysis && notesIn(language, analysis) };
 }

@@ -1,9 +1,9 @@
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { fullName } from '../../identity/rules.ts';
-import { type TextKey, text } from '../../messaging/texts.ts';
+import { ownTextIn, type TextKey, text } from '../../messaging/texts.ts';
 import { listSuspiciousReferrals, type RiskLimits, type RiskRow, readRiskFacts, type SuspiciousReferral } from './risk-repo.ts';
-import { assessRisk, type Risk } from './risk-rules.ts';
+import { assessRisk, RECOMMENDATIONS, RISK_FLAGS, type Risk } from './risk-rules.ts';
 import type { MyWithdrawalSums } from './sums-repo.ts';
 import type { AvailableAmounts } from './types.ts';
 
@@ -90,6 +90,18 @@ function detailsOf(language: string, facts: RiskRow, suspicious: readonly Suspic
     earnings_by_reason: facts.earningsByReason,
     recent_activity: { week_earnings_count: facts.weekEarningsCount, week_earnings_amount: facts.weekEarningsKopeks },
   };
+}
+
+const NOTES: readonly TextKey[] = [
+  ...RECOMMENDATIONS.map((name): TextKey => `withdrawals.recommendation_${name}`),
+  ...RISK_FLAGS.map((name): TextKey => `withdrawals.flag_${name}`),
+];
+
+/** A stored analysis with its notes in the reader's language: they were written in that of the installation (spec 10 U7). */
+export function notesIn(language: string, analysis: Record<string, unknown>): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(analysis), (_, value: unknown) =>
+    typeof value === 'string' ? ownTextIn(language, value, NOTES) : value,
+  ) as Record<string, unknown>;
 }
 
 /** A stored analysis; null where there is none, or none that can be read. */

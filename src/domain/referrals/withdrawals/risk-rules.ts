@@ -18,17 +18,20 @@ export interface RiskFacts {
 }
 
 export type RiskLevel = 'low' | 'medium' | 'high' | 'critical';
-export type Recommendation = 'approve' | 'review' | 'reject';
+export const RECOMMENDATIONS = ['approve', 'review', 'reject'] as const;
+export type Recommendation = (typeof RECOMMENDATIONS)[number];
 
 /** Rules that raise the score; the names are keys of the texts `withdrawals.flag_…`. */
-export type RiskFlag =
-  | 'deposits_without_purchases'
-  | 'deposits_exceed_purchases'
-  | 'earnings_without_referrals'
-  | 'frequent_deposits'
-  | 'large_deposits'
-  | 'single_payer'
-  | 'many_earnings';
+export const RISK_FLAGS = [
+  'deposits_without_purchases',
+  'deposits_exceed_purchases',
+  'earnings_without_referrals',
+  'frequent_deposits',
+  'large_deposits',
+  'single_payer',
+  'many_earnings',
+] as const;
+export type RiskFlag = (typeof RISK_FLAGS)[number];
 
 export interface Risk {
   /** 0..100 */

@@ -1,6 +1,7 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Prisma } from '../../../generated/prisma/client.ts';
+import { NOT_ERASED } from './view-repo.ts';
 
 const LOCKED = columns('User', [
   ...(['status', 'promoGroupId', 'restrictionTopup', 'restrictionSubscription', 'restrictionReason', 'balanceKopeks'] as const),
@@ -13,7 +14,7 @@ export type LockedUser = RowOf<typeof LOCKED> & { commissionPercent: number | nu
 export async function lockUser(db: Db, userId: number): Promise<LockedUser | null> {
   const [row] = await db.sql<LockedUser>(
     `SELECT ${LOCKED.of()}, referral_commission_percent::float8 AS commission_percent
-     FROM users WHERE id = $1::int FOR NO KEY UPDATE`,
+     FROM users u WHERE u.id = $1::int AND ${NOT_ERASED} FOR NO KEY UPDATE`,
     [userId],
   );
   return row ?? null;

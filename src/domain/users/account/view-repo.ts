@@ -102,10 +102,13 @@ function subscriptionOf(row: ViewRow, id: number, now: Date): SubscriptionView {
   };
 }
 
+/** SQL: `u` is no erased account, which no list and no page of users shows (spec 10 U8). */
+export const NOT_ERASED = "u.referral_code <> 'erased:' || u.id";
+
 /** The user by messenger id, else by internal id (spec 01 H23). @param internalId null when the number cannot be one */
 export async function findUserId(db: Db, messengerId: number, internalId: number | null): Promise<number | null> {
   const [row] = await db.sql<{ id: number | null }>(
-    'SELECT coalesce((SELECT id FROM users WHERE messenger_id = $1::bigint), (SELECT id FROM users WHERE id = $2::int)) AS id',
+    `SELECT coalesce((SELECT id FROM users WHERE messenger_id = $1::bigint), (SELECT u.id FROM users u WHERE u.id = $2::int AND ${NOT_ERASED})) AS id`,
     [messengerId, internalId],
   );
   return row?.id ?? null;
@@ -126,6 +129,9 @@ export function findViewByMessengerId(db: Db, messengerId: number, now: Date): P
 }
 
 async function findView(db: Db, condition: string, values: readonly unknown[], now: Date): Promise<UserView | null> {
-  const [row] = await db.sql<ViewRow>(`SELECT ${VIEW_COLUMNS} FROM users u ${VIEW_JOINS} WHERE ${condition}`, values);
+  const [row] = await db.sql<ViewRow>(
+    `SELECT ${VIEW_COLUMNS} FROM users u ${VIEW_JOINS} WHERE ${condition} AND ${NOT_ERASED}`,
+    values,
+  );
   return row ? toView(row, now) : null;
 }

@@ -18,7 +18,8 @@ export async function findDayOfRow(db: Db, offset: number, status: UserStatus | 
   const [row] = await db.sql<DayOfRow>(
     `SELECT ((day + 1)::timestamp AT TIME ZONE 'UTC') AS "end", (younger - users)::int AS skipped FROM (
        SELECT day, users, sum(users) OVER (ORDER BY day DESC) AS younger FROM (
-         SELECT day, sum(users) AS users FROM user_day_counters WHERE $2::text IS NULL OR status = $2::text GROUP BY day) d) c
+         SELECT day, sum(users) AS users FROM user_day_counters
+         WHERE status <> 'erased' AND ($2::text IS NULL OR status = $2::text) GROUP BY day) d) c
      WHERE younger > $1::bigint ORDER BY day DESC LIMIT 1`,
     [offset, status],
   );

@@ -1,6 +1,6 @@
 import type { Db } from '../../../core/db/db.ts';
 import { type AddValue, statementValues } from '../../../core/db/statement-values.ts';
-import { toView, VIEW_COLUMNS, VIEW_JOINS, type ViewRow } from '../account/view-repo.ts';
+import { NOT_ERASED, toView, VIEW_COLUMNS, VIEW_JOINS, type ViewRow } from '../account/view-repo.ts';
 import type { SearchTerms, Slice, UserFilter, UserView } from '../types.ts';
 import { DEEP_OFFSET, findDayOfRow } from './day-repo.ts';
 
@@ -29,7 +29,7 @@ export async function countUsers(db: Db, filter: UserFilter): Promise<{ everyone
   const chosen = conditions(filter, add).join(' AND ') || 'true';
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(u.users), 0)::int AS everyone, coalesce(sum(u.users) FILTER (WHERE ${chosen}), 0)::int AS listed
-     FROM user_counters u`,
+     FROM user_counters u WHERE u.status <> 'erased'`,
     values,
   );
   return row!;
@@ -48,7 +48,7 @@ export async function listNewest(db: Db, filter: UserFilter, slice: Slice, liste
   const isFarHalf = day === null && slice.offset > rest;
   const limit = Math.min(slice.limit, rest);
   const { values, add } = statementValues();
-  const chosen = [...conditions(filter, add), ...(day ? [`u.created_at < ${add(day.end)}::timestamptz`] : [])];
+  const chosen = [NOT_ERASED, ...conditions(filter, add), ...(day ? [`u.created_at < ${add(day.end)}::timestamptz`] : [])];
   const rows = await db.sql<ViewRow>(
     `WITH page AS MATERIALIZED (
        SELECT u.id FROM users u ${where(chosen)} ${isFarHalf ? OLDEST_FIRST : NEWEST_FIRST}
@@ -69,7 +69,7 @@ export async function collectMatches(
   now: Date,
 ): Promise<{ users: UserView[]; total: number }> {
   const { values, add } = statementValues();
-  const filters = conditions(filter, add);
+  const filters = [NOT_ERASED, ...conditions(filter, add)];
   const like = `${SEARCH_TEXT} LIKE lower(${add(terms.pattern)})`;
   const isNumber = `(u.id = ${add(terms.id)}::int OR u.messenger_id = ${add(terms.messengerId)}::bigint)`;
   const byText = useIndex ? [`search_windows(${SEARCH_TEXT}) @@ search_query(${add(terms.text)})`, like] : [like];
@@ -103,7 +103,7 @@ export async function walkToMatches(
     OR u.messenger_id = ${add(terms.messengerId)}::bigint THEN true ELSE false END`;
   const rows = await db.sql<ViewRow>(
     `WITH page AS MATERIALIZED (
-       SELECT u.id FROM users u ${where([matches, ...conditions(filter, add)])} ${NEWEST_FIRST}
+       SELECT u.id FROM users u ${where([matches, NOT_ERASED, ...conditions(filter, add)])} ${NEWEST_FIRST}
        LIMIT ${add(slice.limit)}::int OFFSET ${add(slice.offset)}::bigint)
      SELECT ${VIEW_COLUMNS} FROM page JOIN users u ON u.id = page.id ${VIEW_JOINS} ${NEWEST_FIRST}`,
     values,

@@ -4,6 +4,7 @@ import { type AddValue, statementValues } from '../../../core/db/statement-value
 import { fullName } from '../../identity/rules.ts';
 import { actualStatus } from '../../subscriptions/rules/status.ts';
 import type { SubscriptionStatus } from '../../subscriptions/types.ts';
+import { NOT_ERASED } from '../account/view-repo.ts';
 import type { AdminUserItem, SearchTerms, Slice, UserSort } from '../types.ts';
 import { DEEP_OFFSET, findDayOfRow } from './day-repo.ts';
 import type { UserFilters } from './rules.ts';
@@ -73,8 +74,8 @@ function ordered(
   const direction = isReversed ? 'ASC' : 'DESC';
   const order = `${sortKey === null ? '' : `o.sort_key ${direction}, `}o.created_at ${direction}, o.id ${direction}`;
   if (sortKey === null) {
-    const narrowed = status === null ? '' : ` WHERE status = '${status}'`;
-    return { from: `(SELECT id, NULL::int AS sort_key, created_at FROM users${narrowed})`, order };
+    const narrowed = status === null ? '' : ` AND u.status = '${status}'`;
+    return { from: `(SELECT u.id, NULL::int AS sort_key, u.created_at FROM users u WHERE ${NOT_ERASED}${narrowed})`, order };
   }
   const part = (of: string) => `SELECT ${id} AS id, ${sortKey} AS sort_key, created_at FROM ${table} WHERE status = '${of}'
     ORDER BY ${sortKey} ${direction}, created_at ${direction}, ${id} ${direction}${most === undefined ? '' : ` LIMIT ${most}`}`;
@@ -85,7 +86,7 @@ function ordered(
 export async function countByStatus(db: Db, status: UserFilters['status']): Promise<{ everyone: number; listed: number }> {
   const [row] = await db.sql<{ everyone: number; listed: number }>(
     `SELECT coalesce(sum(users), 0)::int AS everyone, coalesce(sum(users) FILTER (WHERE $1::text IS NULL OR status = $1::text), 0)::int AS listed
-     FROM user_counters`,
+     FROM user_counters WHERE status <> 'erased'`,
     [status],
   );
   return row!;
@@ -147,6 +148,7 @@ export async function collectMatches(
   const { search, email, status } = filters;
   const { table, id, sortKey } = ORDERS[sort];
   const narrowed = [
+    NOT_ERASED,
     ...(status === null ? [] : [`u.status = ${add(status)}`]),
     ...(email ? [useIndex ? indexed(EMAIL, email, add) : `${EMAIL} LIKE lower(${add(email.pattern)})`] : []),
   ];

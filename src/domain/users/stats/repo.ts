@@ -45,7 +45,7 @@ export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUser
   const [row] = await db.sql<Pick<UsersStats, 'totalUsers' | 'activeUsers' | 'deletedUsers'>>(
     `SELECT coalesce(sum(users), 0)::int AS total_users,
        coalesce(sum(users) FILTER (WHERE status = 'active'), 0)::int AS active_users,
-       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS deleted_users FROM user_counters`,
+       coalesce(sum(users) FILTER (WHERE status = 'deleted'), 0)::int AS deleted_users FROM user_counters WHERE status <> 'erased'`,
   );
   return row!;
 }

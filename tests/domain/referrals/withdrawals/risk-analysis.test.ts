@@ -118,6 +118,20 @@ describe('risk analysis (spec 03 section 6)', () => {
     expect(analysis.details).not.toHaveProperty('referral_deposits');
   });
 
+  test('spec 10 U7: notes are shown in the language of the administrator, whatever they were stored in', async () => {
+    const id = await aRequest(app, await anEarner(app, 60_000), 5_000);
+    const admin = await anAdmin(app);
+    for (const [language, flag] of [
+      ['en', 'All earnings come from one referral'],
+      ['ru', 'Все начисления от одного реферала'],
+    ] as const) {
+      await setUser(app, admin.userId, { language });
+      expect((await readWithdrawal(app, admin, id)).riskAnalysis).toMatchObject({ flags: [flag] });
+    }
+    await app.db.sql(`UPDATE withdrawal_requests SET risk_analysis = '{"flags": ["Своё"]}' WHERE id = $1::int`, [id]);
+    expect((await readWithdrawal(app, admin, id)).riskAnalysis).toEqual({ flags: ['Своё'] });
+  });
+
   test('an analysis that cannot be read is shown as none', async () => {
     const earner = await anEarner(app, 60_000);
     const id = await aRequest(app, earner, 5_000);
