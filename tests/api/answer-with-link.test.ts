@@ -26,9 +26,13 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-async function service(waitMs: number, port: (adapter: VpnPanelPort) => VpnPanelPort = (adapter) => adapter) {
+async function service(
+  waitMs: number,
+  port: (adapter: VpnPanelPort) => VpnPanelPort = (adapter) => adapter,
+  salesMode: 'tariffs' | 'classic' = 'tariffs',
+) {
   const t: ProvisioningTest = await withPanel({
-    environment: { PROVISION_ANSWER_WAIT_MS: String(waitMs), TRIAL_DURATION_DAYS: '3', SALES_MODE: 'tariffs' },
+    environment: { PROVISION_ANSWER_WAIT_MS: String(waitMs), TRIAL_DURATION_DAYS: '3', SALES_MODE: salesMode },
   });
   const provider = new ScriptedProvider();
   const app = await withProvider(withPort(t.app, port(t.adapter)), provider);
@@ -175,6 +179,17 @@ it.each(['/cabinet/subscription/purchase-tariff', '/miniapp/subscription/tariff/
     if (!path.startsWith('/miniapp')) expect(reply.body.subscription.subscription_url).toBe(row!.subscriptionUrl);
   },
 );
+
+it('spec 10 V4: the answer of a first classic purchase waits for its link', async () => {
+  const t = await service(LONG_MS, (adapter) => adapter, 'classic');
+  startWorker(t.app);
+  await thePanelServer(t.app);
+  const user = await userClient(t.app, t.server);
+  await topUp(t.app, user.user.id, 1_000_000);
+  const selection = { period_id: 'days:30', traffic_value: 100, devices: 2 };
+  const reply = await user.post('/cabinet/subscription/purchase', { selection });
+  expect(reply).toMatchObject({ status: 200, body: { subscription: { subscription_url: expect.stringMatching(/^http/) } } });
+});
 
 describe('spec 10 V4: operations on a subscription that has no link yet', () => {
   async function withoutLink(changes: Record<string, unknown> = {}) {

@@ -86,6 +86,14 @@ describe('a discount of one use lowers one purchase (spec 10 M3)', () => {
     expect(await reserving(buyer)).toEqual([]);
   });
 
+  test('the database refuses a second reservation of one buyer', async () => {
+    const { buyer, codes } = await withInvoices(2);
+    // The functions release the earlier reservation first, so that only the index refuses what is written beside them.
+    const second = app.db.sql('UPDATE guest_purchases SET reserves_offer = true WHERE code = $1 RETURNING id', [codes[0]]);
+    await expect(second).rejects.toThrow('guest_purchases_one_offer');
+    expect(await reserving(buyer)).toEqual([{ code: codes[1] }]);
+  });
+
   test('without the account of the buyer the money waits in a case', async () => {
     const { buyer, codes } = await withInvoices(1);
     await clearActiveDiscount(app, buyer);
