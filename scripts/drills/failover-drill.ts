@@ -19,7 +19,7 @@ type FailoverOptions = Extract<DrillOptions, { drill: 'failover' }>;
 const HOOKED_TYPES = ['payment.completed'];
 const CLIENTS = { balance: 8, purchase: 4, callback: 3, read: 4 };
 const PAUSE_MS = 25;
-const PAYMENTS = 2_000;
+const PAYMENTS = 1_000;
 const USERS = 300;
 const CABINET_SOCKETS = 6;
 /** Waits for what is still open after the last fault; deliveries and jobs that met it are repeated after minutes. */
@@ -73,8 +73,8 @@ async function runOnStage(
     const load = startMoneyLoad(stage, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS, watchedUsers });
     const stopCutting = startCutting(watchers, createRandom(options.seed + 1));
     const faults = await runFaults(stand, book, options, progress).finally(stopCutting);
-    progress('the end of the load');
-    await load.stop(WRITE_LIMIT_MS);
+    progress('the rest of the callbacks, the end of the load');
+    await load.stop(WRITE_LIMIT_MS, SETTLE_MS);
     await waitForCallbacks(stage.database, SETTLE_MS);
     progress('webhooks and sockets');
     const webhookMs = await waitForWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, SETTLE_MS);

@@ -25,8 +25,12 @@ export interface LoadOptions {
 export interface MoneyLoad {
   /** Resolves when the clients have made `balanceWrites`; never without it. */
   readonly balanceDone: Promise<void>;
-  /** Begins nothing new, and waits until what was sent is acknowledged, at most `limitMs`. */
-  stop(limitMs: number): Promise<void>;
+  /**
+   * Begins nothing new, and waits until what was sent is acknowledged, at most `limitMs`.
+   * @param callbacksMs how long the load goes on before, at most, until every payment was reported: the providers know all of them as paid
+   *   from the beginning, and after an outage the service asks for them by itself (spec 10 F2)
+   */
+  stop(limitMs: number, callbacksMs?: number): Promise<void>;
 }
 
 const ANSWER_LIMIT_MS = 30_000;
@@ -107,10 +111,12 @@ export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRand
       while (!isStopping && (await step(lane))) if (pauseMs > 0) await wait(pauseMs);
     });
   const balanceLanes = lanes(clients.balance, writeBalance);
-  const others = [...lanes(clients.purchase, purchase), ...lanes(clients.callback, callBack), ...lanes(clients.read, read)];
+  const callbackLanes = lanes(clients.callback, callBack);
+  const others = [...lanes(clients.purchase, purchase), ...callbackLanes, ...lanes(clients.read, read)];
   return {
     balanceDone: Promise.all(balanceLanes).then(() => undefined),
-    stop: async (limitMs) => {
+    stop: async (limitMs, callbacksMs = 0) => {
+      await Promise.race([Promise.all(callbackLanes), wait(callbacksMs)]);
       isStopping = true;
       giveUpAt = performance.now() + limitMs;
       await Promise.all([...balanceLanes, ...others]);

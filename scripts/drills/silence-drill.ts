@@ -4,7 +4,7 @@ import { findServer } from '../bench/scratch-database.ts';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { FaultLog } from './fault-log.ts';
 import { createInstance, type Instance, isReady } from './instance.ts';
-import { type MoneyLoad, startMoneyLoad } from './money-load.ts';
+import { startMoneyLoad } from './money-load.ts';
 import { proveMoney, readMoneyBefore, waitForCallbacks } from './money-proof.ts';
 import { descriptionOf } from './movement-check.ts';
 import type { DrillOptions } from './options.ts';
@@ -95,7 +95,8 @@ async function runOnStage(
   await faults.run('kill -9 of both', () => killThem(stage, stage.instances, report));
   progress(`silent for ${options.silentSeconds} s`);
   await faults.run(`silent for ${options.silentSeconds} s`, () => loseAnswers(stage, proxy, book, faults, options, report));
-  await endLoad(load, book, progress);
+  progress('the rest of the callbacks, the end of the load');
+  await load.stop(WRITE_LIMIT_MS, SETTLE_MS);
   await waitForCallbacks(stage.database, SETTLE_MS);
   const ahead = await aheadOfTime(stage, book, report, progress);
   faults.prove(report);
@@ -104,14 +105,6 @@ async function runOnStage(
   proveInstances(stage, report);
   const rows = [...faults.rows(), ['clock a day ahead', '', '', '', '', '', ahead]];
   console.log([textTable(FaultLog.HEAD, rows), renderAnswers(book), renderErrors(stage)].join('\n\n'));
-}
-
-async function endLoad(load: MoneyLoad, book: WriteBook, progress: (text: string) => void): Promise<void> {
-  progress('the rest of the callbacks, the end of the load');
-  const isLeft = () => book.writes.filter(({ kind, isAcknowledged }) => kind === 'callback' && isAcknowledged).length < PAYMENTS;
-  const until = performance.now() + SETTLE_MS;
-  while (isLeft() && performance.now() < until) await wait(500);
-  await load.stop(WRITE_LIMIT_MS);
 }
 
 /** Spec 10 F1 and D5. */
