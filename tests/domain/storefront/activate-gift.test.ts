@@ -126,8 +126,17 @@ describe('a code', () => {
     const [{ code, id }, friend] = [await aCode(app, tariffId), await aFriend()];
     const { token } = await giftOf(app, code);
     const swapped = [...code].map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase())).join('');
+    const otherEnd = `${code.slice(0, 12)}${code[12] === 'A' ? 'B' : 'A'}`;
     const wildcards = ['________', '%%%%%%%%', '_'.repeat(22), '%'.repeat(22), `${code.slice(0, 11)}_`, `${code.slice(0, 12)}%`];
-    const texts = [...wildcards, code.slice(0, 11), `${code.slice(0, 12)}~`, `${token.slice(0, 63)}.`, `${token}x`, swapped];
+    const texts = [
+      ...wildcards,
+      otherEnd,
+      code.slice(0, 11),
+      `${code.slice(0, 12)}~`,
+      `${token.slice(0, 63)}.`,
+      `${token}x`,
+      swapped,
+    ];
     for (const text of texts) {
       await expect(activate(app, friend.actor, text)).rejects.toEqual(notFound);
       await app.db.sql('DELETE FROM rate_limit_windows');

@@ -206,7 +206,8 @@ describe('another traffic package in the mini-app (spec 10 X1)', () => {
     changeMiniappTraffic(classic, buyer, gb, { subscriptionId: null, idempotencyKey: 'once' });
   // Monthly prices: 10 GB 35, 25 GB 70, 100 GB 150, 250 GB 170 rubles.
   test.each([
-    ['the days left, at least one', { traffic_limit_gb: 10 }, 1.5, 0, 25, 116],
+    ['one day where less is left', { traffic_limit_gb: 10 }, 0.5, 0, 250, 450],
+    ['the whole days left', { traffic_limit_gb: 10 }, 1.5, 0, 25, 116],
     ['the difference after the discount', { traffic_limit_gb: 10 }, 45, 50, 25, 2_625],
     ['at least one ruble', { traffic_limit_gb: 10 }, 0.5, 90, 25, 100],
     ['a cheaper package', { traffic_limit_gb: 250 }, 45, 0, 100, 0],
