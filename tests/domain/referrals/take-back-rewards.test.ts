@@ -79,6 +79,24 @@ describe('a payment that goes back', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
+  test('before its reward was accrued earns nothing, and in part its part', async () => {
+    const [whole, part] = [await aReferralPair(app), await aReferralPair(app)];
+    const [first, second] = [await aTopup(whole, 50_000), await aTopup(part, 50_000)];
+    await reverse(first.paymentId, null);
+    await reverse(second.paymentId, 10_000);
+    await accrueReward(app, first);
+    await accrueReward(app, second);
+    expect(await earningsOf(app, whole)).toMatchObject([{ reason: 'referral_registration_pending', amountKopeks: 0 }]);
+    expect([await balanceOf(whole.referral), await balanceOf(whole.referrer)]).toEqual([0, 0]);
+    // Of 22,500 and of the bonus of 10,000 a fifth went back, as of the 50,000.
+    expect([await kopeksOf(part), await balanceOf(part.referral), await balanceOf(part.referrer)]).toEqual([
+      [18_000],
+      48_000,
+      18_000,
+    ]);
+    expect(await checkLedger(app)).toEqual([]);
+  });
+
   test('in parts takes parts: never more in all than the whole', async () => {
     const pair = await aReferralPair(app);
     const { paymentId, transactionId } = await aTopup(pair, 10_001);
