@@ -84,7 +84,9 @@ describe('06 4.3: nodes', () => {
       status: 400,
       body: { detail: 'Failed to restart node' },
     });
-    expect((await admin.post(`${ROOT}/nodes/nonsense/restart`)).status).toBe(422);
+    // Spec 10 R3: as a node that the panel does not have.
+    expect((await admin.post(`${ROOT}/nodes/nonsense/restart`)).status).toBe(400);
+    expect((await admin.post(`${ROOT}/nodes/nonsense/toggle`)).status).toBe(404);
     t.panel.faults.set({ status: 500 });
     expect(await admin.post(`${node}/restart`)).toMatchObject({ status: 400, body: { detail: 'Failed to restart node' } });
     expect(await admin.post(`${node}/toggle`)).toMatchObject({ status: 400, body: { detail: 'Failed to toggle node' } });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
 import { claimRecipients, prepareShare } from '../../src/domain/mass-sends/recipient-repo.ts';
 import { releaseSend, takeSend } from '../../src/domain/mass-sends/send-repo.ts';
+import { MessengerError } from '../../src/domain/messaging/ports.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { aSegment } from '../support/audience-samples.ts';
@@ -135,6 +136,17 @@ describe('broadcasts (Web API)', () => {
       expect(issueOf(await ask({ media }))).toMatchObject({ loc: ['body', 'media', 'file_id'], type: 'value_error' });
     }
     expect(issueOf(await api.post('/broadcasts', body({ media })))).toMatchObject({ loc: ['body', 'media', 'file_id'] });
+    const { messenger } = t.app.ports;
+    const { hasFile } = messenger;
+    const away = () => Promise.reject(new MessengerError({ kind: 'unavailable' }, 'no answer'));
+    Object.assign(messenger, { hasFile: away });
+    try {
+      for (const reply of [await api.post('/broadcasts', body({ media })), await create({ media }), await send({ media })]) {
+        expect(refusalOf(reply)).toEqual([502, 'The messenger does not answer']);
+      }
+    } finally {
+      Object.assign(messenger, { hasFile });
+    }
   });
 
   test('an Idempotency-Key makes one broadcast of two requests, and refuses another body', async () => {

@@ -186,15 +186,17 @@ export function badBodies(operation: DocumentedOperation): BadBody[] {
       cases.push({ what: `${name} left out is missing`, loc: ['body', name], type: 'missing', body: rest });
     }
     for (const [value, type, ctx] of beyond(field)) cases.push(put(value, type, ctx));
-    const wrong = wrongType(field, name);
+    const wrong = wrongType(field);
     if (wrong) cases.push(put(wrong[0], wrong[1]));
   }
   return cases;
 }
 
-function wrongType(schema: JsonSchema, name: string): [unknown, string] | null {
-  // Spec 10 R1: types of events are literals in the product whose interface this is, which a schema does not show.
-  if (schema.enum) return ['no-such-word', schema.enum.length === 1 || name === 'event_type' ? 'literal_error' : 'enum'];
+/** Spec 10 R1: providers of sign-in and types of notifications are literals, which a schema does not show. */
+const isLiteral = (values: readonly unknown[]): boolean => values.includes('google') || values.includes('referral_link_visit');
+
+function wrongType(schema: JsonSchema): [unknown, string] | null {
+  if (schema.enum) return ['no-such-word', schema.enum.length === 1 || isLiteral(schema.enum) ? 'literal_error' : 'enum'];
   if (schema.anyOf) return null;
   switch (schema.type) {
     case 'integer':

@@ -61,6 +61,8 @@ const OTHER_REFUSALS: Record<string, number> = {
   'POST /cabinet/admin/withdrawals/{withdrawal_id}/reject': 400,
   'POST /cabinet/admin/withdrawals/{withdrawal_id}/complete': 400,
   'GET /cabinet/referral/partner/campaigns/{campaign_id}/stats': 403,
+  // A request without any field, which is refused first (spec 10 R4).
+  'PUT /cabinet/admin/wheel/prizes/{prize_id}': 400,
   'GET /cabinet/contests/{round_id}': 403,
   'POST /cabinet/contests/{round_id}/answer': 403,
 };

@@ -118,7 +118,7 @@ export function htmlText(language: string | null | undefined, key: TextKey, para
  * A stored text for a reader: one that this service wrote in any of its languages in the reader's, every other as it is (spec 10 U7).
  * @param keys of the texts that the service may have written there
  */
-export function ownTextIn(language: string | null | undefined, stored: string, keys: readonly TextKey[]): string {
+export function serviceTextIn(language: string | null | undefined, stored: string, keys: readonly TextKey[]): string {
   const key = keys.find((each) => LANGUAGES.some((known) => text(known, each) === stored));
   return key === undefined ? stored : text(language, key);
 }

@@ -155,10 +155,13 @@ export function flag(rest: Presence): Field {
 }
 
 /** One of a closed list. `tries` are the words to take; all of them unless some need more than themselves. */
-export function oneOf(words: string[], { tries = words, ...rest }: Presence & { tries?: string[] }): Field {
+export function oneOf(
+  words: string[],
+  { tries = words, type = 'enum', ...rest }: Presence & { tries?: string[]; type?: 'enum' | 'literal_error' },
+): Field {
   const quoted = words.map((word) => `'${word}'`);
   const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
-  const wrong: Refusal = { type: 'enum', msg: `Input should be ${expected}`, ctx: { expected } };
+  const wrong: Refusal = { type, msg: `Input should be ${expected}`, ctx: { expected } };
   return {
     cases: [
       ...presence(rest, wrong),

@@ -153,7 +153,7 @@ export const keyRows: Row[] = [
       return { body: { event_type: 'purchase', user_id: user.id, subscription_id: subscription, amount_kopeks: 100 } };
     },
     body: {
-      event_type: oneOf(NOTICE_TYPES, { required: true }),
+      event_type: oneOf(NOTICE_TYPES, { required: true, type: 'literal_error' }),
       user_id: whole({ required: true, ge: 1, outsideOnly: true }),
       subscription_id: whole({ nullable: true, ge: 1, outsideOnly: true }),
       transaction_id: whole({ nullable: true, ge: 1, outsideOnly: true }),

@@ -1,4 +1,4 @@
-import { ownTextIn, type TextKey } from '../../messaging/texts.ts';
+import { serviceTextIn, type TextKey } from '../../messaging/texts.ts';
 
 /** Of the templates that every installation has (prisma/sql/contests.sql). */
 const SLUGS = [
@@ -18,7 +18,7 @@ export function gameIn<T extends { name: string; description: string | null }>(l
   const { name, description } = game;
   return {
     ...game,
-    name: ownTextIn(language, name, NAMES),
-    description: description && ownTextIn(language, description, DESCRIPTIONS),
+    name: serviceTextIn(language, name, NAMES),
+    description: description && serviceTextIn(language, description, DESCRIPTIONS),
   };
 }

@@ -10,7 +10,7 @@ import {
   type RequestTotals,
 } from './admin-repo.ts';
 import { refusedToAdmin } from './errors.ts';
-import { notesIn, parseAnalysis } from './risk-analysis.ts';
+import { analysisIn, parseAnalysis } from './risk-analysis.ts';
 import { type RiskLevel, riskLevel } from './risk-rules.ts';
 import type { WithdrawalStatus } from './types.ts';
 
@@ -37,5 +37,5 @@ export async function readWithdrawal(app: App, actor: AdminActor, id: number): P
   const analysis = parseAnalysis(found.riskAnalysis);
   const reader = await findReferralUser(app.db, actor.userId);
   const language = reader?.language ?? app.settings.get('DEFAULT_LANGUAGE');
-  return { ...found, riskLevel: riskLevel(found.riskScore), riskAnalysis: analysis && notesIn(language, analysis) };
+  return { ...found, riskLevel: riskLevel(found.riskScore), riskAnalysis: analysis && analysisIn(language, analysis) };
 }

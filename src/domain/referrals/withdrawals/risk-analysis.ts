@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import { fullName } from '../../identity/rules.ts';
-import { ownTextIn, type TextKey, text } from '../../messaging/texts.ts';
+import { serviceTextIn, type TextKey, text } from '../../messaging/texts.ts';
 import { listSuspiciousReferrals, type RiskLimits, type RiskRow, readRiskFacts, type SuspiciousReferral } from './risk-repo.ts';
 import { assessRisk, RECOMMENDATIONS, RISK_FLAGS, type Risk } from './risk-rules.ts';
 import type { MyWithdrawalSums } from './sums-repo.ts';
@@ -92,15 +92,15 @@ function detailsOf(language: string, facts: RiskRow, suspicious: readonly Suspic
   };
 }
 
-const NOTES: readonly TextKey[] = [
+const ANALYSIS_TEXTS: readonly TextKey[] = [
   ...RECOMMENDATIONS.map((name): TextKey => `withdrawals.recommendation_${name}`),
   ...RISK_FLAGS.map((name): TextKey => `withdrawals.flag_${name}`),
 ];
 
 /** A stored analysis with its notes in the reader's language: they were written in that of the installation (spec 10 U7). */
-export function notesIn(language: string, analysis: Record<string, unknown>): Record<string, unknown> {
+export function analysisIn(language: string, analysis: Record<string, unknown>): Record<string, unknown> {
   return JSON.parse(JSON.stringify(analysis), (_, value: unknown) =>
-    typeof value === 'string' ? ownTextIn(language, value, NOTES) : value,
+    typeof value === 'string' ? serviceTextIn(language, value, ANALYSIS_TEXTS) : value,
   ) as Record<string, unknown>;
 }
 
