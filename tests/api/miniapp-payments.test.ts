@@ -7,8 +7,9 @@ import { userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { anOfferTo } from '../support/offer-samples.ts';
 import { sandboxPaymentMethodIsListed } from '../support/payment-samples.ts';
-import { anOffer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
+import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;
@@ -174,6 +175,42 @@ describe('the first page', () => {
       },
     });
   });
+
+  test('spec 10 X23: open offers by their end, a title only from offer or template, the source of a discount that ended', async () => {
+    const { send, user } = await caller({});
+    for (const [notificationType, validHours] of [
+      ['first', 72],
+      ['second', 24],
+      ['third', 48],
+    ] as const) {
+      await anOfferTo(t.app, user.id, {
+        notificationType,
+        validHours,
+        extraData: notificationType === 'first' ? { title: 'Own' } : {},
+      });
+    }
+    await anOffer(t.app, user.id, 20);
+    await t.app.db.sql('UPDATE users SET promo_offer_discount_expires_at = $2::timestamptz WHERE id = $1::int RETURNING id', [
+      user.id,
+      new Date(t.clock.now().getTime() - 86_400_000),
+    ]);
+    const { body } = await send('subscription');
+    expect(
+      body.promo_offers.map((offer: { title: string | null; notification_type: string }) => [
+        offer.notification_type,
+        offer.title,
+      ]),
+    ).toEqual([
+      ['second', null],
+      ['third', null],
+      ['first', 'Own'],
+    ]);
+    expect(body.user).toMatchObject({
+      promo_offer_discount_percent: 0,
+      promo_offer_discount_expires_at: null,
+      promo_offer_discount_source: 'test',
+    });
+  });
 });
 
 describe('changes', () => {
@@ -195,6 +232,26 @@ describe('changes', () => {
     for (const path of ['settings', 'servers', 'traffic', 'devices']) {
       expect((await ended(`subscription/${path}`)).body.detail.code).toBe('subscription_inactive');
     }
+  });
+
+  test('spec 10 X24: a stored status `trial` has no settings, and of servers that are not offered none is selected', async () => {
+    const trial = await caller({ status: 'trial', is_trial: true });
+    expect(await trial.send('subscription/settings')).toMatchObject({
+      status: 403,
+      body: { detail: { code: 'subscription_inactive' } },
+    });
+    const flagged = await caller({ is_trial: true });
+    expect((await flagged.send('subscription/settings')).status).toBe(200);
+    const foreign = await aServer(t.app);
+    const { send } = await caller({});
+    await t.app.db.sql(
+      `INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING promo_group_id`,
+      [foreign.id, await aMembership(t.app, trial.user.id, {})],
+    );
+    expect(await send('subscription/servers', { servers: [foreign.uuid] })).toMatchObject({
+      status: 400,
+      body: { detail: { code: 'validation_error' } },
+    });
   });
 });
 

@@ -6,7 +6,6 @@ import { PanelError } from '../../src/domain/provisioning/ports.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aUser, type BuiltUser, unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
-import { anOfferTo } from '../support/offer-samples.ts';
 import { aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
@@ -375,58 +374,5 @@ test('spec 10 X14: the price of a day has its suffix, the monthly price group an
   expect((await api.post(ROOT, { initData })).body).toMatchObject({
     user: { daily_price_label: '5 ₽/day' },
     currentTariff: current,
-  });
-});
-
-test('spec 10 X23: open offers by their end, a title only from offer or template, the source of a discount that ended', async () => {
-  const { initData, user } = await caller(0, {});
-  for (const [notificationType, validHours] of [
-    ['first', 72],
-    ['second', 24],
-    ['third', 48],
-  ] as const) {
-    await anOfferTo(t.app, user.id, {
-      notificationType,
-      validHours,
-      extraData: notificationType === 'first' ? { title: 'Own' } : {},
-    });
-  }
-  await anOffer(t.app, user.id, 20);
-  await t.app.db.sql('UPDATE users SET promo_offer_discount_expires_at = $2::timestamptz WHERE id = $1::int RETURNING id', [
-    user.id,
-    inDays(-1),
-  ]);
-  const { body } = await api.post(ROOT, { initData });
-  expect(
-    body.promo_offers.map((offer: { title: string | null; notification_type: string }) => [offer.notification_type, offer.title]),
-  ).toEqual([
-    ['second', null],
-    ['third', null],
-    ['first', 'Own'],
-  ]);
-  expect(body.user).toMatchObject({
-    promo_offer_discount_percent: 0,
-    promo_offer_discount_expires_at: null,
-    promo_offer_discount_source: 'test',
-  });
-});
-
-test('spec 10 X24: a stored status `trial` has no settings, and of servers that are not offered none is selected', async () => {
-  const trial = await caller(0, { status: 'trial', is_trial: true });
-  expect(await api.post(`${ROOT}/settings`, { initData: trial.initData })).toMatchObject({
-    status: 403,
-    body: { detail: { code: 'subscription_inactive' } },
-  });
-  const flagged = await caller(0, { is_trial: true });
-  expect((await api.post(`${ROOT}/settings`, { initData: flagged.initData })).status).toBe(200);
-  const foreign = await aServer(t.app);
-  const { initData } = await caller(0, {});
-  await t.app.db.sql(
-    `INSERT INTO server_squad_promo_groups (server_squad_id, promo_group_id) VALUES ($1::int, $2::int) RETURNING promo_group_id`,
-    [foreign.id, await aMembership(t.app, trial.user.id, {})],
-  );
-  expect(await api.post(`${ROOT}/servers`, { initData, servers: [foreign.uuid] })).toMatchObject({
-    status: 400,
-    body: { detail: { code: 'validation_error' } },
   });
 });
