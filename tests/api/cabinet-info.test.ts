@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { offeredLanguages } from '../../src/domain/content/info/languages.ts';
 import { readSessionUser } from '../../src/domain/identity/authenticate-user.ts';
 import { putSetting, resetSetting } from '../../src/domain/settings/change-setting.ts';
 import { userClient } from '../support/actors.ts';
@@ -135,6 +136,8 @@ describe('public information of the cabinet', () => {
         { code: 'const', name: 'CONST', flag: '🌐' },
       ]);
     });
+    const { app } = await testApp({ environment: { AVAILABLE_LANGUAGES: ' , ' } });
+    expect(offeredLanguages(app)).toEqual(five.languages);
     await withSetting('DEFAULT_LANGUAGE', 'EN-us', async () => expect((await get('/languages')).default).toBe('en'));
   });
 });

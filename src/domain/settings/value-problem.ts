@@ -1,10 +1,10 @@
 import type { App } from '../../core/app.ts';
-import { shortLanguage } from '../identity/rules.ts';
 import { isBackupLocation } from './backup-location.ts';
 import type { SettingKey } from './catalogue/catalogue.ts';
 
-/** Codes of languages without their regions, `ru` of `ru-RU`. */
-const codesOf = (list: string) => list.split(',').map(shortLanguage).filter(Boolean);
+/** A language without its region, `ru` of `ru-RU`. */
+const codeOf = (language: string) => language.trim().toLowerCase().split('-')[0] ?? '';
+const codesOf = (list: string) => list.split(',').map(codeOf).filter(Boolean);
 
 /**
  * What a value that is written must be besides its type and format (spec 10 O6 and O10). Rows that were stored earlier and the environment are
@@ -22,7 +22,7 @@ export function valueProblem(app: App, key: SettingKey, value: unknown): string 
       return codesOf(value).length > 0 ? null : 'codes of languages separated by commas';
     case 'DEFAULT_LANGUAGE': {
       const offered = codesOf(app.settings.get('AVAILABLE_LANGUAGES'));
-      return offered.length === 0 || offered.includes(shortLanguage(value)) ? null : `one of: ${offered.join(', ')}`;
+      return offered.length === 0 || offered.includes(codeOf(value)) ? null : `one of: ${offered.join(', ')}`;
     }
     case 'SMTP_FROM_NAME':
       return /\p{Cc}/u.test(value) ? 'a text without line breaks and control characters' : null;
