@@ -6,6 +6,7 @@ import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { Sandbox } from '../../src/composition/sandbox.ts';
 import { registerSandboxPage } from '../../src/composition/sandbox-page.ts';
 import type { App } from '../../src/core/app.ts';
+import { createLogger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 import { startLoopbackServer } from '../../src/sandbox/loopback-server.ts';
@@ -23,11 +24,13 @@ const FAULTS: [string, () => Error][] = [
   ['a connection lost in COMMIT', () => withCause({ kind: 'ConnectionClosed' })],
   ['a server that is not there', () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })],
   ['a node that is a standby now', () => Object.assign(new Error('cannot execute INSERT'), { code: '25006' })],
+  ['a full disk', () => Object.assign(new Error('could not extend file'), { code: '53100' })],
   ['a full pool', () => new Error('timeout exceeded when trying to connect')],
 ];
 
 let fault: () => Error;
 let attempts: number;
+let lines: string[];
 let server: FastifyInstance;
 let client: ApiClient;
 beforeAll(async () => {
@@ -37,8 +40,9 @@ beforeAll(async () => {
     attempts += 1;
     return Promise.reject(fault());
   };
+  const log = createLogger({ level: 'warn', format: 'json', stream: { write: (line) => void lines.push(line) } });
   const models = new Proxy({}, { get: () => new Proxy({}, { get: () => fail }) });
-  const app: App = { ...scripted, db: { sql: fail, begin: fail, prisma: models as App['db']['prisma'] } };
+  const app: App = { ...scripted, log, db: { sql: fail, begin: fail, prisma: models as App['db']['prisma'] } };
   const failing = { list: fail, messages: fail, listUsers: () => [], listSquads: () => [] };
   const sandbox = {
     host: { servers: () => ({ mail: failing, messenger: failing, panel: failing, payments: failing }) },
@@ -92,11 +96,15 @@ describe.each(FAULTS)('%s', (_name, make) => {
   test.each(CALLS)('%s %s is 503 with Retry-After', async (method, path, body, request) => {
     fault = make;
     attempts = 0;
+    lines = [];
     const reply = await client.send(method, path, body, request);
     expect(attempts).toBeGreaterThan(0);
     expect(reply.status).toBe(503);
     expect(reply.headers['retry-after']).toBe('5');
     expect(reply.text).toContain('Service temporarily unavailable. Please try again later.');
+    // Spec 10 F3: an outage fails every request, so each has one line besides that of the request itself.
+    const messages = lines.map((line) => JSON.parse(line) as { msg: string }).filter(({ msg }) => msg !== 'request');
+    expect(messages).toMatchObject([{ msg: 'request refused', code: 'database_unavailable' }]);
   });
 });
 
