@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
-import { readTotalBalance, sumTransactions } from '../ledger/read-sums.ts';
+import { readTotalBalance, readUncountedSince, sumTransactions } from '../ledger/read-sums.ts';
 import { readGlobalStats } from '../referrals/stats/read-stats.ts';
 import { countConversions, countOpenTickets, countSubscriptions, countUsers, listTopReferrers } from './repo.ts';
 import { conversionPercent, displayName, summarise } from './rules.ts';
@@ -63,21 +63,29 @@ type Sources = Awaited<ReturnType<typeof readSources>>;
 
 async function readSources(app: App) {
   const now = app.clock.now();
-  const [users, subscriptions, openTickets, balanceKopeks, sums] = await Promise.all([
+  const [users, subscriptions, openTickets, balanceKopeks, sums, uncountedSince] = await Promise.all([
     countUsers(app.db, now),
     countSubscriptions(app.db, now),
     countOpenTickets(app.db),
     readTotalBalance(app),
     sumTransactions(app, FIRST_DAY),
+    readUncountedSince(app),
   ]);
-  return { users, subscriptions, openTickets, balanceKopeks, payments: summarise(sums) };
+  return {
+    uncountedSince,
+    users,
+    subscriptions,
+    openTickets,
+    balanceKopeks,
+    payments: summarise(sums),
+  };
 }
 
-function overviewOf({ users, subscriptions, openTickets, balanceKopeks, payments }: Sources) {
+function overviewOf({ users, subscriptions, openTickets, balanceKopeks, payments, uncountedSince }: Sources) {
   return {
     users: { total: users.totalUsers, active: users.activeUsers, blocked: users.blocked, balanceKopeks },
     subscriptions: { active: subscriptions.active, expired: subscriptions.expired },
     support: { openTickets },
-    payments: { todayKopeks: payments.today.depositKopeks },
+    payments: { todayKopeks: payments.today.depositKopeks, ...(uncountedSince ? { uncountedSince } : {}) },
   };
 }

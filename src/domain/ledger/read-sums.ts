@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { sumCompleted, sumWallets } from './sum-repo.ts';
+import { findUncountedSince, sumCompleted, sumWallets } from './sum-repo.ts';
 import type { CompletedSum } from './types.ts';
 
 /**
@@ -9,6 +9,11 @@ import type { CompletedSum } from './types.ts';
  */
 export function sumTransactions(app: App, from: Date): Promise<CompletedSum[]> {
   return sumCompleted(app.db, from, app.clock.now());
+}
+
+/** From when on the sums lack transactions, while a restore or an import is being counted; else null. */
+export function readUncountedSince(app: App): Promise<Date | null> {
+  return findUncountedSince(app.db);
 }
 
 /** The balances of all users together, in kopeks; exact at any size. */

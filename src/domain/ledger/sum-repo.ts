@@ -1,6 +1,6 @@
 import type { Db } from '../../core/db/db.ts';
 import { THROUGH, UNCOUNTED_END } from './repo.ts';
-import type { CompletedSum } from './types.ts';
+import { type CompletedSum, UNCOUNTED_ROWS } from './types.ts';
 
 /**
  * Sums completed visible transactions by type and method, from a midnight up to `now`. One statement, hence one snapshot, of three parts:
@@ -28,6 +28,14 @@ export function sumCompleted(db: Db, from: Date, now: Date): Promise<CompletedSu
      FROM part GROUP BY 1, 2 HAVING sum(total) <> 0 ORDER BY 1, 2`,
     [from, now],
   );
+}
+
+/** When the first transaction was made that no sum has yet, because so many are not counted; null = the sums have all (spec 10 D2). */
+export async function findUncountedSince(db: Db): Promise<Date | null> {
+  const [row] = await db.sql<{ createdAt: Date }>(
+    `SELECT created_at FROM transactions WHERE id > ${THROUGH} + ${UNCOUNTED_ROWS} ORDER BY id LIMIT 1`,
+  );
+  return row?.createdAt ?? null;
 }
 
 /** Kopeks in all wallets: the entries that the mark has counted and those after it, in one snapshot. */

@@ -10,7 +10,9 @@ export const StatsOverviewResponse = z
       .meta({ id: 'StatsOverviewUsers' }),
     subscriptions: z.object({ active: z.int(), expired: z.int() }).meta({ id: 'StatsOverviewSubscriptions' }),
     support: z.object({ open_tickets: z.int() }).meta({ id: 'StatsOverviewSupport' }),
-    payments: z.object({ today_kopeks: z.int(), today_rubles: z.number() }).meta({ id: 'StatsOverviewPayments' }),
+    payments: z
+      .object({ today_kopeks: z.int(), today_rubles: z.number(), uncounted_since: Moment.optional() })
+      .meta({ id: 'StatsOverviewPayments' }),
   })
   .meta({ id: 'StatsOverviewResponse' });
 

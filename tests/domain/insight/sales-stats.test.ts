@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import type { Database } from '../../../src/core/db/database.ts';
 import { readDashboard } from '../../../src/domain/insight/admin/read-dashboard.ts';
-import { readFullStats } from '../../../src/domain/insight/read-stats.ts';
+import { readFullStats, readOverview } from '../../../src/domain/insight/read-stats.ts';
 import { countSales } from '../../../src/domain/insight/sales/count-sales.ts';
 import type { PeriodRequest } from '../../../src/domain/insight/sales/period.ts';
 import {
@@ -241,10 +241,14 @@ test('spec 10 D2: a request reads a bounded number of uncounted transactions; th
   expect(await sums()).toEqual([700, 700]);
   // As far above the mark as after an import of many.
   await t.app.db.sql("SELECT setval('transactions_id_seq', (SELECT max(id) FROM transactions) + $1::int)", [UNCOUNTED_ROWS]);
+  const since = async () => (await readOverview(t.app)).payments.uncountedSince;
+  expect(await since()).toBeUndefined();
   await pay(user.id, '2026-11-01T11:00:00Z', 50);
   expect(await sums()).toEqual([700, 700]);
+  expect(await since()).toEqual(new Date('2026-11-01T11:00:00Z'));
   await count();
   expect(await sums()).toEqual([750, 750]);
+  expect(await since()).toBeUndefined();
 });
 
 describe('spec 06 section 4.5: days of the time zone of the service', () => {

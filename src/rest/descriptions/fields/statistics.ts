@@ -12,6 +12,8 @@ export const STATISTICS_FIELDS: Readonly<Record<string, string>> = {
   'StatsOverviewSubscriptions.active': 'Number of subscriptions with status `active`; their end is not looked at.',
   'StatsOverviewSubscriptions.expired': 'Number of subscriptions with status `expired`.',
   open_tickets: 'Number of tickets with status `open` or `answered`.',
+  'StatsOverviewPayments.uncounted_since':
+    'Only while so many transactions are not counted yet, as after a restore or an import, that the sums of this answer leave some out: when the first of those was made.',
   'StatsOverviewPayments.today_kopeks': 'Completed top-ups through providers since 00:00 UTC, kopeks.',
   'StatsOverviewPayments.today_rubles': 'Completed top-ups through providers since 00:00 UTC, rubles.',
 
