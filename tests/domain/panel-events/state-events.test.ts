@@ -4,6 +4,7 @@ import type { App } from '../../../src/core/app.ts';
 import { addDays, HOUR_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { refreshSubscription } from '../../../src/domain/panel-events/refresh-subscription.ts';
+import { isSuperseded } from '../../../src/domain/panel-events/repo.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { aUser } from '../../support/builders.ts';
@@ -278,6 +279,18 @@ describe('06 section 17, hazards 7 and 9: duplicates, order and loss', () => {
     expect(await report(t, 'user.limited', sub, { status: 'LIMITED' }, second)).toEqual(['applied']);
     expect(await report(t, 'user.modified', sub, { status: 'ACTIVE' }, first)).toEqual(['superseded']);
     expect((await stateOf(t.app, sub.id)).status).toBe('limited');
+  });
+
+  it('spec 10 G7: an event is superseded by a later one only when that has been processed', async () => {
+    const t = await start();
+    const sub = await aProvisioned(t);
+    const [first, second] = [t.clock.now(), new Date(t.clock.now().getTime() + SECOND_MS)];
+    t.clock.advance(5 * SECOND_MS);
+    await report(t, 'user.limited', sub, { status: 'LIMITED' }, second);
+    const older = { id: 0, userId: sub.user.id, happenedAt: first } as Parameters<typeof isSuperseded>[1];
+    expect(await isSuperseded(t.app.db, older)).toBe(true);
+    await t.app.db.sql('UPDATE panel_events SET processed_at = NULL WHERE user_id = $1::int RETURNING id', [sub.user.id]);
+    expect(await isSuperseded(t.app.db, older)).toBe(false);
   });
 
   it('a body that arrives and is processed twice has one effect', async () => {

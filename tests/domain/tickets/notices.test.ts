@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../../src/core/clock.ts';
 import { writeState } from '../../../src/core/service-state.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
-import { changeTicketPriority } from '../../../src/domain/tickets/change-ticket.ts';
+import { changeTicketPriority, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
 import {
   listTicketNotifications,
   readAllNotifications,
@@ -256,6 +256,20 @@ describe('reminders', () => {
     await postUserMessage(app, user, open.id, { text: 'hello?', ...noFile });
     expect(await remindOverdueTickets(app)).toBe(1);
     clock.advance(5 * MINUTE_MS);
+    expect(await remindOverdueTickets(app)).toBe(1);
+  });
+
+  it('spec 10 G8: an answered ticket that is closed and opened again waits for nothing', async () => {
+    const [admin, user] = [await anAdmin(app), await aPerson(app)];
+    await app.db.sql("UPDATE tickets SET last_user_message_at = NULL WHERE status <> 'closed' RETURNING id");
+    const ticket = await aTicket(app, user);
+    await answerTicket(app, admin, ticket.id, { text: 'done', ...noFile });
+    await changeTicketStatus(app, admin, ticket.id, 'closed');
+    await changeTicketStatus(app, admin, ticket.id, 'open');
+    clock.advance(60 * MINUTE_MS);
+    expect(await remindOverdueTickets(app)).toBe(0);
+    await postUserMessage(app, user, ticket.id, { text: 'still not', ...noFile });
+    clock.advance(60 * MINUTE_MS);
     expect(await remindOverdueTickets(app)).toBe(1);
   });
 });
