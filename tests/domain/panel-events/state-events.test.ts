@@ -291,6 +291,7 @@ describe('06 section 17, hazards 7 and 9: duplicates, order and loss', () => {
     expect(await isSuperseded(t.app.db, older)).toBe(true);
     await t.app.db.sql('UPDATE panel_events SET processed_at = NULL WHERE user_id = $1::int RETURNING id', [sub.user.id]);
     expect(await isSuperseded(t.app.db, older)).toBe(false);
+    await t.app.db.sql('DELETE FROM panel_events WHERE user_id = $1::int RETURNING id', [sub.user.id]);
   });
 
   it('a body that arrives and is processed twice has one effect', async () => {
