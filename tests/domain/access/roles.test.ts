@@ -174,4 +174,19 @@ describe('seedRoles', () => {
     await seed({ ADMIN_IDS: `${one.messengerId}` });
     expect(await superadmins()).toEqual([one.id]);
   });
+
+  it('spec 10 G5: takes it from somebody whose listed address is not verified any more, and gives it back with the proof', async () => {
+    const listed = await aVerifiedAccount(app);
+    const seed = async () => seedRoles((await testApp({ environment: { ADMIN_EMAILS: listed.email } })).app);
+    const setVerified = (isVerified: boolean) =>
+      app.db.sql('UPDATE users SET email_verified = $2::boolean WHERE id = $1::int RETURNING id', [listed.id, isVerified]);
+    await seed();
+    expect(await superadmins()).toEqual([listed.id]);
+    await setVerified(false);
+    await seed();
+    expect(await superadmins()).toEqual([]);
+    await setVerified(true);
+    await seed();
+    expect(await superadmins()).toEqual([listed.id]);
+  });
 });
