@@ -61,6 +61,21 @@ test('spec 05 section 16: a mail whose answer was lost may have arrived, and is 
   expect(tries.filter((to) => to === away)).toHaveLength(4);
 });
 
+test('spec 10 G4: a mail that the server rejects is final', async () => {
+  const { users } = await aSegment(t.app, 1);
+  const rejected = `rejected${unique()}@example.com`;
+  await setUser(t.app, users[0]!.id, { email: rejected, email_verified: true });
+  const tries: string[] = [];
+  const app = withMail(async ({ to }: { to: string }) => {
+    tries.push(to);
+    if (to === rejected) throw new MailError('rejected', '550 no such user');
+  });
+  const broadcast = await aMailing(app, 'all_email');
+  expect(await delivered(app, broadcast)).toMatchObject({ status: 'partial', failedCount: 1 });
+  expect(await runParts(app, broadcast)).toEqual([{ isOver: true }]);
+  expect(tries.filter((to) => to === rejected)).toHaveLength(1);
+});
+
 test('a recipient whom the mail server puts off holds up nobody, comes after the others, and has failed after twenty times', async () => {
   const { users } = await aSegment(t.app, 3);
   const emails = users.map(() => `later${unique()}@example.com`);

@@ -137,6 +137,21 @@ describe('a broadcast through the messenger', () => {
     expect(sent).toHaveLength(3);
   });
 
+  test('spec 10 G3: who was blocked or deleted after the recipients were prepared gets nothing', async () => {
+    const { target, users } = await aSegment(t.app, 3);
+    let isAway = true;
+    const { app, sent } = recordingMessenger(t.app, () => {
+      if (isAway) throw new MessengerError({ kind: 'unavailable' }, 'away');
+    });
+    const broadcast = await aBroadcast(app, target);
+    await runParts(app, broadcast);
+    await setUser(t.app, users[0]!.id, { status: 'blocked' });
+    await setUser(t.app, users[1]!.id, { status: 'deleted' });
+    isAway = false;
+    expect(await delivered(app, broadcast)).toMatchObject({ status: 'partial', sentCount: 1, failedCount: 2 });
+    expect(sent.map(({ chatId }) => chatId)).toEqual(chatsOf([users[2]!]));
+  });
+
   test('the wait that the messenger asks for is kept by every instance', async () => {
     const { target } = await aSegment(t.app, 2);
     let isLimited = true;
