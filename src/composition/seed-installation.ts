@@ -5,7 +5,7 @@ import { seedRoles } from '../domain/access/seed-roles.ts';
 import { ensureDefaultTariff } from '../domain/catalog/ensure-default-tariff.ts';
 import { syncServersOnce } from '../domain/catalog/sync-servers.ts';
 import { seedPaymentMethods } from '../domain/payments/seed-payment-methods.ts';
-import { nameFirstPromoGroup } from '../domain/promo-groups/name-first-group.ts';
+import { nameFirstPromoGroup } from '../domain/promo-groups/save-promo-group.ts';
 import { saveTokenFile } from './announce.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { committedStatement } from '../../core/db/committed-statement.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { applyReversals } from './apply-reversals.ts';
-import { type CreditVerdict, classifyCredit, identify, moneyId, namedByReport } from './classify-report.ts';
+import { type CreditVerdict, classifyCredit, moneyId } from './classify-report.ts';
 import { creditExtras, overpaidKopeks } from './credit-extras.ts';
 import { claimReversals, isMoneyReturned, markUncredited, postTopup } from './credit-repo.ts';
 import { methodName } from './method-settings.ts';
@@ -161,12 +161,13 @@ async function applyUncredited(
 
 /**
  * The payer of too little, whose money a case has credited, may complete the invoice afterwards: what came beyond the credit is a case like
- * any surplus. A surplus that was recorded with the credit has its case already.
+ * any surplus. A surplus that was recorded with the credit has its case already. Of what is paid, only the money of the credit is
+ * `already_credited`; any other is another verdict.
  */
 async function openSurplusCase(app: App, payment: Payment, state: PaymentReport): Promise<void> {
   const surplus = overpaidKopeks(payment, state);
-  const isOfThisMoney = state.outcome === 'paid' && !state.isTest && state.currency === payment.currency;
-  if (surplus === 0 || !isOfThisMoney || identify(payment, namedByReport(state)) !== 'same') return;
+  const isPaid = state.outcome === 'paid' && !state.isTest && state.currency === payment.currency;
+  if (surplus === 0 || !isPaid) return;
   const chargeId = `overpaid:${payment.id}`;
   await openCase(app, { kind: 'overpaid', payment, chargeId, amountKopeks: surplus, currency: payment.currency });
 }

@@ -3,6 +3,7 @@ import type { App } from '../../core/app.ts';
 import { type Changes, givenFields } from '../../core/changes.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { checkBounds } from '../../core/field-bounds.ts';
+import { text } from '../messaging/texts.ts';
 import { promoGroupNameTaken, promoGroupNotFound } from './errors.ts';
 import {
   findOldestOther,
@@ -11,6 +12,7 @@ import {
   isNameTaken,
   lockGroupChanges,
   markDefault,
+  nameFirstGroup,
   unmarkDefault,
   updateGroup,
 } from './record-repo.ts';
@@ -101,4 +103,12 @@ function cleaned(values: PromoGroupValues): PromoGroupValues {
     autoAssignTotalSpentKopeks: thresholdOf(values.autoAssignTotalSpentKopeks),
     applyDiscountsToAddons: values.applyDiscountsToAddons,
   };
+}
+
+/**
+ * Names the promo group of a new shop in its first language (spec 10 R5): migrations do not know the settings. A shop with users, or a group
+ * that was changed, keeps its name.
+ */
+export function nameFirstPromoGroup(app: App): Promise<void> {
+  return nameFirstGroup(app.db, text(app.settings.get('DEFAULT_LANGUAGE'), 'promo.first_group'));
 }

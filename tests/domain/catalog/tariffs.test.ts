@@ -14,7 +14,7 @@ import {
 import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
 import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
-import { nameFirstPromoGroup } from '../../../src/domain/promo-groups/name-first-group.ts';
+import { nameFirstPromoGroup } from '../../../src/domain/promo-groups/save-promo-group.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';

@@ -3,18 +3,31 @@ import type { App } from '../../../core/app.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { runOnceFrom } from '../../ledger/run-once.ts';
+import { serviceTextIn, type TextKey } from '../../messaging/texts.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
 import { findPlayedRound, hasPlayed, insertAttempt, listPlayable, markWinner, takeWinnersPlace } from './attempt-repo.ts';
 import { alreadyPlayed, contestDisabled, notEligible, roundOver, unknownGame } from './errors.ts';
-import { gameIn } from './game-texts.ts';
 import { type Game, pick } from './games/game.ts';
 import { openGame } from './games/known-games.ts';
 import { givePrize, type Winner } from './give-prize.ts';
 import { isLive } from './rules.ts';
 import type { GameView, PlayableContest, PlayedRound, PlayResult } from './types.ts';
+
+/** Of the templates that every installation has (prisma/sql/contests.sql). */
+const SLUGS = [
+  'quest_buttons',
+  'lock_hack',
+  'server_lottery',
+  'blitz_reaction',
+  'letter_cipher',
+  'emoji_guess',
+  'anagram',
+] as const;
+const NAMES = SLUGS.map((slug): TextKey => `contests.game_${slug}_name`);
+const DESCRIPTIONS = SLUGS.map((slug): TextKey => `contests.game_${slug}_description`);
 
 const MAX_ANSWER = 200;
 
@@ -105,4 +118,14 @@ async function play(
   await markWinner(t.db, attemptId, transactionId);
   const message = ['🎉 Congratulations! You won!', sentence].filter((part) => part !== null).join(' ');
   return { isWinner: true, message, prizeType: round.prizeType, prizeValue: round.prizeValue };
+}
+
+/** A game with the name and the description that this service gave it in the reader's language; what somebody wrote stays. */
+function gameIn<T extends { name: string; description: string | null }>(language: string | null, game: T): T {
+  const { name, description } = game;
+  return {
+    ...game,
+    name: serviceTextIn(language, name, NAMES),
+    description: description && serviceTextIn(language, description, DESCRIPTIONS),
+  };
 }
