@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { VALIDATION_TYPES } from '../core/validation-messages.ts';
 import { acceptsAbsence, type Schema } from '../core/zod-structure.ts';
 import type { OperationAuth, OperationMeta } from '../routers/operation-meta.ts';
+import { bodyJoinedInto } from '../routers/wire.ts';
 import { exampleOf } from './openapi-examples.ts';
 import { type JsonSchema, type SchemaCollector, schemaCollector } from './openapi-schemas.ts';
 import type { RestRoute } from './route-table.ts';
@@ -152,7 +153,7 @@ function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaColl
   return { required: plan.bodyRequired, content: { 'application/json': media } };
 }
 
-/** The input schema when the body is all of the input, so that its name and its alternatives stay; else the part of the body. */
+/** The schema of the body by its name: the input when the body is all of it, or the body that the input was joined from. */
 function bodyObject(
   route: RestRoute,
   fields: readonly WireField[],
@@ -160,8 +161,9 @@ function bodyObject(
   collector: SchemaCollector,
 ): JsonSchema {
   const [input, ...others] = route.plan.inputs;
-  if (input !== undefined && others.length === 0 && fields.length === route.plan.fields.length) {
-    return collector.request(input, route.procedurePath);
+  if (input !== undefined && others.length === 0) {
+    const body = fields.length === route.plan.fields.length ? input : bodyJoinedInto(input);
+    if (body !== undefined) return collector.request(body, route.procedurePath);
   }
   return objectOf(fields, request);
 }

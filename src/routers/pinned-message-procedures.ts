@@ -25,7 +25,7 @@ import {
   type PinnedMessageUnpinResponse,
   type PinnedMessageUpdateRequest,
 } from './web/pinned-messages.schemas.ts';
-import { fromWire, toWire } from './wire.ts';
+import { fromWire, toWire, withBody } from './wire.ts';
 
 type Editor = ProcedureFor<AdminActor | TokenActor>;
 
@@ -88,7 +88,7 @@ export function pinnedMessageProcedures({ reading, editing, deleting, base, tag,
 
     update: editing
       .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a pinned message' } })
-      .input(fromWire(PinnedMessagePath.extend(schemas.update.shape)))
+      .input(fromWire(withBody(PinnedMessagePath, schemas.update)))
       .output(toWire(schemas.message))
       .mutation(async ({ ctx, input: { messageId, media, ...rest } }) => {
         const changes = { ...rest, media: pinnedMedia(media) };
@@ -99,7 +99,7 @@ export function pinnedMessageProcedures({ reading, editing, deleting, base, tag,
       .meta({
         openapi: { method: 'PATCH', path: `${one}/settings`, tags, summary: 'Change when a pinned message is delivered' },
       })
-      .input(fromWire(PinnedMessagePath.extend(schemas.settings.shape)))
+      .input(fromWire(withBody(PinnedMessagePath, schemas.settings)))
       .output(toWire(schemas.message))
       .mutation(async ({ ctx, input: { messageId, ...flags } }) =>
         shown(ctx.app, await updatePinnedMessage(ctx.app, messageId, flags, null)),

@@ -13,7 +13,7 @@ import {
   type PromoGroupResponse,
   type PromoGroupUpdateRequest,
 } from './web/promo-groups.schemas.ts';
-import { fromWire, toWire } from './wire.ts';
+import { fromWire, toWire, withBody } from './wire.ts';
 
 type Procedure = ProcedureFor<TokenActor | AdminActor>;
 
@@ -65,7 +65,7 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
 
     update: procedures.edit
       .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a promo group' } })
-      .input(fromWire(PromoGroupPath.extend(schemas.updateRequest.shape)))
+      .input(fromWire(withBody(PromoGroupPath, schemas.updateRequest)))
       .output(Response)
       .mutation(async ({ ctx, input: { groupId, ...changes } }) =>
         shown(await changePromoGroup(ctx.app, ctx.actor, groupId, changes)),

@@ -46,6 +46,16 @@ export function toWire<S extends z.ZodType>(schema: S): WireParser<Domain<z.inpu
   return parser(schema, (value) => schema.parse(rename(value)));
 }
 
+const joinedBodies = z.registry<{ body: unknown }>();
+
+/** One input of path (or query) parameters and a body, whose component the published document keeps (spec 10 K2). */
+export function withBody<P extends z.ZodRawShape, B extends z.ZodRawShape>(parameters: z.ZodObject<P>, body: z.ZodObject<B>) {
+  return parameters.extend(body.shape).register(joinedBodies, { body });
+}
+
+/** The body of an input that `withBody` made, checks added or not. */
+export const bodyJoinedInto = (input: Schema): Schema | undefined => joinedBodies.get(input)?.body as Schema | undefined;
+
 /** The zod schema of a procedure's input or output, with or without the codec. */
 export function schemaOf(parser: Schema | WireParser<unknown, unknown>): Schema {
   return 'schema' in parser ? parser.schema : parser;

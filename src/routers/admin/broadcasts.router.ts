@@ -15,7 +15,7 @@ import type { Broadcast } from '../../domain/broadcasts/types.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminBroadcastListQuery,
   BroadcastButtonsResponse,
@@ -130,7 +130,7 @@ export const adminBroadcastsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/resume`, tags, summary: 'Resume a paused broadcast' },
       wire: { bodyOptional: true },
     })
-    .input(fromWire(BroadcastPath.extend(BroadcastResumeRequest.shape)))
+    .input(fromWire(withBody(BroadcastPath, BroadcastResumeRequest)))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input: { broadcastId, retryUnconfirmed } }) => {
       const resume = retryUnconfirmed ? retryBroadcast : resumeBroadcast;

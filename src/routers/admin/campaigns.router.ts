@@ -10,7 +10,7 @@ import { listActiveTariffs } from '../../domain/catalog/list-visible-tariffs.ts'
 import { toCampaignChanges, toNewCampaign } from '../campaign-request.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { CampaignPath } from '../web/campaigns.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminCampaignCreateRequest,
   AdminCampaignListQuery,
@@ -92,7 +92,7 @@ export const adminCampaignsRouter = router({
 
   update: adminProcedure('campaigns:edit')
     .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a campaign' } })
-    .input(fromWire(CampaignPath.extend(AdminCampaignUpdateRequest.shape)))
+    .input(fromWire(withBody(CampaignPath, AdminCampaignUpdateRequest)))
     .output(toWire(CampaignDetailResponse))
     .mutation(async ({ ctx, input: { campaignId, ...input } }) =>
       toDetail(ctx.app, await changeCampaign(ctx.app, ctx.actor, campaignId, toCampaignChanges(input))),

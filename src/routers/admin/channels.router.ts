@@ -1,7 +1,7 @@
 import { createChannel, deleteChannel, listChannels, toggleChannel, updateChannel } from '../../domain/safety/manage-channels.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   ChannelCreateRequest,
   ChannelListResponse,
@@ -31,7 +31,7 @@ export const adminChannelsRouter = router({
 
   update: adminProcedure('channels:edit')
     .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a required channel' } })
-    .input(fromWire(ChannelPath.extend(ChannelUpdateRequest.shape)))
+    .input(fromWire(withBody(ChannelPath, ChannelUpdateRequest)))
     .output(toWire(ChannelResponse))
     .mutation(({ ctx, input: { channelDbId, ...update } }) => updateChannel(ctx.app, ctx.actor, channelDbId, update)),
 

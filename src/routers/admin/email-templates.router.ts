@@ -4,7 +4,7 @@ import { previewTemplate } from '../../domain/messaging/templates/preview-templa
 import { listTemplates, readTemplate } from '../../domain/messaging/templates/read-templates.ts';
 import { TEMPLATE_LANGUAGES } from '../../domain/messaging/templates/template-variables.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   EmailTemplateDeletedResponse,
   EmailTemplateListResponse,
@@ -44,7 +44,7 @@ export const adminEmailTemplatesRouter = router({
 
   update: adminProcedure('email_templates:edit')
     .meta({ openapi: { method: 'PUT', path: text, tags, summary: 'Store an e-mail template for a language' } })
-    .input(fromWire(TemplateLanguagePath.extend(EmailTemplateUpdate.shape)))
+    .input(fromWire(withBody(TemplateLanguagePath, EmailTemplateUpdate)))
     .output(toWire(EmailTemplateSavedResponse))
     .mutation(async ({ ctx, input }) => ({
       status: 'ok' as const,
@@ -62,13 +62,13 @@ export const adminEmailTemplatesRouter = router({
 
   preview: adminProcedure('email_templates:read')
     .meta({ openapi: { method: 'POST', path: `${one}/preview`, tags, summary: 'Preview an e-mail template' } })
-    .input(fromWire(TemplatePath.extend(EmailTemplatePreviewRequest.shape)))
+    .input(fromWire(withBody(TemplatePath, EmailTemplatePreviewRequest)))
     .output(toWire(EmailTemplatePreviewResponse))
     .mutation(({ ctx, input }) => previewTemplate(ctx.app, input)),
 
   test: adminProcedure('email_templates:edit')
     .meta({ openapi: { method: 'POST', path: `${one}/test`, tags, summary: 'Send a test mail' } })
-    .input(fromWire(TemplatePath.extend(EmailTemplateSendTestRequest.shape)))
+    .input(fromWire(withBody(TemplatePath, EmailTemplateSendTestRequest)))
     .output(toWire(EmailTemplateTestResponse))
     .mutation(async ({ ctx, input }) => ({ status: 'ok' as const, sentTo: await sendTestMail(ctx.app, ctx.actor, input) })),
 });

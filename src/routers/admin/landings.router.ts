@@ -16,7 +16,7 @@ import {
 } from '../../domain/storefront/landings/read-landings.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import { toLandingChanges, toNewLanding } from './landing-request.ts';
 import {
   LandingCreateRequest,
@@ -96,7 +96,7 @@ export const adminLandingsRouter = router({
 
   update: adminProcedure('landings:edit')
     .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a sales page' } })
-    .input(fromWire(LandingPath.extend(LandingUpdateRequest.shape)))
+    .input(fromWire(withBody(LandingPath, LandingUpdateRequest)))
     .output(toWire(LandingDetailResponse))
     .mutation(async ({ ctx, input: { landingId, ...input } }) =>
       changeLanding(ctx.app, ctx.actor, landingId, toLandingChanges(input)),

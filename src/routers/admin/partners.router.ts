@@ -15,7 +15,7 @@ import {
 import { percentOfTotal } from '../../domain/referrals/stats/rules.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminApproveRequest,
   AdminPartnerApplicationsResponse,
@@ -88,7 +88,7 @@ export const adminPartnersRouter = router({
         summary: 'Make an applicant a partner',
       },
     })
-    .input(fromWire(ApplicationPath.extend(AdminApproveRequest.shape)))
+    .input(fromWire(withBody(ApplicationPath, AdminApproveRequest)))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input: { applicationId, commissionPercent: percent, comment } }) => {
       await decideApplication(ctx.app, ctx.actor, applicationId, { status: 'approved', percent, comment });
@@ -99,7 +99,7 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Reject an application' },
     })
-    .input(fromWire(ApplicationPath.extend(AdminRejectRequest.shape)))
+    .input(fromWire(withBody(ApplicationPath, AdminRejectRequest)))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input: { applicationId, comment } }) => {
       await decideApplication(ctx.app, ctx.actor, applicationId, { status: 'rejected', comment });
@@ -129,7 +129,7 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/{user_id}/commission`, tags, summary: "Change a partner's commission" },
     })
-    .input(fromWire(PartnerPath.extend(AdminUpdateCommissionRequest.shape)))
+    .input(fromWire(withBody(PartnerPath, AdminUpdateCommissionRequest)))
     .output(toWire(CommissionAnswer))
     .mutation(async ({ ctx, input: { userId, commissionPercent } }) => {
       const saved = await changePartnerCommission(ctx.app, ctx.actor, userId, commissionPercent);

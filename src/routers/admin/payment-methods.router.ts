@@ -7,7 +7,7 @@ import {
 } from '../../domain/payments/method-configs/manage-methods.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   PaymentMethodConfigPath,
   PaymentMethodConfigResponse,
@@ -48,7 +48,7 @@ export const adminPaymentMethodsRouter = router({
 
   update: adminProcedure('payment_methods:edit')
     .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a payment method' } })
-    .input(fromWire(PaymentMethodConfigPath.extend(PaymentMethodConfigUpdateRequest.shape)))
+    .input(fromWire(withBody(PaymentMethodConfigPath, PaymentMethodConfigUpdateRequest)))
     .output(toWire(PaymentMethodConfigResponse))
     .mutation(({ ctx, input: { methodId, ...changes } }) => changeMethod(ctx.app, ctx.actor, methodId, changes)),
 });

@@ -1,6 +1,6 @@
 import { createPolicy, deletePolicy, listPolicies, updatePolicy } from '../../domain/access/manage-policies.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   PolicyCreateRequest,
   PolicyDeletedResponse,
@@ -28,7 +28,7 @@ export const adminPoliciesRouter = router({
 
   update: adminProcedure('roles:edit')
     .meta({ openapi: { method: 'PUT', path: `${PATH}/{policy_id}`, tags, summary: 'Change an access policy' } })
-    .input(fromWire(PolicyPath.extend(PolicyUpdateRequest.shape)))
+    .input(fromWire(withBody(PolicyPath, PolicyUpdateRequest)))
     .output(toWire(PolicyResponse))
     .mutation(({ ctx, input: { policyId, ...change } }) => updatePolicy(ctx.app, ctx.actor, policyId, change)),
 

@@ -3,7 +3,7 @@ import { listOfferLog, listPromoOffers } from '../../domain/promo/offers/read-of
 import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { OfferTemplatePath } from '../web/promo-offers.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminOfferBroadcastRequest,
   AdminOfferBroadcastResponse,
@@ -33,7 +33,7 @@ export const adminPromoOffersRouter = router({
 
   updateTemplate: adminProcedure('promo_offers:edit')
     .meta({ openapi: { method: 'PATCH', path: `${BASE}/templates/{template_id}`, tags, summary: 'Change a template' } })
-    .input(fromWire(OfferTemplatePath.extend(AdminOfferTemplateUpdateRequest.shape)))
+    .input(fromWire(withBody(OfferTemplatePath, AdminOfferTemplateUpdateRequest)))
     .output(toWire(AdminOfferTemplateResponse))
     .mutation(({ ctx, input: { templateId, ...changes } }) => changeOfferTemplate(ctx.app, ctx.actor, templateId, changes)),
 

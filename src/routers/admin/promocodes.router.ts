@@ -5,7 +5,7 @@ import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { PromocodeListQuery, PromocodePath } from '../web/promocodes.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminPromocodeCreateRequest,
   AdminPromocodeDetailResponse,
@@ -54,7 +54,7 @@ export const adminPromocodesRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'Change a promo code' },
     })
-    .input(fromWire(PromocodePath.extend(AdminPromocodeUpdateRequest.shape)))
+    .input(fromWire(withBody(PromocodePath, AdminPromocodeUpdateRequest)))
     .output(toWire(AdminPromocodeResponse))
     .mutation(async ({ ctx, input: { promocodeId: id, ...changes } }) =>
       promocodeAnswer(await changePromocode(ctx.app, ctx.actor, id, withValidity(changes)), ctx.app.clock.now()),

@@ -3,7 +3,7 @@ import { createRole, deleteRole, listPermissions, listRoles, updateRole } from '
 import type { Assignment } from '../../domain/access/types.ts';
 import { utcDate } from '../moment-input.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminWithRolesResponse,
   AssignmentPath,
@@ -64,7 +64,7 @@ export const adminRbacRouter = router({
 
   updateRole: adminProcedure('roles:edit')
     .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Change a role' } })
-    .input(fromWire(RolePath.extend(RoleUpdateRequest.shape)))
+    .input(fromWire(withBody(RolePath, RoleUpdateRequest)))
     .output(toWire(RoleResponse))
     .mutation(({ ctx, input: { roleId, ...change } }) => updateRole(ctx.app, ctx.actor, roleId, change)),
 

@@ -13,7 +13,7 @@ import {
 import { changeServer } from '../../domain/catalog/servers/save-server.ts';
 import { syncServersOrRefuse } from '../../domain/catalog/sync-servers.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminServerListQuery,
   AdminServerPath,
@@ -61,7 +61,7 @@ export const adminServersRouter = router({
 
   update: adminProcedure('servers:edit')
     .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Change a server' } })
-    .input(fromWire(AdminServerPath.extend(CabinetServersServerUpdateRequest.shape)))
+    .input(fromWire(withBody(AdminServerPath, CabinetServersServerUpdateRequest)))
     .output(toWire(ServerDetailResponse))
     .mutation(async ({ ctx, input: { serverId, ...input } }) => {
       const changes = { ...givenFields(input), ...(input.maxUsers === 0 && { maxUsers: null }) };

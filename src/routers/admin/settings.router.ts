@@ -5,9 +5,9 @@ import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { editorOf } from './setting-editor.ts';
 import {
+  AdminSettingUpdateInput,
   CabinetAdminSettingsSettingCategorySummary,
   CabinetAdminSettingsSettingDefinition,
-  CabinetAdminSettingsSettingUpdateRequest,
 } from './settings.schemas.ts';
 
 const tags: [string] = ['Admin Settings'];
@@ -37,7 +37,7 @@ export const adminSettingsRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/settings/{key}', tags, summary: 'Change a setting' },
       audit: { hide: ['value'] },
     })
-    .input(fromWire(CabinetAdminSettingsSettingUpdateRequest))
+    .input(fromWire(AdminSettingUpdateInput))
     .output(toWire(CabinetAdminSettingsSettingDefinition))
     .mutation(({ ctx, input }) => putSetting(ctx.app, editorOf(ctx.actor), input.key, input.value)),
 

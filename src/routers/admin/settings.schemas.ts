@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SettingPath } from '../web/settings.schemas.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `Admin Settings` (spec 06 section 6.3). */
 
@@ -39,4 +40,8 @@ export const CabinetAdminSettingsSettingDefinition = z
   .meta({ id: 'CabinetAdminSettingsSettingDefinition' });
 
 /** `null` is a value; a missing field is refused. */
-export const CabinetAdminSettingsSettingUpdateRequest = SettingPath.extend({ value: z.unknown() });
+export const CabinetAdminSettingsSettingUpdateRequest = z
+  .object({ value: z.unknown() })
+  .meta({ id: 'CabinetAdminSettingsSettingUpdateRequest', example: { value: 10 } });
+
+export const AdminSettingUpdateInput = withBody(SettingPath, CabinetAdminSettingsSettingUpdateRequest);

@@ -13,7 +13,7 @@ import { changeTariff, createTariff } from '../../domain/catalog/tariffs/save-ta
 import type { ServerSquad, Tariff } from '../../domain/catalog/types.ts';
 import { syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   CabinetTariffsServerInfo,
   ExternalSquadInfoResponse,
@@ -127,7 +127,7 @@ export const adminTariffsRouter = router({
 
   update: adminProcedure('tariffs:edit')
     .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Change a tariff' } })
-    .input(fromWire(TariffPath.extend(TariffUpdateRequest.shape)))
+    .input(fromWire(withBody(TariffPath, TariffUpdateRequest)))
     .output(toWire(TariffDetailResponse))
     .mutation(async ({ ctx, input: { tariffId, ...changes } }) => {
       await changeTariff(ctx.app, ctx.actor, tariffId, withPricesByDays(changes));

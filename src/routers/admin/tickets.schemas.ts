@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CabinetTicketsTicketResponse, TicketDetailResponse, TicketListQuery, TicketPath } from '../cabinet/tickets.schemas.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Admin Tickets` (spec 05 section 1.4). */
 
@@ -70,14 +71,14 @@ export const AdminReplyRequest = z
     media_caption: z.string().max(1000).nullish(),
   })
   .meta({ id: 'AdminReplyRequest', example: replyExample });
-export const AdminReplyInput = TicketPath.extend(AdminReplyRequest.shape).meta({ example: replyExample });
+export const AdminReplyInput = withBody(TicketPath, AdminReplyRequest);
 
 export const AdminStatusUpdateRequest = z
   .object({ status: z.string().meta({ example: 'closed' }) })
   .meta({ id: 'AdminStatusUpdateRequest' });
-export const AdminStatusInput = TicketPath.extend(AdminStatusUpdateRequest.shape);
+export const AdminStatusInput = withBody(TicketPath, AdminStatusUpdateRequest);
 
 export const AdminPriorityUpdateRequest = z
   .object({ priority: z.string().meta({ example: 'high' }) })
   .meta({ id: 'AdminPriorityUpdateRequest' });
-export const AdminPriorityInput = TicketPath.extend(AdminPriorityUpdateRequest.shape);
+export const AdminPriorityInput = withBody(TicketPath, AdminPriorityUpdateRequest);

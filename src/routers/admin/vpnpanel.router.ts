@@ -19,7 +19,7 @@ import { adminProcedure, procedureFor, router } from '../trpc.ts';
 import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
 import { listOf, toInbound, toNode, toSquad } from '../vpnpanel-wire.ts';
 import { NodePath, SquadPath } from '../web/vpnpanel.schemas.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   CabinetVpnPanelNodesOverview,
   CabinetVpnPanelVpnPanelStatusResponse,
@@ -105,7 +105,7 @@ export const adminVpnpanelRouter = router({
         summary: 'Enable, disable or restart a node',
       },
     })
-    .input(fromWire(NodePath.extend(NodeActionRequest.shape)))
+    .input(fromWire(withBody(NodePath, NodeActionRequest)))
     .output(toWire(NodeActionResponse))
     .mutation(async ({ ctx, input: { nodeUuid, action } }) => {
       const result = await runNodeAction(ctx.app, ctx.actor, nodeUuid, action);
@@ -168,7 +168,7 @@ export const adminVpnpanelRouter = router({
         summary: 'Change an internal squad',
       },
     })
-    .input(fromWire(SquadPath.extend(SquadUpdateRequest.shape)))
+    .input(fromWire(withBody(SquadPath, SquadUpdateRequest)))
     .output(SquadOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...changes } }) => {
       const result = await updateSquad(ctx.app, ctx.actor, squadUuid, changes);
@@ -202,7 +202,7 @@ export const adminVpnpanelRouter = router({
         summary: 'Run an action on a squad',
       },
     })
-    .input(fromWire(SquadPath.extend(SquadActionRequest.shape)))
+    .input(fromWire(withBody(SquadPath, SquadActionRequest)))
     .output(SquadOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...request } }) => {
       const result = await runSquadAction(ctx.app, ctx.actor, squadUuid, request);

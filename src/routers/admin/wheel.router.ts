@@ -14,7 +14,7 @@ import {
 import { utcDate } from '../moment-input.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminSpinsQuery,
   AdminSpinsResponse,
@@ -63,7 +63,7 @@ export const adminWheelRouter = router({
 
   updatePrize: adminProcedure('wheel:edit')
     .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/wheel/prizes/{prize_id}', tags, summary: 'Change a prize' } })
-    .input(fromWire(WheelPrizePath.extend(UpdatePrizeRequest.shape)))
+    .input(fromWire(withBody(WheelPrizePath, UpdatePrizeRequest)))
     .output(toWire(WheelPrizeAdminResponse))
     .mutation(({ ctx, input: { prizeId, ...changes } }) => changePrize(ctx.app, prizeId, changes)),
 

@@ -3,7 +3,7 @@ import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../d
 import { listWithdrawals, readWithdrawal } from '../../domain/referrals/withdrawals/read-requests.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminApproveWithdrawalRequest,
   AdminRejectWithdrawalRequest,
@@ -39,7 +39,7 @@ export const adminWithdrawalsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/approve`, tags, summary: 'Approve a pending request' },
       idempotent: true,
     })
-    .input(fromWire(WithdrawalPath.extend(AdminApproveWithdrawalRequest.shape)))
+    .input(fromWire(withBody(WithdrawalPath, AdminApproveWithdrawalRequest)))
     .output(SuccessResponse)
     .mutation(({ ctx, input: { withdrawalId: id, comment } }) =>
       approveWithdrawal(ctx.app, ctx.actor, { id, comment }, ctx.idempotencyKey),
@@ -50,7 +50,7 @@ export const adminWithdrawalsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/reject`, tags, summary: 'Reject a pending request' },
       idempotent: true,
     })
-    .input(fromWire(WithdrawalPath.extend(AdminRejectWithdrawalRequest.shape)))
+    .input(fromWire(withBody(WithdrawalPath, AdminRejectWithdrawalRequest)))
     .output(SuccessResponse)
     .mutation(({ ctx, input: { withdrawalId: id, comment } }) =>
       rejectWithdrawal(ctx.app, ctx.actor, { id, comment }, ctx.idempotencyKey),

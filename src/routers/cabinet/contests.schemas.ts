@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FreeForm } from '../shared.schemas.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Contests` (spec 04 section 10.5). */
 
@@ -29,7 +30,7 @@ export const ContestAnswerRequest = z
   .meta({ id: 'ContestAnswerRequest', example: { round_id: 1, answer: '4' } });
 
 /** The round of the path is played; that of the body is not read (spec 04 section 10.6, hazard 4). */
-export const ContestAnswerInput = ContestAnswerRequest.extend({ played_round_id: z.int() });
+export const ContestAnswerInput = withBody(z.object({ played_round_id: z.int() }), ContestAnswerRequest);
 
 export const ContestResult = z
   .object({ is_winner: z.boolean(), message: z.string(), prize_type: z.string().nullish(), prize_value: z.string().nullish() })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readContact } from '../../domain/storefront/purchases/rules.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `Landing Pages` (spec 03 section 7.2). */
 
@@ -70,9 +71,8 @@ export const LandingConfigResponse = z
 
 const ContactTypeField = z.string().regex(/^(email|messenger)$/);
 
-export const LandingPurchaseRequest = z
+const LandingPurchaseBody = z
   .object({
-    slug: z.string(),
     tariff_id: z.int(),
     period_days: z.int(),
     contact_type: ContactTypeField,
@@ -87,19 +87,6 @@ export const LandingPurchaseRequest = z
     gift_recipient_value: z.string().max(255).nullish(),
     gift_message: z.string().max(1000).nullish(),
   })
-  .superRefine((body, ctx) => {
-    // Errors of single fields are reported first, without the errors that follow from them.
-    if (ctx.issues.length > 0) return;
-    if (!readContact(body.contact_type as 'email', body.contact_value)) {
-      ctx.addIssue({ code: 'custom', path: ['contact_value'], message: problemOf(body.contact_type) });
-    }
-    if (!body.is_gift) return;
-    if (!body.gift_recipient_type || !body.gift_recipient_value) {
-      ctx.addIssue({ code: 'custom', path: ['gift_recipient_value'], message: 'A gift needs a recipient: type and value' });
-    } else if (!readContact(body.gift_recipient_type as 'email', body.gift_recipient_value)) {
-      ctx.addIssue({ code: 'custom', path: ['gift_recipient_value'], message: problemOf(body.gift_recipient_type) });
-    }
-  })
   .meta({
     id: 'PurchaseRequest',
     example: {
@@ -110,6 +97,20 @@ export const LandingPurchaseRequest = z
       payment_method: 'yookassa_sbp',
     },
   });
+
+export const LandingPurchaseRequest = withBody(z.object({ slug: z.string() }), LandingPurchaseBody).superRefine((body, ctx) => {
+  // Errors of single fields are reported first, without the errors that follow from them.
+  if (ctx.issues.length > 0) return;
+  if (!readContact(body.contact_type as 'email', body.contact_value)) {
+    ctx.addIssue({ code: 'custom', path: ['contact_value'], message: problemOf(body.contact_type) });
+  }
+  if (!body.is_gift) return;
+  if (!body.gift_recipient_type || !body.gift_recipient_value) {
+    ctx.addIssue({ code: 'custom', path: ['gift_recipient_value'], message: 'A gift needs a recipient: type and value' });
+  } else if (!readContact(body.gift_recipient_type as 'email', body.gift_recipient_value)) {
+    ctx.addIssue({ code: 'custom', path: ['gift_recipient_value'], message: problemOf(body.gift_recipient_type) });
+  }
+});
 
 function problemOf(type: string): string {
   return type === 'email' ? 'Invalid email format' : 'Invalid messenger username format';

@@ -5,7 +5,7 @@ import { completeLinking, completeLinkingByState, startLinking } from '../../dom
 import { listLinkedProviders } from '../../domain/identity/linking/list-linked-providers.ts';
 import { unlinkProvider } from '../../domain/identity/linking/unlink-provider.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
 import * as schemas from './linking.schemas.ts';
 import { OAuthProviderPath } from './oauth.schemas.ts';
@@ -40,7 +40,7 @@ const linkRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/{provider}/callback', tags, summary: 'Link a provider' },
     })
-    .input(fromWire(OAuthProviderPath.extend(schemas.LinkCallbackRequest.shape)))
+    .input(fromWire(withBody(OAuthProviderPath, schemas.LinkCallbackRequest)))
     .output(toWire(schemas.LinkCallbackResponse))
     .mutation(async ({ ctx, input: { provider, code, state, deviceId = null } }) =>
       linkAnswer(await completeLinking(ctx.app, ctx.actor, provider, { code, state, deviceId })),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Moment } from '../shared.schemas.ts';
+import { withBody } from '../wire.ts';
 import { CabinetAuthUserResponse, RotateRefreshToken } from './auth.schemas.ts';
 
 /** Contract group `Cabinet Account Merge` (spec 01 section 8). */
@@ -12,7 +13,7 @@ export const MergeRequest = z
   .object({ keep_subscription_from: z.int(), rotate_refresh_token: RotateRefreshToken })
   .meta({ id: 'MergeRequest' });
 
-export const MergeExecution = MergeRequest.extend({ merge_token: MergeToken });
+export const MergeExecution = withBody(MergeTokenPath, MergeRequest);
 
 export const MergePreviewSubscription = z
   .object({

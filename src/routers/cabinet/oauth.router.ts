@@ -6,7 +6,7 @@ import { beginOAuth } from '../../domain/identity/oauth/state.ts';
 import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import { AuthResponse } from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
 import * as schemas from './oauth.schemas.ts';
@@ -66,7 +66,7 @@ export const oauthRouter = router({
         summary: 'Complete a sign-in through a provider',
       },
     })
-    .input(fromWire(schemas.OAuthProviderPath.extend(schemas.OAuthCallbackRequest.shape)))
+    .input(fromWire(withBody(schemas.OAuthProviderPath, schemas.OAuthCallbackRequest)))
     .output(toWire(AuthResponse))
     .mutation(async ({ ctx, input }) => {
       const { code, state, deviceId = null, referralCode = null } = input;

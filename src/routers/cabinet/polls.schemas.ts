@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Polls` (spec 04 section 12.3). */
 
@@ -36,7 +37,7 @@ export const PollStartResponse = z
 
 export const AnswerRequest = z.object({ option_id: z.int() }).meta({ id: 'AnswerRequest' });
 
-export const AnswerInput = PollResponsePath.extend({ question_id: z.int(), ...AnswerRequest.shape });
+export const AnswerInput = withBody(PollResponsePath.extend({ question_id: z.int() }), AnswerRequest);
 
 export const AnswerResponse = z
   .object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Moment } from '../shared.schemas.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Tickets` (spec 05 section 1.2). */
 
@@ -85,6 +86,4 @@ export const TicketMessageCreateRequest = z
   .object({ message: z.string().trim().min(1).max(4000), ...mediaFields })
   .meta({ id: 'TicketMessageCreateRequest', example: { message: 'It works again, thank you.', ...EXAMPLE } });
 
-export const TicketMessageInput = TicketPath.extend(TicketMessageCreateRequest.shape).meta({
-  example: { message: 'It works again, thank you.', ...EXAMPLE },
-});
+export const TicketMessageInput = withBody(TicketPath, TicketMessageCreateRequest);

@@ -22,7 +22,6 @@ import {
   MiniAppDeviceRemovalResponse,
   MiniAppPromoCodeActivationRequest,
   MiniAppPromoCodeActivationResponse,
-  MiniAppPromoOfferClaimRequest,
   MiniAppPromoOfferClaimResponse,
   MiniAppSubscriptionAutopayRequest,
   MiniAppSubscriptionAutopayResponse,
@@ -34,6 +33,7 @@ import {
   MiniAppSubscriptionTrialResponse,
   MiniAppTrafficTopupRequest,
   MiniAppTrafficTopupResponse,
+  PromoOfferClaimInput,
 } from './subscription.schemas.ts';
 import { toAutopay, toRenewalOptions } from './subscription-wire.ts';
 
@@ -213,7 +213,7 @@ export const miniappSubscriptionRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/miniapp/promo-offers/{offer_id}/claim', tags, summary: 'Claim an own promo offer' },
     })
-    .input(MiniAppPromoOfferClaimRequest)
+    .input(PromoOfferClaimInput)
     .use(asMiniappUser(OFFER_NAMES))
     .output(MiniAppPromoOfferClaimResponse)
     .mutation(async ({ ctx, input }) => {

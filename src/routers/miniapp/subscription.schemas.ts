@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { withBody } from '../wire.ts';
 import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: renewal, trial, autopay, add-ons and codes (spec 02 section 12.2). */
@@ -193,9 +194,9 @@ export const MiniAppPromoCodeActivationResponse = z
   })
   .meta({ id: 'MiniAppPromoCodeActivationResponse' });
 
-export const MiniAppPromoOfferClaimRequest = z
-  .object({ offer_id: z.int(), initData: InitData })
-  .meta({ id: 'MiniAppPromoOfferClaimRequest' });
+const MiniAppPromoOfferClaimRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppPromoOfferClaimRequest' });
+
+export const PromoOfferClaimInput = withBody(z.object({ offer_id: z.int() }), MiniAppPromoOfferClaimRequest);
 
 export const MiniAppPromoOfferClaimResponse = z
   .object({ success: z.boolean().default(true), code: z.string().nullish() })

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isStreamedFile, type StreamedFile } from '../../core/http/uploads.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `backups` (spec 06 section 7). */
 
@@ -52,7 +53,7 @@ export const BackupTaskListResponse = z
 export const BackupPath = z.object({ filename: z.string() });
 
 export const BackupRestoreRequest = z.object({ clear_existing: z.boolean().default(false) }).meta({ id: 'BackupRestoreRequest' });
-export const BackupRestoreInput = BackupPath.extend(BackupRestoreRequest.shape);
+export const BackupRestoreInput = withBody(BackupPath, BackupRestoreRequest);
 
 export const BackupRestoreResponse = z
   .object({

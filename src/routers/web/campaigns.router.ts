@@ -5,7 +5,7 @@ import type { CampaignCard } from '../../domain/campaigns/types.ts';
 import { toCampaignChanges, toNewCampaign } from '../campaign-request.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   CampaignCreateRequest,
   CampaignListQuery,
@@ -41,7 +41,7 @@ export const campaignsRouter = router({
 
   update: auditedWebProcedure('campaigns:edit')
     .meta({ openapi: { method: 'PATCH', path: '/campaigns/{campaign_id}', tags, summary: 'Change a campaign' } })
-    .input(fromWire(CampaignPath.extend(CampaignUpdateRequest.shape)))
+    .input(fromWire(withBody(CampaignPath, CampaignUpdateRequest)))
     .output(toWire(CampaignResponse))
     .mutation(async ({ ctx, input: { campaignId, ...input } }) =>
       toAnswer(await changeCampaign(ctx.app, ctx.actor, campaignId, toCampaignChanges(input))),

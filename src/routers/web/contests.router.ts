@@ -11,7 +11,7 @@ import {
   readContestTemplate,
 } from '../../domain/engagement/daily-contests/manage-templates.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AttemptListQuery,
   ContestAttemptListResponse,
@@ -45,7 +45,7 @@ export const contestsRouter = router({
 
   updateTemplate: auditedWebProcedure('contests:edit')
     .meta({ openapi: { method: 'PATCH', path: '/contests/daily/templates/{template_id}', tags, summary: 'Change a daily game' } })
-    .input(fromWire(TemplatePath.extend(ContestTemplateUpdateRequest.shape)))
+    .input(fromWire(withBody(TemplatePath, ContestTemplateUpdateRequest)))
     .output(toWire(ContestTemplateResponse))
     .mutation(({ ctx, input: { templateId, ...changes } }) => changeContestTemplate(ctx.app, templateId, changes)),
 
@@ -58,7 +58,7 @@ export const contestsRouter = router({
         summary: 'Start a round of a daily game',
       },
     })
-    .input(fromWire(TemplatePath.extend(StartRoundRequest.shape)))
+    .input(fromWire(withBody(TemplatePath, StartRoundRequest)))
     .output(toWire(ContestRoundResponse))
     .mutation(({ ctx, input: { templateId, ...request } }) => startRound(ctx.app, templateId, request)),
 

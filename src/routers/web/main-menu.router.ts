@@ -13,7 +13,7 @@ import {
 } from '../../domain/content/chat-texts/manage-messages.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   MainMenuButtonCreateRequest,
   MainMenuButtonListResponse,
@@ -50,7 +50,7 @@ export const mainMenuRouter = router({
 
   updateButton: auditedWebProcedure('main_menu:edit')
     .meta({ openapi: { method: 'PATCH', path: oneButton, tags, summary: 'Change a link' } })
-    .input(fromWire(MainMenuButtonPath.extend(MainMenuButtonUpdateRequest.shape)))
+    .input(fromWire(withBody(MainMenuButtonPath, MainMenuButtonUpdateRequest)))
     .output(toWire(MainMenuButtonResponse))
     .mutation(({ ctx, input: { buttonId, ...changes } }) => updateMainMenuButton(ctx.app, buttonId, changes)),
 
@@ -80,7 +80,7 @@ export const mainMenuRouter = router({
 
   updateMessage: auditedWebProcedure('main_menu:edit')
     .meta({ openapi: { method: 'PATCH', path: oneMessage, tags, summary: 'Change a message' } })
-    .input(fromWire(UserMessagePath.extend(UserMessageUpdateRequest.shape)))
+    .input(fromWire(withBody(UserMessagePath, UserMessageUpdateRequest)))
     .output(toWire(UserMessageResponse))
     .mutation(({ ctx, input: { messageId, ...changes } }) => updateUserMessage(ctx.app, messageId, changes, ctx.language)),
 

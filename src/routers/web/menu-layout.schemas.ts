@@ -9,6 +9,7 @@ import {
   VISIBILITIES,
 } from '../../domain/content/menu-layout/types.ts';
 import { Moment } from '../shared.schemas.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `menu-layout` (spec 05 section 7): documents, edits and history. */
 
@@ -98,19 +99,23 @@ export const BuiltinButtonsListResponse = z
 export const ButtonPath = z.object({ button_id: z.string() });
 export const RowPath = z.object({ row_id: z.string() });
 
-export const ButtonUpdateInput = ButtonPath.extend({
-  text: TextByLanguage.nullish(),
-  icon: z.string().max(10).nullish(),
-  enabled: z.boolean().nullish(),
-  visibility: VisibilityName.nullish(),
-  conditions: ButtonConditions.nullish(),
-  action: z.string().nullish(),
-  dynamic_text: z.boolean().nullish(),
-  open_mode: z.enum(OPEN_MODES).nullish(),
-  webapp_url: z.string().nullish(),
-  description: z.string().max(200).nullish(),
-  sort_order: z.int().nullish(),
-});
+export const ButtonUpdateRequest = z
+  .object({
+    text: TextByLanguage.nullish(),
+    icon: z.string().max(10).nullish(),
+    enabled: z.boolean().nullish(),
+    visibility: VisibilityName.nullish(),
+    conditions: ButtonConditions.nullish(),
+    action: z.string().nullish(),
+    dynamic_text: z.boolean().nullish(),
+    open_mode: z.enum(OPEN_MODES).nullish(),
+    webapp_url: z.string().nullish(),
+    description: z.string().max(200).nullish(),
+    sort_order: z.int().nullish(),
+  })
+  .meta({ id: 'ButtonUpdateRequest', example: { text: { en: 'News' }, icon: '📰', enabled: true } });
+
+export const ButtonUpdateInput = withBody(ButtonPath, ButtonUpdateRequest);
 
 export const RowsReorderRequest = z.object({ ordered_ids: z.string().array().min(1) }).meta({ id: 'RowsReorderRequest' });
 
@@ -168,9 +173,17 @@ export const MoveButtonResponse = z
   })
   .meta({ id: 'MoveButtonResponse' });
 
-export const MoveButtonToRowInput = ButtonPath.extend({ target_row_id: z.string(), position: z.int().min(0).nullish() });
+const MoveButtonToRowRequest = z
+  .object({ target_row_id: z.string(), position: z.int().min(0).nullish() })
+  .meta({ id: 'MoveButtonToRowRequest', example: { target_row_id: 'news_row', position: 0 } });
 
-export const ReorderButtonsInput = RowPath.extend({ ordered_button_ids: z.string().array().min(1) });
+export const MoveButtonToRowInput = withBody(ButtonPath, MoveButtonToRowRequest);
+
+const ReorderButtonsInRowRequest = z
+  .object({ ordered_button_ids: z.string().array().min(1) })
+  .meta({ id: 'ReorderButtonsInRowRequest', example: { ordered_button_ids: ['menu_balance', 'news'] } });
+
+export const ReorderButtonsInput = withBody(RowPath, ReorderButtonsInRowRequest);
 
 export const ReorderButtonsResponse = z
   .object({ row_id: z.string(), buttons: z.string().array() })

@@ -22,7 +22,7 @@ import { splitContent } from '../../domain/content/pages/split-content.ts';
 import type { DocumentKind, FaqPage, LegalDocument } from '../../domain/content/pages/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   FaqListQuery,
   FaqPageCreateRequest,
@@ -125,7 +125,7 @@ export const pagesRouter = router({
 
   updateFaqPage: auditedWebProcedure('pages:edit')
     .meta({ openapi: { method: 'PUT', path: onePage, tags, summary: 'Change a question' } })
-    .input(fromWire(FaqPagePath.extend(FaqPageUpdateRequest.shape)))
+    .input(fromWire(withBody(FaqPagePath, FaqPageUpdateRequest)))
     .output(toWire(FaqPageResponse))
     .mutation(async ({ ctx, input: { pageId, ...changes } }) => toPage(await updateFaqPage(ctx.app, pageId, changes))),
 

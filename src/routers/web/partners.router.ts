@@ -3,7 +3,7 @@ import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../do
 import { listReferrers, readReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
 import { readDailyStats, readGlobalStats, readTopReferrers } from '../../domain/referrals/stats/read-stats.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   toComparison,
   toGlobalStats,
@@ -68,7 +68,7 @@ export const partnersRouter = router({
         summary: 'Set the commission of a user; null = the general one',
       },
     })
-    .input(fromWire(UserPath.extend(PartnerReferralCommissionUpdate.shape)))
+    .input(fromWire(withBody(UserPath, PartnerReferralCommissionUpdate)))
     .output(toWire(PartnerReferrerItem))
     .mutation(async ({ ctx, input: { userId, referralCommissionPercent: percent = null } }) =>
       toReferrerItem(await changeReferrerCommission(ctx.app, ctx.actor, userId, percent)),

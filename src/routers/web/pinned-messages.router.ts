@@ -1,7 +1,7 @@
 import { createPinnedMessage } from '../../domain/pinned-messages/publish-messages.ts';
 import { pinnedMedia, pinnedMessageProcedures } from '../pinned-message-procedures.ts';
 import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   PinnedBroadcastQuery,
   PinnedMessageBroadcastResponse,
@@ -39,7 +39,7 @@ export const pinnedMessagesRouter = router({
       openapi: { method: 'POST', path: base, tags: [tag], summary: 'Add a pinned message and make it the active one' },
       wire: { query: ['broadcast'] },
     })
-    .input(fromWire(PinnedBroadcastQuery.extend(PinnedMessageCreateRequest.shape)))
+    .input(fromWire(withBody(PinnedBroadcastQuery, PinnedMessageCreateRequest)))
     .output(toWire(PinnedMessageBroadcastResponse))
     .mutation(({ ctx, input: { broadcast, media, ...draft } }) =>
       createPinnedMessage(ctx.app, ctx.actor, { ...draft, media: pinnedMedia(media) }, { broadcast, language: ctx.language }),

@@ -10,7 +10,7 @@ import {
 import { sendPoll } from '../../domain/engagement/polls/send-poll.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   PollCreateRequest,
   PollDetailResponse,
@@ -87,7 +87,7 @@ export const pollsRouter = router({
 
   send: auditedWebProcedure('polls:send')
     .meta({ openapi: { method: 'POST', path: '/polls/{poll_id}/send', tags, summary: 'Send a poll to an audience' } })
-    .input(fromWire(PollPath.extend(PollSendRequest.shape)))
+    .input(fromWire(withBody(PollPath, PollSendRequest)))
     .output(toWire(PollSendResponse))
     .mutation(async ({ ctx, input }) => {
       const result = await sendPoll(ctx.app, input.pollId, input.target);

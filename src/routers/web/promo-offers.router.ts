@@ -3,7 +3,7 @@ import { createOffer } from '../../domain/promo/offers/create-offer.ts';
 import { listOfferLog, listPromoOffers, readPromoOffer } from '../../domain/promo/offers/read-offers.ts';
 import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   OfferPath,
   OfferTemplatePath,
@@ -60,7 +60,7 @@ export const promoOffersRouter = router({
 
   updateTemplate: auditedWebProcedure('promo_offers:edit')
     .meta({ openapi: { method: 'PATCH', path: '/promo-offers/templates/{template_id}', tags, summary: 'Change a template' } })
-    .input(fromWire(OfferTemplatePath.extend(PromoOfferTemplateUpdateRequest.shape)))
+    .input(fromWire(withBody(OfferTemplatePath, PromoOfferTemplateUpdateRequest)))
     .output(toWire(PromoOfferTemplateResponse))
     .mutation(({ ctx, input: { templateId, ...changes } }) => changeOfferTemplate(ctx.app, ctx.actor, templateId, changes)),
 

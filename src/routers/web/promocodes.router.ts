@@ -3,7 +3,7 @@ import { changePromocode, createPromocode, deletePromocode } from '../../domain/
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   PromoCodeCreateRequest,
   PromoCodeDetailResponse,
@@ -48,7 +48,7 @@ export const promocodesRouter = router({
 
   update: auditedWebProcedure('promocodes:edit')
     .meta({ openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' } })
-    .input(fromWire(PromocodePath.extend(PromoCodeUpdateRequest.shape)))
+    .input(fromWire(withBody(PromocodePath, PromoCodeUpdateRequest)))
     .output(toWire(PromoCodeResponse))
     .mutation(async ({ ctx, input: { promocodeId: id, ...changes } }) =>
       promocodeAnswer(await changePromocode(ctx.app, ctx.actor, id, withValidity(changes)), ctx.app.clock.now()),

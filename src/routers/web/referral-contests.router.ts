@@ -14,7 +14,7 @@ import {
 } from '../../domain/engagement/referral-contests/read-results.ts';
 import type { LeaderboardEntry, ReferralContest } from '../../domain/engagement/referral-contests/types.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   ContestDeleted,
   ContestDetailQuery,
@@ -79,7 +79,7 @@ export const referralContestsRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: '/contests/referral/{contest_id}', tags, summary: 'Change a contest of referrers' },
     })
-    .input(fromWire(ContestPath.extend(ReferralContestUpdateRequest.shape)))
+    .input(fromWire(withBody(ContestPath, ReferralContestUpdateRequest)))
     .output(toWire(ReferralContestResponse))
     .mutation(async ({ ctx, input: { contestId, ...changes } }) =>
       withDay(await changeReferralContest(ctx.app, contestId, changes)),

@@ -13,7 +13,7 @@ import { changeServer, createServer } from '../../domain/catalog/servers/save-se
 import { syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   ServerConnectedUsersResponse,
   ServerCountsSyncResponse,
@@ -74,7 +74,7 @@ export const serversRouter = router({
 
   update: auditedWebProcedure('servers:edit')
     .meta({ openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' } })
-    .input(fromWire(ServerPath.extend(ServerUpdateRequest.shape)))
+    .input(fromWire(withBody(ServerPath, ServerUpdateRequest)))
     .output(toWire(ServerResponse))
     .mutation(async ({ ctx, input: { serverId, ...changes } }) => {
       const texts = {

@@ -7,7 +7,7 @@ import {
   SettingDefinition,
   SettingListQuery,
   SettingPath,
-  SettingUpdateRequest,
+  SettingUpdateInput,
 } from './settings.schemas.ts';
 
 const tags: [string] = ['settings'];
@@ -36,7 +36,7 @@ export const settingsRouter = router({
       // The audit record has the value before and after, unless it is a secret.
       audit: { hide: ['value'] },
     })
-    .input(fromWire(SettingUpdateRequest))
+    .input(fromWire(SettingUpdateInput))
     .output(toWire(SettingDefinition))
     .mutation(({ ctx, input }) => putSetting(ctx.app, ctx.actor, input.key, input.value)),
 

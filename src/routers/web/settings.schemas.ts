@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withBody } from '../wire.ts';
 
 /** Contract group `settings` (spec 06 section 6). */
 
@@ -32,4 +33,6 @@ export const SettingDefinition = z
   .meta({ id: 'SettingDefinition' });
 
 /** `null` is a value; a missing field is refused. */
-export const SettingUpdateRequest = SettingPath.extend({ value: z.unknown() });
+export const SettingUpdateRequest = z.object({ value: z.unknown() }).meta({ id: 'SettingUpdateRequest', example: { value: 10 } });
+
+export const SettingUpdateInput = withBody(SettingPath, SettingUpdateRequest);

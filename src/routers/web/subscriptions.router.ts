@@ -13,7 +13,7 @@ import {
   removeSquad,
 } from '../../domain/subscriptions/web-subscriptions.ts';
 import { router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   SubscriptionCreateRequest,
   SubscriptionDevicesRequest,
@@ -81,7 +81,7 @@ export const subscriptionsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/extend', tags, summary: 'Add days without charging' },
     })
-    .input(fromWire(SubscriptionPath.extend(SubscriptionExtendRequest.shape)))
+    .input(fromWire(withBody(SubscriptionPath, SubscriptionExtendRequest)))
     .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
       withActualStatus(ctx.app, await extendByDays(ctx.app, ctx.actor, input.subscriptionId, input.days)),
@@ -96,7 +96,7 @@ export const subscriptionsRouter = router({
         summary: 'Add traffic for 30 days without charging',
       },
     })
-    .input(fromWire(SubscriptionPath.extend(SubscriptionTrafficRequest.shape)))
+    .input(fromWire(withBody(SubscriptionPath, SubscriptionTrafficRequest)))
     .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
       withActualStatus(ctx.app, await addTrafficPackage(ctx.app, ctx.actor, input.subscriptionId, input.gb)),
@@ -111,7 +111,7 @@ export const subscriptionsRouter = router({
         summary: 'Raise the device limit without charging',
       },
     })
-    .input(fromWire(SubscriptionPath.extend(SubscriptionDevicesRequest.shape)))
+    .input(fromWire(withBody(SubscriptionPath, SubscriptionDevicesRequest)))
     .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
       withActualStatus(ctx.app, await addDevices(ctx.app, ctx.actor, input.subscriptionId, input.devices)),
@@ -119,7 +119,7 @@ export const subscriptionsRouter = router({
 
   addSquad: webProcedure
     .meta({ openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/squads', tags, summary: 'Connect a server' } })
-    .input(fromWire(SubscriptionPath.extend(SubscriptionSquadRequest.shape)))
+    .input(fromWire(withBody(SubscriptionPath, SubscriptionSquadRequest)))
     .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
       withActualStatus(ctx.app, await addSquad(ctx.app, ctx.actor, input.subscriptionId, input.squadUuid)),

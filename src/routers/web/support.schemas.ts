@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MomentInput } from '../moment-input.ts';
 import { Moment } from '../shared.schemas.ts';
+import { withBody } from '../wire.ts';
 
 /** Contract group `support` (spec 05 section 1.3). */
 
@@ -48,18 +49,18 @@ export const TicketResponse = z
 export const TicketStatusUpdateRequest = z
   .object({ status: z.string().meta({ example: 'closed' }) })
   .meta({ id: 'TicketStatusUpdateRequest' });
-export const TicketStatusInput = TicketPath.extend(TicketStatusUpdateRequest.shape);
+export const TicketStatusInput = withBody(TicketPath, TicketStatusUpdateRequest);
 
 export const TicketPriorityUpdateRequest = z
   .object({ priority: z.string().meta({ example: 'high' }) })
   .meta({ id: 'TicketPriorityUpdateRequest' });
-export const TicketPriorityInput = TicketPath.extend(TicketPriorityUpdateRequest.shape);
+export const TicketPriorityInput = withBody(TicketPath, TicketPriorityUpdateRequest);
 
 const blockExample = { permanent: true, until: null };
 export const TicketReplyBlockRequest = z
   .object({ permanent: z.boolean().default(false), until: MomentInput.nullish() })
   .meta({ id: 'TicketReplyBlockRequest', example: blockExample });
-export const TicketReplyBlockInput = TicketPath.extend(TicketReplyBlockRequest.shape).meta({ example: blockExample });
+export const TicketReplyBlockInput = withBody(TicketPath, TicketReplyBlockRequest);
 
 const replyExample = {
   message_text: 'Please update the link in your app.',
@@ -75,7 +76,7 @@ export const TicketReplyRequest = z
     media_caption: z.string().max(4000).nullish(),
   })
   .meta({ id: 'TicketReplyRequest', example: replyExample });
-export const TicketReplyInput = TicketPath.extend(TicketReplyRequest.shape).meta({ example: replyExample });
+export const TicketReplyInput = withBody(TicketPath, TicketReplyRequest);
 
 export const TicketReplyResponse = z
   .object({ ticket: TicketResponse, message: TicketMessageResponse })

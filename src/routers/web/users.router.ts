@@ -7,7 +7,7 @@ import { updateUser } from '../../domain/users/account/update-user.ts';
 import { listUsers } from '../../domain/users/list/list-users.ts';
 import type { UserView } from '../../domain/users/types.ts';
 import { router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   BalanceUpdateRequest,
   MessengerIdPath,
@@ -57,7 +57,7 @@ export const usersRouter = router({
         summary: 'Change a user; absent and null fields do not change',
       },
     })
-    .input(fromWire(UserPath.extend(UserUpdateRequest.shape)))
+    .input(fromWire(withBody(UserPath, UserUpdateRequest)))
     .output(toWire(UserResponse))
     .mutation(async ({ ctx, input: { userId, ...changes } }) =>
       withRubles(await updateUser(ctx.app, ctx.actor, userId, changes)),
@@ -76,7 +76,7 @@ export const usersRouter = router({
       openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance or deduct from it' },
       idempotent: true,
     })
-    .input(fromWire(UserPath.extend(BalanceUpdateRequest.shape)))
+    .input(fromWire(withBody(UserPath, BalanceUpdateRequest)))
     .output(toWire(UserResponse))
     .mutation(async ({ ctx, input: { userId: user, amountKopeks, description, createTransaction: isShown } }) => {
       const adjustment = { user, amountKopeks, description, isShown };
@@ -92,7 +92,7 @@ export const usersRouter = router({
         summary: 'Give a user a subscription without charging',
       },
     })
-    .input(fromWire(UserPath.extend(UserSubscriptionCreateRequest.shape)))
+    .input(fromWire(withBody(UserPath, UserSubscriptionCreateRequest)))
     .output(toWire(UserResponse))
     .mutation(async ({ ctx, input: { userId, ...request } }) =>
       withRubles(await giveSubscription(ctx.app, ctx.actor, userId, request)),

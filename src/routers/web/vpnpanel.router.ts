@@ -6,7 +6,7 @@ import { listPanelInbounds, listPanelSquads, readPanelSquad } from '../../domain
 import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
 import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
 import { listOf, toInbound, toSquad, toUserTraffic } from '../vpnpanel-wire.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   NodePath,
   PanelUserPath,
@@ -68,7 +68,7 @@ export const vpnpanelRouter = router({
         summary: 'Enable, disable or restart a node',
       },
     })
-    .input(fromWire(NodePath.extend(VpnPanelNodeActionRequest.shape)))
+    .input(fromWire(withBody(NodePath, VpnPanelNodeActionRequest)))
     .output(VpnPanelNodeActionResponse)
     .mutation(async ({ ctx, input: { nodeUuid, action } }) =>
       toFlag(await runNodeAction(ctx.app, ctx.actor, nodeUuid, action), `Node ${action} done`, 'Node not found'),
@@ -104,7 +104,7 @@ export const vpnpanelRouter = router({
 
   updateSquad: changing
     .meta({ openapi: { method: 'PATCH', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Change an internal squad' } })
-    .input(fromWire(SquadPath.extend(VpnPanelSquadUpdateRequest.shape)))
+    .input(fromWire(withBody(SquadPath, VpnPanelSquadUpdateRequest)))
     .output(VpnPanelOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...changes } }) =>
       squadFlag(await updateSquad(ctx.app, ctx.actor, squadUuid, changes), 'Squad updated'),
@@ -114,7 +114,7 @@ export const vpnpanelRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/vpnpanel/squads/{squad_uuid}/actions', tags, summary: 'Run an action on a squad' },
     })
-    .input(fromWire(SquadPath.extend(VpnPanelSquadActionRequest.shape)))
+    .input(fromWire(withBody(SquadPath, VpnPanelSquadActionRequest)))
     .output(VpnPanelOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...request } }) => {
       const result = await runSquadAction(ctx.app, ctx.actor, squadUuid, request);

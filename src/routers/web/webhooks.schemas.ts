@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withBody } from '../wire.ts';
 
 /** Contract group `webhooks` (spec 06 section 3). */
 
@@ -36,7 +37,7 @@ export const WebhookUpdateRequest = z
   })
   .meta({ id: 'WebhookUpdateRequest' });
 
-export const WebhookUpdateInput = WebhookPath.extend(WebhookUpdateRequest.shape);
+export const WebhookUpdateInput = withBody(WebhookPath, WebhookUpdateRequest);
 
 export const WebhookResponse = z
   .object({

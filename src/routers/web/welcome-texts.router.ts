@@ -7,7 +7,7 @@ import {
 } from '../../domain/content/chat-texts/manage-welcome-texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
-import { fromWire, toWire } from '../wire.ts';
+import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   WelcomeTextCreateRequest,
   WelcomeTextListQuery,
@@ -44,7 +44,7 @@ export const welcomeTextsRouter = router({
 
   update: auditedWebProcedure('welcome_texts:edit')
     .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' } })
-    .input(fromWire(WelcomeTextPath.extend(WelcomeTextUpdateRequest.shape)))
+    .input(fromWire(withBody(WelcomeTextPath, WelcomeTextUpdateRequest)))
     .output(toWire(WelcomeTextResponse))
     .mutation(({ ctx, input: { welcomeTextId, ...changes } }) =>
       updateWelcomeText(ctx.app, welcomeTextId, changes, ctx.language),

@@ -54,23 +54,19 @@ export const ADMINISTRATION_FIELDS: Readonly<Record<string, string>> = {
   'UserAvailableTariffsResponse.promo_group_id': 'Primary promo group of the user; null for none.',
 
   // Changing a subscription by hand
-  'POST /cabinet/admin/users/{user_id}/subscription.action':
+  'UpdateSubscriptionRequest.action':
     '`create`, `extend`, `shorten`, `set_end_date`, `change_tariff`, `set_traffic`, `toggle_autopay`, `cancel`, `activate`, `add_traffic`, `remove_traffic` or `set_device_limit`.',
-  'POST /cabinet/admin/users/{user_id}/subscription.days':
-    'Number of days, for `create`, `extend` and `shorten`; null otherwise.',
-  'POST /cabinet/admin/users/{user_id}/subscription.end_date': 'New end (UTC), for `set_end_date`; null otherwise.',
-  'POST /cabinet/admin/users/{user_id}/subscription.tariff_id': 'Tariff, for `create` and `change_tariff`; null otherwise.',
-  'POST /cabinet/admin/users/{user_id}/subscription.traffic_limit_gb':
+  'UpdateSubscriptionRequest.days': 'Number of days, for `create`, `extend` and `shorten`; null otherwise.',
+  'UpdateSubscriptionRequest.end_date': 'New end (UTC), for `set_end_date`; null otherwise.',
+  'UpdateSubscriptionRequest.tariff_id': 'Tariff, for `create` and `change_tariff`; null otherwise.',
+  'UpdateSubscriptionRequest.traffic_limit_gb':
     'Limit in GB, 0 = unlimited, for `create` and `set_traffic`; null for the default or unchanged.',
-  'POST /cabinet/admin/users/{user_id}/subscription.traffic_used_gb':
-    'Used traffic in GB, for `set_traffic`; null leaves it unchanged.',
-  'POST /cabinet/admin/users/{user_id}/subscription.traffic_gb': 'Traffic in GB, for `add_traffic`; null otherwise.',
+  'UpdateSubscriptionRequest.traffic_used_gb': 'Used traffic in GB, for `set_traffic`; null leaves it unchanged.',
+  'UpdateSubscriptionRequest.traffic_gb': 'Traffic in GB, for `add_traffic`; null otherwise.',
   traffic_purchase_id: 'Id of the package, for `remove_traffic`; null otherwise.',
-  'POST /cabinet/admin/users/{user_id}/subscription.device_limit':
-    'Device limit, for `create` and `set_device_limit`; null otherwise.',
-  'POST /cabinet/admin/users/{user_id}/subscription.autopay_enabled': 'Automatic renewal, for `toggle_autopay`; null otherwise.',
-  'POST /cabinet/admin/users/{user_id}/subscription.is_trial':
-    'Whether the new subscription is a trial, for `create`; null for no.',
+  'UpdateSubscriptionRequest.device_limit': 'Device limit, for `create` and `set_device_limit`; null otherwise.',
+  'UpdateSubscriptionRequest.autopay_enabled': 'Automatic renewal, for `toggle_autopay`; null otherwise.',
+  'UpdateSubscriptionRequest.is_trial': 'Whether the new subscription is a trial, for `create`; null for no.',
 
   // Synchronisation with the panel
   last_sync: 'When the user was last synchronised (UTC); null when never.',

@@ -42,7 +42,7 @@ export const BROADCAST_FIELDS: Readonly<Record<string, string>> = {
     'Recipients of whom it is unknown whether they got it, because a process ended while their message was under way. They are not sent it again unless that is asked for with `retry_unconfirmed`.',
   repeated_count:
     'Recipients who may have got it twice, because it was sent again to unconfirmed ones. They are part of the other counts.',
-  'POST /cabinet/admin/broadcasts/{broadcast_id}/resume.retry_unconfirmed':
+  'BroadcastResumeRequest.retry_unconfirmed':
     'Whether it is sent again to unconfirmed recipients, who may get it twice; also of a broadcast that runs or has ended.',
   estimated_end_at: 'When it is likely to end (UTC); null while that is unknown.',
   'BroadcastResponse.admin_id': 'Id of the administrator who sent it; null for an API token.',

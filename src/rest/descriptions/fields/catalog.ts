@@ -34,11 +34,10 @@ export const CATALOG_FIELDS: Readonly<Record<string, string>> = {
   server_traffic_limits: 'Limits of single servers: UUID to limit.',
   external_squad_uuid: 'UUID of the external squad of the panel; null for none. In an update an explicit null clears it.',
   'TariffCreateRequest.promo_group_ids': 'Promo groups whose members see the tariff; empty for everyone.',
-  'PUT /cabinet/admin/tariffs/{tariff_id}.promo_group_ids':
-    'Promo groups whose members see the tariff; empty for everyone, null unchanged.',
-  'PUT /cabinet/admin/tariffs/{tariff_id}.traffic_reset_mode':
+  'TariffUpdateRequest.promo_group_ids': 'Promo groups whose members see the tariff; empty for everyone, null unchanged.',
+  'TariffUpdateRequest.traffic_reset_mode':
     '`DAY`, `WEEK`, `MONTH`, `MONTH_ROLLING` or `NO_RESET`; an explicit null for the default of the service, absent unchanged.',
-  'PUT /cabinet/admin/servers/{server_id}.promo_group_ids':
+  'CabinetServersServerUpdateRequest.promo_group_ids':
     'Promo groups whose members may use the server; at least one, null unchanged.',
   is_trial_available: 'Whether trials use this tariff; at most one tariff does.',
   subscriptions_count: 'Number of subscriptions on the tariff.',
@@ -68,10 +67,10 @@ export const CATALOG_FIELDS: Readonly<Record<string, string>> = {
   isTrialEligible: 'Whether trials may use the server; null in an update leaves it unchanged.',
   sortOrder: 'Place in the list; smaller numbers come first. Null in an update leaves it unchanged.',
   promoGroupIds: 'Promo groups whose members may use the server; null for the default group.',
-  'PATCH /servers/{server_id}.promoGroupIds': 'Promo groups whose members may use the server; at least one, null unchanged.',
+  'ServerUpdateRequest.promoGroupIds': 'Promo groups whose members may use the server; at least one, null unchanged.',
   'ServerCreateRequest.priceKopeks': 'Price of 30 days in kopeks.',
   'ServerResponse.priceKopeks': 'Price of 30 days in kopeks.',
-  'PATCH /servers/{server_id}.priceKopeks': 'Price of 30 days in kopeks; null leaves it unchanged.',
+  'ServerUpdateRequest.priceKopeks': 'Price of 30 days in kopeks; null leaves it unchanged.',
   priceRubles: 'Price in rubles: kopeks / 100.',
   currentUsers: 'Number of users counted at the last count.',
   createdAt: 'When the record was created (UTC); null when unknown.',

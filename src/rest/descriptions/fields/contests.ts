@@ -24,25 +24,23 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   'ContestTemplateResponse.prize_value': PRIZE_VALUE,
   'ContestTemplateResponse.payload': TEMPLATE_PAYLOAD,
   'ContestTemplateResponse.is_enabled': 'Whether the game is offered and its schedule starts rounds.',
-  'PATCH /contests/daily/templates/{template_id}.name': `Display name, 1 to 255 characters. ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.description': `Free text for players. ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.prize_type': `${PRIZE_TYPE} ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.prize_value': `${PRIZE_VALUE} Days and kopeks are whole numbers above 0. ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.max_winners': `${WINNERS} ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.attempts_per_user': `${ATTEMPTS} ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.times_per_day': `${SLOTS} ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.schedule_times': `Times \`HH:MM\` separated by commas, in the time zone of the setting \`TIMEZONE\`; empty for no schedule. ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.cooldown_hours': `Hours that a round lasts, up to 87600. ${SOLE}`,
-  'PATCH /contests/daily/templates/{template_id}.payload': `${TEMPLATE_PAYLOAD} ${SOLE}`,
-  'POST /contests/daily/templates/{template_id}/start-round.starts_at':
+  'ContestTemplateUpdateRequest.name': `Display name, 1 to 255 characters. ${SOLE}`,
+  'ContestTemplateUpdateRequest.description': `Free text for players. ${SOLE}`,
+  'ContestTemplateUpdateRequest.prize_type': `${PRIZE_TYPE} ${SOLE}`,
+  'ContestTemplateUpdateRequest.prize_value': `${PRIZE_VALUE} Days and kopeks are whole numbers above 0. ${SOLE}`,
+  'ContestTemplateUpdateRequest.max_winners': `${WINNERS} ${SOLE}`,
+  'ContestTemplateUpdateRequest.attempts_per_user': `${ATTEMPTS} ${SOLE}`,
+  'ContestTemplateUpdateRequest.times_per_day': `${SLOTS} ${SOLE}`,
+  'ContestTemplateUpdateRequest.schedule_times': `Times \`HH:MM\` separated by commas, in the time zone of the setting \`TIMEZONE\`; empty for no schedule. ${SOLE}`,
+  'ContestTemplateUpdateRequest.cooldown_hours': `Hours that a round lasts, up to 87600. ${SOLE}`,
+  'ContestTemplateUpdateRequest.payload': `${TEMPLATE_PAYLOAD} ${SOLE}`,
+  'StartRoundRequest.starts_at':
     'When the round begins; without a zone in the time zone of the setting `TIMEZONE`. Absent or null: now.',
-  'POST /contests/daily/templates/{template_id}/start-round.ends_at':
+  'StartRoundRequest.ends_at':
     'When the round ends, likewise; takes precedence over `cooldown_hours`. Absent or null: by the hours.',
-  'POST /contests/daily/templates/{template_id}/start-round.cooldown_hours':
-    'Hours that the round lasts, up to 87600. Absent or null: those of the game.',
-  'POST /contests/daily/templates/{template_id}/start-round.payload':
-    'The game of this round with its solution. Absent, null or empty: it is drawn.',
-  'POST /contests/daily/templates/{template_id}/start-round.force': 'Whether a round that is played now is finished first.',
+  'StartRoundRequest.cooldown_hours': 'Hours that the round lasts, up to 87600. Absent or null: those of the game.',
+  'StartRoundRequest.payload': 'The game of this round with its solution. Absent, null or empty: it is drawn.',
+  'StartRoundRequest.force': 'Whether a round that is played now is finished first.',
   'ContestRoundListResponse.items': 'The rounds of the page.',
   'ContestRoundResponse.template_id': 'Id of the game.',
   template_slug: 'Name of the game for programs.',
@@ -73,8 +71,8 @@ export const CONTEST_FIELDS: Readonly<Record<string, string>> = {
   game_type: 'Name of the game for programs.',
   game_data: 'What the player is shown; its fields depend on the game. The solution is not in it.',
   instructions: 'Sentence that says what to do.',
-  'POST /cabinet/contests/{round_id}/answer.round_id': 'Id of the round. That of the path decides.',
-  'POST /cabinet/contests/{round_id}/answer.answer':
+  'ContestAnswerRequest.round_id': 'Id of the round. That of the path decides.',
+  'ContestAnswerRequest.answer':
     'The place from 0, the flag, the word, or `blitz`, by the game. At most 200 characters; surrounding blanks do not count.',
   'ContestResult.message': 'Sentence for the player.',
   'ContestResult.prize_type': `${PRIZE_TYPE} Null unless won.`,

@@ -24,8 +24,8 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   'UserListItem.status': '`active`, `blocked` or `deleted`.',
   'UserDetailResponse.status': '`active`, `blocked` or `deleted`.',
   'ServerConnectedUser.status': 'Status of the account: `active`, `blocked` or `deleted`.',
-  'PATCH /users/{user_id}.status': 'New status: `active`, `blocked` or `deleted`; null leaves it unchanged.',
-  'POST /cabinet/admin/users/{user_id}/status.status': 'New status: `active`, `blocked` or `deleted`.',
+  'UserUpdateRequest.status': 'New status: `active`, `blocked` or `deleted`; null leaves it unchanged.',
+  'UpdateUserStatusRequest.status': 'New status: `active`, `blocked` or `deleted`.',
   old_status: 'Status before the operation; null when there was none.',
   new_status: 'Status after the operation; null when there is none.',
   auth_type:
@@ -40,9 +40,9 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   'MessengerOIDCAuthRequest.referral_code':
     'Code of the inviting user. Used only when this request creates the account; an unknown code is ignored.',
   'EmailRegisterStandaloneRequest.referral_code': 'Code of the inviting user; an unknown code is ignored.',
-  'POST /cabinet/auth/oauth/{provider}/callback.referral_code':
+  'OAuthCallbackRequest.referral_code':
     'Code of the inviting user. Used only when this request creates the account; an unknown code is ignored.',
-  'PATCH /users/{user_id}.referral_code': 'New referral code, unique; null leaves it unchanged.',
+  'UserUpdateRequest.referral_code': 'New referral code, unique; null leaves it unchanged.',
   campaign_slug:
     'Start parameter of an advertising campaign. Its bonus is given once per account; if the bonus fails, the sign-in still succeeds.',
   referred_by_id: 'Internal id of the user who invited this one; null for none.',
@@ -94,8 +94,8 @@ export const IDENTITY_FIELDS: Readonly<Record<string, string>> = {
   state: 'Random text that links the answer of the provider to this request. Valid for 10 minutes, once.',
   device_id: 'Device id that VK ID returned with the code; null for other providers.',
   'ServerCompleteRequest.code': 'Authorization code that the provider returned.',
-  'POST /cabinet/auth/oauth/{provider}/callback.code': 'Authorization code that the provider returned.',
-  'POST /cabinet/auth/account/link/{provider}/callback.code': 'Authorization code that the provider returned.',
+  'OAuthCallbackRequest.code': 'Authorization code that the provider returned.',
+  'LinkCallbackRequest.code': 'Authorization code that the provider returned.',
   linked: 'Whether this way to sign in belongs to the account.',
   identifier: 'Id or address at the provider; null when not linked.',
   merge_required: 'Whether the identity belongs to another account, so that the two must be merged.',

@@ -4,9 +4,8 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
   'TransactionResponse.amount_kopeks': 'Amount in kopeks, signed: positive adds to the balance, negative takes from it.',
   'CabinetBalanceTransactionResponse.amount_kopeks': 'Amount in kopeks; negative for purchases, gifts and withdrawals.',
   'UserTransactionItem.amount_kopeks': 'Amount in kopeks; negative for purchases, gifts and withdrawals.',
-  'POST /users/{user_id}/balance.amount_kopeks': 'Kopeks to add; negative to deduct. Not 0. The balance cannot become negative.',
-  'POST /cabinet/admin/users/{user_id}/balance.amount_kopeks':
-    'Kopeks to add; negative to deduct. The balance cannot become negative.',
+  'BalanceUpdateRequest.amount_kopeks': 'Kopeks to add; negative to deduct. Not 0. The balance cannot become negative.',
+  'UpdateBalanceRequest.amount_kopeks': 'Kopeks to add; negative to deduct. The balance cannot become negative.',
   'TopUpRequest.amount_kopeks': 'Amount to top up in kopeks, within the limits of the payment method.',
   'StarsInvoiceRequest.amount_kopeks': 'Amount to top up in kopeks, from 100 to 1,000,000.',
   'StarsInvoiceResponse.amount_kopeks': 'Amount in kopeks that is credited, whatever the rate is when the Stars are paid.',
@@ -25,7 +24,7 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
     '`deposit`, `withdrawal`, `subscription_payment`, `refund`, `referral_reward`, `poll_reward` or `gift_payment`.',
   payment_method: 'How it was paid: id of a provider, `balance` or `manual`; null for bonuses.',
   'TopUpRequest.payment_method': 'Id of a method from the list of payment methods.',
-  'POST /cabinet/landing/{slug}/purchase.payment_method': 'Method of the sales page, or `{method}_{variant}`.',
+  'PurchaseRequest.payment_method': 'Method of the sales page, or `{method}_{variant}`.',
   'LandingPurchaseItem.payment_method': 'Method that the buyer chose; null when none is recorded.',
   external_id: 'Id of the payment at the provider; null for movements without one.',
   is_completed: 'Whether it is finished.',
@@ -83,11 +82,11 @@ export const MONEY_FIELDS: Readonly<Record<string, string>> = {
     'Name of the method that is shown while `display_name` is null. Administrators see a mark behind it where no public document confirms the interface of the provider.',
   'PaymentMethodConfigResponse.sub_options':
     'Sub-options with whether they are offered; one that is not in the map is offered. Null: users get no choice.',
-  'PUT /cabinet/admin/payment-methods/{method_id}.display_name':
+  'PaymentMethodConfigUpdateRequest.display_name':
     'Name for users, at most 255 characters; a blank one is none. Null leaves it unchanged.',
-  'PUT /cabinet/admin/payment-methods/{method_id}.min_amount_kopeks': 'Smallest amount in kopeks. Null leaves it unchanged.',
-  'PUT /cabinet/admin/payment-methods/{method_id}.max_amount_kopeks': 'Greatest amount in kopeks. Null leaves it unchanged.',
-  'PUT /cabinet/admin/payment-methods/{method_id}.sub_options':
+  'PaymentMethodConfigUpdateRequest.min_amount_kopeks': 'Smallest amount in kopeks. Null leaves it unchanged.',
+  'PaymentMethodConfigUpdateRequest.max_amount_kopeks': 'Greatest amount in kopeks. Null leaves it unchanged.',
+  'PaymentMethodConfigUpdateRequest.sub_options':
     'Replaces the map of sub-options: id to whether it is offered, at most 20. Null or empty leaves it unchanged.',
   'PaymentMethodConfigResponse.min_amount_kopeks': 'Smallest amount in kopeks; null: the default.',
   'PaymentMethodConfigResponse.max_amount_kopeks': 'Greatest amount in kopeks; null: the default.',

@@ -94,7 +94,7 @@ export const REFERRAL_FIELDS: Readonly<Record<string, string>> = {
   expected_monthly_referrals: 'Referrals a month that the applicant expects; null when not given.',
   desired_commission_percent: 'Commission that the applicant asks for, percent; null when not given.',
   approved_commission_percent: 'Commission that was granted, percent; null while none was.',
-  'POST /cabinet/admin/partners/applications/{application_id}/approve.commission_percent': 'Commission to grant, percent.',
+  'AdminApproveRequest.commission_percent': 'Commission to grant, percent.',
   admin_comment: 'Comment of the administrator; null for none.',
   processed_at: 'When the application was decided (UTC); null while it was not.',
   daily_stats: 'One entry a day, oldest first; days without anything are zero.',

@@ -4,7 +4,7 @@ export const STOREFRONT_FIELDS: Readonly<Record<string, string>> = {
   'LandingCreateRequest.title': 'Title by language (`ru`, `en`, `zh`, `fa`).',
   'LandingDetailResponse.title': 'Title by language.',
   'LandingListItem.title': 'Title by language.',
-  'PUT /cabinet/admin/landings/{landing_id}.title': 'Title by language; absent leaves it unchanged.',
+  'LandingUpdateRequest.title': 'Title by language; absent leaves it unchanged.',
   'LandingConfigResponse.title': 'Title in the requested language.',
   subtitle: 'Subtitle by language; null for none.',
   'LandingConfigResponse.subtitle': 'Subtitle in the requested language; null for none.',
@@ -33,7 +33,7 @@ export const STOREFRONT_FIELDS: Readonly<Record<string, string>> = {
   allowed_periods: 'Periods on sale: tariff id (as text) to lengths in days. A tariff that is missing sells all its periods.',
   'LandingCreateRequest.discount_percent': 'Discount of the page in percent, 1 to 99; null for none. Needs both dates.',
   'LandingDetailResponse.discount_percent': 'Discount of the page in percent; null for none.',
-  'PUT /cabinet/admin/landings/{landing_id}.discount_percent':
+  'LandingUpdateRequest.discount_percent':
     'Discount of the page in percent, 1 to 99; an explicit null removes the discount with its dates, overrides and badge.',
   discount_overrides: 'Other discounts for single tariffs: tariff id (as text) to percent; null for none.',
   discount_starts_at: 'Start of the discount (UTC); null for none.',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { MomentInput } from '../../moment-input.ts';
+import { withBody } from '../../wire.ts';
 import { UserSubscriptionInfo } from './detail.schemas.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
@@ -13,7 +14,7 @@ export const UpdateBalanceRequest = z
   })
   .meta({ id: 'UpdateBalanceRequest' });
 
-export const UpdateBalanceInput = AdminUserPath.extend(UpdateBalanceRequest.shape);
+export const UpdateBalanceInput = withBody(AdminUserPath, UpdateBalanceRequest);
 
 export const UpdateBalanceResponse = z
   .object({
@@ -40,7 +41,7 @@ export const UpdateSubscriptionRequest = z
   })
   .meta({ id: 'UpdateSubscriptionRequest' });
 
-export const UpdateSubscriptionInput = AdminUserPath.extend(UpdateSubscriptionRequest.shape);
+export const UpdateSubscriptionInput = withBody(AdminUserPath, UpdateSubscriptionRequest);
 
 export const UpdateSubscriptionResponse = z
   .object({ success: z.boolean(), message: z.string(), subscription: UserSubscriptionInfo.nullish() })
@@ -52,7 +53,7 @@ export const UpdateUserStatusRequest = z
   .object({ status: z.enum(['active', 'blocked', 'deleted']), reason: Reason })
   .meta({ id: 'UpdateUserStatusRequest' });
 
-export const UpdateUserStatusInput = AdminUserPath.extend(UpdateUserStatusRequest.shape);
+export const UpdateUserStatusInput = withBody(AdminUserPath, UpdateUserStatusRequest);
 
 export const BlockUserInput = AdminUserPath.extend({ reason: z.string().nullish() });
 
@@ -68,7 +69,7 @@ export const UpdateRestrictionsRequest = z
   })
   .meta({ id: 'UpdateRestrictionsRequest' });
 
-export const UpdateRestrictionsInput = AdminUserPath.extend(UpdateRestrictionsRequest.shape);
+export const UpdateRestrictionsInput = withBody(AdminUserPath, UpdateRestrictionsRequest);
 
 export const UpdateRestrictionsResponse = z
   .object({
@@ -82,7 +83,7 @@ export const UpdateRestrictionsResponse = z
 
 export const UpdatePromoGroupRequest = z.object({ promo_group_id: z.int().nullish() }).meta({ id: 'UpdatePromoGroupRequest' });
 
-export const UpdatePromoGroupInput = AdminUserPath.extend(UpdatePromoGroupRequest.shape);
+export const UpdatePromoGroupInput = withBody(AdminUserPath, UpdatePromoGroupRequest);
 
 export const UpdatePromoGroupResponse = z
   .object({
@@ -98,7 +99,7 @@ export const UpdateReferralCommissionRequest = z
   .object({ commission_percent: z.int().min(0).max(100).nullish() })
   .meta({ id: 'UpdateReferralCommissionRequest' });
 
-export const UpdateReferralCommissionInput = AdminUserPath.extend(UpdateReferralCommissionRequest.shape);
+export const UpdateReferralCommissionInput = withBody(AdminUserPath, UpdateReferralCommissionRequest);
 
 export const UpdateReferralCommissionResponse = z
   .object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Moment } from '../../shared.schemas.ts';
+import { withBody } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
 /** Users at the panel, of the contract group `Cabinet Admin Users` (spec 01 sections 11.1 and 11.3). */
@@ -95,7 +96,7 @@ export const SyncFromPanelRequest = z
   })
   .meta({ id: 'SyncFromPanelRequest' });
 
-export const SyncFromPanelInput = AdminUserPath.extend(SyncFromPanelRequest.shape);
+export const SyncFromPanelInput = withBody(AdminUserPath, SyncFromPanelRequest);
 
 export const PanelUserInfo = z
   .object({
@@ -132,7 +133,7 @@ export const SyncToPanelRequest = z
   })
   .meta({ id: 'SyncToPanelRequest' });
 
-export const SyncToPanelInput = AdminUserPath.extend(SyncToPanelRequest.shape);
+export const SyncToPanelInput = withBody(AdminUserPath, SyncToPanelRequest);
 
 export const SyncToPanelResponse = z
   .object({

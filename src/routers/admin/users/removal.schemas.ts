@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withBody } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
 /** Deletions, resets and switching off, of the contract group `Cabinet Admin Users` (spec 01 section 11.2). */
@@ -9,7 +10,7 @@ export const DeleteUserRequest = z
   .object({ soft_delete: z.boolean().default(true), reason: Reason })
   .meta({ id: 'DeleteUserRequest' });
 
-export const DeleteUserInput = AdminUserPath.extend(DeleteUserRequest.shape);
+export const DeleteUserInput = withBody(AdminUserPath, DeleteUserRequest);
 
 export const DeleteUserResponse = z.object({ success: z.boolean(), message: z.string() }).meta({ id: 'DeleteUserResponse' });
 
@@ -17,7 +18,7 @@ export const FullDeleteUserRequest = z
   .object({ delete_from_panel: z.boolean().default(true), reason: Reason })
   .meta({ id: 'FullDeleteUserRequest' });
 
-export const FullDeleteUserInput = AdminUserPath.extend(FullDeleteUserRequest.shape);
+export const FullDeleteUserInput = withBody(AdminUserPath, FullDeleteUserRequest);
 
 export const FullDeleteUserResponse = z
   .object({
@@ -31,7 +32,7 @@ export const FullDeleteUserResponse = z
 
 export const ResetTrialRequest = z.object({ reason: Reason }).meta({ id: 'ResetTrialRequest' });
 
-export const ResetTrialInput = AdminUserPath.extend(ResetTrialRequest.shape);
+export const ResetTrialInput = withBody(AdminUserPath, ResetTrialRequest);
 
 export const ResetTrialResponse = z
   .object({
@@ -46,7 +47,7 @@ export const ResetSubscriptionRequest = z
   .object({ deactivate_in_panel: z.boolean().default(true), reason: Reason })
   .meta({ id: 'ResetSubscriptionRequest' });
 
-export const ResetSubscriptionInput = AdminUserPath.extend(ResetSubscriptionRequest.shape);
+export const ResetSubscriptionInput = withBody(AdminUserPath, ResetSubscriptionRequest);
 
 export const ResetSubscriptionResponse = z
   .object({
@@ -60,7 +61,7 @@ export const ResetSubscriptionResponse = z
 
 export const DisableUserRequest = z.object({ reason: Reason }).meta({ id: 'DisableUserRequest' });
 
-export const DisableUserInput = AdminUserPath.extend(DisableUserRequest.shape);
+export const DisableUserInput = withBody(AdminUserPath, DisableUserRequest);
 
 export const DisableUserResponse = z
   .object({
