@@ -1,6 +1,6 @@
 /**
- * Fails for every operation, parameter, field and tag without a text, and for texts that nothing uses. Then compares the served
- * document with the published contract, for every tag group that is complete.
+ * Fails for every operation, parameter, field and tag without a text, for texts that nothing uses and for bodies without an example of
+ * real values. Then compares the served document with the published contract: all that its `diff.mjs` compares, and the names of components.
  *   npm run check:contract            needs ../shared/contract; without it (a clone alone) it says so and passes
  *   npm run check:contract -- --write FILE    writes the document only
  */
@@ -9,38 +9,10 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { OpenApiDocument, OpenApiOperation } from '../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../src/rest/route-table.ts';
 import { buildServiceDocument } from '../src/rest/service-document.ts';
 import { appRouter } from '../src/routers/root.ts';
-
-/** Groups whose every operation is served; a difference in one of them is a failure. */
-const COMPLETE_TAGS = [
-  ...['health', 'auth', 'users', 'webhooks', 'notifications', 'transactions', 'subscriptions', 'servers'],
-  ...['Cabinet Admin Tariffs', 'Cabinet Admin Servers', 'Cabinet Admin Users', 'Cabinet Balance', 'Cabinet Account Merge'],
-  ...['Cabinet Tickets', 'support', 'Cabinet Admin Tickets', 'media', 'Cabinet Media'],
-  ...['broadcasts', 'Cabinet Admin Broadcasts', 'pinned-messages', 'Cabinet Admin Pinned Messages'],
-  ...['backups'],
-  ...['Cabinet Ticket Notifications', 'Cabinet Admin Ticket Notifications'],
-  ...['contests', 'Cabinet Contests'],
-  ...['polls', 'Cabinet Polls', 'Fortune Wheel', 'Admin Fortune Wheel'],
-  ...['Cabinet Auth', 'Cabinet OAuth', 'Cabinet Account Linking'],
-  ...['Admin RBAC', 'Admin RBAC Policies', 'Admin RBAC Audit Log'],
-  ...['settings', 'Admin Settings', 'menu-layout', 'Admin Menu Layout', 'stats', 'logs'],
-  ...['Branding', 'Admin Button Styles'],
-  ...['partners', 'Cabinet Admin Partners', 'Cabinet Partner', 'Cabinet Referral'],
-  ...['Cabinet Withdrawal', 'Cabinet Admin Withdrawals'],
-  ...['vpnpanel', 'Cabinet Admin VpnPanel'],
-  ...['promo-groups', 'Admin Promo Groups', 'promo-codes', 'Cabinet Promocode', 'Admin Promocodes'],
-  ...['promo-offers', 'Admin Promo Offers', 'Cabinet Promo'],
-  ...['campaigns', 'Cabinet Admin Campaigns'],
-  ...['Landing Pages', 'Cabinet Admin Landings', 'Cabinet Gift', 'miniapp'],
-  ...['Cabinet Subscription', 'Cabinet Admin Apps', 'Cabinet Admin Channels', 'Admin Traffic'],
-  ...['Cabinet Admin Payment Methods', 'Cabinet Admin Payments'],
-  ...['Cabinet Info', 'pages', 'main-menu', 'welcome-texts'],
-  ...['Cabinet Admin Stats', 'Cabinet Admin Sales Stats', 'Cabinet Admin Referral Network'],
-  ...['Admin Email Templates', 'Cabinet Notifications'],
-  ...['Cabinet Admin Ban System', 'ban-notifications', 'Cabinet Admin Updates'],
-];
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));
 const document = JSON.stringify(described);
@@ -58,40 +30,91 @@ if (undescribed.length > 0) {
 tag-descriptions.ts, of a file in operations/, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
   process.exit(1);
 }
-const diff = join(import.meta.dirname, '..', '..', 'shared', 'contract', 'diff.mjs');
-if (!existsSync(diff)) {
+const placeholders = bodies(described).filter(
+  ({ example }) => example === undefined || /"string|"x+"/.test(JSON.stringify(example)),
+);
+if (placeholders.length > 0) {
+  console.error(`${placeholders.map(({ operation }) => operation).join('\n')}\n
+${placeholders.length} bodies have no example, or one with placeholders: \`.meta({ example })\` of the schema gives it.`);
+  process.exit(1);
+}
+const shared = join(import.meta.dirname, '..', '..', 'shared', 'contract');
+if (!existsSync(join(shared, 'diff.mjs'))) {
   console.log('Left out: the contract is not beside this checkout.');
   process.exit(0);
 }
+const contract = JSON.parse(await readFile(join(shared, 'openapi.json'), 'utf8')) as OpenApiDocument;
 const folder = await mkdtemp(join(tmpdir(), 'contract-'));
 const file = join(folder, 'openapi.json');
 await writeFile(file, document);
-
-/** Lines of the diff. It ends by process.exit, which cuts the output to a pipe; a file gets everything. */
-async function diffLines(...options: string[]): Promise<string[]> {
-  const path = join(folder, 'diff.txt');
-  const output = await open(path, 'w');
-  spawnSync(process.execPath, [diff, file, ...options], { stdio: ['ignore', output.fd, 'inherit'] });
-  await output.close();
-  return (await readFile(path, 'utf8')).trim().split('\n');
-}
-
-const differences: string[] = [];
-for (const tag of COMPLETE_TAGS) {
-  const lines = (await diffLines('--tag', tag)).slice(0, -1);
-  differences.push(...lines.map((line) => `[${tag}] ${line}`));
-}
-// What is served of the other groups must not differ either; what is missing there is not served yet.
-const all = await diffLines('--all');
-const served = all.filter(
-  (line) =>
-    line.startsWith('[') && !line.endsWith(': endpoint missing') && !COMPLETE_TAGS.some((tag) => line.startsWith(`[${tag}]`)),
-);
-differences.push(...served);
+// It ends by process.exit, which cuts the output to a pipe; a file gets everything.
+const output = await open(join(folder, 'diff.txt'), 'w');
+const { status } = spawnSync(process.execPath, [join(shared, 'diff.mjs'), file, '--all', '--min', '1'], {
+  stdio: ['ignore', output.fd, 'inherit'],
+});
+await output.close();
+const report = (await readFile(join(folder, 'diff.txt'), 'utf8')).trim();
 await rm(folder, { recursive: true });
-console.log(all.at(-1));
-if (differences.length > 0) {
-  console.error(`${differences.join('\n')}\n\n${differences.length} differences from the contract.`);
+const names = differentNames(contract, described);
+if (status !== 0 || names.length > 0) {
+  console.error([report, ...names].join('\n'));
   process.exit(1);
 }
-console.log(`The contract holds for ${COMPLETE_TAGS.length} complete groups, and for every operation served of the others.`);
+console.log(report.split('\n').at(-1));
+console.log('Every component of the contract is published, and bodies and answers refer to them by the same names.');
+
+interface Body {
+  operation: string;
+  component: string | undefined;
+  example: unknown;
+}
+
+/** The JSON bodies of requests with the components that they refer to. */
+function bodies({ paths }: OpenApiDocument): Body[] {
+  return operationsOf(paths).flatMap(([operation, { requestBody }]) => {
+    const media = requestBody?.content['application/json'];
+    return media === undefined ? [] : [{ operation, component: referred(media.schema), example: media.example }];
+  });
+}
+
+/** `METHOD /path` with the operation; parameters of the path without their names, which differ between documents. */
+function operationsOf(paths: OpenApiDocument['paths']): [string, OpenApiOperation][] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, OpenApiOperation] => [
+      `${method.toUpperCase()} ${path.replace(/\{[^}]*\}/g, '{}').replace(/(.)\/$/, '$1')}`,
+      operation,
+    ]),
+  );
+}
+
+function referred(schema: unknown): string | undefined {
+  const { $ref } = (schema ?? {}) as { $ref?: string };
+  return $ref?.split('/').at(-1);
+}
+
+/** The component of the successful JSON answer. */
+function answered({ responses }: OpenApiOperation): string | undefined {
+  const success = Object.entries(responses).find(([code]) => code.startsWith('2'))?.[1];
+  const content = success?.content as Record<string, { schema?: unknown }> | undefined;
+  return referred(content?.['application/json']?.schema);
+}
+
+function differentNames(wanted: OpenApiDocument, served: OpenApiDocument): string[] {
+  const missing = Object.keys(wanted.components.schemas).filter((name) => served.components.schemas[name] === undefined);
+  const operations = new Map(operationsOf(served.paths));
+  const servedBodies = new Map(bodies(served).map((body) => [body.operation, body.component]));
+  return [
+    ...missing.map((name) => `component missing: ${name}`),
+    ...bodies(wanted)
+      .filter(({ operation, component }) => component !== undefined && servedBodies.get(operation) !== component)
+      .map(({ operation, component }) => `${operation}: the body is ${servedBodies.get(operation)}, not ${component}`),
+    ...operationsOf(wanted.paths).flatMap(([id, operation]) => {
+      const wantedName = answered(operation);
+      const servedOperation = operations.get(id);
+      const servedName = servedOperation && answered(servedOperation);
+      return wantedName === undefined || wantedName === servedName
+        ? []
+        : [`${id}: the answer is ${servedName}, not ${wantedName}`];
+    }),
+  ];
+}

@@ -44,3 +44,7 @@ export const PromoGroupSummary = z
     apply_discounts_to_addons: z.boolean(),
   })
   .meta({ id: 'PromoGroupSummary' });
+
+/** Launch data of a mini-app, as examples show it. */
+export const INIT_DATA_EXAMPLE =
+  'user=%7B%22id%22%3A100200300%2C%22first_name%22%3A%22Anna%22%7D&auth_date=1767225600&hash=3f2b1c0e8a77';

@@ -55,9 +55,11 @@ export const BanUserRequest = z
       .refine((text) => !/[^\P{Cc}\t\n\r]/u.test(text), 'must not contain control characters')
       .nullish(),
   })
-  .meta({ id: 'BanUserRequest' });
+  .meta({ id: 'BanUserRequest', example: { username: 'anna_k', minutes: 30, reason: 'Too many addresses' } });
 
-export const BanWhitelistRequest = z.object({ username: plainText(z.string().min(1)) }).meta({ id: 'BanWhitelistRequest' });
+export const BanWhitelistRequest = z
+  .object({ username: plainText(z.string().min(1)) })
+  .meta({ id: 'BanWhitelistRequest', example: { username: 'anna_k' } });
 
 export const BanSystemStatusResponse = z
   .object({ enabled: z.boolean(), configured: z.boolean() })

@@ -42,4 +42,4 @@ export const ButtonStylesUpdate = z
     info: ButtonSectionUpdate.nullish(),
     admin: ButtonSectionUpdate.nullish(),
   })
-  .meta({ id: 'ButtonStylesUpdate' });
+  .meta({ id: 'ButtonStylesUpdate', example: { home: { style: 'primary', enabled: true, labels: { en: 'Home' } } } });

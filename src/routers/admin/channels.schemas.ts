@@ -13,7 +13,10 @@ export const ChannelCreateRequest = z
     disable_trial_on_leave: z.boolean().default(true),
     disable_paid_on_leave: z.boolean().default(false),
   })
-  .meta({ id: 'ChannelCreateRequest' });
+  .meta({
+    id: 'ChannelCreateRequest',
+    example: { channel_id: '-1001234567890', channel_link: 'https://example.com/channel', title: 'News' },
+  });
 
 export const ChannelUpdateRequest = z
   .object({
@@ -24,7 +27,7 @@ export const ChannelUpdateRequest = z
     disable_trial_on_leave: z.boolean().nullish(),
     disable_paid_on_leave: z.boolean().nullish(),
   })
-  .meta({ id: 'ChannelUpdateRequest' });
+  .meta({ id: 'ChannelUpdateRequest', example: { title: 'News', is_active: true } });
 
 export const ChannelResponse = z
   .object({

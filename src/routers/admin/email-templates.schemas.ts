@@ -6,9 +6,10 @@ import { publishedAsFreeForm } from '../shared.schemas.ts';
 export const TemplatePath = z.object({ notification_type: z.string() });
 export const TemplateLanguagePath = TemplatePath.extend({ language: z.string() });
 
-export const EmailTemplateUpdate = z
-  .object({ subject: z.string().min(1).max(500), body_html: z.string().min(1) })
-  .meta({ id: 'EmailTemplateUpdate' });
+export const EmailTemplateUpdate = z.object({ subject: z.string().min(1).max(500), body_html: z.string().min(1) }).meta({
+  id: 'EmailTemplateUpdate',
+  example: { subject: 'Your subscription ends soon', body_html: '<p>Hello {{first_name}}</p>' },
+});
 
 export const EmailTemplatePreviewRequest = z
   .object({ language: z.string().default('ru'), subject: z.string().default(''), body_html: z.string().default('') })

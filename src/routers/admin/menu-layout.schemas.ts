@@ -37,4 +37,6 @@ const RowConfig = z
 
 export const MenuConfigResponse = z.object({ rows: RowConfig.array() }).meta({ id: 'MenuConfigResponse' });
 
-export const MenuConfigUpdateRequest = z.object({ rows: RowConfig.array().max(20) }).meta({ id: 'MenuConfigUpdateRequest' });
+export const MenuConfigUpdateRequest = z
+  .object({ rows: RowConfig.array().max(20) })
+  .meta({ id: 'MenuConfigUpdateRequest', example: { rows: [{ id: 'main', max_per_row: 2, buttons: [] }] } });

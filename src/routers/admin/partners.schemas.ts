@@ -23,7 +23,10 @@ export const PartnerSettingsUpdateRequest = z
     partner_section_visible: z.boolean().nullish(),
     referral_program_enabled: z.boolean().nullish(),
   })
-  .meta({ id: 'PartnerSettingsUpdateRequest' });
+  .meta({
+    id: 'PartnerSettingsUpdateRequest',
+    example: { withdrawal_enabled: true, withdrawal_min_amount_kopeks: 100000, withdrawal_requisites_text: 'Card number' },
+  });
 
 const Slice = { offset: z.int().min(0).default(0), limit: z.int().min(1).max(100).default(50) };
 
@@ -67,9 +70,11 @@ const Comment = z.string().max(2_000).nullish();
 
 export const AdminApproveRequest = z
   .object({ commission_percent: z.int().min(1).max(100), comment: Comment })
-  .meta({ id: 'AdminApproveRequest' });
+  .meta({ id: 'AdminApproveRequest', example: { commission_percent: 20, comment: 'Welcome' } });
 
-export const AdminRejectRequest = z.object({ comment: Comment }).meta({ id: 'AdminRejectRequest' });
+export const AdminRejectRequest = z
+  .object({ comment: Comment })
+  .meta({ id: 'AdminRejectRequest', example: { comment: 'No website' } });
 
 /** Untyped in the contract (spec 04 section 3.3). */
 export const PartnerTotalsResponse = z

@@ -42,9 +42,14 @@ export const PaymentMethodConfigUpdateRequest = z
     reset_min_amount: z.boolean().default(false),
     reset_max_amount: z.boolean().default(false),
   })
-  .meta({ id: 'PaymentMethodConfigUpdateRequest' });
+  .meta({
+    id: 'PaymentMethodConfigUpdateRequest',
+    example: { is_enabled: true, display_name: 'Card', min_amount_kopeks: 10000, max_amount_kopeks: 5000000 },
+  });
 
-export const SortOrderRequest = z.object({ method_ids: z.string().array() }).meta({ id: 'SortOrderRequest' });
+export const SortOrderRequest = z
+  .object({ method_ids: z.string().array() })
+  .meta({ id: 'SortOrderRequest', example: { method_ids: ['yookassa', 'cryptobot'] } });
 
 export const SubOptionInfo = z.object({ id: z.string(), name: z.string() }).meta({ id: 'SubOptionInfo' });
 

@@ -25,7 +25,10 @@ export const CabinetPinnedMessagesPinnedMessageCreateRequest = z
 
 export const CabinetPinnedMessagesPinnedMessageUpdateRequest = z
   .object({ ...pinnedChangeFields, media })
-  .meta({ id: 'CabinetPinnedMessagesPinnedMessageUpdateRequest' });
+  .meta({
+    id: 'CabinetPinnedMessagesPinnedMessageUpdateRequest',
+    example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
+  });
 
 export const CabinetPinnedMessagesPinnedMessageSettingsRequest = z
   .object(pinnedSettingsFields)

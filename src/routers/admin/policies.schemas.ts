@@ -39,7 +39,10 @@ export const PolicyCreateRequest = z
     resource: z.string().min(1).max(100),
     actions: z.string().array().default([]),
   })
-  .meta({ id: 'PolicyCreateRequest' });
+  .meta({
+    id: 'PolicyCreateRequest',
+    example: { name: 'Office hours', effect: 'deny', resource: 'settings', actions: ['edit'], conditions: {} },
+  });
 
 export const PolicyUpdateRequest = z
   .object({
@@ -53,6 +56,6 @@ export const PolicyUpdateRequest = z
     actions: z.string().array().nullish(),
     is_active: z.boolean().nullish(),
   })
-  .meta({ id: 'PolicyUpdateRequest' });
+  .meta({ id: 'PolicyUpdateRequest', example: { name: 'Office hours', priority: 10, is_active: true } });
 
 export const PolicyDeletedResponse = z.object({ message: z.string(), policy_id: z.int() });

@@ -64,7 +64,10 @@ export const RoleCreateRequest = z
     color: z.string().max(7).nullish(),
     icon: z.string().max(50).nullish(),
   })
-  .meta({ id: 'RoleCreateRequest' });
+  .meta({
+    id: 'RoleCreateRequest',
+    example: { name: 'Support', description: 'Answers tickets', level: 10, permissions: ['tickets:read'], color: '#3b82f6' },
+  });
 
 export const RoleUpdateRequest = z
   .object({
@@ -76,7 +79,7 @@ export const RoleUpdateRequest = z
     icon: z.string().max(50).nullish(),
     is_active: z.boolean().nullish(),
   })
-  .meta({ id: 'RoleUpdateRequest' });
+  .meta({ id: 'RoleUpdateRequest', example: { name: 'Support', permissions: ['tickets:read'], is_active: true } });
 
 export const RoleAssignRequest = z
   .object({ user_id: z.int(), role_id: z.int(), expires_at: MomentInput.nullish() })

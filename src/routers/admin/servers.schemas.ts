@@ -72,7 +72,10 @@ export const CabinetServersServerUpdateRequest = z
     sort_order: z.int().min(0).nullish(),
     promo_group_ids: z.int().array().nullish(),
   })
-  .meta({ id: 'CabinetServersServerUpdateRequest' });
+  .meta({
+    id: 'CabinetServersServerUpdateRequest',
+    example: { display_name: 'Netherlands', country_code: 'NL', price_kopeks: 9900, is_available: true },
+  });
 
 export const ServerToggleResponse = z
   .object({ id: z.int(), is_available: z.boolean(), message: z.string() })

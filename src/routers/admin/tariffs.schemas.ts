@@ -75,7 +75,10 @@ export const TariffCreateRequest = z
     external_squad_uuid: ExternalSquadUuid.nullish(),
     show_in_gift: z.boolean().default(true),
   })
-  .meta({ id: 'TariffCreateRequest' });
+  .meta({
+    id: 'TariffCreateRequest',
+    example: { name: 'Basic', traffic_limit_gb: 100, device_limit: 2, period_prices: [{ days: 30, price_kopeks: 29900 }] },
+  });
 
 export const TariffUpdateRequest = z
   .object({
@@ -110,7 +113,7 @@ export const TariffUpdateRequest = z
     external_squad_uuid: ExternalSquadUuid.nullish(),
     show_in_gift: z.boolean().nullish(),
   })
-  .meta({ id: 'TariffUpdateRequest' });
+  .meta({ id: 'TariffUpdateRequest', example: { name: 'Basic', period_prices: [{ days: 30, price_kopeks: 34900 }] } });
 
 export const CabinetTariffsServerInfo = z
   .object({

@@ -76,6 +76,9 @@ export const ExportCsvRequest = z
     total_threshold_gb: z.number().min(0).nullish(),
     node_threshold_gb: z.number().min(0).nullish(),
   })
-  .meta({ id: 'ExportCsvRequest' });
+  .meta({
+    id: 'ExportCsvRequest',
+    example: { period: 30, start_date: '2026-01-01', end_date: '2026-01-31', statuses: 'active,expired' },
+  });
 
 export const ExportCsvResponse = z.object({ success: z.boolean(), message: z.string() }).meta({ id: 'ExportCsvResponse' });

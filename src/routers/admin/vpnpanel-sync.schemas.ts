@@ -22,7 +22,10 @@ import {
 
 export const MigrationPreviewResponse = VpnPanelSquadMigrationPreviewResponse.extend({}).meta({ id: 'MigrationPreviewResponse' });
 
-export const MigrationRequest = VpnPanelSquadMigrationRequest.extend({}).meta({ id: 'MigrationRequest' });
+export const MigrationRequest = VpnPanelSquadMigrationRequest.extend({}).meta({
+  id: 'MigrationRequest',
+  example: { source_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77', target_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a78' },
+});
 
 const MigrationStats = VpnPanelSquadMigrationStats.extend({}).meta({ id: 'MigrationStats' });
 

@@ -96,13 +96,16 @@ const SquadName = z.string().min(1).max(255);
 
 export const SquadCreateRequest = z
   .object({ name: SquadName, inbound_uuids: PanelUuid.array().default([]) })
-  .meta({ id: 'SquadCreateRequest' });
+  .meta({ id: 'SquadCreateRequest', example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] } });
 
 export const SquadUpdateRequest = z
   .object({ name: SquadName.nullish(), inbound_uuids: PanelUuid.array().nullish() })
-  .meta({ id: 'SquadUpdateRequest' });
+  .meta({ id: 'SquadUpdateRequest', example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] } });
 
-export const SquadActionRequest = VpnPanelSquadActionRequest.extend({}).meta({ id: 'SquadActionRequest' });
+export const SquadActionRequest = VpnPanelSquadActionRequest.extend({}).meta({
+  id: 'SquadActionRequest',
+  example: { action: 'rename', name: 'Netherlands' },
+});
 
 export const SquadOperationResponse = z
   .object({ success: z.boolean(), message: z.string().nullish(), data: FreeForm.nullish() })

@@ -66,7 +66,10 @@ export const UpdateWheelConfigRequest = z
     promo_prefix: z.string().min(1).max(20).nullish(),
     promo_validity_days: z.int().min(1).max(365).nullish(),
   })
-  .meta({ id: 'UpdateWheelConfigRequest' });
+  .meta({
+    id: 'UpdateWheelConfigRequest',
+    example: { is_enabled: true, name: 'Wheel of fortune', spin_cost_stars: 10, daily_spin_limit: 3, promo_prefix: 'WHEEL' },
+  });
 
 export const CreatePrizeRequest = z
   .object({

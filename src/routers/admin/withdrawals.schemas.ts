@@ -13,8 +13,12 @@ export const WithdrawalPath = z.object({ withdrawal_id: z.int() });
 
 const Comment = z.string().max(2_000).nullish();
 
-export const AdminApproveWithdrawalRequest = z.object({ comment: Comment }).meta({ id: 'AdminApproveWithdrawalRequest' });
-export const AdminRejectWithdrawalRequest = z.object({ comment: Comment }).meta({ id: 'AdminRejectWithdrawalRequest' });
+export const AdminApproveWithdrawalRequest = z
+  .object({ comment: Comment })
+  .meta({ id: 'AdminApproveWithdrawalRequest', example: { comment: 'Paid on Friday' } });
+export const AdminRejectWithdrawalRequest = z
+  .object({ comment: Comment })
+  .meta({ id: 'AdminRejectWithdrawalRequest', example: { comment: 'The card number is wrong' } });
 
 const RequestFields = {
   id: z.int(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { INIT_DATA_EXAMPLE, Moment } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Auth`: sign-in, sessions, own e-mail and password (spec 01 section 5). */
 
@@ -19,7 +19,7 @@ export const MessengerAuthRequest = z
     referral_code: ReferralCode,
     rotate_refresh_token: RotateRefreshToken,
   })
-  .meta({ id: 'MessengerAuthRequest' });
+  .meta({ id: 'MessengerAuthRequest', example: { init_data: INIT_DATA_EXAMPLE, campaign_slug: 'spring' } });
 
 export const MessengerWidgetAuthRequest = z
   .object({
@@ -34,7 +34,16 @@ export const MessengerWidgetAuthRequest = z
     referral_code: ReferralCode,
     rotate_refresh_token: RotateRefreshToken,
   })
-  .meta({ id: 'MessengerWidgetAuthRequest' });
+  .meta({
+    id: 'MessengerWidgetAuthRequest',
+    example: {
+      id: 100200300,
+      first_name: 'Anna',
+      username: 'anna_k',
+      auth_date: 1767225600,
+      hash: '3f2b1c0e8a77'.padEnd(64, '0'),
+    },
+  });
 
 export const MessengerOIDCAuthRequest = z
   .object({
@@ -43,9 +52,14 @@ export const MessengerOIDCAuthRequest = z
     referral_code: ReferralCode,
     rotate_refresh_token: RotateRefreshToken,
   })
-  .meta({ id: 'MessengerOIDCAuthRequest' });
+  .meta({
+    id: 'MessengerOIDCAuthRequest',
+    example: { id_token: 'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMDAyMDAzMDAifQ.c2lnbmF0dXJl' },
+  });
 
-export const EmailRegisterRequest = z.object({ email: z.email(), password: NewPassword }).meta({ id: 'EmailRegisterRequest' });
+export const EmailRegisterRequest = z
+  .object({ email: z.email(), password: NewPassword })
+  .meta({ id: 'EmailRegisterRequest', example: { email: 'anna@example.com', password: 'correct horse battery' } });
 
 export const EmailRegisterStandaloneRequest = z
   .object({
@@ -59,11 +73,14 @@ export const EmailRegisterStandaloneRequest = z
       .default('ru'),
     referral_code: ReferralCode,
   })
-  .meta({ id: 'EmailRegisterStandaloneRequest' });
+  .meta({
+    id: 'EmailRegisterStandaloneRequest',
+    example: { email: 'anna@example.com', password: 'correct horse battery', first_name: 'Anna', language: 'en' },
+  });
 
 export const EmailVerifyRequest = z
   .object({ token: MailedToken, campaign_slug: CampaignSlug, rotate_refresh_token: RotateRefreshToken })
-  .meta({ id: 'EmailVerifyRequest' });
+  .meta({ id: 'EmailVerifyRequest', example: { token: 'kq3V0cF1xZr8Yw5tB2nM7uLs' } });
 
 export const EmailLoginRequest = z
   .object({
@@ -72,17 +89,19 @@ export const EmailLoginRequest = z
     campaign_slug: CampaignSlug,
     rotate_refresh_token: RotateRefreshToken,
   })
-  .meta({ id: 'EmailLoginRequest' });
+  .meta({ id: 'EmailLoginRequest', example: { email: 'anna@example.com', password: 'correct horse battery' } });
 
-export const RefreshTokenRequest = z.object({ refresh_token: z.string().max(2048) }).meta({ id: 'RefreshTokenRequest' });
+export const RefreshTokenRequest = z
+  .object({ refresh_token: z.string().max(2048) })
+  .meta({ id: 'RefreshTokenRequest', example: { refresh_token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl' } });
 
 export const AutoLoginRequest = z
   .object({ token: z.string().max(2048), rotate_refresh_token: RotateRefreshToken })
-  .meta({ id: 'AutoLoginRequest' });
+  .meta({ id: 'AutoLoginRequest', example: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl' } });
 
 export const DeepLinkPollRequest = z
   .object({ token: z.string().min(16).max(128), campaign_slug: CampaignSlug, rotate_refresh_token: RotateRefreshToken })
-  .meta({ id: 'DeepLinkPollRequest' });
+  .meta({ id: 'DeepLinkPollRequest', example: { token: 'kq3V0cF1xZr8Yw5tB2nM7uLs' } });
 
 export const DeepLinkTokenResponse = z
   .object({ token: z.string(), bot_username: z.string(), expires_in: z.int() })
@@ -90,7 +109,9 @@ export const DeepLinkTokenResponse = z
 
 export const PasswordForgotRequest = z.object({ email: z.email() }).meta({ id: 'PasswordForgotRequest' });
 
-export const PasswordResetRequest = z.object({ token: MailedToken, password: NewPassword }).meta({ id: 'PasswordResetRequest' });
+export const PasswordResetRequest = z
+  .object({ token: MailedToken, password: NewPassword })
+  .meta({ id: 'PasswordResetRequest', example: { token: 'kq3V0cF1xZr8Yw5tB2nM7uLs', password: 'correct horse battery' } });
 
 export const EmailChangeRequest = z.object({ new_email: z.email() }).meta({ id: 'EmailChangeRequest' });
 
@@ -102,7 +123,7 @@ export const EmailChangeVerifyRequest = z
       .max(6)
       .regex(/^\d{6}$/),
   })
-  .meta({ id: 'EmailChangeVerifyRequest' });
+  .meta({ id: 'EmailChangeVerifyRequest', example: { code: '402913' } });
 
 export const CabinetAuthUserResponse = z
   .object({

@@ -61,7 +61,7 @@ export const TopUpRequest = z
     payment_method: z.string(),
     payment_option: z.string().nullish(),
   })
-  .meta({ id: 'TopUpRequest' });
+  .meta({ id: 'TopUpRequest', example: { amount_kopeks: 50000, payment_method: 'yookassa', payment_option: 'sbp' } });
 
 export const TopUpResponse = z
   .object({

@@ -15,7 +15,9 @@ export const BrandingResponse = z
   })
   .meta({ id: 'BrandingResponse' });
 
-export const BrandingNameUpdate = z.object({ name: z.string() }).meta({ id: 'BrandingNameUpdate' });
+export const BrandingNameUpdate = z
+  .object({ name: z.string() })
+  .meta({ id: 'BrandingNameUpdate', example: { name: 'Example VPN' } });
 
 export const BrandingLogoUpload = z.object({
   file: z.custom<UploadedFile>(isUploadedFile, 'Expected an uploaded file').meta({ type: 'string', format: 'binary' }),
@@ -53,7 +55,7 @@ export const ThemeColorsUpdate = z
     warning: z.string().nullish(),
     error: z.string().nullish(),
   })
-  .meta({ id: 'ThemeColorsUpdate' });
+  .meta({ id: 'ThemeColorsUpdate', example: { accent: '#3b82f6', darkBackground: '#0f172a', lightBackground: '#ffffff' } });
 
 export const EnabledThemesResponse = z
   .object({ dark: z.boolean().default(true), light: z.boolean().default(true) })
@@ -141,4 +143,7 @@ export const AnalyticsCountersUpdate = z
     google_ads_id: z.string().nullish(),
     google_ads_label: z.string().nullish(),
   })
-  .meta({ id: 'AnalyticsCountersUpdate' });
+  .meta({
+    id: 'AnalyticsCountersUpdate',
+    example: { yandex_metrika_id: '12345678', google_ads_id: 'AW-123456789', google_ads_label: 'AbC-D_efG1' },
+  });

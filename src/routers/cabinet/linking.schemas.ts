@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { INIT_DATA_EXAMPLE } from '../shared.schemas.ts';
 import { OAuthProviderName, ProviderCallback } from './oauth.schemas.ts';
 
 /** Contract group `Cabinet Account Linking` (spec 01 section 7). */
@@ -11,7 +12,10 @@ export const LinkedProvidersResponse = z.object({ providers: LinkedProvider.arra
 
 export const LinkInitResponse = z.object({ authorize_url: z.string(), state: z.string() }).meta({ id: 'LinkInitResponse' });
 
-export const LinkCallbackRequest = ProviderCallback.extend({}).meta({ id: 'LinkCallbackRequest' });
+export const LinkCallbackRequest = ProviderCallback.extend({}).meta({
+  id: 'LinkCallbackRequest',
+  example: { code: '4/0AY0e-g7X', state: 'kq3V0cF1xZr8Yw5tB2nM7uLs' },
+});
 
 export const LinkCallbackResponse = z
   .object({
@@ -49,10 +53,11 @@ export const LinkMessengerRequest = z
       ctx.addIssue({ code: 'custom', message: 'The login widget fields need id, auth_date and hash' });
     }
   })
-  .meta({ id: 'LinkMessengerRequest' });
+  .meta({ id: 'LinkMessengerRequest', example: { init_data: INIT_DATA_EXAMPLE } });
 
 export const ServerCompleteRequest = ProviderCallback.extend({ provider: OAuthProviderName.nullish() }).meta({
   id: 'ServerCompleteRequest',
+  example: { code: '4/0AY0e-g7X', state: 'kq3V0cF1xZr8Yw5tB2nM7uLs', provider: 'google' },
 });
 
 export const ServerCompleteResponse = LinkCallbackResponse.extend({ provider: z.string() }).meta({

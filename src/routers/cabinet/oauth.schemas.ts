@@ -29,7 +29,7 @@ export const OAuthCallbackRequest = ProviderCallback.extend({
   campaign_slug: CampaignSlug,
   referral_code: ReferralCode,
   rotate_refresh_token: RotateRefreshToken,
-}).meta({ id: 'OAuthCallbackRequest' });
+}).meta({ id: 'OAuthCallbackRequest', example: { code: '4/0AY0e-g7X', state: 'kq3V0cF1xZr8Yw5tB2nM7uLs' } });
 
 /** Answer that the contract leaves without a type. */
 export const OAuthStartAnswer = z.object({ authorize_url: z.string(), state: z.string() });

@@ -13,7 +13,16 @@ export const PartnerApplicationRequest = z
     expected_monthly_referrals: z.int().min(0).max(2_000_000_000).nullish(),
     desired_commission_percent: z.int().min(1).max(100).nullish(),
   })
-  .meta({ id: 'PartnerApplicationRequest' });
+  .meta({
+    id: 'PartnerApplicationRequest',
+    example: {
+      company_name: 'Example Media',
+      website_url: 'https://example.com',
+      messenger_channel: '@example',
+      expected_monthly_referrals: 50,
+      desired_commission_percent: 20,
+    },
+  });
 
 export const PartnerApplicationInfo = z.object({ id: z.int(), ...ApplicationFields }).meta({ id: 'PartnerApplicationInfo' });
 

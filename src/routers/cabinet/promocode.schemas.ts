@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 /** Contract group `Cabinet Promocode` (spec 04 sections 7.2 and 7.3). */
 
-export const PromocodeActivateRequest = z.object({ code: z.string().min(1).max(50) }).meta({ id: 'PromocodeActivateRequest' });
+export const PromocodeActivateRequest = z
+  .object({ code: z.string().min(1).max(50) })
+  .meta({ id: 'PromocodeActivateRequest', example: { code: 'SPRING26' } });
 
 export const PromocodeActivateResponse = z
   .object({

@@ -5,11 +5,11 @@ import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.
 
 export const TrafficPurchaseRequest = z
   .object({ gb: z.int().min(0).max(100_000), quote: GivenQuote })
-  .meta({ id: 'TrafficPurchaseRequest' });
+  .meta({ id: 'TrafficPurchaseRequest', example: { gb: 50 } });
 
 export const DevicePurchaseRequest = z
   .object({ devices: z.int().min(1).max(100), quote: GivenQuote })
-  .meta({ id: 'DevicePurchaseRequest' });
+  .meta({ id: 'DevicePurchaseRequest', example: { devices: 1 } });
 
 /** Up to the maximum of one purchase (spec 02 H29). */
 export const DevicePriceQuery = z.object({ devices: z.int().min(1).max(100).default(1) });

@@ -8,7 +8,7 @@ import { SubscriptionData } from './subscription.schemas.ts';
 
 export const RenewalRequest = z
   .object({ period_days: z.int().min(1).max(3650), quote: GivenQuote })
-  .meta({ id: 'RenewalRequest' });
+  .meta({ id: 'RenewalRequest', example: { period_days: 30 } });
 
 export const TariffPurchaseRequest = z
   .object({
@@ -17,7 +17,7 @@ export const TariffPurchaseRequest = z
     traffic_gb: z.int().min(0).max(100_000).nullish(),
     quote: GivenQuote,
   })
-  .meta({ id: 'TariffPurchaseRequest' });
+  .meta({ id: 'TariffPurchaseRequest', example: { tariff_id: 1, period_days: 30 } });
 
 export const PurchaseSelectionRequest = z
   .object({
@@ -29,9 +29,12 @@ export const PurchaseSelectionRequest = z
   })
   .meta({ id: 'PurchaseSelectionRequest' });
 
-export const PurchasePreviewRequest = z
-  .object({ selection: PurchaseSelectionRequest, quote: GivenQuote })
-  .meta({ id: 'PurchasePreviewRequest' });
+export const PurchasePreviewRequest = z.object({ selection: PurchaseSelectionRequest, quote: GivenQuote }).meta({
+  id: 'PurchasePreviewRequest',
+  example: {
+    selection: { period_id: 'days:30', traffic_value: 100, servers: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'], devices: 2 },
+  },
+});
 
 /** Untyped in the contract, like all answers below (spec 02 sections 5.2 and 5.7 to 5.12). Absent = there was no discount. */
 export const RenewalResponse = publishedAsFreeForm(

@@ -22,7 +22,7 @@ export const WithdrawalBalanceResponse = z
 
 export const WithdrawalCreateRequest = z
   .object({ amount_kopeks: z.int().gt(0).max(10_000_000), payment_details: z.string().trim().min(5).max(1_000) })
-  .meta({ id: 'WithdrawalCreateRequest' });
+  .meta({ id: 'WithdrawalCreateRequest', example: { amount_kopeks: 150000, payment_details: 'Card 2200 0000 0000 0004' } });
 
 export const WithdrawalCreateResponse = z
   .object({ id: z.int(), amount_kopeks: z.int(), status: z.string() })

@@ -3,14 +3,14 @@ import { camelCase } from '../../core/camel-case.ts';
 import type { ClassicSelection } from '../../domain/subscriptions/rules/classic-selection.ts';
 import { ClassicPreviewResponse } from '../cabinet/subscription-purchase.schemas.ts';
 import { ClassicOptionsAnswer } from '../purchase-options-wire.ts';
-import { GivenQuote } from '../shared.schemas.ts';
+import { GivenQuote, INIT_DATA_EXAMPLE } from '../shared.schemas.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
 
 export const MiniAppSubscriptionPurchaseOptionsRequest = z
   .object({ initData: InitData })
-  .meta({ id: 'MiniAppSubscriptionPurchaseOptionsRequest' });
+  .meta({ id: 'MiniAppSubscriptionPurchaseOptionsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppSubscriptionPurchaseOptionsResponse = z
   .object({
@@ -45,11 +45,27 @@ const purchaseFields = {
   quote: GivenQuote,
 };
 
-export const MiniAppSubscriptionPurchasePreviewRequest = z
-  .object(purchaseFields)
-  .meta({ id: 'MiniAppSubscriptionPurchasePreviewRequest' });
+export const MiniAppSubscriptionPurchasePreviewRequest = z.object(purchaseFields).meta({
+  id: 'MiniAppSubscriptionPurchasePreviewRequest',
+  example: {
+    initData: INIT_DATA_EXAMPLE,
+    periodDays: 30,
+    trafficGb: 100,
+    serverUuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'],
+    devices: 2,
+  },
+});
 
-export const MiniAppSubscriptionPurchaseRequest = z.object(purchaseFields).meta({ id: 'MiniAppSubscriptionPurchaseRequest' });
+export const MiniAppSubscriptionPurchaseRequest = z.object(purchaseFields).meta({
+  id: 'MiniAppSubscriptionPurchaseRequest',
+  example: {
+    initData: INIT_DATA_EXAMPLE,
+    periodDays: 30,
+    trafficGb: 100,
+    serverUuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'],
+    devices: 2,
+  },
+});
 
 export const MiniAppSubscriptionPurchasePreviewResponse = z
   .object({

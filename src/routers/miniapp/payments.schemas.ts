@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { INIT_DATA_EXAMPLE, Moment } from '../shared.schemas.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: payments (spec 02 section 12.5). */
 
-export const MiniAppPaymentMethodsRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppPaymentMethodsRequest' });
+export const MiniAppPaymentMethodsRequest = z
+  .object({ initData: InitData })
+  .meta({ id: 'MiniAppPaymentMethodsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppPaymentOption = z
   .object({
@@ -47,7 +49,10 @@ export const MiniAppPaymentCreateRequest = z
     amountKopeks: z.int().nullish(),
     option: z.string().nullish(),
   })
-  .meta({ id: 'MiniAppPaymentCreateRequest' });
+  .meta({
+    id: 'MiniAppPaymentCreateRequest',
+    example: { initData: INIT_DATA_EXAMPLE, method: 'yookassa', amountKopeks: 50000, option: 'sbp' },
+  });
 
 export const MiniAppPaymentCreateResponse = z
   .object({
@@ -74,7 +79,7 @@ export const MiniAppPaymentStatusQuery = z
 
 export const MiniAppPaymentStatusRequest = z
   .object({ initData: InitData, payments: z.array(MiniAppPaymentStatusQuery).default([]) })
-  .meta({ id: 'MiniAppPaymentStatusRequest' });
+  .meta({ id: 'MiniAppPaymentStatusRequest', example: { initData: INIT_DATA_EXAMPLE, payments: [] } });
 
 export const MiniAppPaymentStatusResult = z
   .object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { INIT_DATA_EXAMPLE, Moment } from '../shared.schemas.ts';
 import { InitData, MiniAppConnectedServer } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: changes of servers, traffic and devices (spec 02 sections 12.2 and 12.3a). */
@@ -9,7 +9,7 @@ const Uuids = z.array(z.string()).nullish();
 
 export const MiniAppSubscriptionSettingsRequest = z
   .object({ initData: InitData, subscription_id: SubscriptionId })
-  .meta({ id: 'MiniAppSubscriptionSettingsRequest' });
+  .meta({ id: 'MiniAppSubscriptionSettingsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppSubscriptionServerOption = z
   .object({
@@ -115,15 +115,18 @@ export const MiniAppSubscriptionServersUpdateRequest = z
     server_uuids: Uuids,
     squad_uuids: Uuids,
   })
-  .meta({ id: 'MiniAppSubscriptionServersUpdateRequest' });
+  .meta({
+    id: 'MiniAppSubscriptionServersUpdateRequest',
+    example: { initData: INIT_DATA_EXAMPLE, squad_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] },
+  });
 
 export const MiniAppSubscriptionTrafficUpdateRequest = z
   .object({ initData: InitData, subscription_id: SubscriptionId, traffic: z.int().nullish(), traffic_gb: z.int().nullish() })
-  .meta({ id: 'MiniAppSubscriptionTrafficUpdateRequest' });
+  .meta({ id: 'MiniAppSubscriptionTrafficUpdateRequest', example: { initData: INIT_DATA_EXAMPLE, traffic_gb: 250 } });
 
 export const MiniAppSubscriptionDevicesUpdateRequest = z
   .object({ initData: InitData, subscription_id: SubscriptionId, devices: z.int().nullish(), device_limit: z.int().nullish() })
-  .meta({ id: 'MiniAppSubscriptionDevicesUpdateRequest' });
+  .meta({ id: 'MiniAppSubscriptionDevicesUpdateRequest', example: { initData: INIT_DATA_EXAMPLE, devices: 3 } });
 
 export const MiniAppSubscriptionUpdateResponse = z
   .object({ success: z.boolean().default(true), message: z.string().nullish() })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, INIT_DATA_EXAMPLE, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
@@ -48,13 +48,15 @@ export const autopayFields = {
 /** The days before the end are checked by the use case: absent and negative numbers change nothing (spec 02 section 12.2). */
 export const MiniAppSubscriptionAutopayRequest = z
   .object({ initData: InitData, subscriptionId: SubscriptionId, enabled: z.boolean().nullish(), daysBefore: z.int().nullish() })
-  .meta({ id: 'MiniAppSubscriptionAutopayRequest' });
+  .meta({ id: 'MiniAppSubscriptionAutopayRequest', example: { initData: INIT_DATA_EXAMPLE, enabled: true, daysBefore: 3 } });
 
 export const MiniAppSubscriptionAutopayResponse = z
   .object({ success: z.boolean().default(true), subscriptionId: z.int().nullish(), ...autopayFields })
   .meta({ id: 'MiniAppSubscriptionAutopayResponse' });
 
-export const MiniAppSubscriptionTrialRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppSubscriptionTrialRequest' });
+export const MiniAppSubscriptionTrialRequest = z
+  .object({ initData: InitData })
+  .meta({ id: 'MiniAppSubscriptionTrialRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppSubscriptionTrialResponse = z
   .object({
@@ -72,7 +74,7 @@ export const MiniAppSubscriptionTrialResponse = z
 
 export const MiniAppSubscriptionRenewalOptionsRequest = z
   .object({ initData: InitData, subscriptionId: SubscriptionId })
-  .meta({ id: 'MiniAppSubscriptionRenewalOptionsRequest' });
+  .meta({ id: 'MiniAppSubscriptionRenewalOptionsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppSubscriptionRenewalPeriod = z
   .object({
@@ -122,7 +124,7 @@ export const MiniAppSubscriptionRenewalRequest = z
     method: z.string().nullish(),
     quote: GivenQuote,
   })
-  .meta({ id: 'MiniAppSubscriptionRenewalRequest' });
+  .meta({ id: 'MiniAppSubscriptionRenewalRequest', example: { initData: INIT_DATA_EXAMPLE, periodDays: 30, method: 'balance' } });
 
 export const MiniAppSubscriptionRenewalResponse = z
   .object({
@@ -145,7 +147,7 @@ export const MiniAppSubscriptionRenewalResponse = z
 
 export const MiniAppTrafficTopupRequest = z
   .object({ initData: InitData, subscriptionId: SubscriptionId, gb: z.int(), quote: GivenQuote })
-  .meta({ id: 'MiniAppTrafficTopupRequest' });
+  .meta({ id: 'MiniAppTrafficTopupRequest', example: { initData: INIT_DATA_EXAMPLE, gb: 50 } });
 
 /** Untyped in the contract. */
 export const MiniAppTrafficTopupResponse = publishedAsFreeForm(
@@ -160,11 +162,11 @@ export const MiniAppTrafficTopupResponse = publishedAsFreeForm(
 
 export const MiniAppDailySubscriptionToggleRequest = z
   .object({ init_data: InitData })
-  .meta({ id: 'MiniAppDailySubscriptionToggleRequest' });
+  .meta({ id: 'MiniAppDailySubscriptionToggleRequest', example: { init_data: INIT_DATA_EXAMPLE } });
 
 export const MiniAppDeviceRemovalRequest = z
   .object({ initData: InitData, hwid: z.string() })
-  .meta({ id: 'MiniAppDeviceRemovalRequest' });
+  .meta({ id: 'MiniAppDeviceRemovalRequest', example: { initData: INIT_DATA_EXAMPLE, hwid: 'A1B2C3D4E5F6' } });
 
 export const MiniAppDeviceRemovalResponse = z
   .object({ success: z.boolean().default(true), message: z.string().nullish() })
@@ -172,7 +174,7 @@ export const MiniAppDeviceRemovalResponse = z
 
 export const MiniAppPromoCodeActivationRequest = z
   .object({ initData: InitData, code: z.string() })
-  .meta({ id: 'MiniAppPromoCodeActivationRequest' });
+  .meta({ id: 'MiniAppPromoCodeActivationRequest', example: { initData: INIT_DATA_EXAMPLE, code: 'SPRING26' } });
 
 export const MiniAppPromoCode = z
   .object({
@@ -194,7 +196,9 @@ export const MiniAppPromoCodeActivationResponse = z
   })
   .meta({ id: 'MiniAppPromoCodeActivationResponse' });
 
-const MiniAppPromoOfferClaimRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppPromoOfferClaimRequest' });
+const MiniAppPromoOfferClaimRequest = z
+  .object({ initData: InitData })
+  .meta({ id: 'MiniAppPromoOfferClaimRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const PromoOfferClaimInput = withBody(z.object({ offer_id: z.int() }), MiniAppPromoOfferClaimRequest);
 

@@ -1,19 +1,23 @@
 import { z } from 'zod';
 import { switchPreviewFields } from '../cabinet/subscription-purchase.schemas.ts';
-import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, INIT_DATA_EXAMPLE, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 
 /** Contract group `miniapp`: tariffs, their purchase and switch (spec 02 section 12.2). */
 
 /** The launch data of the mini-app, signed by the messenger. */
 export const InitData = z.string();
 
-export const MiniAppSubscriptionRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppSubscriptionRequest' });
+export const MiniAppSubscriptionRequest = z
+  .object({ initData: InitData })
+  .meta({ id: 'MiniAppSubscriptionRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppMaintenanceStatusResponse = z
   .object({ isActive: z.boolean(), message: z.string().nullish(), reason: z.string().nullish() })
   .meta({ id: 'MiniAppMaintenanceStatusResponse' });
 
-export const MiniAppTariffsRequest = z.object({ initData: InitData }).meta({ id: 'MiniAppTariffsRequest' });
+export const MiniAppTariffsRequest = z
+  .object({ initData: InitData })
+  .meta({ id: 'MiniAppTariffsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppConnectedServer = z.object({ uuid: z.string(), name: z.string() }).meta({ id: 'MiniAppConnectedServer' });
 
@@ -111,7 +115,7 @@ export const MiniAppTariffsResponse = z
 
 export const MiniAppTariffPurchaseRequest = z
   .object({ initData: InitData, tariffId: z.int(), periodDays: z.int(), quote: GivenQuote })
-  .meta({ id: 'MiniAppTariffPurchaseRequest' });
+  .meta({ id: 'MiniAppTariffPurchaseRequest', example: { initData: INIT_DATA_EXAMPLE, tariffId: 1, periodDays: 30 } });
 
 export const MiniAppTariffPurchaseResponse = z
   .object({
@@ -128,7 +132,7 @@ export const MiniAppTariffPurchaseResponse = z
 
 export const MiniAppTariffSwitchRequest = z
   .object({ init_data: InitData, tariff_id: z.int(), quote: GivenQuote })
-  .meta({ id: 'MiniAppTariffSwitchRequest' });
+  .meta({ id: 'MiniAppTariffSwitchRequest', example: { init_data: INIT_DATA_EXAMPLE, tariff_id: 2 } });
 
 /** Untyped in the contract, as is the next one. */
 export const MiniAppTariffSwitchPreviewResponse = publishedAsFreeForm(z.object({ ...switchPreviewFields, message: z.null() }));

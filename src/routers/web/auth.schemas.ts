@@ -11,7 +11,10 @@ export const TokenCreateRequest = z
     description: z.string().nullish(),
     expires_at: MomentInput.nullish(),
   })
-  .meta({ id: 'TokenCreateRequest' });
+  .meta({
+    id: 'TokenCreateRequest',
+    example: { name: 'Support bot', description: 'Reads users and tickets', expires_at: '2027-01-31T12:00:00Z' },
+  });
 
 export const TokenResponse = z
   .object({

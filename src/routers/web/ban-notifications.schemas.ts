@@ -15,7 +15,17 @@ export const BanNotificationRequest = z
     network_type: z.string().nullish(),
     node_name: z.string().nullish(),
   })
-  .meta({ id: 'BanNotificationRequest' });
+  .meta({
+    id: 'BanNotificationRequest',
+    example: {
+      notification_type: 'punishment',
+      user_identifier: '100200300',
+      username: 'anna_k',
+      ip_count: 5,
+      limit: 3,
+      ban_minutes: 30,
+    },
+  });
 
 export const BanNotificationResponse = z
   .object({

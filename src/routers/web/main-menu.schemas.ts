@@ -36,7 +36,10 @@ export const MainMenuButtonUpdateRequest = z
     is_active: z.boolean().nullish(),
     display_order: z.int().min(0).nullish(),
   })
-  .meta({ id: 'MainMenuButtonUpdateRequest' });
+  .meta({
+    id: 'MainMenuButtonUpdateRequest',
+    example: { text: 'News', action_type: 'url', action_value: 'https://example.com/news', visibility: 'all' },
+  });
 
 export const MainMenuButtonResponse = z
   .object({
@@ -76,7 +79,7 @@ export const UserMessageUpdateRequest = z
     is_active: z.boolean().nullish(),
     sort_order: z.int().min(0).nullish(),
   })
-  .meta({ id: 'UserMessageUpdateRequest' });
+  .meta({ id: 'UserMessageUpdateRequest', example: { message_text: 'Servers in Amsterdam are back.', is_active: true } });
 
 export const UserMessageResponse = z
   .object({

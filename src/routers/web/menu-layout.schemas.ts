@@ -117,7 +117,9 @@ export const ButtonUpdateRequest = z
 
 export const ButtonUpdateInput = withBody(ButtonPath, ButtonUpdateRequest);
 
-export const RowsReorderRequest = z.object({ ordered_ids: z.string().array().min(1) }).meta({ id: 'RowsReorderRequest' });
+export const RowsReorderRequest = z
+  .object({ ordered_ids: z.string().array().min(1) })
+  .meta({ id: 'RowsReorderRequest', example: { ordered_ids: ['news_row', 'balance_row'] } });
 
 export const AddRowRequest = z
   .object({ ...rowFields, position: z.int().min(0).nullish() })
@@ -191,7 +193,7 @@ export const ReorderButtonsResponse = z
 
 export const SwapButtonsRequest = z
   .object({ button_id_1: z.string(), button_id_2: z.string() })
-  .meta({ id: 'SwapButtonsRequest' });
+  .meta({ id: 'SwapButtonsRequest', example: { button_id_1: 'menu_balance', button_id_2: 'news' } });
 
 const SwappedButton = z.object({ id: z.string(), new_row: z.int(), new_position: z.int() });
 

@@ -33,7 +33,17 @@ export const SubscriptionEventCreate = z
     occurred_at: MomentInput.nullish(),
     extra: FreeForm.default({}),
   })
-  .meta({ id: 'SubscriptionEventCreate' });
+  .meta({
+    id: 'SubscriptionEventCreate',
+    example: {
+      event_type: 'activation',
+      user_id: 1,
+      subscription_id: 1,
+      amount_kopeks: 49900,
+      currency: 'RUB',
+      message: 'Paid in the shop',
+    },
+  });
 
 export const SubscriptionEventResponse = z
   .object({

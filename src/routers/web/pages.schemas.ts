@@ -78,7 +78,10 @@ export const FaqPageUpdateRequest = z
     display_order: z.int().min(0).nullish(),
     is_active: z.boolean().nullish(),
   })
-  .meta({ id: 'FaqPageUpdateRequest' });
+  .meta({
+    id: 'FaqPageUpdateRequest',
+    example: { title: 'How do I connect?', content: '<p>Open the link in the app.</p>', display_order: 0, is_active: true },
+  });
 
 export const FaqStatusQuery = z.object({ language, fallback: z.boolean().default(true) });
 

@@ -33,7 +33,10 @@ export const pinnedChangeFields = { content: z.string().max(4000).nullish(), ...
 
 export const PinnedMessageUpdateRequest = z
   .object({ ...pinnedChangeFields, media: PinnedMessageMedia.nullish() })
-  .meta({ id: 'PinnedMessageUpdateRequest' });
+  .meta({
+    id: 'PinnedMessageUpdateRequest',
+    example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
+  });
 
 export const PinnedMessageSettingsRequest = z.object(pinnedSettingsFields).meta({ id: 'PinnedMessageSettingsRequest' });
 

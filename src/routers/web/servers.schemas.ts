@@ -56,7 +56,16 @@ export const ServerCreateRequest = z
     sortOrder: z.int().default(0),
     promoGroupIds: z.int().array().nullish(),
   })
-  .meta({ id: 'ServerCreateRequest' });
+  .meta({
+    id: 'ServerCreateRequest',
+    example: {
+      squadUuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77',
+      displayName: 'Netherlands',
+      countryCode: 'NL',
+      priceKopeks: 9900,
+      isAvailable: true,
+    },
+  });
 
 export const ServerUpdateRequest = z
   .object({
@@ -71,7 +80,7 @@ export const ServerUpdateRequest = z
     sortOrder: z.int().nullish(),
     promoGroupIds: z.int().array().nullish(),
   })
-  .meta({ id: 'ServerUpdateRequest' });
+  .meta({ id: 'ServerUpdateRequest', example: { displayName: 'Netherlands', priceKopeks: 9900, isAvailable: true } });
 
 export const ServerStatisticsResponse = z
   .object({

@@ -50,7 +50,16 @@ export const SubscriptionCreateRequest = z
     connected_squads: z.array(z.string()).nullish(),
     replace_existing: z.boolean().default(false),
   })
-  .meta({ id: 'SubscriptionCreateRequest' });
+  .meta({
+    id: 'SubscriptionCreateRequest',
+    example: {
+      user_id: 1,
+      duration_days: 30,
+      traffic_limit_gb: 100,
+      device_limit: 2,
+      squad_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77',
+    },
+  });
 
 export const SubscriptionExtendRequest = z.object({ days: z.int().gt(0) }).meta({ id: 'SubscriptionExtendRequest' });
 
@@ -58,6 +67,8 @@ export const SubscriptionTrafficRequest = z.object({ gb: z.int().gt(0) }).meta({
 
 export const SubscriptionDevicesRequest = z.object({ devices: z.int().gt(0) }).meta({ id: 'SubscriptionDevicesRequest' });
 
-export const SubscriptionSquadRequest = z.object({ squad_uuid: z.string() }).meta({ id: 'SubscriptionSquadRequest' });
+export const SubscriptionSquadRequest = z
+  .object({ squad_uuid: z.string() })
+  .meta({ id: 'SubscriptionSquadRequest', example: { squad_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77' } });
 
 export const SubscriptionSquadPath = SubscriptionPath.extend({ squad_uuid: z.string() });

@@ -77,7 +77,10 @@ export const UserCreateRequest = z
     referred_by_id: z.int().nullish(),
     promo_group_id: z.int().nullish(),
   })
-  .meta({ id: 'UserCreateRequest' });
+  .meta({
+    id: 'UserCreateRequest',
+    example: { messenger_id: 100200300, username: 'anna_k', first_name: 'Anna', language: 'en' },
+  });
 
 export const UserUpdateRequest = z
   .object({
@@ -91,7 +94,7 @@ export const UserUpdateRequest = z
     has_had_paid_subscription: z.boolean().nullish(),
     has_made_first_topup: z.boolean().nullish(),
   })
-  .meta({ id: 'UserUpdateRequest' });
+  .meta({ id: 'UserUpdateRequest', example: { first_name: 'Anna', language: 'en', promo_group_id: 1 } });
 
 export const BalanceUpdateRequest = z
   .object({
@@ -111,4 +114,7 @@ export const UserSubscriptionCreateRequest = z
     connected_squads: z.array(z.string()).nullish(),
     replace_existing: z.boolean().default(false),
   })
-  .meta({ id: 'UserSubscriptionCreateRequest' });
+  .meta({
+    id: 'UserSubscriptionCreateRequest',
+    example: { duration_days: 30, traffic_limit_gb: 100, device_limit: 2, squad_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77' },
+  });

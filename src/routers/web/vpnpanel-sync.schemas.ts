@@ -42,9 +42,10 @@ export const VpnPanelGenericSyncResponses = {
   recommendations: syncResponse(Recommendation),
 };
 
-export const VpnPanelSquadMigrationRequest = z
-  .object({ source_uuid: z.string(), target_uuid: z.string() })
-  .meta({ id: 'VpnPanelSquadMigrationRequest' });
+export const VpnPanelSquadMigrationRequest = z.object({ source_uuid: z.string(), target_uuid: z.string() }).meta({
+  id: 'VpnPanelSquadMigrationRequest',
+  example: { source_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77', target_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a78' },
+});
 
 export const VpnPanelSquadMigrationStats = z
   .object({

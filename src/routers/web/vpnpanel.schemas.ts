@@ -158,13 +158,17 @@ export const VpnPanelSquadListResponse = z
   .object({ items: VpnPanelSquad.array(), total: z.int() })
   .meta({ id: 'VpnPanelSquadListResponse' });
 
-export const VpnPanelSquadCreateRequest = z
-  .object({ name: z.string(), inbound_uuids: PanelUuid.array().default([]) })
-  .meta({ id: 'VpnPanelSquadCreateRequest' });
+export const VpnPanelSquadCreateRequest = z.object({ name: z.string(), inbound_uuids: PanelUuid.array().default([]) }).meta({
+  id: 'VpnPanelSquadCreateRequest',
+  example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] },
+});
 
 export const VpnPanelSquadUpdateRequest = z
   .object({ name: z.string().nullish(), inbound_uuids: PanelUuid.array().nullish() })
-  .meta({ id: 'VpnPanelSquadUpdateRequest' });
+  .meta({
+    id: 'VpnPanelSquadUpdateRequest',
+    example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] },
+  });
 
 export const VpnPanelSquadActionRequest = z
   .object({
@@ -172,7 +176,7 @@ export const VpnPanelSquadActionRequest = z
     name: z.string().nullish(),
     inbound_uuids: PanelUuid.array().nullish(),
   })
-  .meta({ id: 'VpnPanelSquadActionRequest' });
+  .meta({ id: 'VpnPanelSquadActionRequest', example: { action: 'rename', name: 'Netherlands' } });
 
 export const VpnPanelOperationResponse = z
   .object({ success: z.boolean(), detail: z.string().nullish(), data: FreeForm.nullish() })

@@ -25,7 +25,10 @@ export const WebhookCreateRequest = z
     secret: z.string().max(128).nullish(),
     description: z.string().nullish(),
   })
-  .meta({ id: 'WebhookCreateRequest' });
+  .meta({
+    id: 'WebhookCreateRequest',
+    example: { name: 'Accounting', url: 'https://example.com/hooks/sales', event_type: 'payment.completed' },
+  });
 
 export const WebhookUpdateRequest = z
   .object({
@@ -35,7 +38,7 @@ export const WebhookUpdateRequest = z
     description: z.string().nullish(),
     is_active: z.boolean().nullish(),
   })
-  .meta({ id: 'WebhookUpdateRequest' });
+  .meta({ id: 'WebhookUpdateRequest', example: { url: 'https://example.com/hooks/sales', is_active: true } });
 
 export const WebhookUpdateInput = withBody(WebhookPath, WebhookUpdateRequest);
 

@@ -25,7 +25,7 @@ export const WelcomeTextUpdateRequest = z
     is_enabled: z.boolean().nullish(),
     is_active: z.boolean().nullish(),
   })
-  .meta({ id: 'WelcomeTextUpdateRequest' });
+  .meta({ id: 'WelcomeTextUpdateRequest', example: { text: 'Welcome, {user_name}!', is_active: true } });
 
 export const WelcomeTextResponse = z
   .object({

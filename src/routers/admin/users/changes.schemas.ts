@@ -39,7 +39,7 @@ export const UpdateSubscriptionRequest = z
     is_trial: z.boolean().nullish(),
     device_limit: z.int().min(1).nullish(),
   })
-  .meta({ id: 'UpdateSubscriptionRequest' });
+  .meta({ id: 'UpdateSubscriptionRequest', example: { action: 'extend', days: 30 } });
 
 export const UpdateSubscriptionInput = withBody(AdminUserPath, UpdateSubscriptionRequest);
 
@@ -51,7 +51,7 @@ const Reason = z.string().max(500).nullish();
 
 export const UpdateUserStatusRequest = z
   .object({ status: z.enum(['active', 'blocked', 'deleted']), reason: Reason })
-  .meta({ id: 'UpdateUserStatusRequest' });
+  .meta({ id: 'UpdateUserStatusRequest', example: { status: 'blocked', reason: 'Chargeback' } });
 
 export const UpdateUserStatusInput = withBody(AdminUserPath, UpdateUserStatusRequest);
 
@@ -67,7 +67,10 @@ export const UpdateRestrictionsRequest = z
     restriction_subscription: z.boolean().nullish(),
     restriction_reason: Reason,
   })
-  .meta({ id: 'UpdateRestrictionsRequest' });
+  .meta({
+    id: 'UpdateRestrictionsRequest',
+    example: { restriction_topup: true, restriction_subscription: false, restriction_reason: 'Chargeback' },
+  });
 
 export const UpdateRestrictionsInput = withBody(AdminUserPath, UpdateRestrictionsRequest);
 

@@ -8,7 +8,7 @@ const Reason = z.string().max(500).nullish();
 
 export const DeleteUserRequest = z
   .object({ soft_delete: z.boolean().default(true), reason: Reason })
-  .meta({ id: 'DeleteUserRequest' });
+  .meta({ id: 'DeleteUserRequest', example: { soft_delete: true, reason: 'Asked for it in ticket 12' } });
 
 export const DeleteUserInput = withBody(AdminUserPath, DeleteUserRequest);
 
@@ -16,7 +16,7 @@ export const DeleteUserResponse = z.object({ success: z.boolean(), message: z.st
 
 export const FullDeleteUserRequest = z
   .object({ delete_from_panel: z.boolean().default(true), reason: Reason })
-  .meta({ id: 'FullDeleteUserRequest' });
+  .meta({ id: 'FullDeleteUserRequest', example: { delete_from_panel: true, reason: 'Asked for it in ticket 12' } });
 
 export const FullDeleteUserInput = withBody(AdminUserPath, FullDeleteUserRequest);
 
@@ -30,7 +30,9 @@ export const FullDeleteUserResponse = z
   })
   .meta({ id: 'FullDeleteUserResponse' });
 
-export const ResetTrialRequest = z.object({ reason: Reason }).meta({ id: 'ResetTrialRequest' });
+export const ResetTrialRequest = z
+  .object({ reason: Reason })
+  .meta({ id: 'ResetTrialRequest', example: { reason: 'The trial did not connect' } });
 
 export const ResetTrialInput = withBody(AdminUserPath, ResetTrialRequest);
 
@@ -45,7 +47,7 @@ export const ResetTrialResponse = z
 
 export const ResetSubscriptionRequest = z
   .object({ deactivate_in_panel: z.boolean().default(true), reason: Reason })
-  .meta({ id: 'ResetSubscriptionRequest' });
+  .meta({ id: 'ResetSubscriptionRequest', example: { deactivate_in_panel: true, reason: 'Bought by mistake' } });
 
 export const ResetSubscriptionInput = withBody(AdminUserPath, ResetSubscriptionRequest);
 
@@ -59,7 +61,9 @@ export const ResetSubscriptionResponse = z
   })
   .meta({ id: 'ResetSubscriptionResponse' });
 
-export const DisableUserRequest = z.object({ reason: Reason }).meta({ id: 'DisableUserRequest' });
+export const DisableUserRequest = z
+  .object({ reason: Reason })
+  .meta({ id: 'DisableUserRequest', example: { reason: 'Chargeback' } });
 
 export const DisableUserInput = withBody(AdminUserPath, DisableUserRequest);
 
