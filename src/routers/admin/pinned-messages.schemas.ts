@@ -23,12 +23,10 @@ export const CabinetPinnedMessagesPinnedMessageCreateRequest = z
     example: { content: '<b>Maintenance</b> tonight from 2 to 3.', media: null, broadcast: false },
   });
 
-export const CabinetPinnedMessagesPinnedMessageUpdateRequest = z
-  .object({ ...pinnedChangeFields, media })
-  .meta({
-    id: 'CabinetPinnedMessagesPinnedMessageUpdateRequest',
-    example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
-  });
+export const CabinetPinnedMessagesPinnedMessageUpdateRequest = z.object({ ...pinnedChangeFields, media }).meta({
+  id: 'CabinetPinnedMessagesPinnedMessageUpdateRequest',
+  example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
+});
 
 export const CabinetPinnedMessagesPinnedMessageSettingsRequest = z
   .object(pinnedSettingsFields)

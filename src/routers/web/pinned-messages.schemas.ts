@@ -31,12 +31,10 @@ export const pinnedSettingsFields = { send_before_menu: z.boolean().nullish(), s
 
 export const pinnedChangeFields = { content: z.string().max(4000).nullish(), ...pinnedSettingsFields };
 
-export const PinnedMessageUpdateRequest = z
-  .object({ ...pinnedChangeFields, media: PinnedMessageMedia.nullish() })
-  .meta({
-    id: 'PinnedMessageUpdateRequest',
-    example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
-  });
+export const PinnedMessageUpdateRequest = z.object({ ...pinnedChangeFields, media: PinnedMessageMedia.nullish() }).meta({
+  id: 'PinnedMessageUpdateRequest',
+  example: { content: '<b>Maintenance</b> tonight from 2 to 3.', send_before_menu: true },
+});
 
 export const PinnedMessageSettingsRequest = z.object(pinnedSettingsFields).meta({ id: 'PinnedMessageSettingsRequest' });
 

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { buildOpenApiDocument } from '../../../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { FreeForm, publishedAsFreeForm } from '../../../src/routers/shared.schemas.ts';
+import { fromWire, withBody } from '../../../src/routers/wire.ts';
 import { meta, open, t, thingRouter } from './rest-fixture.ts';
 
 type Json = Record<string, unknown>;
@@ -146,6 +147,26 @@ describe('OpenAPI document', () => {
     expect(doc.components.schemas.WholeOutput).toMatchObject({
       properties: { parts: { items: { $ref: '#/components/schemas/PartOutput' } } },
     });
+  });
+
+  it('spec 10 K2: a body beside path parameters keeps its component and its example, also when the joined input has checks', () => {
+    const example = { title: 'A new title' };
+    const Change = z.object({ title: z.string().max(20).nullish() }).meta({ id: 'ThingChange', example });
+    const joined = withBody(z.object({ thing_id: z.int() }), Change).refine(({ title }) => title !== '');
+    const changed = t.router({
+      change: open
+        .meta(meta('PATCH', '/changed/{thing_id}'))
+        .input(fromWire(joined))
+        .output(z.object({}))
+        .mutation(() => ({})),
+    });
+    const described = buildOpenApiDocument(buildRouteTable(changed), { title: 'Changed', version: '1.0.0' });
+    const { schema, example: published } = operation('patch', '/changed/{thing_id}', described).requestBody!.content[
+      'application/json'
+    ]!;
+    expect(schema).toEqual({ $ref: '#/components/schemas/ThingChange' });
+    expect(described.components.schemas.ThingChange).not.toHaveProperty('properties.thing_id');
+    expect(published).toEqual(example);
   });
 
   it('keeps recursive schemas, given examples, and leaves examples out that the schema would refuse', () => {
