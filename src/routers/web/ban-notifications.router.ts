@@ -1,12 +1,12 @@
 import { sendBanNotice } from '../../domain/ban-system/send-ban-notice.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { BanNotificationRequest, BanNotificationResponse } from './ban-notifications.schemas.ts';
 
 const tags: [string] = ['ban-notifications'];
 
 export const banNotificationsRouter = router({
-  send: webProcedure
+  send: auditedWebProcedure('ban_notifications:send')
     .meta({ openapi: { method: 'POST', path: '/ban-notifications/send', tags, summary: 'Tell a user of a ban' } })
     .input(fromWire(BanNotificationRequest))
     .output(toWire(BanNotificationResponse))

@@ -4,14 +4,14 @@ import { WEB_MAX_BYTES } from '../../domain/media/rules.ts';
 import { uploadAsToken } from '../../domain/media/upload-media.ts';
 import { publicBase } from '../../domain/tickets/notices.ts';
 import { downloadReply } from '../media-download.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { MediaPath, MediaUploadResponse, UploadForm } from './media.schemas.ts';
 
 const tags: [string] = ['media'];
 
 export const mediaRouter = router({
-  upload: webProcedure
+  upload: auditedWebProcedure('media:create')
     .meta({
       openapi: { method: 'POST', path: '/upload', tags, summary: 'Upload a file' },
       wire: {

@@ -5,7 +5,7 @@ import * as edits from '../../domain/content/menu-layout/edits.ts';
 import { readButton, readConditions, readRow } from '../../domain/content/menu-layout/read-document.ts';
 import type { MenuDocument } from '../../domain/content/menu-layout/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   AddCustomButtonRequest,
@@ -35,7 +35,7 @@ async function edited(app: App, actor: Actor, summary: string, change: (document
 
 /** Single rows and buttons of the layout (spec 05 section 7.3). */
 export const menuLayoutPartsRouter = router({
-  updateButton: webProcedure
+  updateButton: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'PATCH', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Change a button' } })
     .input(ButtonUpdateInput)
     .output(MenuButtonConfig)
@@ -47,7 +47,7 @@ export const menuLayoutPartsRouter = router({
       return buttons[button_id]!;
     }),
 
-  addButton: webProcedure
+  addButton: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a custom button' } })
     .input(AddCustomButtonRequest)
     .output(MenuButtonConfig)
@@ -58,7 +58,7 @@ export const menuLayoutPartsRouter = router({
       return buttons[id]!;
     }),
 
-  deleteButton: webProcedure
+  deleteButton: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Delete a custom button' },
     })
@@ -70,7 +70,7 @@ export const menuLayoutPartsRouter = router({
       return { success: true as const };
     }),
 
-  reorderRows: webProcedure
+  reorderRows: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'POST', path: '/menu-layout/rows/reorder', tags, summary: 'Change the order of the rows' } })
     .input(fromWire(RowsReorderRequest))
     .output(MenuRowConfig.array())
@@ -81,7 +81,7 @@ export const menuLayoutPartsRouter = router({
       return document.rows;
     }),
 
-  addRow: webProcedure
+  addRow: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'POST', path: '/menu-layout/rows', tags, summary: 'Add a row' } })
     .input(AddRowRequest)
     .output(MenuRowConfig)
@@ -91,7 +91,7 @@ export const menuLayoutPartsRouter = router({
       return toDocument(row);
     }),
 
-  deleteRow: webProcedure
+  deleteRow: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'DELETE', path: '/menu-layout/rows/{row_id}', tags, summary: 'Delete a row' } })
     .input(fromWire(RowPath))
     .output(SuccessResponse)
@@ -101,7 +101,7 @@ export const menuLayoutPartsRouter = router({
       return { success: true as const };
     }),
 
-  moveButtonUp: webProcedure
+  moveButtonUp: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-up', tags, summary: 'Move a button one row up' },
     })
@@ -109,7 +109,7 @@ export const menuLayoutPartsRouter = router({
     .output(toWire(MoveButtonResponse))
     .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.buttonId, 'up')),
 
-  moveButtonDown: webProcedure
+  moveButtonDown: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: {
         method: 'POST',
@@ -122,7 +122,7 @@ export const menuLayoutPartsRouter = router({
     .output(toWire(MoveButtonResponse))
     .mutation(({ ctx, input }) => moved(ctx.app, ctx.actor, input.buttonId, 'down')),
 
-  moveButtonToRow: webProcedure
+  moveButtonToRow: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-to-row', tags, summary: 'Move a button to a row' },
     })
@@ -138,7 +138,7 @@ export const menuLayoutPartsRouter = router({
       return { buttonId, newRowIndex: null, targetRowId, position: at };
     }),
 
-  reorderButtons: webProcedure
+  reorderButtons: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/rows/{row_id}/reorder-buttons', tags, summary: 'Change the order in a row' },
     })
@@ -151,7 +151,7 @@ export const menuLayoutPartsRouter = router({
       return { rowId, buttons: ids };
     }),
 
-  swapButtons: webProcedure
+  swapButtons: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons/swap', tags, summary: 'Swap two buttons' } })
     .input(fromWire(SwapButtonsRequest))
     .output(toWire(SwapButtonsResponse))

@@ -8,7 +8,7 @@ import { readButtons, readRow } from '../../domain/content/menu-layout/read-docu
 import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
 import { BOUND_CONDITIONS, FLAG_CONDITIONS, GROUP_CONDITIONS } from '../../domain/content/menu-layout/types.ts';
 import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   AvailableCallbacksResponse,
@@ -47,7 +47,7 @@ export const menuLayoutRouter = router({
     .output(MenuLayoutResponse)
     .query(async ({ ctx }) => toLayout(ctx.app, await readLayout(ctx.app))),
 
-  replace: webProcedure
+  replace: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'PUT', path: '/menu-layout', tags, summary: 'Replace the rows, the buttons or both' } })
     .input(MenuLayoutUpdateRequest)
     .output(MenuLayoutResponse)
@@ -62,7 +62,7 @@ export const menuLayoutRouter = router({
       return toLayout(ctx.app, layout);
     }),
 
-  reset: webProcedure
+  reset: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'POST', path: '/menu-layout/reset', tags, summary: 'Restore the default layout' } })
     .output(MenuLayoutResponse)
     .mutation(async ({ ctx }) => toLayout(ctx.app, await resetLayout(ctx.app, ctx.actor))),
@@ -123,7 +123,7 @@ export const menuLayoutRouter = router({
       };
     }),
 
-  import: webProcedure
+  import: auditedWebProcedure('menu_layout:edit')
     .meta({ openapi: { method: 'POST', path: '/menu-layout/import', tags, summary: 'Import a layout' } })
     .input(MenuLayoutImportRequest)
     .output(MenuLayoutImportResponse)
@@ -168,7 +168,7 @@ export const menuLayoutRouter = router({
       return { ...edit, config: toDocument(config) };
     }),
 
-  rollback: webProcedure
+  rollback: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: {
         method: 'POST',

@@ -1,6 +1,6 @@
 import { readEvents, recordEvent } from '../../domain/activity/record-event.ts';
 import { utcDate } from '../moment-input.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   SubscriptionEventCreate,
@@ -20,7 +20,7 @@ export const notificationsRouter = router({
     .output(toWire(SubscriptionEventListResponse))
     .query(async ({ ctx, input }) => ({ ...input, ...(await readEvents(ctx.app, input)) })),
 
-  create: webProcedure
+  create: auditedWebProcedure('notifications:create')
     .meta({ openapi: { method: 'POST', path: '/notifications/subscriptions', tags, summary: 'Record a subscription event' } })
     .input(fromWire(SubscriptionEventCreate))
     .output(toWire(SubscriptionEventResponse))

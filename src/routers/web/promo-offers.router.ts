@@ -29,7 +29,7 @@ export const promoOffersRouter = router({
     .output(toWire(PromoOfferListResponse))
     .query(async ({ ctx, input }) => ({ ...input, ...(await listPromoOffers(ctx.app, ctx.actor, input)) })),
 
-  create: webProcedure
+  create: auditedWebProcedure('promo_offers:create')
     .meta({ openapi: { method: 'POST', path: '/promo-offers', tags, summary: 'Make an offer to one user' } })
     .input(fromWire(PromoOfferCreateRequest))
     .output(toWire(PromoOfferResponse))

@@ -12,7 +12,7 @@ import {
   listSubscriptions,
   removeSquad,
 } from '../../domain/subscriptions/web-subscriptions.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   SubscriptionCreateRequest,
@@ -43,7 +43,7 @@ export const subscriptionsRouter = router({
       (await listSubscriptions(ctx.app, input)).map((subscription) => withActualStatus(ctx.app, subscription)),
     ),
 
-  create: webProcedure
+  create: auditedWebProcedure('users:subscription')
     .meta({ openapi: { method: 'POST', path: '/subscriptions', tags, summary: 'Give a user a subscription without charging' } })
     .input(fromWire(SubscriptionCreateRequest))
     .output(toWire(SubscriptionResponse))
@@ -62,7 +62,7 @@ export const subscriptionsRouter = router({
     .output(toWire(SubscriptionResponse))
     .query(async ({ ctx, input }) => withActualStatus(ctx.app, await findSubscription(ctx.app, input.subscriptionId))),
 
-  delete: webProcedure
+  delete: auditedWebProcedure('users:subscription')
     .meta({
       openapi: {
         method: 'DELETE',
@@ -77,7 +77,7 @@ export const subscriptionsRouter = router({
       withActualStatus(ctx.app, await disableSubscription(ctx.app, ctx.actor, input.subscriptionId)),
     ),
 
-  extend: webProcedure
+  extend: auditedWebProcedure('users:subscription')
     .meta({
       openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/extend', tags, summary: 'Add days without charging' },
     })
@@ -87,7 +87,7 @@ export const subscriptionsRouter = router({
       withActualStatus(ctx.app, await extendByDays(ctx.app, ctx.actor, input.subscriptionId, input.days)),
     ),
 
-  addTraffic: webProcedure
+  addTraffic: auditedWebProcedure('users:subscription')
     .meta({
       openapi: {
         method: 'POST',
@@ -102,7 +102,7 @@ export const subscriptionsRouter = router({
       withActualStatus(ctx.app, await addTrafficPackage(ctx.app, ctx.actor, input.subscriptionId, input.gb)),
     ),
 
-  addDevices: webProcedure
+  addDevices: auditedWebProcedure('users:subscription')
     .meta({
       openapi: {
         method: 'POST',
@@ -117,7 +117,7 @@ export const subscriptionsRouter = router({
       withActualStatus(ctx.app, await addDevices(ctx.app, ctx.actor, input.subscriptionId, input.devices)),
     ),
 
-  addSquad: webProcedure
+  addSquad: auditedWebProcedure('users:subscription')
     .meta({ openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/squads', tags, summary: 'Connect a server' } })
     .input(fromWire(withBody(SubscriptionPath, SubscriptionSquadRequest)))
     .output(toWire(SubscriptionResponse))
@@ -125,7 +125,7 @@ export const subscriptionsRouter = router({
       withActualStatus(ctx.app, await addSquad(ctx.app, ctx.actor, input.subscriptionId, input.squadUuid)),
     ),
 
-  removeSquad: webProcedure
+  removeSquad: auditedWebProcedure('users:subscription')
     .meta({
       openapi: {
         method: 'DELETE',

@@ -3,7 +3,7 @@ import { listTicketsPlainly, readTicket, readTicketFile } from '../../domain/tic
 import { answerTicketByToken } from '../../domain/tickets/write-ticket.ts';
 import { withTitle } from '../cabinet/ticket-response.ts';
 import { utcDate } from '../moment-input.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   TicketListQuery,
@@ -33,7 +33,7 @@ export const supportRouter = router({
     .output(toWire(TicketResponse))
     .query(async ({ ctx, input }) => withTitle(await readTicket(ctx.app, input.ticketId))),
 
-  setStatus: webProcedure
+  setStatus: auditedWebProcedure('tickets:close')
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' } })
     .input(fromWire(TicketStatusInput))
     .output(toWire(TicketResponse))
@@ -42,7 +42,7 @@ export const supportRouter = router({
       return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
-  setPriority: webProcedure
+  setPriority: auditedWebProcedure('tickets:close')
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' } })
     .input(fromWire(TicketPriorityInput))
     .output(toWire(TicketResponse))
@@ -51,7 +51,7 @@ export const supportRouter = router({
       return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
-  blockReplies: webProcedure
+  blockReplies: auditedWebProcedure('tickets:edit')
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" } })
     .input(fromWire(TicketReplyBlockInput))
     .output(toWire(TicketResponse))
@@ -61,7 +61,7 @@ export const supportRouter = router({
       return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
-  unblockReplies: webProcedure
+  unblockReplies: auditedWebProcedure('tickets:edit')
     .meta({ openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' } })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
@@ -70,7 +70,7 @@ export const supportRouter = router({
       return withTitle(await readTicket(ctx.app, input.ticketId));
     }),
 
-  reply: webProcedure
+  reply: auditedWebProcedure('tickets:reply')
     .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' } })
     .input(fromWire(TicketReplyInput))
     .output(toWire(TicketReplyResponse))

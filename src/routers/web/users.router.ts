@@ -6,7 +6,7 @@ import { registerUser } from '../../domain/users/account/register-user.ts';
 import { updateUser } from '../../domain/users/account/update-user.ts';
 import { listUsers } from '../../domain/users/list/list-users.ts';
 import type { UserView } from '../../domain/users/types.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   BalanceUpdateRequest,
@@ -34,7 +34,7 @@ export const usersRouter = router({
       return { items: users.map(withRubles), ...page };
     }),
 
-  create: webProcedure
+  create: auditedWebProcedure('users:create')
     .meta({ openapi: { method: 'POST', path: '/users', tags, summary: 'Create a user' } })
     .input(fromWire(UserCreateRequest))
     .output(toWire(UserResponse))
@@ -48,7 +48,7 @@ export const usersRouter = router({
     .output(toWire(UserResponse))
     .query(async ({ ctx, input }) => withRubles(await readUser(ctx.app, input.userId))),
 
-  update: webProcedure
+  update: auditedWebProcedure('users:edit')
     .meta({
       openapi: {
         method: 'PATCH',
@@ -71,7 +71,7 @@ export const usersRouter = router({
     .output(toWire(UserResponse))
     .query(async ({ ctx, input }) => withRubles(await readUserByMessengerId(ctx.app, input.messengerId))),
 
-  adjustBalance: webProcedure
+  adjustBalance: auditedWebProcedure('users:balance')
     .meta({
       openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance or deduct from it' },
       idempotent: true,
@@ -83,7 +83,7 @@ export const usersRouter = router({
       return withRubles(await adjustBalance(ctx.app, ctx.actor, adjustment, ctx.idempotencyKey));
     }),
 
-  giveSubscription: webProcedure
+  giveSubscription: auditedWebProcedure('users:subscription')
     .meta({
       openapi: {
         method: 'POST',
@@ -98,7 +98,7 @@ export const usersRouter = router({
       withRubles(await giveSubscription(ctx.app, ctx.actor, userId, request)),
     ),
 
-  withdrawSubscription: webProcedure
+  withdrawSubscription: auditedWebProcedure('users:subscription')
     .meta({
       openapi: {
         method: 'DELETE',
