@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -13,9 +14,15 @@ class LongFilesFirst extends BaseSequencer {
 // A time-out only ends a test that hangs: no test depends on the machine's speed, and a busy machine may take ten times as long.
 const limits = { testTimeout: 120_000, hookTimeout: 180_000 };
 
-// Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried, and by the
-// examples of properties that were tried (tests/support/property-seed.ts). TEST_SEED=$RANDOM npm test tries others.
+// Shuffled, so that no test leans on its neighbour; by a fixed seed, so that a landing is judged by the order that was tried.
+// TEST_SEED=$RANDOM npm test tries others.
 const seed = Number(process.env.TEST_SEED ?? 20261120);
+// Properties get other examples in each run (spec 10 G1). PROPERTY_SEED=N repeats those of a run.
+// The configuration is read once for each project, the seed is drawn once.
+if (process.env.PROPERTY_SEED === undefined) {
+  process.env.PROPERTY_SEED = String(randomInt(2 ** 31));
+  console.log(`Properties run with PROPERTY_SEED=${process.env.PROPERTY_SEED}`);
+}
 const sequence = { shuffle: { files: false, tests: true }, seed };
 const properties = ['tests/support/property-seed.ts'];
 

@@ -1,4 +1,4 @@
 import fc from 'fast-check';
 
-// The examples of properties are chosen by the seed of the run, as the order of the tests is.
-fc.configureGlobal({ seed: Number(process.env.TEST_SEED) });
+// The seed that the run has printed (`vitest.config.ts`).
+fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED) });

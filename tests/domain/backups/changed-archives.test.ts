@@ -57,7 +57,7 @@ test('one bit changed at any place, packed or not', async () => {
     await writeFile(path, content);
     await check();
     const random = fc.sample(fc.tuple(fc.integer({ min: from, max: content.length - 1 }), fc.integer({ min: 0, max: 7 })), {
-      ...{ seed: 20261123, numRuns: 80 },
+      numRuns: 80,
     });
     const ends = [from, from + 1, content.length - 1, content.length - 8].map((place) => [place, 3] as const);
     // Every byte of a header of the tar archive.

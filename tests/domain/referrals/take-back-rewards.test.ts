@@ -229,15 +229,17 @@ test('any parts of any payments in any order: what is left of rewards is what th
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16 }), async (steps) => {
       const pair = await aReferralPair(app);
-      const payments: { paymentId: number; transactionId: number; kopeks: number }[] = [];
+      const payments: { paymentId: number; transactionId: number; kopeks: number; left: number }[] = [];
       for (const now of steps) {
-        if (now.kind === 'pay') payments.push({ ...(await aTopup(pair, now.kopeks)), kopeks: now.kopeks });
+        if (now.kind === 'pay') payments.push({ ...(await aTopup(pair, now.kopeks)), kopeks: now.kopeks, left: now.kopeks });
         const payment = 'which' in now ? payments[now.which % payments.length] : undefined;
         if (now.kind === 'spend') await spend(app, pair.referrer.id, Math.floor((await balanceOf(pair.referrer)) / 2));
         if (!payment) continue;
         if (now.kind === 'accrue') await accrueReward(app, payment);
         if (now.kind === 'take-back') await takeBackRewards(app, payment);
-        if (now.kind === 'reverse') await reverse(payment.paymentId, now.kopeks);
+        if (now.kind !== 'reverse' || payment.left === 0) continue;
+        await reverse(payment.paymentId, now.kopeks);
+        payment.left = Math.max(payment.left - now.kopeks, 0);
       }
       for (const payment of payments) {
         await accrueReward(app, payment);

@@ -20,7 +20,7 @@ async function openShops(): Promise<void> {
 }
 beforeAll(openShops);
 
-/** `TEST_QUOTE_CARTS=100000 TEST_SEED=1` checks that many; a landing checks a share of them. */
+/** `TEST_QUOTE_CARTS=100000 PROPERTY_SEED=1` checks that many; a landing checks a share of them. */
 const CARTS = Number(process.env.TEST_QUOTE_CARTS ?? 140);
 
 /** Every cart leaves a tariff, servers and a group behind: with thousands of them a shop is slower than any real one. */
@@ -50,7 +50,7 @@ test('a purchase that sends its quote back is charged exactly that, for any prod
         expect(await shown.buy(shown.quote)).toBe(claims.price_kopeks);
         sold.set(given.product, (sold.get(given.product) ?? 0) + 1);
       }),
-      { numRuns: Math.min(CARTS_IN_A_SHOP, CARTS - from), seed: Number(process.env.TEST_SEED) + from },
+      { numRuns: Math.min(CARTS_IN_A_SHOP, CARTS - from), seed: Number(process.env.PROPERTY_SEED) + from },
     );
     for (const { app } of [t, classic]) expect(await checkLedger(app)).toEqual([]);
   }
