@@ -97,6 +97,20 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     },
   );
 
+  it('spec 10 G9: a revocation of all waits for a rotation that is under way and ends its successor too', async () => {
+    const user = await aMessengerAccount(app);
+    const { refreshToken } = await aRotatingSession(app, user.id);
+    let revocation: Promise<unknown> = Promise.resolve();
+    await inTransaction(app, async (t) => {
+      await refreshSession(t, refreshToken);
+      revocation = runOutsideTransaction(() => inTransaction(app, (other) => closeAllSessions(other, user.id)));
+      await someoneWaitsForALock(app);
+    });
+    await revocation;
+    const live = await app.db.sql('SELECT id FROM cabinet_refresh_tokens WHERE user_id = $1 AND revoked_at IS NULL', [user.id]);
+    expect(live).toEqual([]);
+  });
+
   it('ends the family once when an old token is used many times', async () => {
     const user = await aMessengerAccount(app);
     const first = await aRotatingSession(app, user.id);
