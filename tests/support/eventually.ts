@@ -1,10 +1,13 @@
-import { vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 /**
- * Less than the 15 s for which an instance caches a checked token and the roles of a user: a change that takes effect within it was
- * caused by a notification, also on a slow machine.
+ * Until the end of the test nothing that a cache of this process has stored expires: a change that takes effect was then caused by its
+ * notice, however slow the machine is.
  */
-export const NOTICE_LIMIT_MS = 12_000;
+export function cachesStayFresh(): void {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+  onTestFinished(() => clock.mockRestore());
+}
 
 /**
  * Repeats a check until it succeeds: for effects of another connection, process or timer. The limit only ends a test that would

@@ -8,7 +8,6 @@ import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/ser
 import { systemClock } from '../../src/core/clock.ts';
 import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
-import { NOTICE_LIMIT_MS } from '../support/eventually.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 const PANEL_KEY = 'panel-key-of-this-test';
@@ -102,18 +101,19 @@ describe.skipIf(!serverUrl)(
       const hook = await requesterOf(first).post('/webhooks', { name: 'once', url, event_type: 'user.created' });
       expect(hook.status).toBe(200);
       for (let i = 0; i < 10; i++) await requesterOf(i % 2 ? first : second).post('/users', { messenger_id: 7_000_000_100 + i });
-      await until(
+      // Settled on both: another attempt would be another row.
+      const { items } = await until(
         'ten deliveries',
-        async () => received.length,
-        (count) => count >= 10,
+        async () => (await requesterOf(second).get(`/webhooks/${hook.body.id}/deliveries`)).body,
+        ({ items }) => items.length >= 10 && items.every((item: { status: string }) => item.status === 'success'),
       );
-      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      expect(items).toHaveLength(10);
       expect(received).toHaveLength(10);
       expect(new Set(received).size).toBe(10);
       receiver.close();
     });
 
-    test('a revoked API token stops working on both by the notice of its revocation', async () => {
+    test('a revoked API token stops working on both', async () => {
       const made = (await requesterOf(first).post('/tokens', { name: 'to be revoked' })).body;
       const with2 = (service: ServiceProcess) => createRequester(service.url, { 'x-api-key': made.token });
       for (const service of [first, second]) expect((await with2(service).get('/tokens')).status).toBe(200);
@@ -123,7 +123,6 @@ describe.skipIf(!serverUrl)(
           'the refusal',
           () => with2(service).get('/tokens'),
           (reply) => reply.status === 401,
-          NOTICE_LIMIT_MS,
         );
       }
     });

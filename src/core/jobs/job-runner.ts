@@ -31,6 +31,8 @@ export interface JobRunnerOptions {
   onLastFailure?: LastFailureObserver;
   /** For tests. */
   leaseTimes?: LeaseTimes;
+  /** For tests. */
+  pollSeconds?: number;
 }
 
 function optionsOf(definition: QueuePolicy) {
@@ -56,6 +58,7 @@ export class JobRunner {
   readonly #wokenAt = new Map<string, number>();
   readonly #onLastFailure: LastFailureObserver;
   readonly #leases: JobLeases;
+  readonly #pollSeconds: number;
   #reportedAt = Number.NEGATIVE_INFINITY;
   #unreported = 0;
   #isStopping = false;
@@ -66,6 +69,7 @@ export class JobRunner {
     this.#log = log;
     this.#jobs = jobs;
     this.#database = database;
+    this.#pollSeconds = options.pollSeconds ?? POLL_SECONDS;
     this.#leases = new JobLeases(database.side.sql, log, options.leaseTimes);
     this.#boss = new PgBoss({ db: database.jobDatabase, schema: JOBS_SCHEMA, superviseIntervalSeconds: 30 });
     this.#boss.on('error', (error) => this.#report(error));
@@ -140,7 +144,7 @@ export class JobRunner {
   }
 
   async #startWorker(app: App, definition: JobDefinition, gate: Pick<ServiceGate, 'isClosed' | 'opened'>): Promise<string> {
-    const options = { pollingIntervalSeconds: POLL_SECONDS, batchSize: 1, includeMetadata: true } as const;
+    const options = { pollingIntervalSeconds: this.#pollSeconds, batchSize: 1, includeMetadata: true } as const;
     const worker: string = await this.#boss.work<unknown, unknown, typeof options>(definition.name, options, async ([job]) => {
       if (!job) return;
       this.#busy.add(worker);

@@ -9,7 +9,7 @@ import { forgetPolicies } from '../../../src/domain/access/read-effective-access
 import { seedRoles } from '../../../src/domain/access/seed-roles.ts';
 import { readSessionUser } from '../../../src/domain/identity/authenticate-user.ts';
 import { aUser, unique } from '../../support/builders.ts';
-import { NOTICE_LIMIT_MS } from '../../support/eventually.ts';
+import { cachesStayFresh } from '../../support/eventually.ts';
 import { testApp } from '../../support/test-app.ts';
 
 const root: AdminActor = { kind: 'admin', userId: 0, level: 1_000, isConfigAdmin: true };
@@ -278,9 +278,9 @@ describe('effective at once on every instance', () => {
       await may(app, user.id, permission),
       await may(elsewhere, user.id, permission),
     ];
-    // A notice takes a moment from one process to the next.
+    cachesStayFresh();
     const expectEverywhere = (permission: string, allowed: boolean[]) =>
-      expect.poll(() => everywhere(permission), { timeout: NOTICE_LIMIT_MS }).toEqual(allowed);
+      expect.poll(() => everywhere(permission)).toEqual(allowed);
     await expectEverywhere('users:edit', [true, true]);
     const deny = await createPolicy(app, owner, policy({ roleId: role.id }));
     await expectEverywhere('users:edit', [false, false]);

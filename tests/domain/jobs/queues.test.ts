@@ -115,15 +115,12 @@ describe('workers', () => {
   test('look for the next job after each one: a list of jobs does not wait for a poll each', async () => {
     const handled: unknown[] = [];
     const job = defineJob({ name: NAME, queue, handle: async (_app, { id }) => void handled.push(id) });
-    const runner = new JobRunner(t.database, t.app.log, [job]);
+    const runner = new JobRunner(t.database, t.app.log, [job], { pollSeconds: 3_600 });
     await runner.install();
     for (let n = 0; n < 60; n += 1) await t.app.jobs.send(NAME as 'mail.send', {} as never);
     try {
-      const startedAt = performance.now();
       await runner.work(t.app);
       await eventually(() => expect(handled).toHaveLength(60));
-      // A poll each would take half a second each.
-      expect(performance.now() - startedAt).toBeLessThan(29_000);
     } finally {
       await runner.stop(5_000);
     }

@@ -201,8 +201,11 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     );
     // The last write fails: the table refuses the row.
     await t.app.db.sql('ALTER TABLE referral_earnings ADD CONSTRAINT no_more CHECK (amount_kopeks < 100) NOT VALID');
-    await expect(accrueReward(t.app, { transactionId })).rejects.toThrow();
-    await t.app.db.sql('ALTER TABLE referral_earnings DROP CONSTRAINT no_more');
+    try {
+      await expect(accrueReward(t.app, { transactionId })).rejects.toMatchObject({ code: '23514' });
+    } finally {
+      await t.app.db.sql('ALTER TABLE referral_earnings DROP CONSTRAINT no_more');
+    }
     expect(await userRow(t.app, pair.referral.id)).toMatchObject({ hasMadeFirstTopup: false });
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([]);
     await accrueReward(t.app, { transactionId });

@@ -168,9 +168,11 @@ describe('owners are reminded', () => {
     await t.app.db.sql(
       'CREATE TRIGGER refuse_reminders BEFORE INSERT ON sent_notifications FOR EACH ROW EXECUTE FUNCTION refuse_reminders()',
     );
-    await remindOwners(t.app);
-    await t.app.db.sql('DROP TRIGGER refuse_reminders ON sent_notifications');
-    await t.app.db.sql('DROP FUNCTION refuse_reminders');
+    try {
+      await remindOwners(t.app);
+    } finally {
+      await t.app.db.sql('DROP FUNCTION refuse_reminders CASCADE');
+    }
     const sentCounts = () =>
       Promise.all([owners[0]!, owners[100]!, ...others].map(async (owner) => (await sentTo(owner)).days.length));
     expect(await sentCounts()).toEqual([0, 0, ...others.map(() => 1)]);

@@ -21,10 +21,8 @@ interface Received {
 /** A receiver that answers each request with the next of `statuses`, then with 200, and a panel that reports to it. */
 async function start(options: Partial<SandboxPanelOptions> = {}, statuses: number[] = [], retryPauseMs = 20) {
   const requests: LoopbackRequest[] = [];
-  const times: number[] = [];
   const receiver = await startLoopbackServer(async (request) => {
     requests.push(request);
-    times.push(performance.now());
     return { status: statuses.shift() ?? 200, contentType: 'text/plain', body: 'ok' };
   });
   onTestFinished(() => receiver.close());
@@ -40,7 +38,7 @@ async function start(options: Partial<SandboxPanelOptions> = {}, statuses: numbe
     return fresh;
   };
   expect((await received()).map(({ event }) => event)).toEqual(['service.panel_started']);
-  return { ...started, requests, times, received, names: async () => (await received()).map(({ event }) => event) };
+  return { ...started, requests, received, names: async () => (await received()).map(({ event }) => event) };
 }
 
 describe.each(GENERATIONS)('webhooks of the fake panel, %s generation', (generation) => {
@@ -178,7 +176,7 @@ describe('webhooks of the fake panel', () => {
   });
 
   it('are repeated three times with the same body, then given up, and do not delay later ones', async () => {
-    const { adapter, panel, requests, times } = await start({}, [200, 500, 500, 502, 503]);
+    const { adapter, panel, requests } = await start({}, [200, 500, 500, 502, 503]);
     const before = requests.length;
     await adapter.createUser(aDraft());
     await panel.eventsSettled();
@@ -186,7 +184,6 @@ describe('webhooks of the fake panel', () => {
     expect(tries).toHaveLength(4);
     expect(new Set(tries.map(({ body }) => body)).size).toBe(1);
     expect(new Set(tries.map(({ headers }) => headers['x-remnawave-signature'])).size).toBe(1);
-    for (let index = before + 1; index < times.length; index += 1) expect(times[index]! - times[index - 1]!).toBeGreaterThan(15);
 
     const later = await start({}, [200, 500], 60_000);
     const { uuid } = await later.adapter.createUser(aDraft());
