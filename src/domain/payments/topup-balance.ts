@@ -21,7 +21,7 @@ import { listPaymentMethodsFor } from './list-methods.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
 import { providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
-import { paymentText } from './payment-texts.ts';
+import { topupDescription } from './payment-texts.ts';
 import { type PaymentProvider, ProviderError, type ReturnUrls } from './ports.ts';
 import { knownLimits, withinProviderLimits } from './provider-limits.ts';
 import { webUrl } from './rules.ts';
@@ -97,7 +97,7 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
     provider,
     userId,
     amountKopeks: request.amountKopeks,
-    description: invoiceDescription(t, user, request.amountKopeks),
+    description: invoiceDescription(t, provider.method, user, request.amountKopeks),
     option,
     purpose: 'balance_topup',
     payerEmail: user.email,
@@ -159,15 +159,10 @@ function chooseOption(method: MethodDefaults, offered: OfferedMethod, requested:
   return requested;
 }
 
-/** The description of the invoice that the provider shows to the payer (spec 03 section 2.4). */
-function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): string {
-  const parts = [paymentText(app, 'PAYMENT_BALANCE_DESCRIPTION', user.language), formatPrice(amountKopeks, false)];
-  const description = parts.join(' ') + (user.messengerId === null ? '' : ` (ID ${user.messengerId})`);
-  return app.settings
-    .get('PAYMENT_BALANCE_TEMPLATE')
-    .replace(/\{(service_name|description)\}/g, (_whole, name) =>
-      name === 'description' ? description : paymentText(app, 'PAYMENT_SERVICE_NAME', user.language),
-    );
+/** Amount, and the id by which support finds the payer (spec 03 section 2.4). */
+function invoiceDescription(app: App, provider: string, user: UserRecord, amountKopeks: number): string {
+  const payer = user.messengerId === null ? '' : ` (ID ${user.messengerId})`;
+  return topupDescription(app, provider, user.language, `${formatPrice(amountKopeks, false)}${payer}`);
 }
 
 /** Pages of the cabinet to which the payer returns (spec 03 section 3). */
