@@ -65,7 +65,7 @@ describe('spec 10 O4: the readers of settings', () => {
   it.each([
     ['SUPPORT_TOPUP_ENABLED', 'Used by clients: whether a top-up through support is offered.'],
     ['REDIS_URL', 'Has no effect in this service: queues, caches and locks are in PostgreSQL.'],
-    ['LOG_LEVEL', 'Read at start from the environment only: a stored value has no effect.'],
+    ['LOG_LEVEL', 'Only the environment sets it, at start: a stored value has no effect.'],
   ])('the hint of %s says it', (key, reason) => {
     expect(getSetting(app, key).hint.description.endsWith(` ${reason}`)).toBe(true);
   });

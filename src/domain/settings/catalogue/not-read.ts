@@ -121,5 +121,5 @@ export function unreadReason(key: SettingKey): string | null {
   const [client, none] = [usedByClients[key], withoutEffect[key]];
   if (client !== undefined) return `Used by clients: ${client}.`;
   if (none !== undefined) return `Has no effect in this service: ${none}.`;
-  return environmentOnly.has(key) ? 'Read at start from the environment only: a stored value has no effect.' : null;
+  return environmentOnly.has(key) ? 'Only the environment sets it, at start: a stored value has no effect.' : null;
 }
