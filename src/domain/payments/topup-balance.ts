@@ -19,7 +19,7 @@ import {
 } from './errors.ts';
 import { listPaymentMethodsFor } from './list-methods.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
-import { providerOf } from './method-settings.ts';
+import { methodOptions, providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
 import { topupDescription } from './payment-texts.ts';
 import { type PaymentProvider, ProviderError, type ReturnUrls } from './ports.ts';
@@ -90,7 +90,7 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
   if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
   if (provider.paymentPage) return { page: paymentPageOf(provider.paymentPage()), amountKopeks: request.amountKopeks };
 
-  const option = chooseOption(method, offered, request.option);
+  const option = chooseOption(t, method, offered, request.option);
   await checkOptionLimits(t, provider, option, request.amountKopeks);
 
   const invoice = await prepareInvoice(t, {
@@ -150,10 +150,10 @@ function invoiceRefusal(method: MethodDefaults, error: unknown) {
  * The option of the invoice: the fixed one of the method, else the requested one, else the first that is on. An option that is switched
  * off or unknown is refused like the whole method.
  */
-function chooseOption(method: MethodDefaults, offered: OfferedMethod, requested: string | null): string | null {
+function chooseOption(app: App, method: MethodDefaults, offered: OfferedMethod, requested: string | null): string | null {
   if (method.fixedOption) return method.fixedOption;
   if (method.options.length === 0) return null;
-  const shown = offered.options?.map((option) => option.id) ?? method.options;
+  const shown = offered.options?.map((option) => option.id) ?? methodOptions(app, method);
   if (requested === null || requested === '') return shown[0] ?? null;
   if (!shown.includes(requested)) throw methodNotOffered();
   return requested;

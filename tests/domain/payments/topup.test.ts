@@ -72,6 +72,25 @@ describe('topupBalance', () => {
     expect(wata.created.map(({ description }) => description)).toEqual([`Shop - Services 500 ₽ (ID ${user.messengerId})`]);
   });
 
+  test('spec 10 O4: a hidden button of PAL24 is no way to pay, also where no choice is shown', async () => {
+    const pal24 = Object.assign(new ScriptedProvider(), { method: 'pal24' });
+    const scripted = await withProvider((await testApp({ environment: { PAL24_SBP_BUTTON_VISIBLE: 'false' } })).app, pal24);
+    await seedPaymentMethods(scripted);
+    const user = await aUser(scripted);
+    const ask = (option: string | null) =>
+      topupBalance(scripted, actorOf(user), { ...request, method: 'pal24', option }, { idempotencyKey: null });
+    for (const subOptions of ['{"card": true, "sbp": true}', null]) {
+      await scripted.db.sql(
+        "UPDATE payment_method_configs SET is_enabled = true, sub_options = $1::jsonb WHERE method_id = 'pal24' RETURNING method_id",
+        [subOptions],
+      );
+      await expect(ask('sbp')).rejects.toMatchObject({ status: 400 });
+      await ask(null);
+      expect(pal24.created.pop()).toMatchObject({ option: 'card' });
+    }
+    expect(pal24.created).toEqual([]);
+  });
+
   test('one key gives one invoice and the same URL; another body under it is 422', async () => {
     const user = await aUser(app);
     const first = await topupBalance(app, actorOf(user), request, { idempotencyKey: 'key-1' });
