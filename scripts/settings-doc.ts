@@ -25,7 +25,8 @@ In effect:
 - at once: on every instance, from the next request or job that reads it.
 - next round: the interval of a job; the round that has begun keeps its time.
 - restart: read at start from the environment only; a stored value has no effect.
-- never: nothing in this service reads it. "Read by" says which client does, or why none does.
+- in clients: a client, a bot for example, reads it through the settings operations; this service does not.
+- never: nothing reads it. "Read by" says why.
 `;
 
 /** File names that say nothing about a topic. */
@@ -71,7 +72,8 @@ function readBy(key: SettingKey, readers: readonly string[]): string {
 }
 
 function inEffect(key: SettingKey): string {
-  if (usedByClients[key] !== undefined || withoutEffect[key] !== undefined) return 'never';
+  if (usedByClients[key] !== undefined) return 'in clients';
+  if (withoutEffect[key] !== undefined) return 'never';
   if (environmentOnly.has(key) || definitionOf(key).excluded) return 'restart';
   return roundIntervals.has(key) ? 'next round' : 'at once';
 }
