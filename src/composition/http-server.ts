@@ -6,6 +6,7 @@ import type { App } from '../core/app.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
+import { definitionOf } from '../domain/settings/catalogue/catalogue.ts';
 import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
@@ -101,8 +102,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   });
   registerDocsPages(server, {
     isEnabled: () => app.env.isDocsEnabled,
-    title: SERVICE_TITLE,
-    document: () => buildServiceDocument(routes).document,
+    title: () => documentTitle(app),
+    document: (title) => buildServiceDocument(routes, title).document,
   });
   registerHomePage(server, () => {
     const { version, isReady, sandboxKinds } = app.ports.instance;
@@ -214,4 +215,10 @@ function isLoopback(address: string | undefined): boolean {
 function hasBearer(header: string | undefined, token: string): boolean {
   const [given, wanted] = [Buffer.from(header ?? ''), Buffer.from(`Bearer ${token}`)];
   return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+/** `WEB_API_TITLE` where an operator set it; its default is another product's name (spec 10 O4). */
+function documentTitle({ settings }: App): string {
+  const title = settings.get('WEB_API_TITLE').trim();
+  return title === '' || title === definitionOf('WEB_API_TITLE').default ? SERVICE_TITLE : title;
 }

@@ -5,6 +5,7 @@ import { seedRoles } from '../domain/access/seed-roles.ts';
 import { ensureDefaultTariff } from '../domain/catalog/ensure-default-tariff.ts';
 import { syncServersOnce } from '../domain/catalog/sync-servers.ts';
 import { seedPaymentMethods } from '../domain/payments/seed-payment-methods.ts';
+import { nameFirstOfferTemplates } from '../domain/promo/offers/templates.ts';
 import { nameFirstPromoGroup } from '../domain/promo-groups/save-promo-group.ts';
 import { saveTokenFile } from './announce.ts';
 
@@ -23,6 +24,7 @@ export async function seedInstallation(app: App): Promise<string | null> {
   // Any failure: see above.
   await seedRoles(app).catch((error: unknown) => app.log.error({ err: error }, 'roles could not be seeded'));
   await nameFirstPromoGroup(app);
+  await nameFirstOfferTemplates(app);
   await seedPaymentMethods(app);
   return firstToken;
 }

@@ -10,10 +10,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 export interface DocsOptions {
   /** `IS_DOCS_ENABLED`, read for each request; while it is off the pages are 404. */
   isEnabled: () => boolean;
-  /** Title of the pages. */
-  title: string;
-  /** Makes the document; called once, at the first request for it. */
-  document: () => object;
+  /** Title of the pages and the document, read for each request. */
+  title: () => string;
+  /** Makes the document; called once for each title, at the first request for it. */
+  document: (title: string) => object;
 }
 
 const PAGE_POLICY = [
@@ -52,7 +52,7 @@ const HOUR_SECONDS = 3_600;
 /** Registers the pages on the root instance. */
 export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions): void {
   const packageFile = createRequire(import.meta.url).resolve;
-  let document: string | undefined;
+  let document: { title: string; text: string } | undefined;
   let redoc: string | undefined;
 
   const serve = (url: string, answer: (reply: FastifyReply) => unknown): void => {
@@ -61,13 +61,13 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
       return answer(reply);
     });
   };
-  const servePage = (url: string, page: string): void =>
+  const servePage = (url: string, ...files: [scripts: readonly string[], style?: string]): void =>
     serve(url, (reply) =>
       reply
         .header('content-security-policy', PAGE_POLICY)
         .header('cache-control', 'no-cache')
         .type('text/html; charset=utf-8')
-        .send(page),
+        .send(page(options.title(), ...files)),
     );
   const serveText = (url: string, type: string, text: string): void =>
     serve(url, (reply) => reply.header('cache-control', 'no-cache').type(type).send(text));
@@ -80,18 +80,19 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
     });
 
   serve('/openapi.json', (reply) => {
-    document ??= JSON.stringify(options.document());
-    return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document);
+    const title = options.title();
+    if (document?.title !== title) document = { title, text: JSON.stringify(options.document(title)) };
+    return reply.header('cache-control', 'no-cache').type('application/json; charset=utf-8').send(document.text);
   });
   serve('/doc', (reply) => reply.redirect('/docs', 307));
 
-  servePage('/docs', page(options.title, ['/docs/swagger-ui-bundle.js', '/docs/start.js'], '/docs/swagger-ui.css'));
+  servePage('/docs', ['/docs/swagger-ui-bundle.js', '/docs/start.js'], '/docs/swagger-ui.css');
   serveText('/docs/start.js', JAVASCRIPT, SWAGGER_START);
   serveFile('/docs/swagger-ui-bundle.js', JAVASCRIPT, 'swagger-ui-dist/swagger-ui-bundle.js');
   serveFile('/docs/swagger-ui.css', 'text/css; charset=utf-8', 'swagger-ui-dist/swagger-ui.css');
   serveFile('/docs/favicon.png', 'image/png', 'swagger-ui-dist/favicon-32x32.png');
 
-  servePage('/redoc', page(options.title, ['/redoc/redoc.standalone.js', '/redoc/start.js']));
+  servePage('/redoc', ['/redoc/redoc.standalone.js', '/redoc/start.js']);
   serveText('/redoc/start.js', JAVASCRIPT, REDOC_START);
   serve('/redoc/redoc.standalone.js', async (reply) => {
     redoc ??= (await readFile(packageFile('redoc/bundles/redoc.standalone.js'), 'utf8')).replaceAll(REMOTE_LOGO, 'data:,');

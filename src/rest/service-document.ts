@@ -15,9 +15,12 @@ export const SERVICE_TITLE = 'Subscription Service';
 const INTERFACE_VERSION = '1.0.0';
 
 /** Builds the document, served as `/openapi.json`, and reports what has no description. Store the result. */
-export function buildServiceDocument(routes: readonly RestRoute[]): { document: OpenApiDocument; gaps: DescriptionGaps } {
+export function buildServiceDocument(
+  routes: readonly RestRoute[],
+  title = SERVICE_TITLE,
+): { document: OpenApiDocument; gaps: DescriptionGaps } {
   const document = buildOpenApiDocument(routes, {
-    title: SERVICE_TITLE,
+    title,
     version: INTERFACE_VERSION,
     description: INTRODUCTION,
     license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },

@@ -45,3 +45,16 @@ it('08 C9: the page loads nothing, runs no script, cannot be framed and shows no
   expect(page.text).not.toMatch(/<script|<img|<link|https?:|src=/);
   expect(page.text + json.text).not.toContain(secret);
 });
+
+it.each([
+  [{}, 'Subscription Service'],
+  // The default of the setting, which is no title of this service.
+  [{ WEB_API_TITLE: 'VpnPanel Bot Admin API' }, 'Subscription Service'],
+  [{ WEB_API_TITLE: 'Our API' }, 'Our API'],
+])('spec 10 O4: with %j the documentation has the title %s', async (environment, title) => {
+  const { app } = await testApp({ environment: { ...environment, WEB_API_DOCS_ENABLED: 'true' } });
+  const server = await testServer(app);
+  expect((await clientOf(server).get('/docs')).text).toContain(`<title>${title}</title>`);
+  expect((await clientOf(server).get('/openapi.json')).body.info.title).toBe(title);
+  await server.close();
+});

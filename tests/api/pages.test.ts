@@ -225,7 +225,7 @@ describe('/pages/service-rules', () => {
     const first = await put({ language: 'en', content: 'one' });
     expect(first).toEqual({
       id: expect.any(Number),
-      title: 'Правила сервиса',
+      title: 'Terms of service',
       content: 'one',
       language: 'en',
       is_active: true,
@@ -234,7 +234,7 @@ describe('/pages/service-rules', () => {
     });
     const second = await put({ language: 'en', title: 'Rules', content: 'two' });
     const third = await put({ language: 'en', title: null, content: 'three' });
-    expect(third.title).toBe('Правила сервиса');
+    expect(third.title).toBe('Terms of service');
     expect((await api.get(path, { query: { language: 'en' } })).body).toEqual(third);
     const all = await history({ language: 'en' });
     expect(all.items.map((one: { id: number; is_active: boolean }) => [one.id, one.is_active])).toEqual([
@@ -244,6 +244,11 @@ describe('/pages/service-rules', () => {
     ]);
     expect(all.total).toBe(3);
     expect(await history({ language: 'en', limit: 1 })).toMatchObject({ total: 1, items: [{ id: third.id }] });
+  });
+
+  it('spec 10 R5: have a title in their language when they are sent without one', async () => {
+    expect((await put({ language: 'ru', content: 'one' })).title).toBe('Правила сервиса');
+    expect((await put({ language: 'en', content: 'one' })).title).toBe('Terms of service');
   });
 
   it('restores a copy of a version of the same language', async () => {

@@ -3,7 +3,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { emailTaken } from './errors.ts';
 import { USER_CREATED } from './events.ts';
 import { findByEmail, findByMessengerId, findDefaultPromoGroupId, insertDefaultPromoGroup, insertUser } from './repo.ts';
-import { cleanName, newReferralCode, normaliseEmail, normaliseLanguage, timedReferralCode } from './rules.ts';
+import { cleanName, displayedName, newReferralCode, normaliseEmail, normaliseLanguage, timedReferralCode } from './rules.ts';
 import type { NewUser, UserRecord } from './types.ts';
 
 const MAX_CODE_TRIES = 10;
@@ -26,8 +26,8 @@ export async function createUser(app: App, draft: NewUser): Promise<CreatedUser>
         ...draft,
         email,
         username: cleanName(draft.username),
-        firstName: cleanName(draft.firstName),
-        lastName: cleanName(draft.lastName),
+        firstName: displayedName(t, draft.firstName),
+        lastName: displayedName(t, draft.lastName),
         language: normaliseLanguage(draft.language),
         referralCode: attempt <= MAX_CODE_TRIES ? newReferralCode(t.random) : timedReferralCode(t.clock.now()),
         promoGroupId,

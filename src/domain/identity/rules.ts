@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { App } from '../../core/app.ts';
 import { firstCharacters } from '../../core/characters.ts';
 import type { Random } from '../../core/random.ts';
 import type { UserRecord } from './types.ts';
@@ -12,6 +13,19 @@ export function cleanName(name: string | null | undefined): string | null {
   const clean = (name ?? '').replace(/</g, '‹').replace(/>/g, '›').replace(/&/g, '＆').trim();
   return clean === '' ? null : firstCharacters(clean, MAX_NAME_LENGTH);
 }
+
+/**
+ * The name as people bring it, safe in HTML; null also where it contains a word of `DISPLAY_NAME_BANNED_KEYWORDS` (spec 10 O4), so that the
+ * account is shown by its user name or id. Nobody is refused for a name that another service gives.
+ */
+export function displayedName({ settings }: Pick<App, 'settings'>, name: string | null | undefined): string | null {
+  const clean = cleanName(name);
+  const banned = settings.get('DISPLAY_NAME_BANNED_KEYWORDS').split(/[,\n]/).map(comparable).filter(Boolean);
+  return clean !== null && banned.some((word) => comparable(clean).includes(word)) ? null : clean;
+}
+
+/** Full-width and other forms of a letter count as the letter, in any case. */
+const comparable = (value: string): string => value.normalize('NFKC').trim().toLowerCase();
 
 /** `ru-RU` and ` RU ` become `ru`, and so does an empty value (spec 01 section 1.1). */
 export function normaliseLanguage(language: string | null | undefined): string {

@@ -6,7 +6,7 @@ import { unauthorized, userNotActive } from './errors.ts';
 import { claimPurchasedAccount } from './purchased-accounts.ts';
 import { findByMessengerId, updateProfile } from './repo.ts';
 import { resolveReferrer } from './resolve-referrer.ts';
-import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
+import { cleanName, displayedName, INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import { openSession, type SignIn } from './sessions/open-session.ts';
 import type { UserRecord } from './types.ts';
 
@@ -77,12 +77,12 @@ async function findOrCreate(app: App, proved: ProvedMessengerUser, options: Mess
   return user;
 }
 
-/** Stores names that differ; a missing one does not clear ours. */
+/** Stores names that differ; one that is missing or has a banned word does not clear ours. */
 async function refreshProfile(app: App, user: UserRecord, proved: ProvedMessengerUser, clearsLastName: boolean): Promise<void> {
   const profile = {
     username: cleanName(proved.username) ?? user.username,
-    firstName: cleanName(proved.firstName) ?? user.firstName,
-    lastName: cleanName(proved.lastName) ?? (clearsLastName ? null : user.lastName),
+    firstName: displayedName(app, proved.firstName) ?? user.firstName,
+    lastName: displayedName(app, proved.lastName) ?? (clearsLastName ? null : user.lastName),
   };
   const isSame = profile.username === user.username && profile.firstName === user.firstName && profile.lastName === user.lastName;
   if (isSame) return;

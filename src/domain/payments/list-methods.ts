@@ -47,7 +47,7 @@ function offer(
     maxKopeks: Math.min(row.maxAmountKopeks ?? defaults.maxKopeks, method.providerMax ?? Number.POSITIVE_INFINITY),
   };
   const available = methodOptions(app, method).filter((option) => !isClosed(option, known));
-  const options = describeOptions(language, method, available, row.subOptions);
+  const options = describeOptions(app, language, method, available, row.subOptions);
   const ways = method.fixedOption ? [method.fixedOption] : (options?.map(({ id }) => id) ?? available);
   const limits = withinProviderLimits(configured, ways, known);
   return {
@@ -59,6 +59,7 @@ function offer(
 
 /** Options that are not switched off; a method without any stored choice shows none (spec 03 section 5.1). */
 function describeOptions(
+  app: App,
   language: string,
   method: MethodDefaults,
   available: readonly string[],
@@ -68,7 +69,7 @@ function describeOptions(
   const shown = available.filter((option) => chosen[option] !== false);
   if (shown.length === 0) return null;
   return shown.map((id) => {
-    const name = optionName(language, method.id, id);
+    const name = optionName(app, language, method.id, id);
     return {
       id,
       name,

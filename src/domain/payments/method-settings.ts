@@ -28,8 +28,28 @@ export function methodLimits(app: App, method: MethodDefaults): { minKopeks: num
   return { minKopeks: read(method.min), maxKopeks };
 }
 
-/** Sub-options that are available now; those of Platega come from a setting, unknown codes are ignored (spec 03 section 2.4). */
+/** The buttons of PAL24: switch and name of each. */
+const PAL24_BUTTONS = {
+  sbp: { visible: 'PAL24_SBP_BUTTON_VISIBLE', name: 'PAL24_SBP_BUTTON_TEXT' },
+  card: { visible: 'PAL24_CARD_BUTTON_VISIBLE', name: 'PAL24_CARD_BUTTON_TEXT' },
+} as const;
+
+function pal24Button(methodId: string, option: string) {
+  return methodId === 'pal24' && (option === 'sbp' || option === 'card') ? PAL24_BUTTONS[option] : null;
+}
+
+/**
+ * Sub-options that are available now; those of Platega come from a setting, unknown codes are ignored (spec 03 section 2.4). Of PAL24 the
+ * visible ones (spec 10 O4), or all where none is.
+ */
 export function methodOptions(app: App, method: MethodDefaults): readonly string[] {
+  if (method.id === 'pal24') {
+    const visible = method.options.filter((option) => {
+      const button = pal24Button(method.id, option);
+      return button === null || app.settings.get(button.visible);
+    });
+    return visible.length > 0 ? visible : method.options;
+  }
   if (method.id !== 'platega') return method.options;
   const active = app.settings
     .get('PLATEGA_ACTIVE_METHODS')
@@ -39,8 +59,11 @@ export function methodOptions(app: App, method: MethodDefaults): readonly string
   return known.length > 0 ? known : ['2'];
 }
 
-/** Name of a sub-option in a language. */
-export function optionName(language: string, methodId: string, option: string): string {
+/** Name of a sub-option in a language; of PAL24 the operator's, where one is set. */
+export function optionName(app: App, language: string, methodId: string, option: string): string {
+  const button = pal24Button(methodId, option);
+  const chosen = button && app.settings.get(button.name)?.trim();
+  if (chosen) return chosen;
   const key = methodId === 'platega' ? `payments.option_platega_${option}` : `payments.option_${option}_name`;
   return text(language, key as TextKey);
 }

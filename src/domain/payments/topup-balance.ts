@@ -19,9 +19,9 @@ import {
 } from './errors.ts';
 import { listPaymentMethodsFor } from './list-methods.ts';
 import { type MethodDefaults, methodDefaults } from './method-defaults.ts';
-import { providerOf } from './method-settings.ts';
+import { methodOptions, providerOf } from './method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from './open-invoice.ts';
-import { paymentText } from './payment-texts.ts';
+import { topupDescription } from './payment-texts.ts';
 import { type PaymentProvider, ProviderError, type ReturnUrls } from './ports.ts';
 import { knownLimits, withinProviderLimits } from './provider-limits.ts';
 import { webUrl } from './rules.ts';
@@ -90,14 +90,14 @@ async function prepareTopup(t: App, userId: number, request: TopupRequest, payer
   if (!provider?.isConfigured()) throw methodSwitchedOff(method.name);
   if (provider.paymentPage) return { page: paymentPageOf(provider.paymentPage()), amountKopeks: request.amountKopeks };
 
-  const option = chooseOption(method, offered, request.option);
+  const option = chooseOption(t, method, offered, request.option);
   await checkOptionLimits(t, provider, option, request.amountKopeks);
 
   const invoice = await prepareInvoice(t, {
     provider,
     userId,
     amountKopeks: request.amountKopeks,
-    description: invoiceDescription(t, user, request.amountKopeks),
+    description: invoiceDescription(t, provider.method, user, request.amountKopeks),
     option,
     purpose: 'balance_topup',
     payerEmail: user.email,
@@ -150,24 +150,19 @@ function invoiceRefusal(method: MethodDefaults, error: unknown) {
  * The option of the invoice: the fixed one of the method, else the requested one, else the first that is on. An option that is switched
  * off or unknown is refused like the whole method.
  */
-function chooseOption(method: MethodDefaults, offered: OfferedMethod, requested: string | null): string | null {
+function chooseOption(app: App, method: MethodDefaults, offered: OfferedMethod, requested: string | null): string | null {
   if (method.fixedOption) return method.fixedOption;
   if (method.options.length === 0) return null;
-  const shown = offered.options?.map((option) => option.id) ?? method.options;
+  const shown = offered.options?.map((option) => option.id) ?? methodOptions(app, method);
   if (requested === null || requested === '') return shown[0] ?? null;
   if (!shown.includes(requested)) throw methodNotOffered();
   return requested;
 }
 
-/** The description of the invoice that the provider shows to the payer (spec 03 section 2.4). */
-function invoiceDescription(app: App, user: UserRecord, amountKopeks: number): string {
-  const parts = [paymentText(app, 'PAYMENT_BALANCE_DESCRIPTION', user.language), formatPrice(amountKopeks, false)];
-  const description = parts.join(' ') + (user.messengerId === null ? '' : ` (ID ${user.messengerId})`);
-  return app.settings
-    .get('PAYMENT_BALANCE_TEMPLATE')
-    .replace(/\{(service_name|description)\}/g, (_whole, name) =>
-      name === 'description' ? description : paymentText(app, 'PAYMENT_SERVICE_NAME', user.language),
-    );
+/** Amount, and the id by which support finds the payer (spec 03 section 2.4). */
+function invoiceDescription(app: App, provider: string, user: UserRecord, amountKopeks: number): string {
+  const payer = user.messengerId === null ? '' : ` (ID ${user.messengerId})`;
+  return topupDescription(app, provider, user.language, `${formatPrice(amountKopeks, false)}${payer}`);
 }
 
 /** Pages of the cabinet to which the payer returns (spec 03 section 3). */

@@ -1,6 +1,7 @@
 import { definitionOf, type SettingKey } from './catalogue/catalogue.ts';
 import { categories } from './catalogue/categories.ts';
 import type { SettingDefinition } from './catalogue/definition.ts';
+import { unreadReason } from './catalogue/not-read.ts';
 import { formatInWords } from './check-format.ts';
 import { rublesText } from './list-choices.ts';
 import { maskedValue } from './mask-value.ts';
@@ -52,14 +53,19 @@ function valueText({ type, choices, format, min, max }: SettingDefinition): stri
 }
 
 /**
- * Hint for the administration pages, from the definition of the catalogue (spec 06 section 6.3).
+ * Hint for the administration pages, from the definition of the catalogue (spec 06 section 6.3). The description ends with who uses a setting
+ * that the service does not read (spec 10 O4).
  * @param original value at process start, which is the example
  */
 export function describeHint(key: SettingKey, categoryLabel: string, original: SettingValue): SettingHint {
   const definition = definitionOf(key);
+  const sentences = [
+    `The parameter "${displayName(key)}" controls: ${categoryLabel}.`,
+    categories[definition.category].description,
+    unreadReason(key) ?? '',
+  ];
   return {
-    description:
-      `The parameter "${displayName(key)}" controls: ${categoryLabel}. ${categories[definition.category].description}`.trim(),
+    description: sentences.filter((sentence) => sentence !== '').join(' '),
     format: formatText(definition),
     example: humanValue(key, definition, original),
     warning: 'Wrong values may break the service.',

@@ -21,7 +21,7 @@ export function hasAdminChat(t: App): boolean {
 /** The service's public address, without a slash at the end. */
 export function publicBase(app: App): string {
   const known = app.settings.get('WEBHOOK_URL');
-  return (known ?? `http://127.0.0.1:${app.settings.get('WEB_API_PORT')}`).replace(/\/+$/, '');
+  return (known ?? `http://127.0.0.1:${app.env.port}`).replace(/\/+$/, '');
 }
 
 /** Address of a file that the messenger stores. */

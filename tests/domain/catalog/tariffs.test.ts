@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { seedInstallation } from '../../../src/composition/seed-installation.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
@@ -13,8 +14,8 @@ import {
 } from '../../../src/domain/catalog/tariffs/manage-tariffs.ts';
 import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
+import { changeOfferTemplate, listOfferTemplates, nameFirstOfferTemplates } from '../../../src/domain/promo/offers/templates.ts';
 import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
-import { nameFirstPromoGroup } from '../../../src/domain/promo-groups/save-promo-group.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';
@@ -211,19 +212,34 @@ describe('the first tariff', () => {
 });
 
 it.each([
-  ['ru', 'Стандартный', 'Базовая группа'],
-  ['en', 'Standard', 'Default'],
-])('spec 10 R5: in a new shop of the language %s the first rows are named in it', async (language, tariff, group) => {
+  ['ru', 'Стандартный', 'Базовая группа', ['Скидка на продление', 'Скидка на покупку', 'Пробный доступ']],
+  ['en', 'Standard', 'Default', ['Renewal discount', 'Purchase discount', 'Trial access']],
+])('spec 10 R5: in a new shop of the language %s the first rows are named in it', async (language, tariff, group, offers) => {
   const { app: shop } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: language } });
   await ensureDefaultTariff(shop);
-  await nameFirstPromoGroup(shop);
+  await seedInstallation(shop);
   expect((await listTariffs(shop, { includeInactive: true })).map((one) => one.tariff.name)).toEqual([tariff]);
   expect((await listPromoGroups(shop)).map((one) => one.name)).toEqual([group]);
+  const templates = await listOfferTemplates(shop);
+  expect(templates.map((one) => one.name)).toEqual(offers);
+  for (const { messageText, buttonText } of templates) {
+    expect([/[а-яё]/i.test(messageText), /[а-яё]/i.test(buttonText)]).toEqual([language === 'ru', language === 'ru']);
+  }
   // A name that an administrator gave, and that of a shop with users, stay.
   await shop.db.sql("UPDATE promo_groups SET name = 'Default' WHERE is_default RETURNING id");
   await aUser(shop);
-  await nameFirstPromoGroup(shop);
+  await shop.db.sql("UPDATE promo_offer_templates SET name = 'Seeded' RETURNING id");
+  await seedInstallation(shop);
   expect((await listPromoGroups(shop)).map((one) => one.name)).toEqual(['Default']);
+  expect((await listOfferTemplates(shop)).map((one) => one.name)).toEqual(['Seeded', 'Seeded', 'Seeded']);
+});
+
+it('spec 10 R5: a template that an administrator changed keeps its texts', async () => {
+  const { app: shop } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: 'en' } });
+  const [first] = await listOfferTemplates(shop);
+  await changeOfferTemplate(shop, { kind: 'system', name: 'test' }, first!.id, { name: 'Mine' });
+  await nameFirstOfferTemplates(shop);
+  expect((await listOfferTemplates(shop)).map((one) => one.name)).toEqual(['Mine', 'Purchase discount', 'Trial access']);
 });
 
 describe('promo groups', () => {

@@ -195,6 +195,13 @@ describe('linking a messenger account', () => {
 
   const widget = (id: number) => signedWidget(app, id);
 
+  it('spec 10 O4: a name with a banned word is not taken over', async () => {
+    const { app: strict } = await testApp({ environment: { DISPLAY_NAME_BANNED_KEYWORDS: 'ann, linda' } });
+    const account = await aVerifiedAccount(strict);
+    await linkMessenger(strict, account.actor, { initData: signInData(strict, newId()) });
+    expect(await findUserById(strict, account.id)).toMatchObject({ firstName: null, username: 'linda' });
+  });
+
   it('by mini-app data or widget; empty names are filled, others stay', async () => {
     const first = await aVerifiedAccount(app);
     const id = newId();

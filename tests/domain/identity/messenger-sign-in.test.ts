@@ -35,6 +35,20 @@ describe('messenger sign-in', () => {
     expect(again.user).toMatchObject({ id: first.user.id, firstName: '‹Anna›', lastName: 'Lee', language: 'en' });
   });
 
+  it('spec 10 O4: a name with a banned word is not stored, at the first sign-in and later', async () => {
+    const { app: strict } = await testApp({ environment: { DISPLAY_NAME_BANNED_KEYWORDS: 'casino, t.me/' } });
+    const id = newId();
+    const signInAs = (fields: object) => signInWithInitData(strict, { initData: dataOf(id, fields), referralCode: null });
+    expect((await signInAs({ first_name: 'Best Casino', last_name: 'Lee' })).user).toMatchObject({
+      firstName: null,
+      lastName: 'Lee',
+    });
+    expect((await signInAs({ first_name: 'Ann', last_name: 'Lee' })).user).toMatchObject({ firstName: 'Ann', lastName: 'Lee' });
+    expect((await signInAs({ first_name: 'see t.me/shop', last_name: 'CASINO' })).user).toMatchObject({
+      ...{ firstName: 'Ann', lastName: 'Lee', username: 'ann' },
+    });
+  });
+
   it('counts a referral code for a new account only, and never its own', async () => {
     const referrer = await aMessengerAccount(app);
     const guest = newId();

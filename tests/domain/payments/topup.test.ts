@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { callback, creditedOnce, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
@@ -58,6 +59,36 @@ describe('topupBalance', () => {
       outcome: 'pending',
     });
     expect(await moneyFacts(app, user.id)).toMatchObject({ balance: 0, deposits: 0 });
+  });
+
+  test('spec 10 O4: the invoice of a provider has the description that the operator wrote for it', async () => {
+    const wata = Object.assign(new ScriptedProvider(), { method: 'wata' });
+    const shop = await testApp({ environment: { WATA_PAYMENT_DESCRIPTION: 'Services', PAYMENT_SERVICE_NAME: 'Shop' } });
+    const scripted = await withProvider(shop.app, wata);
+    await seedPaymentMethods(scripted);
+    await scripted.db.sql("UPDATE payment_method_configs SET is_enabled = true WHERE method_id = 'wata' RETURNING method_id");
+    const user = await aUser(scripted);
+    await topupBalance(scripted, actorOf(user), { ...request, method: 'wata' }, { idempotencyKey: null });
+    expect(wata.created.map(({ description }) => description)).toEqual([`Shop - Services 500 ₽ (ID ${user.messengerId})`]);
+  });
+
+  test('spec 10 O4: a hidden button of PAL24 is no way to pay, also where no choice is shown', async () => {
+    const pal24 = Object.assign(new ScriptedProvider(), { method: 'pal24' });
+    const scripted = await withProvider((await testApp({ environment: { PAL24_SBP_BUTTON_VISIBLE: 'false' } })).app, pal24);
+    await seedPaymentMethods(scripted);
+    const user = await aUser(scripted);
+    const ask = (option: string | null) =>
+      topupBalance(scripted, actorOf(user), { ...request, method: 'pal24', option }, { idempotencyKey: null });
+    for (const subOptions of ['{"card": true, "sbp": true}', null]) {
+      await scripted.db.sql(
+        "UPDATE payment_method_configs SET is_enabled = true, sub_options = $1::jsonb WHERE method_id = 'pal24' RETURNING method_id",
+        [subOptions],
+      );
+      await expect(ask('sbp')).rejects.toMatchObject({ status: 400 });
+      await ask(null);
+      expect(pal24.created.pop()).toMatchObject({ option: 'card' });
+    }
+    expect(pal24.created).toEqual([]);
   });
 
   test('one key gives one invoice and the same URL; another body under it is 422', async () => {

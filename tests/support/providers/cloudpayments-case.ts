@@ -44,7 +44,15 @@ export function notification(
 
 export const aConnection = (change: Partial<CloudpaymentsConnection> = {}): CloudpaymentsConnection => ({
   ...{ baseUrl: 'https://api.cloudpayments.example', publicId: 'pk_test', apiSecret: 'test_api_secret', currency: 'RUB' },
-  ...{ returnUrl: null, isTestTerminal: false, minKopeks: 100, maxKopeks: 10_000_000, proxies: [], allowedNetworks: [] },
+  ...{
+    returnUrl: null,
+    isTestTerminal: false,
+    requiresEmail: false,
+    minKopeks: 100,
+    maxKopeks: 10_000_000,
+    proxies: [],
+    allowedNetworks: [],
+  },
   ...change,
 });
 

@@ -6,11 +6,15 @@ import {
   authMethods,
   canSignInByEmail,
   cleanName,
+  displayedName,
   fullName,
   newReferralCode,
   normaliseLanguage,
   timedReferralCode,
 } from '../../../src/domain/identity/rules.ts';
+import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
+
+const SILENT = { warn: () => undefined, error: () => undefined };
 
 describe('cleanName', () => {
   it.each([
@@ -24,6 +28,25 @@ describe('cleanName', () => {
   it('cuts at 255 characters and never through one', () => {
     expect(Array.from(cleanName('😀'.repeat(300)) ?? '')).toHaveLength(255);
   });
+});
+
+describe('displayedName (spec 10 O4)', () => {
+  const named = (keywords: string, name: string) =>
+    displayedName(
+      { settings: createSettingsStore({ environment: { DISPLAY_NAME_BANNED_KEYWORDS: keywords }, log: SILENT }) },
+      name,
+    );
+
+  it.each([
+    ['', 'Free VPN support', 'Free VPN support'],
+    [' , ,', 'Ann', 'Ann'],
+    ['vpn, t.me/', 'Ann', 'Ann'],
+    ['vpn, t.me/', 'Free VPN', null],
+    ['vpn, t.me/', 'ＶＰＮ', null],
+    ['vpn, t.me/', 'see T.me/shop', null],
+    ['Админ', 'администратор', null],
+    ['v.n', 'van', 'van'],
+  ])('with the words %j, %j is stored as %j', (keywords, name, stored) => expect(named(keywords, name)).toBe(stored));
 });
 
 describe('normaliseLanguage', () => {

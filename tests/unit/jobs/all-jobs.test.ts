@@ -46,6 +46,8 @@ describe('the jobs of all modules', () => {
       SUPPORT_TICKET_SLA_CHECK_INTERVAL_SECONDS: 1,
       MAINTENANCE_CHECK_INTERVAL: 45,
       NALOGO_QUEUE_CHECK_INTERVAL: 300,
+      // Spec 10 O4.
+      VERSION_CHECK_INTERVAL_HOURS: 6,
     };
     const app = { settings: { get: (key: string) => values[key] } } as unknown as App;
     const scheduled = jobs.filter(({ every }) => every !== null);
@@ -83,7 +85,7 @@ describe('the jobs of all modules', () => {
       'safety.refresh-disposable-domains': 5 * MINUTE_MS,
       'safety.check-channels': MINUTE_MS,
       'safety.watch-panel': 45 * SECOND_MS,
-      'updates.check': HOUR_MS,
+      'updates.check': 6 * HOUR_MS,
       'traffic.fast-check': 10 * MINUTE_MS,
       'traffic.daily-check': MINUTE_MS,
       'traffic.send-alarms': MINUTE_MS,

@@ -4,10 +4,12 @@ import {
   cloudpaymentsSignature,
   receiveCloudpaymentsCallback,
 } from '../../../src/integrations/payments/cloudpayments/cloudpayments-callback.ts';
+import { cloudpaymentsProvider } from '../../../src/integrations/payments/cloudpayments/cloudpayments-provider.ts';
 import { kindOf, notifiedState } from '../../../src/integrations/payments/cloudpayments/notification-wire.ts';
 import { foundState, orderBody, refundBody } from '../../../src/integrations/payments/cloudpayments/order-wire.ts';
 import { parseWireForm } from '../../../src/integrations/payments/wire/form.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
+import { recordedAccess } from '../../support/providers/adapter-access.ts';
 import { aConnection } from '../../support/providers/cloudpayments-case.ts';
 
 const form = (fields: Record<string, string>) => parseWireForm(new URLSearchParams(fields).toString())!;
@@ -38,6 +40,25 @@ describe('an order', () => {
     const body = orderBody({ ...guest, metadata: {}, returnUrls: urls }, aConnection({ returnUrl: 'https://shop.example/' }));
     expect(JSON.parse(body)).not.toHaveProperty('AccountId');
     expect(JSON.parse(body)).toMatchObject({ SuccessRedirectUrl: 'https://shop.example/' });
+  });
+
+  test.each([
+    ['true', undefined, 'rejected', 0],
+    ['true', 'a@example.com', null, 1],
+    ['false', undefined, null, 1],
+  ])('spec 10 O4: with CLOUDPAYMENTS_REQUIRE_EMAIL %s and the address %s', async (required, payerEmail, refusal, sent) => {
+    const settings = { CLOUDPAYMENTS_ENABLED: 'true', CLOUDPAYMENTS_PUBLIC_ID: 'pk', CLOUDPAYMENTS_API_SECRET: 'secret-1' };
+    const answer = [{ body: { Success: true, Model: { Url: 'https://pay.example/1' } } }];
+    const { access, requests } = recordedAccess({ ...settings, CLOUDPAYMENTS_REQUIRE_EMAIL: required }, answer);
+    const { payerEmail: _email, ...order } = { ...request, amountKopeks: 50_000 };
+    const made = cloudpaymentsProvider(access).createInvoice(payerEmail ? { ...order, payerEmail } : order);
+    await expect(
+      made.then(
+        () => null,
+        (error) => error.failure,
+      ),
+    ).resolves.toBe(refusal);
+    expect(requests).toHaveLength(sent);
   });
 
   test('is refunded in exact rubles, with ids above 2^53', () => {

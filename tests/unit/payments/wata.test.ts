@@ -2,7 +2,13 @@ import { SignJWT } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InvoiceRequest } from '../../../src/domain/payments/ports.ts';
 import { tokenExpiry, wataProvider } from '../../../src/integrations/payments/wata/wata-provider.ts';
-import { failure, RECORDED_NOW, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
+import {
+  failure,
+  RECORDED_NOW,
+  RECORDED_SECRET,
+  recordedAccess,
+  recordingServerAccess,
+} from '../../support/providers/adapter-access.ts';
 
 const LINK = { id: 'link-1', url: 'https://pay.example/link-1', status: 'Opened', terminalPublicId: 'terminal-1' };
 const ON = { WATA_ENABLED: 'true', WATA_ACCESS_TOKEN: 'w-token', WATA_BASE_URL: '{url}/api/h2h/' };
@@ -45,6 +51,21 @@ describe('WATA adapter: links (03a section 9)', () => {
       ...{ successRedirectUrl: 'https://c.example/ok', failRedirectUrl: 'https://c.example/no' },
       expirationDateTime: '2026-03-01T11:00:00.000Z',
     });
+  });
+
+  it.each([
+    [undefined, 30_000],
+    ['5', 5_000],
+  ])('spec 10 O4: every call gets the time of WATA_REQUEST_TIMEOUT, %s', async (seconds, timeoutMs) => {
+    const environment = { ...ON, WATA_BASE_URL: 'https://wata.example', ...(seconds ? { WATA_REQUEST_TIMEOUT: seconds } : {}) };
+    const { access, requests } = recordedAccess(environment, ({ method }) => ({ body: method === 'GET' ? { items: [] } : LINK }));
+    const provider = wataProvider(access);
+    await provider.createInvoice(request());
+    await provider.fetchStatus({ externalId: 'link-1', orderId: 'abc123' });
+    expect(requests.map((sent) => [sent.method, sent.timeoutMs])).toEqual([
+      ['POST', timeoutMs],
+      ['GET', timeoutMs],
+    ]);
   });
 
   it.each([

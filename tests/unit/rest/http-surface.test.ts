@@ -8,6 +8,7 @@ import { restServerOptions } from '../../../src/rest/server-options.ts';
 function server() {
   const state = {
     docs: true,
+    title: 'A <service>',
     web: ['https://shop.example'] as string[],
     cabinet: ['https://cabinet.example/'] as string[],
     made: 0,
@@ -20,10 +21,10 @@ function server() {
   });
   registerDocsPages(app, {
     isEnabled: () => state.docs,
-    title: 'A <service>',
-    document: () => {
+    title: () => state.title,
+    document: (title) => {
       state.made++;
-      return { openapi: '3.1.0' };
+      return { openapi: '3.1.0', info: { title } };
     },
   });
   return { app, state };
@@ -51,9 +52,18 @@ describe('docs pages', () => {
     await app.close();
   });
 
+  it('spec 10 O4: a new title is in effect at once, on the pages and in the document', async () => {
+    const { app, state } = server();
+    await app.inject('/openapi.json');
+    state.title = 'New title';
+    for (const url of ['/docs', '/redoc']) expect((await app.inject(url)).body).toContain('<title>New title</title>');
+    expect((await app.inject('/openapi.json')).json()).toMatchObject({ info: { title: 'New title' } });
+    await app.close();
+  });
+
   it('are 404 while switched off, and the document is made once', async () => {
     const { app, state } = server();
-    expect((await app.inject('/openapi.json')).json()).toEqual({ openapi: '3.1.0' });
+    expect((await app.inject('/openapi.json')).json()).toEqual({ openapi: '3.1.0', info: { title: 'A <service>' } });
     await app.inject('/openapi.json');
     expect(state.made).toBe(1);
     const redirect = await app.inject('/doc');

@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refuse } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
+import { text } from '../../messaging/texts.ts';
 import { pageLanguages } from './page-languages.ts';
 import { forgetRules } from './published-pages.ts';
 import {
@@ -36,7 +37,12 @@ export async function writeRules(app: App, draft: RulesDraft): Promise<ServiceRu
   const { content } = draft;
   checkBounds([{ name: 'content', value: content, maxLength: MAX_PAGE_CONTENT }]);
   const { requested: language } = pageLanguages(app, draft.language);
-  return activate(app, { language, title: draft.title ?? DEFAULT_RULES_TITLE, content });
+  return activate(app, { language, title: titleOf(draft.title, language), content });
+}
+
+/** Rules that were sent without a title have that of their language (spec 10 R5); the contract's default is the Russian one. */
+function titleOf(title: string | null | undefined, language: string): string {
+  return title == null || title === DEFAULT_RULES_TITLE ? text(language, 'pages.rules_title') : title;
 }
 
 /** Deactivates the rules of a language; the versions stay and can be restored. */

@@ -10,7 +10,7 @@ import { proveIdToken } from '../messenger/prove-id-token.ts';
 import { lockUserById } from '../oauth/repo.ts';
 import type { WidgetData } from '../ports.ts';
 import { findById, findByMessengerId, type MessengerAccount, setMessengerAccount } from '../repo.ts';
-import { cleanName, INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
+import { cleanName, displayedName, INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
 import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import type { LinkOutcome } from './bind-identity.ts';
 
@@ -57,8 +57,8 @@ async function bind(t: App, userId: number, proved: MessengerAccount, begunAt: D
   const account = {
     messengerId: proved.messengerId,
     username: user.username ?? cleanName(proved.username),
-    firstName: user.firstName ?? cleanName(proved.firstName),
-    lastName: user.lastName ?? cleanName(proved.lastName),
+    firstName: user.firstName ?? displayedName(t, proved.firstName),
+    lastName: user.lastName ?? displayedName(t, proved.lastName),
   };
   await setMessengerAccount(t.db, userId, account, t.clock.now());
   await forgetSessionUser(t, userId);

@@ -115,7 +115,7 @@ function viewConfig(app: App, config: MethodConfig, language: string): MethodCon
     defaultDisplayName: method?.isUnconfirmed ? text(language, 'payments.method_unconfirmed', { method: name }) : name,
     defaultMinAmountKopeks: minKopeks,
     defaultMaxAmountKopeks: maxKopeks,
-    availableSubOptions: options?.map((id) => ({ id, name: optionName(language, methodId, id) })) ?? null,
+    availableSubOptions: options?.map((id) => ({ id, name: optionName(app, language, methodId, id) })) ?? null,
     isProviderConfigured: method !== null && isMethodConfigured(app, method),
   };
 }

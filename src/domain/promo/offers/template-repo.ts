@@ -32,3 +32,17 @@ export async function updateTemplate(
   const row = await db.prisma.promoOfferTemplate.update({ where: { id }, data: { ...values, updatedAt: now } });
   return plainRow('PromoOfferTemplate', row);
 }
+
+/** Texts of the templates that the migration made, by type, in a shop without users where nobody has changed them. */
+export async function nameFirstTemplates(
+  db: Db,
+  texts: readonly Pick<OfferTemplate, 'offerType' | 'name' | 'messageText' | 'buttonText'>[],
+): Promise<void> {
+  await db.sql(
+    `UPDATE promo_offer_templates t SET name = v.name, message_text = v."messageText", button_text = v."buttonText"
+       FROM jsonb_to_recordset($1::jsonb) AS v ("offerType" text, name text, "messageText" text, "buttonText" text)
+       WHERE t.offer_type = v."offerType" AND t.created_by IS NULL AND t.updated_at = t.created_at AND t.name <> v.name
+         AND NOT EXISTS (SELECT FROM users) RETURNING t.id`,
+    [JSON.stringify(texts)],
+  );
+}

@@ -2,9 +2,10 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { text } from '../../messaging/texts.ts';
 import { adminTemplateNotFound, webTemplateNotFound } from './errors.ts';
 import { checkedTemplate } from './rules.ts';
-import { findTemplate, listTemplates, lockTemplate, updateTemplate } from './template-repo.ts';
+import { findTemplate, listTemplates, lockTemplate, nameFirstTemplates, updateTemplate } from './template-repo.ts';
 import type { OfferTemplate, OfferTemplateValues } from './types.ts';
 
 /** All templates, by type, then by id; an installation starts with three (prisma/sql/promo-offer-templates.sql). */
@@ -34,6 +35,21 @@ export function changeOfferTemplate(
     t.audit?.record({ resourceId: saved.id, before, after: saved });
     return saved;
   });
+}
+
+/**
+ * Writes the three templates of a new shop in its first language (spec 10 R5): migrations do not know the settings. A shop with users, or a
+ * template that was changed, keeps its texts.
+ */
+export function nameFirstOfferTemplates(app: App): Promise<void> {
+  const language = app.settings.get('DEFAULT_LANGUAGE');
+  const texts = (['test_access', 'extend_discount', 'purchase_discount'] as const).map((offerType) => ({
+    offerType,
+    name: text(language, `promo.template_${offerType}_name`),
+    messageText: text(language, `promo.template_${offerType}_message`),
+    buttonText: text(language, `promo.template_${offerType}_button`),
+  }));
+  return nameFirstTemplates(app.db, texts);
 }
 
 function refuseUnknown(actor: Actor): never {

@@ -4,6 +4,7 @@ import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
 import { runOnceAround } from '../../ledger/run-once.ts';
 import { methodName, providerOf } from '../../payments/method-settings.ts';
 import { prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
+import { purchaseDescription } from '../../payments/payment-texts.ts';
 import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import { providerAnswerInvalid, providerUnavailable } from '../purchases/errors.ts';
 import { cabinetUrl } from '../purchases/links.ts';
@@ -80,6 +81,7 @@ async function prepareInvoiceOf(
   const url = `${cabinetUrl(t)}/gift/result?token=${token.slice(0, CODE_LENGTH)}`;
   const prepared = await prepareInvoice(t, {
     ...invoice,
+    description: purchaseDescription(t, buyer.language, invoice.description),
     provider,
     // The purchase knows its buyer. The lists and checks of invoices by user are those of top-ups.
     userId: null,

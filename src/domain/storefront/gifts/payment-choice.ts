@@ -2,6 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { aboveMaximum, belowMinimum, methodNotOffered } from '../../payments/errors.ts';
 import { listPaymentMethodsFor } from '../../payments/list-methods.ts';
 import { type MethodDefaults, methodDefaults } from '../../payments/method-defaults.ts';
+import { methodOptions } from '../../payments/method-settings.ts';
 import type { OfferedMethod } from '../../payments/types.ts';
 
 /** Has donations without an invoice, which cannot be tied to a purchase. */
@@ -25,7 +26,7 @@ export interface GiftPayment {
  * @throws AppError 400 'Invalid or unavailable payment method' | 400 with the limit of the method
  */
 export async function chooseGiftPayment(app: App, userId: number, asked: string, amountKopeks: number): Promise<GiftPayment> {
-  const chosen = choose(await listGiftMethods(app, userId), asked);
+  const chosen = choose(app, await listGiftMethods(app, userId), asked);
   if (!chosen) throw methodNotOffered();
   const { offered, ...payment } = chosen;
   if (amountKopeks < offered.minAmountKopeks) throw belowMinimum(offered.minAmountKopeks);
@@ -33,12 +34,12 @@ export async function chooseGiftPayment(app: App, userId: number, asked: string,
   return payment;
 }
 
-function choose(methods: readonly OfferedMethod[], asked: string): (GiftPayment & { offered: OfferedMethod }) | null {
+function choose(app: App, methods: readonly OfferedMethod[], asked: string): (GiftPayment & { offered: OfferedMethod }) | null {
   // The longest id first, because an id may begin with another one.
   for (const offered of [...methods].sort((a, b) => b.id.length - a.id.length)) {
     const method = methodDefaults(offered.id);
     if (!method) continue;
-    const shown = offered.options?.map(({ id }) => id) ?? method.options;
+    const shown = offered.options?.map(({ id }) => id) ?? methodOptions(app, method);
     if (asked === offered.id) return { offered, method, option: method.fixedOption ?? shown[0] ?? null };
     const option = asked.startsWith(`${offered.id}_`) ? asked.slice(offered.id.length + 1) : null;
     if (option !== null && !method.fixedOption && shown.includes(option)) return { offered, method, option };

@@ -14,7 +14,7 @@ export function offeredMethods(app: App, methods: readonly LandingMethod[], lang
   return methods.flatMap((method) => {
     const known = usableMethod(app, method.methodId);
     if (!known) return [];
-    const options = optionsOf(app, method, known).map((id) => ({ id, name: optionName(language, known.id, id) }));
+    const options = optionsOf(app, method, known).map((id) => ({ id, name: optionName(app, language, known.id, id) }));
     return [{ ...method, subOptions: options.length > 0 ? options : null }];
   });
 }

@@ -7,6 +7,7 @@ import type { Tariff } from '../../catalog/types.ts';
 import { runOnceAround } from '../../ledger/run-once.ts';
 import { providerOf } from '../../payments/method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
+import { purchaseDescription } from '../../payments/payment-texts.ts';
 import type { ReturnUrls } from '../../payments/ports.ts';
 import { landingNotFound } from '../landings/errors.ts';
 import { choosePayment, type PaymentChoice, usableMethod } from '../landings/payment-choice.ts';
@@ -107,7 +108,7 @@ async function preparePurchase(
     provider,
     userId: null,
     amountKopeks,
-    description: `${tariff.name} — ${order.periodDays}d`,
+    description: purchaseDescription(t, language, `${tariff.name} — ${order.periodDays}d`),
     option: choice.option,
     purpose: GUEST_PURCHASE,
     payerEmail: order.buyer.type === 'email' ? order.buyer.value : null,

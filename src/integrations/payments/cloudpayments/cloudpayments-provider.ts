@@ -65,6 +65,8 @@ async function createOrder(
     throw new ProviderError(METHOD, 'rejected', 'The amount is outside the limits of the method');
   }
   if (connection.currency !== 'RUB') throw new ProviderError(METHOD, 'rejected', 'Balances are in rubles, the terminal is not');
+  if (connection.requiresEmail && !request.payerEmail)
+    throw new ProviderError(METHOD, 'rejected', 'No e-mail address of the payer');
   // The order id, so that a repeated POST cannot create a second order within the hour in which the provider knows the key.
   const answer = await call(http, connection, '/orders/create', orderBody(request, connection), request.orderId);
   const model = accepted(answer);

@@ -12,6 +12,8 @@ export interface CloudpaymentsConnection {
   returnUrl: string | null;
   /** The terminal is a test terminal: its payments have `TestMode`, and are credited. */
   isTestTerminal: boolean;
+  /** Orders are made only for payers whose e-mail address is known. */
+  requiresEmail: boolean;
   minKopeks: number;
   maxKopeks: number;
   /** Addresses and networks of the installation's reverse proxies. */
@@ -41,6 +43,7 @@ export function cloudpaymentsConnection({
     currency: settings.get('CLOUDPAYMENTS_CURRENCY').trim().toUpperCase(),
     returnUrl: settings.get('CLOUDPAYMENTS_RETURN_URL'),
     isTestTerminal: settings.get('CLOUDPAYMENTS_TEST_MODE'),
+    requiresEmail: settings.get('CLOUDPAYMENTS_REQUIRE_EMAIL'),
     minKopeks: settings.get('CLOUDPAYMENTS_MIN_AMOUNT_KOPEKS'),
     maxKopeks: settings.get('CLOUDPAYMENTS_MAX_AMOUNT_KOPEKS'),
     proxies,

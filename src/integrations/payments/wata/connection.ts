@@ -7,6 +7,8 @@ export interface WataConnection {
   token: string;
   /** Of our terminal; null = as the provider's answers name it. */
   terminalId: string | null;
+  /** Milliseconds for one try of a call. */
+  timeoutMs: number;
   publicKeyUrl: string;
   /** A key that was read longer ago is read again. */
   publicKeyMaxAgeMs: number;
@@ -46,6 +48,7 @@ export function wataConnection({
     baseUrl,
     token,
     terminalId: access ? null : settings.get('WATA_TERMINAL_PUBLIC_ID') || null,
+    timeoutMs: settings.get('WATA_REQUEST_TIMEOUT') * 1_000,
     publicKeyUrl: (access ? null : settings.get('WATA_PUBLIC_KEY_URL')) || `${baseUrl}/public-key`,
     publicKeyMaxAgeMs: settings.get('WATA_PUBLIC_KEY_CACHE_SECONDS') * 1_000,
     isManyTime: settings.get('WATA_PAYMENT_TYPE') === 'ManyTime',

@@ -150,6 +150,7 @@ async function findTransactions(http: HttpClient, connection: WataConnection, or
   const search = (path: string): Promise<HttpResponse> =>
     callProvider(http, METHOD, {
       ...{ method: 'GET', url: `${connection.baseUrl}${path}?${query}`, headers: authorization(connection), idempotent: true },
+      timeoutMs: connection.timeoutMs,
     });
   const current = await search('/v2/transactions');
   const { status, text } = current.status === 404 ? await search('/transactions/') : current;
@@ -177,7 +178,8 @@ async function refundPayment(http: HttpClient, connection: WataConnection, reque
 
 function post(connection: WataConnection, path: string, body: string) {
   const headers = { ...authorization(connection), 'content-type': 'application/json' };
-  return { method: 'POST' as const, url: `${connection.baseUrl}${path}`, headers, body, idempotent: false };
+  const { baseUrl, timeoutMs } = connection;
+  return { method: 'POST' as const, url: `${baseUrl}${path}`, headers, body, idempotent: false, timeoutMs };
 }
 
 const authorization = ({ token }: WataConnection) => ({ authorization: `Bearer ${token}` });

@@ -49,7 +49,7 @@ export const PAGE_FIELDS: Readonly<Record<string, string>> = {
   'FaqReorderItem.display_order': 'Place among the named questions; the stored numbers begin at 1.',
 
   'ServiceRulesUpdateRequest.language': LANGUAGE,
-  'ServiceRulesUpdateRequest.title': 'Title; null for the default one.',
+  'ServiceRulesUpdateRequest.title': 'Title; null, or the default, for the title in the language of the rules.',
   'ServiceRulesUpdateRequest.content': CONTENT,
   'ServiceRulesResponse.language': 'Language of the rules.',
   'ServiceRulesResponse.content': STORED,
