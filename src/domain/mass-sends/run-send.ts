@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { AWAY_MS } from './outcome.ts';
-import { leaseSends, paceOf } from './pace.ts';
+import { leaseSends, paceOf, ShareTimes } from './pace.ts';
 import { claimRecipients, prepareShare, queuePutOff, takeOverAbandoned } from './recipient-repo.ts';
 import { findSend, finishSend, releaseSend, renewLease, takeSend } from './send-repo.ts';
 import { Settler } from './settler.ts';
@@ -13,6 +13,8 @@ import type { ClaimedRecipient, Deliver, MassSend, SendKinds, SendOutcome } from
 const PREPARE_SPAN = 20_000;
 /** Recipients claimed at a time: also what an ended process can have under way in each lane. */
 const SHARE = 25;
+/** Of the pace, so that the shares of several sends at once are leased within `MAX_PAUSE_MS`. */
+const SHARE_SECONDS = 0.5;
 /** Shares under way at the same time, so that a slow messenger does not slow the pace. */
 const LANES = 3;
 /** A worker that stores nothing for so long has ended. Longer than one message with its attempts and time-outs. */
@@ -66,6 +68,8 @@ class SendWorker {
   readonly #untilMs = performance.now() + RUN_MS;
   /** Set when the messenger or the mail server accepts nothing at present. */
   #pauseMs = 0;
+  /** Set when the pace is leased further ahead than a lane waits. */
+  #laterMs = 0;
   #putOffInARow = 0;
   #announcedAt = performance.now();
 
@@ -108,27 +112,46 @@ class SendWorker {
     return false;
   }
 
-  /** Claims a share when its time has come, sends it at once, and so on. */
+  /** Claims a share when its time has come, sends its messages each in its time, and so on. */
   async #lane(deliver: Deliver, settler: Settler): Promise<void> {
     const { channel } = this.#send;
     const perSecond = paceOf(this.#app.env, channel);
-    const count = Math.max(1, Math.min(SHARE, Math.floor(perSecond)));
+    const count = Math.max(1, Math.min(SHARE, Math.floor(perSecond * SHARE_SECONDS)));
     while (!this.#isOver()) {
-      const waitMs = await leaseSends(this.#app.db, channel, { count, perSecond, maxWaitMs: MAX_PAUSE_MS });
+      const lease = (messages: number, maxWaitMs: number) =>
+        leaseSends(this.#app.db, channel, { count: messages, perSecond, maxWaitMs });
+      const times = new ShareTimes(lease, { count, perSecond, maxWaitMs: MAX_PAUSE_MS });
+      const waitMs = await times.begin();
       if (waitMs > MAX_PAUSE_MS) {
-        this.#pauseMs = Math.max(this.#pauseMs, waitMs);
+        this.#laterMs = Math.max(this.#laterMs, waitMs);
         return;
       }
       if (waitMs > 0) await delay(waitMs, undefined, { signal: this.#signal }).catch(() => undefined);
       if (this.#isOver()) return;
       const share = await claimRecipients(this.#app.db, this.#send, count);
       if (share.length === 0) return;
-      // All of them end before the first failure is thrown, so that nothing is under way when the run ends.
-      const sent = await Promise.allSettled(share.map((recipient) => this.#deliverOne(deliver, recipient, settler)));
-      const broken = sent.find((one) => one.status === 'rejected');
-      if (broken) throw broken.reason;
+      await this.#sendShare(share, times, deliver, settler);
       await this.#announceProgress();
     }
+  }
+
+  /** Each message in its time. Those whose time does not come in this run are queued again. */
+  async #sendShare(share: readonly ClaimedRecipient[], times: ShareTimes, deliver: Deliver, settler: Settler): Promise<void> {
+    const failures: unknown[] = [];
+    const note = (error: unknown) => void failures.push(error);
+    const sending: Promise<void>[] = [];
+    let refusedMs = 0;
+    const hasEnded = () => this.#isOver() || failures.length > 0 || refusedMs > 0;
+    for (const recipient of share) {
+      if (!hasEnded()) refusedMs = (await times.next().catch(note)) ?? 0;
+      const step = hasEnded()
+        ? settler.add({ userId: recipient.userId, state: 'queued', messageId: null })
+        : this.#deliverOne(deliver, recipient, settler);
+      sending.push(step.catch(note));
+    }
+    // All of them end before the first failure is thrown, so that nothing is under way when the run ends.
+    await Promise.all(sending);
+    if (failures.length > 0) throw failures[0];
   }
 
   async #deliverOne(deliver: Deliver, recipient: ClaimedRecipient, settler: Settler): Promise<void> {
@@ -166,7 +189,7 @@ class SendWorker {
     const now = await findSend(this.#app.db, this.#send.id);
     if (!now || now.run !== this.#send.run || now.finishedAt !== null) return { isOver: true };
     if (this.#pauseMs === 0 && (await queuePutOff(this.#app.db, this.#send))) return { isOver: false, waitMs: PUT_OFF_MS };
-    return { isOver: false, waitMs: this.#pauseMs };
+    return { isOver: false, waitMs: Math.max(this.#pauseMs, this.#laterMs) };
   }
 
   async #announceProgress(): Promise<void> {

@@ -3,6 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Refill and burst of the bucket: together at most 30 sends in any one second (spec 05 section 15). */
 export const SENDS_PER_SECOND = 25;
 const BURST = 5;
+/** A message that comes later than this after its shared time takes another one, once (spec 10 O8). */
+const LATE_MS = 100;
 /** One message a second to a user, 20 a minute to a group (groups and channels have negative ids). */
 const USER_INTERVAL_MS = 1_000;
 const GROUP_INTERVAL_MS = 3_000;
@@ -77,20 +79,22 @@ export class SendPacer {
     if (!isPaced) this.#bucketFullAt = Math.max(this.#bucketFullAt, start) + interval;
     this.#forgetIdleChats(now);
     this.#chatReadyAt.set(chatId, start + (chatId < 0 ? GROUP_INTERVAL_MS : USER_INTERVAL_MS));
-    const sharedWait = isPaced ? 0 : await this.#sharedWait();
-    if (sharedWait > this.#maxWaitMs) throw new PaceExceeded(sharedWait);
-    const wait = Math.max(start, this.#timer.now() + sharedWait) - this.#timer.now();
-    if (wait > 0) await this.#timer.sleep(wait);
+    const at = Math.max(start, isPaced ? 0 : await this.#sharedTime());
+    await this.#sleepUntil(at);
+    if (!isPaced && this.#timer.now() > at + LATE_MS) await this.#sleepUntil(await this.#sharedTime());
     await this.waitForPause();
   }
 
-  /** 0 while the database does not answer: then this process paces its own messages. */
-  async #sharedWait(): Promise<number> {
-    try {
-      return (await this.#shared?.take(this.#maxWaitMs)) ?? 0;
-    } catch {
-      return 0;
-    }
+  async #sleepUntil(at: number): Promise<void> {
+    const wait = at - this.#timer.now();
+    if (wait > 0) await this.#timer.sleep(wait);
+  }
+
+  /** The time of one message by the pace of all instances; while the database does not answer, now: then this process paces its messages. @throws PaceExceeded */
+  async #sharedTime(): Promise<number> {
+    const wait = await Promise.resolve(this.#shared?.take(this.#maxWaitMs)).catch(() => undefined);
+    if (wait !== undefined && wait > this.#maxWaitMs) throw new PaceExceeded(wait);
+    return this.#timer.now() + (wait ?? 0);
   }
 
   /** Waits during the pause after a 429. @throws PaceExceeded */
