@@ -35,6 +35,11 @@ export async function leaseSends(
   return row!.waitMs;
 }
 
+/** So many missed times in a row are given up. */
+const MAX_MISSED = 5;
+/** Looks for a free time, until the message waits for a later run. */
+const MAX_POLLS = 20;
+
 export interface PaceTimer {
   /** Monotonic milliseconds. */
   now(): number;
@@ -43,70 +48,80 @@ export interface PaceTimer {
 
 const systemTimer: PaceTimer = { now: () => performance.now(), sleep: (ms) => delay(ms) };
 
-/** No time is leased: it has passed for ever. */
-const NONE = Number.NEGATIVE_INFINITY;
-
 /** Reserves the times of so many messages, see `leaseSends`. */
 export type Lease = (count: number, maxWaitMs: number) => Promise<number>;
 
-/** The times of the messages of one share: leased together, used one after another, each message in its time (spec 10 O8). */
+/**
+ * The times of the messages of one share (spec 10 O8). They are leased together; from the first that is missed on, each message leases its own.
+ * A late answer of the database counts like a late timer: at some moment before it the wait began.
+ */
 export class ShareTimes {
   readonly #lease: Lease;
   readonly #maxWaitMs: number;
   readonly #intervalMs: number;
   readonly #timer: PaceTimer;
-  #left: number;
-  #nextAt = NONE;
+  readonly #count: number;
+  #nextAt = 0;
+  #lateAfter = Number.NEGATIVE_INFINITY;
 
   constructor(lease: Lease, options: { count: number; perSecond: number; maxWaitMs: number; timer?: PaceTimer }) {
     this.#lease = lease;
     this.#maxWaitMs = options.maxWaitMs;
-    this.#left = options.count;
+    this.#count = options.count;
     this.#intervalMs = 1_000 / options.perSecond;
     this.#timer = options.timer ?? systemTimer;
   }
 
   /**
-   * Leases the times that are left.
+   * Leases the times of the share.
    * @returns milliseconds until the first; more than `maxWaitMs` = nothing was leased
    */
-  async begin(): Promise<number> {
-    const waitMs = await this.#lease(this.#left, this.#maxWaitMs);
-    this.#nextAt = waitMs > this.#maxWaitMs ? NONE : this.#timer.now() + waitMs;
-    return waitMs;
+  begin(): Promise<number> {
+    return this.#take(this.#count);
   }
 
   /**
-   * Waits for the time of the next message. When it has passed, the times of this message and all later ones are leased anew. On a machine
-   * whose timers are late again and again a message is sent as soon as a time is free, which needs no timer.
-   * @returns 0; or, when the wait would be longer than `maxWaitMs`, its milliseconds
+   * Waits for the time of the next message.
+   * @returns 0; or milliseconds after which to try again, because no time could be had
    */
   async next(): Promise<number> {
-    await this.#reachNext();
-    if (this.#isLate()) {
-      const refusedMs = await this.begin();
-      if (refusedMs > this.#maxWaitMs) return refusedMs;
-      await this.#reachNext();
+    if (await this.#isReached()) {
+      this.#nextAt += this.#intervalMs;
+      this.#lateAfter += this.#intervalMs;
+      return 0;
     }
-    const isLate = this.#isLate();
-    if (isLate) await this.#takeFreeTime();
-    this.#left -= 1;
-    // Only one time was leased then; those of the others have passed.
-    this.#nextAt = isLate ? NONE : this.#nextAt + this.#intervalMs;
+    for (let missed = 0; missed < MAX_MISSED; missed++) {
+      const waitMs = await this.#take(1);
+      if (waitMs > this.#maxWaitMs) return waitMs;
+      if (await this.#isReached()) return this.#end();
+    }
+    // Timers or the database are late again and again: a time that is free now needs neither.
+    for (let polls = 0; polls < MAX_POLLS; polls++) {
+      const waitMs = await this.#lease(1, 0);
+      if (waitMs <= 0) return this.#end();
+      await this.#timer.sleep(waitMs);
+    }
+    return this.#maxWaitMs;
+  }
+
+  /** The times of the share that are left have passed. */
+  #end(): number {
+    this.#lateAfter = Number.NEGATIVE_INFINITY;
     return 0;
   }
 
-  async #takeFreeTime(): Promise<void> {
-    for (let waitMs = await this.#lease(1, 0); waitMs > 0; waitMs = await this.#lease(1, 0)) await this.#timer.sleep(waitMs);
+  async #take(count: number): Promise<number> {
+    const askedAt = this.#timer.now();
+    const waitMs = await this.#lease(count, this.#maxWaitMs);
+    this.#nextAt = this.#timer.now() + waitMs;
+    this.#lateAfter = waitMs > this.#maxWaitMs ? Number.NEGATIVE_INFINITY : askedAt + waitMs + LATE_MS;
+    return waitMs;
   }
 
-  async #reachNext(): Promise<void> {
+  async #isReached(): Promise<boolean> {
     const waitMs = this.#nextAt - this.#timer.now();
-    if (waitMs > 0) await this.#timer.sleep(waitMs);
-  }
-
-  #isLate(): boolean {
-    return this.#timer.now() > this.#nextAt + LATE_MS;
+    if (waitMs > 0 && this.#nextAt <= this.#lateAfter) await this.#timer.sleep(waitMs);
+    return this.#timer.now() <= this.#lateAfter;
   }
 }
 
