@@ -80,7 +80,7 @@ export const CONTENT_VARIABLES = {
     min: 1,
     max: 1_000,
     effect:
-      'Messages a second that all instances together send through the messenger; single messages may add 5 to that. The messenger allows 30, more only by agreement.',
+      'Messages a second that all instances together send through the messenger; spaced; single messages may be 2 ahead of that. The messenger allows 30, more only by agreement.',
   },
   BROADCAST_MAILS_PER_SECOND: {
     group: 'Broadcasts',

@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { AWAY_MS } from './outcome.ts';
-import { leaseSends, paceOf } from './pace.ts';
+import { paceOf, SendSlots } from './pace.ts';
 import { claimRecipients, prepareShare, queuePutOff, takeOverAbandoned } from './recipient-repo.ts';
 import { findSend, finishSend, releaseSend, renewLease, takeSend } from './send-repo.ts';
 import { Settler } from './settler.ts';
@@ -108,13 +108,14 @@ class SendWorker {
     return false;
   }
 
-  /** Claims a share when its time has come, sends it at once, and so on. */
+  /** Reserves the times of a share, claims it when the first has come, sends each message at its own, and so on. */
   async #lane(deliver: Deliver, settler: Settler): Promise<void> {
     const { channel } = this.#send;
     const perSecond = paceOf(this.#app.env, channel);
     const count = Math.max(1, Math.min(SHARE, Math.floor(perSecond)));
+    const slots = new SendSlots(this.#app.db, channel, { count, perSecond, maxWaitMs: MAX_PAUSE_MS });
     while (!this.#isOver()) {
-      const waitMs = await leaseSends(this.#app.db, channel, { count, perSecond, maxWaitMs: MAX_PAUSE_MS });
+      const waitMs = await slots.reserve();
       if (waitMs > MAX_PAUSE_MS) {
         this.#pauseMs = Math.max(this.#pauseMs, waitMs);
         return;
@@ -123,12 +124,29 @@ class SendWorker {
       if (this.#isOver()) return;
       const share = await claimRecipients(this.#app.db, this.#send, count);
       if (share.length === 0) return;
-      // All of them end before the first failure is thrown, so that nothing is under way when the run ends.
-      const sent = await Promise.allSettled(share.map((recipient) => this.#deliverOne(deliver, recipient, settler)));
-      const broken = sent.find((one) => one.status === 'rejected');
-      if (broken) throw broken.reason;
+      await this.#sendShare(share, slots, deliver, settler);
       await this.#announceProgress();
     }
+  }
+
+  /** What is not sent because the run ends is queued again. */
+  async #sendShare(share: readonly ClaimedRecipient[], slots: SendSlots, deliver: Deliver, settler: Settler): Promise<void> {
+    const started: Promise<void>[] = [];
+    try {
+      for (const recipient of share) {
+        const waitMs = this.#isOver() ? 0 : await slots.next(this.#signal);
+        if (waitMs > 0) this.#pauseMs = Math.max(this.#pauseMs, waitMs);
+        started.push(
+          this.#isOver()
+            ? settler.add({ userId: recipient.userId, state: 'queued', messageId: null })
+            : this.#deliverOne(deliver, recipient, settler),
+        );
+      }
+    } finally {
+      // All of them end before the first failure is thrown, so that nothing is under way when the run ends.
+      await Promise.allSettled(started);
+    }
+    await Promise.all(started);
   }
 
   async #deliverOne(deliver: Deliver, recipient: ClaimedRecipient, settler: Settler): Promise<void> {
