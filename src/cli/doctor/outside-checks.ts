@@ -66,7 +66,7 @@ export async function checkMessenger({ env, settings, ports, fakes }: MessengerF
     return ok('messenger', `@${username} answers${settings.get('PROXY_URL') ? ' through PROXY_URL' : ''}`);
   } catch (error) {
     const failure = error instanceof MessengerError ? error.failure : null;
-    const proxyFault = await faultOfProxy(settings.get('PROXY_URL'), new URL(messenger.linkTo('bot')).hostname);
+    const proxyFault = await faultOfProxy(settings.get('PROXY_URL'), messenger);
     if (proxyFault !== null) {
       const proxyNext = 'Look whether the proxy of PROXY_URL runs, reaches the messenger, and accepts the credentials.';
       return env.isProduction ? problem('messenger', proxyFault, proxyNext) : warning('messenger', proxyFault, proxyNext);
@@ -83,10 +83,11 @@ export async function checkMessenger({ env, settings, ports, fakes }: MessengerF
 
 /**
  * What is wrong with the proxy itself; null = nothing, or there is none. Names neither its address nor its credentials.
- * @param host of the messenger, to which it is to connect
+ * It is asked to connect to the host of the messenger's links.
  */
-async function faultOfProxy(proxyUrl: string | null, host: string): Promise<string | null> {
+async function faultOfProxy(proxyUrl: string | null, messenger: Ports['messenger']): Promise<string | null> {
   if (!proxyUrl) return null;
+  const host = new URL(messenger.linkTo('bot')).hostname;
   try {
     const tunnel = await openTunnel(proxyUrl, { host, port: 443 }, PROXY_TIMEOUT_MS);
     tunnel.destroy();
