@@ -83,19 +83,27 @@ export function connectOutsideSystems(options: OutsideOptions): Ports {
     log,
   });
 
+  // The fake stands on loopback, which a proxy elsewhere does not reach.
+  const messengerProxy = () => (fakeAddresses('messenger') ? null : settings.get('PROXY_URL') || null);
   const messengerPort = createMessengerPort({
     pacer: new SendPacer({
       shared: options.db && sharedMessengerPace(options.db, env),
       perSecond: () => env.messengerSendsPerSecond,
     }),
-    http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0 }, deps),
+    http: createHttpClient({ system: 'messenger', totalTimeoutMs: 15_000, retries: 0, proxy: messengerProxy }, deps),
     onMoved: (from, to) =>
       log.warn(
         { from, to },
         'a group of the messenger has a new id: replace the old one in the settings (ADMIN_NOTIFICATIONS_CHAT_ID …)',
       ),
     fileHttp: createHttpClient(
-      { system: 'messenger_files', totalTimeoutMs: 60_000, retries: 0, maxResponseBytes: 21 * 1024 * 1024 },
+      {
+        system: 'messenger_files',
+        totalTimeoutMs: 60_000,
+        retries: 0,
+        maxResponseBytes: 21 * 1024 * 1024,
+        proxy: messengerProxy,
+      },
       deps,
     ),
     connection: (): BotApiConnection | null => {

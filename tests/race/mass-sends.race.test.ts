@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stopBroadcast } from '../../src/domain/broadcasts/control-broadcast.ts';
 import { createByToken } from '../../src/domain/broadcasts/create-broadcast.ts';
@@ -49,6 +50,38 @@ describe('the shared pace (spec 05 section 15)', () => {
     expect(await lease(1, 1_000)).toBeGreaterThan(500_000);
     await t.app.db.sql('TRUNCATE send_paces');
   });
+});
+
+test('spec 10 O8: two instances together send at most 30 messages in any second, each at its own moment', async () => {
+  await t.app.db.sql('TRUNCATE send_paces');
+  const arrivals: number[] = [];
+  // Two instances with the default pace and one database; the receiver notes when each message comes.
+  const work = async () => {
+    const { app } = await testApp({ database });
+    const { target } = await aSegment(app, 35);
+    const { messenger } = recordingMessenger(app).app.ports;
+    const sendMessage: typeof messenger.sendMessage = (...message) => {
+      arrivals.push(performance.now());
+      return messenger.sendMessage(...message);
+    };
+    const instance = { ...app, ports: { ...app.ports, messenger: { ...messenger, sendMessage } } };
+    return { instance, broadcast: await aBroadcast(instance, target) };
+  };
+  const parts = [await work(), await work()];
+  await Promise.all(
+    parts.map(async ({ instance, broadcast }) => {
+      // A run whose next time is more than some seconds away ends, and a later one continues.
+      while ((await runParts(instance, broadcast)).some(({ isOver }) => !isOver)) await delay(100);
+    }),
+  );
+  expect(arrivals).toHaveLength(70);
+  arrivals.sort((a, b) => a - b);
+  const most = (windowMs: number) =>
+    Math.max(...arrivals.map((from) => arrivals.filter((at) => at >= from && at < from + windowMs).length));
+  expect(most(1_000)).toBeLessThanOrEqual(30);
+  // 25 a second, 80 ms of lateness and the ends.
+  expect(most(200)).toBeLessThanOrEqual(10);
+  await t.app.db.sql('TRUNCATE send_paces');
 });
 
 test('ten workers of one broadcast at once: each recipient gets one message (spec 05 section 16, invariant 3)', async () => {

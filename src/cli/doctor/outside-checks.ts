@@ -2,6 +2,7 @@ import nodemailer from 'nodemailer';
 import type { Ports, SettingsReader } from '../../core/app.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Env } from '../../core/env.ts';
+import { openTunnel, ProxyError } from '../../core/http/proxy-tunnel.ts';
 import { MessengerError } from '../../domain/messaging/ports.ts';
 import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import { methodDefaults } from '../../domain/payments/method-defaults.ts';
@@ -20,6 +21,9 @@ export interface OutsideFacts {
   shop: Shop | null;
 }
 
+type MessengerFacts = Omit<OutsideFacts, 'ports'> & { ports: Pick<Ports, 'messenger'> };
+
+const PROXY_TIMEOUT_MS = 10_000;
 const SMTP_TIMEOUT_MS = 10_000;
 
 /** Checks the panel, the messenger and the mail server at the same time, each within its own time-out. */
@@ -34,7 +38,9 @@ async function checkRealPanel(facts: OutsideFacts): Promise<Finding[]> {
   return isFake ? [ok('panel', 'sandbox: fake', 'Real one: VPNPANEL_API_URL and VPNPANEL_API_KEY.')] : checkPanel(facts);
 }
 
-async function checkMessenger({ env, settings, ports: { messenger }, fakes }: OutsideFacts): Promise<Finding> {
+/** Asks the messenger who the bot is, through `PROXY_URL` where it is set. */
+export async function checkMessenger({ env, settings, ports, fakes }: MessengerFacts): Promise<Finding> {
+  const { messenger } = ports;
   if (fakes.includes('messenger')) return ok('messenger', 'sandbox: fake', 'Real one: BOT_TOKEN.');
   if (!messenger.isConfigured()) {
     return warning(
@@ -57,9 +63,14 @@ async function checkMessenger({ env, settings, ports: { messenger }, fakes }: Ou
         'Correct BOT_USERNAME; links to the bot are made from it.',
       );
     }
-    return ok('messenger', `@${username} answers`);
+    return ok('messenger', `@${username} answers${settings.get('PROXY_URL') ? ' through PROXY_URL' : ''}`);
   } catch (error) {
     const failure = error instanceof MessengerError ? error.failure : null;
+    const proxyFault = await faultOfProxy(settings.get('PROXY_URL'), messenger);
+    if (proxyFault !== null) {
+      const proxyNext = 'Look whether the proxy of PROXY_URL runs, reaches the messenger, and accepts the credentials.';
+      return env.isProduction ? problem('messenger', proxyFault, proxyNext) : warning('messenger', proxyFault, proxyNext);
+    }
     const isTokenRefused = failure?.kind === 'unavailable' && failure.isTokenRefused === true;
     const next =
       failure === null || failure.kind === 'rate_limited' || (failure.kind === 'unavailable' && !isTokenRefused)
@@ -67,6 +78,23 @@ async function checkMessenger({ env, settings, ports: { messenger }, fakes }: Ou
         : 'The messenger refuses the token: copy BOT_TOKEN anew from the bot that makes bots.';
     const fault = error instanceof Error ? error.message : 'does not answer';
     return env.isProduction ? problem('messenger', fault, next) : warning('messenger', fault, next);
+  }
+}
+
+/**
+ * What is wrong with the proxy itself; null = nothing, or there is none. Names neither its address nor its credentials.
+ * It is asked to connect to the host of the messenger's links.
+ */
+async function faultOfProxy(proxyUrl: string | null, messenger: Ports['messenger']): Promise<string | null> {
+  if (!proxyUrl) return null;
+  const host = new URL(messenger.linkTo('bot')).hostname;
+  try {
+    const tunnel = await openTunnel(proxyUrl, { host, port: 443 }, PROXY_TIMEOUT_MS);
+    tunnel.destroy();
+    return null;
+  } catch (error) {
+    if (!(error instanceof ProxyError)) throw error;
+    return `PROXY_URL: ${error.message}`;
   }
 }
 

@@ -46,7 +46,8 @@ export interface HttpClientOptions {
   /** For user-given URLs: refuse private, loopback, link-local, CGNAT, metadata and mapped addresses at connect time. */
   publicHostsOnly?: { allowedPrivateHosts: readonly string[] };
   /**
-   * The proxy for the calls of this client, read for each call: a `socks5:`, `socks5h:` or `socks4:` address; null = none. Not together with `publicHostsOnly`, whose check the proxy's own resolution of names would go around.
+   * The proxy for the calls of this client, read for each call: a `http:`, `https:`, `socks5:`, `socks5h:` or `socks4:` address; null = none.
+   * Not together with `publicHostsOnly`, whose check the proxy's own resolution of names would go around.
    */
   proxy?: () => string | null;
   /** How answers are encoded, as `TextDecoder` names it. Default UTF-8. */

@@ -2,7 +2,7 @@ import { type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
-import { openTunnel, ProxyError } from './socks-tunnel.ts';
+import { openTunnel, ProxyError } from './proxy-tunnel.ts';
 
 /** As Node declares it; after an error it gets no stream. */
 type ConnectCallback = (error: Error | null, stream: Duplex) => void;

@@ -17,7 +17,7 @@ export function messengerPart(app: App, broadcast: BroadcastRow): Deliver | null
     const known = knownLanguage(language);
     const buttons = keyboards.get(known) ?? keyboardOf(app, broadcast, known);
     keyboards.set(known, buttons);
-    return { buttons, isPaced: true };
+    return { buttons };
   };
   const { mediaType, mediaFileId } = broadcast;
   // Unlike other texts of operators, that of a broadcast is stored as it is, and one `<` would lose it for everybody.
@@ -30,11 +30,14 @@ export function messengerPart(app: App, broadcast: BroadcastRow): Deliver | null
     if (messengerId === null) return { state: 'failed' };
     const options = optionsFor(language);
     if (file === null) {
-      return attemptSend(() => app.ports.messenger.sendMessage(messengerId, html, options));
+      return attemptSend((isPaced) => app.ports.messenger.sendMessage(messengerId, html, { ...options, isPaced }));
     }
-    return attemptSend(() =>
+    return attemptSend((isPaced) =>
       file.use(async (content) => {
-        const sent = await app.ports.messenger.sendFile(messengerId, mediaType as MediaKind, content, html, options);
+        const sent = await app.ports.messenger.sendFile(messengerId, mediaType as MediaKind, content, html, {
+          ...options,
+          isPaced,
+        });
         return { messageId: sent.messageId, fileId: sent.fileId };
       }),
     );

@@ -11,16 +11,17 @@ export const AWAY_MS = 30 * SECOND_MS;
 /**
  * Sends one message, three times where it certainly did not arrive, and classifies what came of it (spec 05 section 3.5). Without an
  * answer it is unknown whether it arrived: it is not sent again.
+ * @param send whether it is the first attempt: the time that was reserved is that of the first
  * @param isRepeatable what is done twice has the effect of once: without an answer it is tried once more, and later again. Each
  *   try may take a whole time-out, and a worker that stores nothing for `LEASE_MS` has lost its send
  */
 export async function attemptSend(
-  send: () => Promise<{ messageId: number | null }>,
+  send: (isFirst: boolean) => Promise<{ messageId: number | null }>,
   { isRepeatable = false }: { isRepeatable?: boolean } = {},
 ): Promise<SendOutcome> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return { state: 'sent', messageId: (await send()).messageId };
+      return { state: 'sent', messageId: (await send(attempt === 0)).messageId };
     } catch (error) {
       const outcome = outcomeOf(error);
       if (outcome === 'unanswered' && !isRepeatable) return { state: 'failed' };

@@ -7,18 +7,19 @@ import { sendableHtml } from '../messaging/sendable-html.ts';
 import { findDelivery, type Occasion, recordDelivery, setPinned } from './delivery-repo.ts';
 import type { PinnedDelivery, PinnedMessage } from './types.ts';
 
-/** Puts the message into a chat, without a sound and not pinned yet. */
-export type SendPinned = (chatId: number) => Promise<{ messageId: number }>;
+/** Puts the message into a chat, without a sound and not pinned yet. A leased time is that of the first attempt. */
+export type SendPinned = (chatId: number, isFirst: boolean) => Promise<{ messageId: number }>;
 
-/** @param isPaced the caller has leased the time of each message */
-export function senderOf(app: App, message: PinnedMessage, isPaced: boolean): SendPinned {
+/** @param isLeased the caller has leased the time of each message */
+export function senderOf(app: App, message: PinnedMessage, isLeased: boolean): SendPinned {
   const { messenger } = app.ports;
   const { mediaType, mediaFileId } = message;
   const html = sendableHtml(message.content, messenger.markup);
-  const options = { isSilent: true, isPaced };
-  if (mediaType === null || mediaFileId === null) return (chatId) => messenger.sendMessage(chatId, html, options);
+  const options = (isFirst: boolean) => ({ isSilent: true, isPaced: isLeased && isFirst });
+  if (mediaType === null || mediaFileId === null)
+    return (chatId, isFirst) => messenger.sendMessage(chatId, html, options(isFirst));
   const file = new SharedFile(app, mediaFileId);
-  return (chatId) => file.use((content) => messenger.sendFile(chatId, mediaType, content, html, options));
+  return (chatId, isFirst) => file.use((content) => messenger.sendFile(chatId, mediaType, content, html, options(isFirst)));
 }
 
 interface Addressee {
@@ -47,7 +48,7 @@ export async function deliverPinned(
     const unpinned = await unpin(app, before);
     if (unpinned.state === 'blocked' || unpinned.state === 'unsent') return unpinned;
   }
-  const outcome = await attemptSend(() => send(chatId));
+  const outcome = await attemptSend((isFirst) => send(chatId, isFirst));
   if (outcome.state !== 'sent' || outcome.messageId === null) return outcome;
   const delivery = { userId, chatId, messageId: outcome.messageId };
   const now = app.clock.now();

@@ -77,13 +77,13 @@ const FORMATS: Readonly<Record<SettingFormat, FormatRule>> = {
     expected: 'days:percent pairs separated by commas',
     accepts: (text) => itemsOf(text).every(isPeriodDiscount),
   },
+  'proxy-url': {
+    expected: 'an http, https, socks5, socks5h or socks4 address of a proxy',
+    accepts: (text) => hasScheme(text, ['http:', 'https:', 'socks5:', 'socks5h:', 'socks4:']),
+  },
   'route-path': {
     expected: 'a path that starts with /',
     accepts: (text) => /^\/[A-Za-z0-9._~/-]*$/.test(text) && !text.includes('//') && !/(^|\/)\.{1,2}(\/|$)/.test(text),
-  },
-  'socks-url': {
-    expected: 'a socks5, socks5h or socks4 address',
-    accepts: (text) => hasScheme(text, ['socks5:', 'socks5h:', 'socks4:']),
   },
   time: { expected: 'a time HH:MM', accepts: (text) => TIME_OF_DAY.test(text) },
   'time-list': {

@@ -76,7 +76,9 @@ export class BotApiClient {
   /** A call that puts a message into a chat: waits for its turn. @throws MessengerError */
   async send<M extends Method>(method: M, chatId: number, payload: WithoutChat<M>, pace: Pace = {}): Promise<Result<M>> {
     return this.#toChat(chatId, (chat) =>
-      this.#perform(method, json({ chat_id: chat, ...payload }), () => this.#pacer.takeTurn(chat, pace.isPaced)),
+      this.#perform(method, json({ chat_id: chat, ...payload }), (isFirst) =>
+        this.#pacer.takeTurn(chat, isFirst && pace.isPaced),
+      ),
     );
   }
 
@@ -88,7 +90,7 @@ export class BotApiClient {
     pace: Pace = {},
   ): Promise<Result<M>> {
     return this.#toChat(chatId, (chat) =>
-      this.#perform(method, form(chat), () => this.#pacer.takeTurn(chat, pace.isPaced), this.#fileHttp),
+      this.#perform(method, form(chat), (isFirst) => this.#pacer.takeTurn(chat, isFirst && pace.isPaced), this.#fileHttp),
     );
   }
 
@@ -135,12 +137,12 @@ export class BotApiClient {
   async #perform<M extends Method>(
     method: M,
     payload: EncodedForm,
-    turn: () => Promise<void>,
+    turn: (isFirst: boolean) => Promise<void>,
     http: HttpClient = this.#http,
   ): Promise<Result<M>> {
     for (let tries = 1; ; tries++) {
       try {
-        await turn();
+        await turn(tries === 1);
         return (await this.#post(http, method, payload)) as Result<M>;
       } catch (error) {
         if (error instanceof PaceExceeded) {

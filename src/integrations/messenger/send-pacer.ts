@@ -66,22 +66,24 @@ export class SendPacer {
 
   /**
    * Waits for this chat's turn.
-   * @param isPaced the time of the message was leased from the shared pace: only the chat's own limit and pauses count
+   * @param isPaced the time of the message was leased from the shared pace, and is now: where the chat's own limit or a pause makes it wait,
+   *   it needs another
    * @throws PaceExceeded when the wait would be too long
    */
   async takeTurn(chatId: number, isPaced = false): Promise<void> {
     const now = this.#timer.now();
     const interval = 1_000 / this.#perSecond();
-    const bucketReadyAt = isPaced ? 0 : this.#bucketFullAt - (BURST - 1) * interval;
-    const start = Math.max(now, this.#pausedUntil, bucketReadyAt, this.#chatReadyAt.get(chatId) ?? 0);
+    const readyAt = Math.max(now, this.#pausedUntil, this.#chatReadyAt.get(chatId) ?? 0);
+    const isInTime = isPaced && readyAt === now;
+    const start = isInTime ? now : Math.max(readyAt, this.#bucketFullAt - (BURST - 1) * interval);
     if (start - now > this.#maxWaitMs) throw new PaceExceeded(start - now);
 
-    if (!isPaced) this.#bucketFullAt = Math.max(this.#bucketFullAt, start) + interval;
+    if (!isInTime) this.#bucketFullAt = Math.max(this.#bucketFullAt, start) + interval;
     this.#forgetIdleChats(now);
     this.#chatReadyAt.set(chatId, start + (chatId < 0 ? GROUP_INTERVAL_MS : USER_INTERVAL_MS));
-    const at = Math.max(start, isPaced ? 0 : await this.#sharedTime());
+    const at = Math.max(start, isInTime ? 0 : await this.#sharedTime());
     await this.#sleepUntil(at);
-    if (!isPaced && this.#timer.now() > at + LATE_MS) await this.#sleepUntil(await this.#sharedTime());
+    if (!isInTime && this.#timer.now() > at + LATE_MS) await this.#sleepUntil(await this.#sharedTime());
     await this.waitForPause();
   }
 

@@ -10,7 +10,7 @@ async function adviceAfter(failure: MessengerFailure) {
   };
   const facts = {
     env: loadEnv({}),
-    settings: {},
+    settings: { get: () => null },
     ports: { payments: { all: () => [] }, messenger: { isConfigured: () => true, getMe } },
     fakes: ['vpnpanel', 'payments', 'mail'],
     shop: null,

@@ -111,7 +111,7 @@ describe('settings catalogue', () => {
   it('guards every secret, every address to which keys, money or users are sent, and every id of a merchant or client', () => {
     const open = settingKeys.filter((key) => {
       const { guard, secret, format, readOnly, excluded } = definitionOf(key);
-      const isDestination = ['http-url', 'link', 'socks-url'].includes(format ?? '');
+      const isDestination = ['http-url', 'link', 'proxy-url'].includes(format ?? '');
       const isAccountId = /_(CLIENT|SHOP|MERCHANT|PUBLIC)_ID$|_MID$/.test(key);
       return (secret || isDestination || isAccountId) && !guard && !readOnly && !excluded;
     });

@@ -84,10 +84,10 @@ describe('validateValue', () => {
     ['TIMEZONE', ['UTC', 'Europe/Moscow', 'Asia/Kathmandu'], ['Mars/Base', '', '+03:00', 'Europe Moscow']],
     [
       'PROXY_URL',
-      [null, 'socks5://user:pw@host:1080', 'socks5h://h:1', 'socks4://h:1'],
-      ['http://h:1', 'socks5', 'socks5:x', 'h:1'],
+      [null, 'socks5://user:pw@host:1080', 'socks5h://h:1', 'socks4://h:1', 'http://h:1', 'https://h:1'],
+      ['ftp://h:1', 'socks5', 'socks5:x', 'h:1'],
     ],
-    ['NALOGO_PROXY_URL', ['socks5://h:1'], ['https://h']],
+    ['NALOGO_PROXY_URL', ['socks5://h:1', 'https://h'], ['ftp://h']],
     ['SERVER_STATUS_ITEMS_PER_PAGE', [1], [0]],
     ['SERVER_STATUS_REQUEST_TIMEOUT', [1], [0]],
     ['WEBHOOK_PATH', ['/', '/hook', '/a/b-c_d.e'], ['hook', '', '/a b', '/:x', '/*', '//host', '/a/../b', 'http://x/y', '/a?b']],

@@ -48,7 +48,7 @@ export const contestRoundKind: SendKind = {
     return async ({ messengerId, language }): Promise<SendOutcome> => {
       if (messengerId === null) return { state: 'failed' };
       const { html, buttons } = messageFor(language);
-      return attemptSend(() => app.ports.messenger.sendMessage(messengerId, html, { buttons, isPaced: true }));
+      return attemptSend((isPaced) => app.ports.messenger.sendMessage(messengerId, html, { buttons, isPaced }));
     };
   },
   announce: async () => undefined,

@@ -16,7 +16,7 @@ export type SettingFormat =
   | 'panel-tag'
   | 'period-discounts'
   | 'route-path'
-  | 'socks-url'
+  | 'proxy-url'
   | 'time'
   | 'time-list'
   | 'time-zone'

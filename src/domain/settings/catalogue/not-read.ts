@@ -72,7 +72,6 @@ export const withoutEffect: Partial<Record<SettingKey, string>> = {
   POSTGRES_PASSWORD: ONE_DATABASE,
   POSTGRES_PORT: ONE_DATABASE,
   POSTGRES_USER: ONE_DATABASE,
-  PROXY_URL: 'the messenger is called directly',
   REDIS_URL: 'queues, caches and locks are in PostgreSQL',
   REFERRAL_NOTIFICATION_RETRY_ATTEMPTS: 'messages are repeated by the rules of the job queue',
   RIOPAY_CURRENCY: 'orders of the provider have no currency; they are in rubles',

@@ -177,7 +177,7 @@ export const operationsSettings = {
     optional: true,
     default: null,
     category: 'PROXY',
-    format: 'socks-url',
+    format: 'proxy-url',
     secret: true,
     guard: 'full-access',
   },

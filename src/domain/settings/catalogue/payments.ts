@@ -34,7 +34,7 @@ export const paymentsSettings = {
     optional: true,
     default: null,
     category: 'NALOGO',
-    format: 'socks-url',
+    format: 'proxy-url',
     secret: true,
     guard: 'full-access',
   },

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { OutboundError } from '../../../../src/core/http/http-client.ts';
 import { createHttpClient } from '../../../../src/core/http/outbound.ts';
 import { isCertainlyUnsent } from '../../../../src/core/http/unsent.ts';
+import { startHttpProxy } from '../../../support/http-proxy.ts';
 import { startRecorder } from '../../../support/loopback-http.ts';
 import { startSocksProxy } from '../../../support/socks-proxy.ts';
 
@@ -39,6 +40,20 @@ describe('a client with a proxy', () => {
     expect(response).toMatchObject({ status: 200, text: 'through the proxy' });
     expect(proxy.asked).toEqual(['lknpd.example.invalid:80']);
     expect(destination.requests[0]).toMatchObject({ path: '/api/v1/income', body });
+  });
+
+  test('spec 10 O3: calls through CONNECT of an HTTP proxy, which resolves the name', async () => {
+    const { destination, port } = await setup();
+    const proxy = await startHttpProxy({ target: { host: '127.0.0.1', port }, password: 'pa:ss' });
+    open.push(proxy);
+    const body = JSON.stringify({ text: 'x'.repeat(100_000) });
+    const call = (password: string) => client(`http://user:${password}@${proxy.host}`).request({ method: 'POST', url, body });
+    expect(await call('pa%3Ass')).toMatchObject({ status: 200, text: 'through the proxy' });
+    expect(proxy.asked).toEqual(['lknpd.example.invalid:80']);
+    expect(destination.requests[0]).toMatchObject({ path: '/api/v1/income', body });
+    const error = (await failureOf(call('other')))!;
+    expect(isCertainlyUnsent(error)).toBe(true);
+    expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toMatch(/other|pa:ss/);
   });
 
   test('signs in to the proxy; a wrong password is a call that was not sent', async () => {

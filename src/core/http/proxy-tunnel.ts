@@ -1,4 +1,6 @@
-import { connect, isIPv4, type Socket } from 'node:net';
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { connect, isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ByteReader } from './byte-reader.ts';
 
@@ -23,17 +25,25 @@ interface Proxy extends TunnelTarget {
   password: string;
 }
 
-const DEFAULT_PORT = 1080;
+const DEFAULT_PORTS: Readonly<Record<string, number>> = {
+  'http:': 80,
+  'https:': 443,
+  'socks4:': 1080,
+  'socks5:': 1080,
+  'socks5h:': 1080,
+};
 
 /**
- * Opens a connection to a host through a SOCKS proxy (`socks5:`, `socks5h:` or `socks4:`). In all of them the proxy resolves the name of the
- * host: the name of a service that is reachable from one country only may be resolved wrongly elsewhere.
+ * Opens a connection to a host through a proxy: SOCKS (`socks5:`, `socks5h:` or `socks4:`), or HTTP with CONNECT (`http:`, or `https:` for
+ * TLS to the proxy itself). In all of them the proxy resolves the name of the host: the name of a service that is reachable from one country
+ * only may be resolved wrongly elsewhere.
  * @param proxyUrl with user name and password, where the proxy asks for them
  * @param timeoutMs for everything up to the open tunnel
  * @throws ProxyError
  */
 export async function openTunnel(proxyUrl: string, target: TunnelTarget, timeoutMs: number): Promise<Duplex> {
   const proxy = readProxyUrl(proxyUrl);
+  if (proxy.protocol === 'http:' || proxy.protocol === 'https:') return connectByHttp(proxy, target, timeoutMs);
   const socket = connect({ host: proxy.host, port: proxy.port });
   const timer = setTimeout(() => socket.destroy(new ProxyError('The proxy took too long')), timeoutMs);
   const reader = new ByteReader(socket);
@@ -53,15 +63,51 @@ export async function openTunnel(proxyUrl: string, target: TunnelTarget, timeout
 
 function readProxyUrl(text: string): Proxy {
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (!url || !/^socks(5h?|4):$/.test(url.protocol) || url.hostname === '')
-    throw new ProxyError('The proxy address is not usable');
+  const defaultPort = DEFAULT_PORTS[url?.protocol ?? ''];
+  if (!url || defaultPort === undefined || url.hostname === '') throw new ProxyError('The proxy address is not usable');
   return {
     protocol: url.protocol,
     host: url.hostname.replace(/^\[|\]$/g, ''),
-    port: url.port === '' ? DEFAULT_PORT : Number(url.port),
+    port: url.port === '' ? defaultPort : Number(url.port),
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),
   };
+}
+
+/** RFC 9110 section 9.3.6; the password goes by the scheme Basic. */
+function connectByHttp(proxy: Proxy, { host, port }: TunnelTarget, timeoutMs: number): Promise<Duplex> {
+  const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const credentials = Buffer.from(`${proxy.user}:${proxy.password}`).toString('base64');
+  const request = (proxy.protocol === 'https:' ? requestHttps : requestHttp)({
+    host: proxy.host,
+    port: proxy.port,
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, ...(proxy.user === '' ? {} : { 'proxy-authorization': `Basic ${credentials}` }) },
+    agent: false,
+  });
+  return new Promise<Duplex>((resolve, reject) => {
+    const timer = setTimeout(() => request.destroy(new ProxyError('The proxy took too long')), timeoutMs);
+    request.once('close', () => clearTimeout(timer));
+    request.once('error', (error) =>
+      reject(error instanceof ProxyError ? error : new ProxyError('The proxy could not be used', error)),
+    );
+    // An answer other than 2xx to CONNECT comes as `connect` too.
+    request.once('connect', (response, socket, head) => {
+      clearTimeout(timer);
+      const { statusCode = 0 } = response;
+      if (statusCode >= 200 && statusCode < 300) {
+        if (head.length > 0) socket.unshift(head);
+        resolve(socket);
+        return;
+      }
+      socket.destroy();
+      reject(
+        new ProxyError(statusCode === 407 ? 'The proxy refuses the credentials' : `The proxy could not connect (${statusCode})`),
+      );
+    });
+    request.end();
+  });
 }
 
 function connected(socket: Socket): Promise<void> {
