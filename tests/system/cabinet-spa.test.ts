@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join, normalize } from 'node:path';
+import { basename, extname, join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -160,6 +160,27 @@ describe('the tarball of the client', () => {
     });
     // What is wrong elsewhere is the matter of the type check of the whole.
     expect(stdout.split('\n').filter((line) => line.includes('same-types.ts'))).toEqual([]);
+  });
+
+  it('spec 10 K5: is left in a relative folder of the caller, with README, licence and source map', async () => {
+    const caller = join(folder, 'caller');
+    await mkdir(caller);
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts', 'pack-client.ts'), 'packed'], {
+      cwd: root,
+      env: { ...process.env, INIT_CWD: caller },
+      encoding: 'utf8',
+    });
+    expect([status, stderr]).toEqual([0, '']);
+    const project = join(folder, 'unpacked');
+    await mkdir(project);
+    await installTarball(join(caller, 'packed', basename(packed.tarball)), project);
+    const installed = join(project, 'node_modules', '@subscription-service', 'client');
+    const read = (name: string) => readFile(join(installed, name), 'utf8');
+    expect((await read('LICENSE')).split('\n')[0]).toBe(JSON.parse(await read('package.json')).license);
+    expect(await read('README.md')).toContain('createCabinetClient');
+    const map = await read('dist/client.js.map');
+    expect(JSON.parse(map).sources).toContain('../src/live-feed.ts');
+    expect(map).not.toMatch(/node_modules/);
   });
 
   it('type-checks alone, in browsers’ and in Node’s terms', async () => {

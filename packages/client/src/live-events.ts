@@ -50,8 +50,16 @@ export interface CabinetEvents {
 
 export type CabinetEventType = keyof CabinetEvents;
 
-/** One event as a handler gets it; `id` is its opaque place in the feed. */
-export type CabinetEvent<Type extends CabinetEventType = CabinetEventType> = { type: Type; id?: string } & CabinetEvents[Type];
+/** Of every event. */
+interface EventIds {
+  /** Opaque position in the feed after this event; changes with the connection. `createFeedClient` takes it as `after`. */
+  id?: string;
+  /** Opaque id of the event, the same on every instance and after every resume: recognizes repeats. */
+  event_id?: string;
+}
+
+/** One event as a handler gets it. */
+export type CabinetEvent<Type extends CabinetEventType = CabinetEventType> = { type: Type } & EventIds & CabinetEvents[Type];
 
 /** Message of `/cabinet/ws` by type. */
 export type CabinetMessages = { [Type in CabinetEventType]: CabinetEvent<Type> };
@@ -111,13 +119,11 @@ export interface FeedEvents {
 
 export type FeedEventType = keyof FeedEvents;
 
-export interface FeedEvent<Type extends FeedEventType = FeedEventType> {
+export interface FeedEvent<Type extends FeedEventType = FeedEventType> extends EventIds {
   type: Type;
   payload: FeedEvents[Type];
   /** ISO 8601 in UTC, without a zone. */
   timestamp: string;
-  /** Opaque place in the feed: what `createFeedClient` takes as `after`. */
-  id?: string;
 }
 
 /** Message of `/ws` by type. */

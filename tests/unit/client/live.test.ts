@@ -65,6 +65,21 @@ describe('live events of a user', () => {
     expect(topups).toEqual([500]);
   });
 
+  it('spec 10 K4: delivers an event once, also when another connection brings it again', async () => {
+    const client = connect();
+    const received: unknown[] = [];
+    client.live.onAnyEvent(({ n }) => received.push(n));
+    await status(client.live, 'open');
+    sendEvent({ type: 'subscription.expired', id: 'a', event_id: 'evt_1', n: 1 });
+    await expect.poll(() => received).toEqual([1]);
+    service.sockets[0]!.socket.terminate();
+    await opened(2);
+    await status(client.live, 'open');
+    sendEvent({ type: 'subscription.expired', id: 'b', event_id: 'evt_1', n: 1 });
+    sendEvent({ type: 'subscription.expired', id: 'c', event_id: 'evt_2', n: 2 });
+    await expect.poll(() => received).toEqual([1, 2]);
+  });
+
   it('does not call a removed handler, and continues after a handler throws', async () => {
     const client = connect();
     const received: string[] = [];
