@@ -52,6 +52,11 @@ export async function packClient(target: string): Promise<PackedClient> {
     const found = FOREIGN.exec(await readFile(join(packageFolder, 'dist', file), 'utf8'));
     if (found) throw new Error(`${file} names ${found[0]}`);
   }
+  const licence = await readFile(join(packageFolder, 'LICENSE'), 'utf8');
+  if (licence.split('\n')[0] !== manifest.license) throw new Error('LICENSE begins with another name than the field `license`');
+  const map = await readFile(join(packageFolder, 'dist', 'client.js.map'), 'utf8');
+  if (map.includes('node_modules/@trpc') || !map.includes('"../src/client.ts"'))
+    throw new Error('The source map has other paths');
   const sizeOf = (path: string) => report.files.find((file) => file.path === path)?.size ?? 0;
   return {
     tarball: join(folder, report.filename),
