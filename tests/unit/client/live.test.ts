@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CabinetClient, createClient, createFeedClient } from '../../../packages/client/src/create-client.ts';
-import type { CabinetEvents, FeedEvents } from '../../../packages/client/src/live-events.ts';
+import type { CabinetEvents, FeedEvents } from '../../../packages/client/src/event-types.ts';
 import type { WebSocketConstructor } from '../../../packages/client/src/reconnecting-socket.ts';
 import { memoryTokenStore } from '../../../packages/client/src/token-store.ts';
 import type { EventTypes } from '../../../src/core/events/event-recorder.ts';
