@@ -3,11 +3,12 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { EVENT_CATALOGUE } from '../src/routers/event-catalogue.ts';
-import { renderEventPage, renderEventTypes } from './render-events.ts';
+import { renderEventPage, renderEventTypes, renderNoticeTypes } from './render-events.ts';
 
 const FILES = {
   '../docs/events.md': renderEventPage(EVENT_CATALOGUE),
   '../packages/client/src/event-types.ts': renderEventTypes(EVENT_CATALOGUE),
+  '../packages/client/src/notice-types.ts': renderNoticeTypes(EVENT_CATALOGUE),
 };
 
 for (const [path, text] of Object.entries(FILES)) {

@@ -118,6 +118,7 @@ export async function use(): Promise<string> {
   client.live.onEvent('balance.topup', (event) => event.event_id?.toUpperCase());
   // @ts-expect-error an unknown event must be refused
   client.live.onEvent('balance.stolen', () => undefined);
+  client.live.onEvent('broadcast.progress', (event) => event.unconfirmed_count.toFixed());
   createFeedClient({ baseUrl: '', apiKey: '' }).onEvent('payment.completed', ({ payload }) => payload.amount_kopeks.toFixed());
   try {
     return createdAt;

@@ -30,18 +30,34 @@ function typeOf({ type, enum: values, anyOf }: FieldSchema): string {
 /** Text of `packages/client/src/event-types.ts`. */
 export function renderEventTypes(events: readonly EventDefinition[]): string {
   const feed = events.filter(({ audience }) => audience === 'feed');
-  const cabinet = events.filter(({ audience }) => audience !== 'feed');
+  const cabinet = events.filter((event) => event.audience !== 'feed' && !isNotice(event));
   return `// Made by scripts/events.ts from the definitions of the events; see docs/events.md.
+import type { NoticeEvents } from './notice-types.ts';
 
 /** Events of \`/cabinet/ws\`: fields beside \`type\`. Those "for staff" go to users with the permission \`${STAFF_PERMISSION}\`. */
-export interface CabinetEvents {
+export interface CabinetEvents extends NoticeEvents {
 ${cabinet.map(memberOf).join('\n')}
-  [notice: \`notification.\${string}\`]: Record<string, unknown>;
 }
 
 /** Payloads of \`/ws\` and of webhooks, by type. */
 export interface FeedEvents {
 ${feed.map(memberOf).join('\n')}
+}
+`;
+}
+
+function isNotice({ type }: EventDefinition): boolean {
+  return type.startsWith('notification.');
+}
+
+/** Text of `packages/client/src/notice-types.ts`. */
+export function renderNoticeTypes(events: readonly EventDefinition[]): string {
+  return `// Made by scripts/events.ts from the definitions of the events; see docs/events.md.
+
+/** Events of \`/cabinet/ws\` for users without a messenger, with the values of their texts. Later releases may add others. */
+export interface NoticeEvents {
+${events.filter(isNotice).map(memberOf).join('\n')}
+  [notice: \`notification.\${string}\`]: Record<string, unknown>;
 }
 `;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { renderEventPage, renderEventTypes } from '../../../scripts/render-events.ts';
+import { renderEventPage, renderEventTypes, renderNoticeTypes } from '../../../scripts/render-events.ts';
 import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { EVENT_CATALOGUE } from '../../../src/routers/event-catalogue.ts';
@@ -23,6 +23,7 @@ it('spec 10 K3: each event has one definition, whose example fits its schema and
 it('spec 10 K3: the page and the types of the client are current (run: node scripts/on-runtime.mjs scripts/events.ts --write)', () => {
   expect(read('docs/events.md')).toBe(renderEventPage(EVENT_CATALOGUE));
   expect(read('packages/client/src/event-types.ts')).toBe(renderEventTypes(EVENT_CATALOGUE));
+  expect(read('packages/client/src/notice-types.ts')).toBe(renderNoticeTypes(EVENT_CATALOGUE));
 });
 
 it('spec 10 K3: the document lists every event, and as webhooks those to which one can subscribe', () => {
