@@ -166,6 +166,8 @@ async function bundleModule(facts: Facts): Promise<void> {
     outfile: join(packageFolder, 'dist', 'client.js'),
     write: false,
     bundle: true,
+    sourcemap: 'linked',
+    banner: { js: '/*! Contains parts of tRPC (MIT, see trpc-license.txt). */' },
     format: 'esm',
     platform: 'neutral',
     mainFields: ['module', 'main'],
@@ -178,13 +180,14 @@ async function bundleModule(facts: Facts): Promise<void> {
     },
     logLevel: 'warning',
   });
-  // Paths of the building machine must not be published.
-  const text = outputFiles[0]!.text.replace(/^\/\/ (?:node_modules|packages|<define)\S*\n/gm, '');
   await mkdir(join(packageFolder, 'dist'), { recursive: true });
-  await writeFile(
-    join(packageFolder, 'dist', 'client.js'),
-    `/*! Contains parts of tRPC (MIT, see trpc-license.txt). */\n${text}`,
-  );
+  for (const { path, text } of outputFiles) {
+    // Paths of the building machine must not be published. The lines stay, so that the map remains true.
+    const published = path.endsWith('.map')
+      ? text.replaceAll('../../../node_modules/', 'npm/')
+      : text.replace(/^\/\/ (?:node_modules|packages|<define)\S*$/gm, '');
+    await writeFile(join(packageFolder, 'dist', basename(path)), published);
+  }
 }
 
 const startedAt = performance.now();

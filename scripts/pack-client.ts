@@ -1,6 +1,7 @@
 /**
  * Packs `packages/client` and checks the tarball: only the listed files, no dependency, no path into the server, and programs for
- * browsers and for Node that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there.
+ * browsers and for Node that type-check against it alone. `npm run pack:client -- [folder]` leaves the tarball there; a relative folder is one of
+ * the folder in which npm was called.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,7 +12,15 @@ import { join, resolve } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const packageFolder = join(root, 'packages', 'client');
 const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-const ALLOWED = ['dist/client.d.ts', 'dist/client.js', 'dist/trpc-license.txt', 'package.json'];
+const ALLOWED = [
+  'LICENSE',
+  'README.md',
+  'dist/client.d.ts',
+  'dist/client.js',
+  'dist/client.js.map',
+  'dist/trpc-license.txt',
+  'package.json',
+];
 /** Names that occur only in server code or server dependencies. */
 const FOREIGN = /@prisma|fastify|pg-boss|PrismaClient|@trpc\/server|\/src\/|node_modules|from ['"](?!\.)/;
 
@@ -24,7 +33,9 @@ export interface PackedClient {
 }
 
 /** Packs what `scripts/build-client.ts` built. @throws Error when the tarball contains what it must not */
-export async function packClient(folder: string): Promise<PackedClient> {
+export async function packClient(target: string): Promise<PackedClient> {
+  // `npm pack` runs in the folder of the package, so a relative path would lead elsewhere.
+  const folder = resolve(target);
   if (!existsSync(join(packageFolder, 'dist', 'client.js')))
     throw new Error('There is nothing to pack yet: npm run build:client');
   await mkdir(folder, { recursive: true });
@@ -41,9 +52,14 @@ export async function packClient(folder: string): Promise<PackedClient> {
     const found = FOREIGN.exec(await readFile(join(packageFolder, 'dist', file), 'utf8'));
     if (found) throw new Error(`${file} names ${found[0]}`);
   }
+  const licence = await readFile(join(packageFolder, 'LICENSE'), 'utf8');
+  if (licence.split('\n')[0] !== manifest.license) throw new Error('LICENSE begins with another name than the field `license`');
+  const map = await readFile(join(packageFolder, 'dist', 'client.js.map'), 'utf8');
+  if (map.includes('node_modules/@trpc') || !map.includes('"../src/client.ts"'))
+    throw new Error('The source map has other paths');
   const sizeOf = (path: string) => report.files.find((file) => file.path === path)?.size ?? 0;
   return {
-    tarball: resolve(folder, report.filename),
+    tarball: join(folder, report.filename),
     packedBytes: report.size,
     declarationBytes: sizeOf('dist/client.d.ts'),
     moduleBytes: sizeOf('dist/client.js'),
@@ -99,8 +115,10 @@ export async function use(): Promise<string> {
   // @ts-expect-error a field that the answer does not have must be refused
   me.unknown_field;
   client.live.onEvent('balance.topup', (event) => event.new_balance_kopeks.toFixed());
+  client.live.onEvent('balance.topup', (event) => event.event_id?.toUpperCase());
   // @ts-expect-error an unknown event must be refused
   client.live.onEvent('balance.stolen', () => undefined);
+  client.live.onEvent('broadcast.progress', (event) => event.unconfirmed_count.toFixed());
   createFeedClient({ baseUrl: '', apiKey: '' }).onEvent('payment.completed', ({ payload }) => payload.amount_kopeks.toFixed());
   try {
     return createdAt;
@@ -114,10 +132,11 @@ export async function use(): Promise<string> {
 export async function checkConsumers(tarball: string): Promise<{ inBrowser: number; inNode: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'client-consumer-'));
   try {
-    await installTarball(tarball, folder);
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    // As a user does it; the package has no dependencies, so that no registry is asked.
+    run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--no-save', tarball], folder);
     await linkInstalledPackages(folder, ['@types/node', 'undici-types']);
     await writeFile(join(folder, 'consumer.ts'), CONSUMER);
-    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     const check = async (change: object): Promise<number> => {
       const compilerOptions = { strict: true, noEmit: true, skipLibCheck: false, target: 'es2023', ...change };
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
@@ -134,7 +153,8 @@ export async function checkConsumers(tarball: string): Promise<{ inBrowser: numb
 
 if (import.meta.main) {
   const kept = process.argv[2];
-  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'client-pack-')));
+  // npm runs scripts in the project's folder and leaves the caller's here.
+  const folder = kept ? resolve(process.env.INIT_CWD ?? '', kept) : await mkdtemp(join(tmpdir(), 'client-pack-'));
   const packed = await packClient(folder);
   const instantiations = await checkConsumers(packed.tarball);
   console.log({ ...packed, instantiations, files: (await readdir(folder)).filter((name) => name.endsWith('.tgz')) });

@@ -98,6 +98,7 @@ class RealtimeServer implements Realtime {
       path: '/ws',
       setting: 'WEB_API_ENABLED',
       queryNames: ['token', 'api_key'],
+      headerName: 'x-api-key',
       missingReason: 'Unauthorized: No token provided',
       maxPerUser: Number.POSITIVE_INFINITY,
       recheckMs: this.#limits.recheckTokenMs,
@@ -110,6 +111,7 @@ class RealtimeServer implements Realtime {
       path: '/cabinet/ws',
       setting: 'CABINET_ENABLED',
       queryNames: ['token'],
+      headerName: null,
       missingReason: 'Unauthorized: No token',
       maxPerUser: this.#limits.maxPerUser,
       recheckMs: this.#limits.recheckUserMs,
@@ -240,7 +242,7 @@ class RealtimeServer implements Realtime {
       refuseUpgrade(socket, '503 Service Unavailable', 'Service temporarily unavailable. Please try again later.');
       return;
     }
-    const credential = credentialOf(request, query, feed.rules.queryNames);
+    const credential = credentialOf(request, query, feed.rules);
     const after = query.get('after');
     const ip = this.#options.clientIp?.(request) ?? request.socket.remoteAddress ?? null;
     this.#server.handleUpgrade(request, socket, head, (ws) => {

@@ -18,14 +18,20 @@ export function upgradeTarget(request: IncomingMessage): UpgradeTarget {
 }
 
 /**
- * The first credential that the request has: query parameters in the order of `names`, then the `bearer.<token>` entry of
- * `Sec-WebSocket-Protocol`, for browsers that keep credentials out of URLs.
+ * The first credential that the request has: query parameters in the order of `queryNames`, then the header `headerName`, then the
+ * `bearer.<token>` entry of `Sec-WebSocket-Protocol`, for browsers that keep credentials out of URLs (spec 10 K6).
  * @returns null = none
  */
-export function credentialOf(request: IncomingMessage, query: URLSearchParams, names: readonly string[]): string | null {
+export function credentialOf(
+  request: IncomingMessage,
+  query: URLSearchParams,
+  { queryNames, headerName }: { queryNames: readonly string[]; headerName: string | null },
+): string | null {
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((entry) => entry.trim());
   const bearer = offered.find((entry) => entry.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length);
-  for (const candidate of [...names.map((name) => query.get(name)), bearer]) {
+  // Node joins a header of this kind that is sent twice, so it is one text.
+  const header = headerName === null ? undefined : String(request.headers[headerName] ?? '');
+  for (const candidate of [...queryNames.map((name) => query.get(name)), header, bearer]) {
     const text = candidate?.trim() ?? '';
     if (text !== '') return text.slice(0, MAX_LENGTH);
   }

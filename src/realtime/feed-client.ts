@@ -125,6 +125,18 @@ export class FeedClient {
     this.#ws.once('close', () => clearTimeout(timer));
   }
 
+  /**
+   * Closes the connection of a peer that sends too much. What it still sends is read and discarded: closing a connection with unread
+   * data resets it, and the peer would lose the close frame (1006 instead of 1008, spec 10 K6). The timer of `ws` cuts off a peer that does
+   * not end.
+   */
+  #closeFlood(): void {
+    if (!this.isOpen) return;
+    this.#ws.close(CLOSE.policy, 'Too many messages');
+    this.#socket.removeAllListeners('data').on('data', () => undefined);
+    this.#socket.end();
+  }
+
   terminate(): void {
     this.#ws.terminate();
   }
@@ -155,7 +167,7 @@ export class FeedClient {
       this.#windowCount = 0;
     }
     this.#windowCount += 1;
-    if (this.#windowCount > this.#limits.maxMessagesPer10s) this.close(CLOSE.policy, 'Too many messages');
+    if (this.#windowCount > this.#limits.maxMessagesPer10s) this.#closeFlood();
   }
 }
 

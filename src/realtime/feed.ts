@@ -26,6 +26,8 @@ export interface FeedRules {
   readonly setting: 'WEB_API_ENABLED' | 'CABINET_ENABLED';
   /** Query parameters that may contain the credential, the preferred one first. */
   readonly queryNames: readonly string[];
+  /** Request header that may contain it, in lower case; null = none. */
+  readonly headerName: string | null;
   /** Close reason when there is no credential. */
   readonly missingReason: string;
   readonly maxPerUser: number;

@@ -203,10 +203,9 @@ function responsesOf(route: RestRoute, collector: SchemaCollector): Record<strin
   if (wire?.reply === 'redirect') {
     responses['302'] = { description: 'Redirect', headers: { Location: { schema: { type: 'string', format: 'uri' } } } };
   } else if (wire?.reply === 'file') {
-    responses['200'] = {
-      description: 'File',
-      content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
-    };
+    const { mediaType = 'application/octet-stream' } = wire;
+    const schema = mediaType.startsWith('text/') ? { type: 'string' } : { type: 'string', format: 'binary' };
+    responses['200'] = { description: 'File', content: { [mediaType]: { schema } } };
   } else {
     const schema = route.output ? collector.response(route.output, route.procedurePath) : {};
     responses['200'] = { description: 'Success', content: { 'application/json': { schema } } };

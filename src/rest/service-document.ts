@@ -1,4 +1,6 @@
 /** The API document of the service with all its texts. */
+
+import { EVENT_CATALOGUE } from '../routers/event-catalogue.ts';
 import { type DescriptionGaps, describeDocument } from './describe-document.ts';
 import { FIELD_DESCRIPTIONS } from './descriptions/field-descriptions.ts';
 import { INTRODUCTION } from './descriptions/introduction.ts';
@@ -6,6 +8,7 @@ import { OPERATION_DESCRIPTIONS } from './descriptions/operation-descriptions.ts
 import { PARAMETER_DESCRIPTIONS } from './descriptions/parameter-descriptions.ts';
 import refusals from './descriptions/refusals.json' with { type: 'json' };
 import { TAG_DESCRIPTIONS } from './descriptions/tag-descriptions.ts';
+import { documentEvents } from './document-events.ts';
 import { documentRefusals } from './document-refusals.ts';
 import { buildOpenApiDocument, type OpenApiDocument } from './openapi-document.ts';
 import type { RestRoute } from './route-table.ts';
@@ -28,6 +31,7 @@ export function buildServiceDocument(
   });
   document.tags.sort((a, b) => a.name.localeCompare(b.name, 'en'));
   documentRefusals(document, refusals);
+  documentEvents(document, EVENT_CATALOGUE);
   const gaps = describeDocument(document, {
     tags: TAG_DESCRIPTIONS,
     operations: OPERATION_DESCRIPTIONS,

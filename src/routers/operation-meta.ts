@@ -38,6 +38,8 @@ export interface WireHints {
   };
   /** `json` (default), or the handler answers a `FileReply` / `RedirectReply` that REST turns into a download or a 302. */
   reply?: 'json' | 'file' | 'redirect';
+  /** Media type of a `file` reply in the document; `application/octet-stream` unless given. Text when it begins with `text/`. */
+  mediaType?: string;
   /** A JSON answer that every page reads: it gets an `ETag`, and a request that has the current one is answered with 304. */
   hasEtag?: boolean;
 }

@@ -55,6 +55,34 @@ describe('/ws', () => {
     expect(both.ws.protocol).toBe('events.v1');
   });
 
+  it('spec 10 K6: takes the token from X-API-Key, which /cabinet/ws does not, and prefers the query', async () => {
+    const headers = { 'X-API-Key': token };
+    const byHeader = connect(`${server.url}/ws`, { client: { headers } });
+    expect(await byHeader.next()).toMatchObject({ type: 'connection' });
+    const invalid = { code: 1008, reason: 'Unauthorized: Invalid token' };
+    expect(await connect(`${server.url}/ws?token=wrong`, { client: { headers } }).closed).toEqual(invalid);
+    expect(await connect(`${server.url}/ws`, { client: { headers: { 'X-API-Key': 'wrong' } } }).closed).toEqual(invalid);
+    const missing = { code: 1008, reason: 'Unauthorized: No token' };
+    expect(await connect(`${server.url}/cabinet/ws`, { client: { headers } }).closed).toEqual(missing);
+  });
+
+  it('spec 10 K4: gives an event one event_id on every instance and after a resume, and each event another', async () => {
+    const other = await startRealtime(t.app, t.database);
+    const [here, there] = [await feed(), connect(`${other.url}/ws?token=${token}`)];
+    await there.next();
+    for (const n of [1, 2]) await emit(t.app, { payload: { n } });
+    for (const client of [here, here, there, there]) await client.next();
+    const [, first, second] = here.eventIds;
+    expect([typeof first, new Set(here.eventIds).size]).toEqual(['string', 3]);
+    expect(there.eventIds).toEqual([undefined, first, second]);
+    await other.close();
+    const resumed = connect(`${server.url}/ws?token=${token}&after=${encodeURIComponent(String(here.ids[0]))}`);
+    for (const expected of [{ resumed: true }, { payload: { n: 1 } }, { payload: { n: 2 } }]) {
+      expect(await resumed.next()).toMatchObject(expected);
+    }
+    expect(resumed.eventIds).toEqual([undefined, first, second]);
+  });
+
   it('tells a feed event to every client, in the words of the interface', async () => {
     const [one, two] = [await feed(), await feed()];
     await emit(t.app, { type: 'ticket.message_added', payload: { ticket_id: 5, message_text: 'Привет' } });
@@ -137,6 +165,7 @@ describe('/cabinet/ws', () => {
     expect((await raw.next()).type).toBe('ticket.created');
     for (const client of [alice, aliceToo, bob, staff, raw]) await client.ping();
     const topUp = { type: 'balance.topup', amount_kopeks: 100 };
+    expect([typeof alice.eventIds[1], aliceToo.eventIds[1]]).toEqual(['string', alice.eventIds[1]]);
     expect(alice.received.slice(1)).toEqual([topUp]);
     expect(aliceToo.received.slice(1)).toEqual([topUp]);
     expect(bob.received.slice(1)).toEqual([{ type: 'balance.topup', amount_kopeks: 200 }]);

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { get, request } from 'node:http';
 import { connect as connectTcp } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/core/log.ts';
 import type { RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
@@ -101,6 +103,33 @@ describe('what clients send', () => {
     }
     const expected = { code: 1008, reason: 'Too many messages' };
     expect(await Promise.all([talker.closed, pinger.closed])).toEqual([expected, expected]);
+  });
+});
+
+/** A peer that sends for longer than the grace after a close frame, without reading, as a program does that is busy with sending. */
+const FLOODING_PEER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { WebSocket } = require('ws');
+  const ws = new WebSocket(workerData);
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  ws.once('message', () => {
+    for (let round = 0; round < 300; round += 1) {
+      for (let index = 0; index < 100; index += 1) ws.send('{"type":"subscribe"}');
+      Atomics.wait(cell, 0, 0, 5);
+    }
+  });
+  ws.on('error', () => undefined);
+  ws.on('close', (code, reason) => parentPort.postMessage({ code, reason: String(reason) }));
+`;
+
+describe('a flood', () => {
+  it('spec 10 K6: a peer that reads only after its flood still gets the close frame 1008', async () => {
+    await start({ maxMessagesPer10s: 20 });
+    const peer = new Worker(FLOODING_PEER, { eval: true, workerData: `${server.url}/ws?token=${token}` });
+    const [closed] = await once(peer, 'message');
+    expect(closed).toEqual({ code: 1008, reason: 'Too many messages' });
+    await eventually(() => expect(server.realtime.counts().ws).toBe(0));
+    await peer.terminate();
   });
 });
 

@@ -3,10 +3,12 @@ import { type ClientOptions, WebSocket } from 'ws';
 
 export interface SocketClient {
   ws: WebSocket;
-  /** Every message received so far, parsed, without its id. */
+  /** Every message received so far, parsed, without its ids. */
   received: Record<string, unknown>[];
   /** The ids of these messages. */
   ids: unknown[];
+  /** The `event_id` of each. */
+  eventIds: unknown[];
   /** Resolves when the socket closes. */
   closed: Promise<{ code: number; reason: string }>;
   /** The next message that was not taken yet. */
@@ -24,6 +26,7 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
   open.add(ws);
   const received: Record<string, unknown>[] = [];
   const ids: unknown[] = [];
+  const eventIds: unknown[] = [];
   const pongs: (() => void)[] = [];
   const wanted: ((message: Record<string, unknown>) => void)[] = [];
   let taken = 0;
@@ -31,11 +34,12 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
     while (wanted.length > 0 && taken < received.length) wanted.shift()!(received[taken++]!);
   };
   ws.on('message', (data) => {
-    const { id, ...message } = JSON.parse(String(data)) as Record<string, unknown>;
+    const { id, event_id: eventId, ...message } = JSON.parse(String(data)) as Record<string, unknown>;
     if (message.type === 'pong') pongs.shift()?.();
     else {
       received.push(message);
       ids.push(id);
+      eventIds.push(eventId);
     }
     deliver();
   });
@@ -48,6 +52,7 @@ export function connect(url: string, options: { protocols?: string[]; client?: C
     ws,
     received,
     ids,
+    eventIds,
     closed,
     next: () =>
       new Promise((resolve) => {

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join, normalize } from 'node:path';
+import { basename, extname, join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -160,6 +160,12 @@ describe('the tarball of the client', () => {
     });
     // What is wrong elsewhere is the matter of the type check of the whole.
     expect(stdout.split('\n').filter((line) => line.includes('same-types.ts'))).toEqual([]);
+  });
+
+  it('spec 10 K5: is left in a relative folder of the caller', async () => {
+    const env = { ...process.env, INIT_CWD: folder };
+    const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'pack-client.ts'), 'packed'], { cwd: root, env });
+    expect([status, await readdir(join(folder, 'packed'))]).toEqual([0, [basename(packed.tarball)]]);
   });
 
   it('type-checks alone, in browsers’ and in Node’s terms', async () => {

@@ -4,13 +4,12 @@ import { type CabinetClient, type CabinetClientOptions, createClient } from './c
 
 export { CabinetError, type CabinetErrorFacts, type ErrorDetail, type FieldError } from './cabinet-error.ts';
 export { type CabinetClient, type CabinetClientOptions, createFeedClient, type FeedClientOptions } from './create-client.ts';
+export type { CabinetEvents, FeedEvents } from './event-types.ts';
 export type {
   CabinetEvent,
-  CabinetEvents,
   CabinetEventType,
   CabinetMessages,
   FeedEvent,
-  FeedEvents,
   FeedEventType,
   FeedMessages,
 } from './live-events.ts';

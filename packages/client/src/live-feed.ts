@@ -3,6 +3,9 @@ import { type LiveStatus, ReconnectingSocket, type SocketRules } from './reconne
 /** A message of a type that the caller did not name. */
 export type AnyEvent = { type: string } & Record<string, unknown>;
 
+/** Repeats come soon after the first time, so few ids are enough. */
+const REMEMBERED_EVENTS = 1_000;
+
 /**
  * Handlers of one feed over one connection.
  * @typeParam Messages message by event type
@@ -12,6 +15,8 @@ export class LiveFeed<Messages> {
   readonly #anyHandlers = new Set<(message: AnyEvent) => void>();
   readonly #statusHandlers = new Set<(status: LiveStatus) => void>();
   readonly #gapHandlers = new Set<(gap: undefined) => void>();
+  /** `event_id` of the latest events, the oldest first. */
+  readonly #seen = new Set<string>();
   readonly #socket: ReconnectingSocket;
 
   constructor(rules: Omit<SocketRules, 'onMessage' | 'onStatus' | 'onGap'>) {
@@ -83,8 +88,17 @@ export class LiveFeed<Messages> {
     };
   }
 
+  /** An event that was delivered already: handlers get each one once, whatever connection brings it. */
+  #isRepeat(eventId: unknown): boolean {
+    if (typeof eventId !== 'string') return false;
+    if (this.#seen.has(eventId)) return true;
+    this.#seen.add(eventId);
+    if (this.#seen.size > REMEMBERED_EVENTS) this.#seen.delete(this.#seen.values().next().value!);
+    return false;
+  }
+
   #deliver(message: Record<string, unknown>): void {
-    if (typeof message.type !== 'string') return;
+    if (typeof message.type !== 'string' || this.#isRepeat(message.event_id)) return;
     callAll(this.#handlers.get(message.type) ?? [], message as never);
     callAll(this.#anyHandlers, message as AnyEvent);
   }

@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { z } from 'zod';
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
+import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { NoFields } from '../../core/events/event-fields.ts';
 import { normaliseEmail } from '../identity/rules.ts';
 import { recipientOf } from '../messaging/notify-user.ts';
 import { MessengerError } from '../messaging/ports.ts';
@@ -21,14 +24,31 @@ import {
 } from './notice-text.ts';
 import { findRecipient, type RecipientRow } from './repo.ts';
 
+const Warning = z.object({ message: z.string().describe('Text of the warning.') });
+
+export const BAN_EVENTS = [
+  defineEvent('account.warning', Warning, {
+    audience: 'user',
+    description: 'A warning of the ban system; a user without a messenger also gets `notification.warning_notification`.',
+    example: { message: 'Too many devices' },
+  }),
+  defineEvent('notification.ban_notification', z.object({ reason: z.string().describe('Why.') }), {
+    audience: 'user',
+    description: 'The ban system banned the user, for a user without a messenger.',
+    example: { reason: 'Too many devices' },
+  }),
+  defineEvent('notification.unban_notification', NoFields, {
+    ...{ audience: 'user', description: 'The ban system lifted a ban, for a user without a messenger.', example: {} },
+  }),
+  defineEvent('notification.warning_notification', Warning, {
+    audience: 'user',
+    description: 'A warning of the ban system, for a user without a messenger.',
+    example: { message: 'Too many devices' },
+  }),
+] as const;
+
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes {
-    /** A warning to the user, whichever way it is also sent (spec 05 section 12.2). */
-    'account.warning': { message: string };
-    'notification.ban_notification': { reason: string };
-    'notification.unban_notification': Record<string, never>;
-    'notification.warning_notification': { message: string };
-  }
+  interface EventTypes extends PayloadsOf<typeof BAN_EVENTS> {}
 }
 
 export interface BanNotice extends BanNoticeValues {

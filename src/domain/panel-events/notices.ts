@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { App } from '../../core/app.ts';
+import { defineEvent, type EventDefinition } from '../../core/events/define-event.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import type { Recipient } from '../messaging/notify-user.ts';
 import { sendTemplateMail } from '../messaging/send-mail.ts';
@@ -8,6 +10,23 @@ import { NOTICE_SETTINGS, type UserNoticeType } from './event-effects.ts';
 import type { NoticeValues, StoredEvent } from './types.ts';
 
 type NotificationEvents = Record<`notification.${UserNoticeType}`, NoticeValues>;
+
+/** One notice for each kind, with the same optional values. */
+export const PANEL_NOTICE_EVENTS: readonly EventDefinition[] = (Object.keys(NOTICE_SETTINGS) as UserNoticeType[]).map((type) =>
+  defineEvent(
+    `notification.${type}`,
+    z.object({
+      percent: z.number().optional().describe('Share of the traffic limit that is used, in percent.'),
+      hours: z.number().optional().describe('Hours of the event.'),
+      device: z.string().optional().describe('Name of the device.'),
+    }),
+    {
+      audience: 'user',
+      description: `The notice \`${type}\` after an event of the panel, for a user without a messenger.`,
+      example: {},
+    },
+  ),
+);
 
 declare module '../../core/events/event-recorder.ts' {
   interface EventTypes extends NotificationEvents {}

@@ -100,11 +100,13 @@ more than once; repeated deliveries have the same \`webhook-id\`. Redirects are 
 
 # Live feeds
 
-\`/ws?token=<API token>\` sends all events as \`{type, payload, timestamp}\`; \`timestamp\` is UTC without a zone. \`/cabinet/ws?token=<access
+\`/ws?token=<API token>\` sends all events as \`{type, payload, timestamp}\`; \`timestamp\` is UTC without a zone. The token can also be the
+header \`X-API-Key\` or the subprotocol \`bearer.<API token>\`, which access logs do not contain. \`/cabinet/ws?token=<access
 token>\` sends the events of the signed-in user, and of tickets to administrators. \`{"type": "ping"}\` is answered by \`{"type":
 "pong"}\`. A connection without a valid token is closed with code 1008.
 
-Every message except \`pong\` has an \`id\`, an opaque text. A client that connects again adds \`&after=<id of its last message>\` and receives what
+Every message except \`pong\` has an \`id\`, an opaque text: a position in the feed, which is another one for the same event after a resume.
+Events also have an \`event_id\`, which is the same on every instance and after every resume: it recognizes repeats. A client that connects again adds \`&after=<id of its last message>\` and receives what
 it missed, each event once and in order, before the new ones. The first message then has \`resumed: true\`. With \`resumed: false\` the
 \`id\` is unknown or more than 7 days old: load again what is shown.
 

@@ -30,7 +30,7 @@ export const adminAuditLogRouter = router({
   export: adminProcedure('audit_log:export')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/rbac/audit-log/export', tags, summary: 'Download the audit log as CSV' },
-      wire: { reply: 'file' },
+      wire: { reply: 'file', mediaType: 'text/csv' },
     })
     .input(fromWire(AuditLogExportQuery))
     .output(z.unknown())

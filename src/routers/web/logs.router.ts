@@ -31,7 +31,10 @@ export const logsRouter = router({
     })),
 
   downloadSystem: webProcedure
-    .meta({ openapi: { method: 'GET', path: DOWNLOAD, tags, summary: 'Download the system log' }, wire: { reply: 'file' } })
+    .meta({
+      openapi: { method: 'GET', path: DOWNLOAD, tags, summary: 'Download the system log' },
+      wire: { reply: 'file', mediaType: 'text/plain' },
+    })
     .output(z.unknown())
     .query(async ({ ctx }) =>
       fileReply({ ...(await downloadSystemLog(ctx.app, ctx.language)), contentType: 'text/plain; charset=utf-8' }),

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CabinetClient, createClient, createFeedClient } from '../../../packages/client/src/create-client.ts';
-import type { CabinetEvents, FeedEvents } from '../../../packages/client/src/live-events.ts';
+import type { CabinetEvents, FeedEvents } from '../../../packages/client/src/event-types.ts';
 import type { WebSocketConstructor } from '../../../packages/client/src/reconnecting-socket.ts';
 import { memoryTokenStore } from '../../../packages/client/src/token-store.ts';
 import type { EventTypes } from '../../../src/core/events/event-recorder.ts';
@@ -63,6 +63,21 @@ describe('live events of a user', () => {
     sendEvent({ type: 'something.new' });
     await expect.poll(() => types).toEqual(['balance.topup', 'something.new']);
     expect(topups).toEqual([500]);
+  });
+
+  it('spec 10 K4: delivers an event once, also when another connection brings it again', async () => {
+    const client = connect();
+    const received: unknown[] = [];
+    client.live.onAnyEvent(({ n }) => received.push(n));
+    await status(client.live, 'open');
+    sendEvent({ type: 'subscription.expired', id: 'a', event_id: 'evt_1', n: 1 });
+    await expect.poll(() => received).toEqual([1]);
+    service.sockets[0]!.socket.terminate();
+    await opened(2);
+    await status(client.live, 'open');
+    sendEvent({ type: 'subscription.expired', id: 'b', event_id: 'evt_1', n: 1 });
+    sendEvent({ type: 'subscription.expired', id: 'c', event_id: 'evt_2', n: 2 });
+    await expect.poll(() => received).toEqual([1, 2]);
   });
 
   it('does not call a removed handler, and continues after a handler throws', async () => {

@@ -1,6 +1,9 @@
+import { z } from 'zod';
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { defineEvent, type PayloadsOf } from '../../../core/events/define-event.ts';
+import { NoFields } from '../../../core/events/event-fields.ts';
 import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { findUserById } from '../../identity/find-user.ts';
@@ -11,13 +14,19 @@ import { requestPanelUserRemoval, requestProvisioning } from '../../provisioning
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { lockUser, updateUserColumns } from './repo.ts';
 
+export const ACCOUNT_STATUS_EVENTS = [
+  defineEvent('account.banned', z.object({ reason: z.string().describe('As the administrator gave it; empty without one.') }), {
+    audience: 'user',
+    description: 'The account was blocked; the connection ends after it.',
+    example: { reason: 'Abuse' },
+  }),
+  defineEvent('account.unbanned', NoFields, {
+    ...{ audience: 'user', description: 'A blocked account is active again.', example: {} },
+  }),
+] as const;
+
 declare module '../../../core/events/event-recorder.ts' {
-  interface EventTypes {
-    /** The account was blocked (spec 05 section 12.2). `reason`: as the administrator gave it, empty for none. */
-    'account.banned': { reason: string };
-    /** A blocked account is active again. */
-    'account.unbanned': Record<string, never>;
-  }
+  interface EventTypes extends PayloadsOf<typeof ACCOUNT_STATUS_EVENTS> {}
 }
 
 export interface StatusChange {

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { defineEvent, type PayloadsOf } from '../../../core/events/define-event.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { readState, writeState } from '../../../core/service-state.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
@@ -25,10 +27,24 @@ interface Progress {
   seenAt: string;
 }
 
+export const LOW_BALANCE_EVENTS = [
+  defineEvent(
+    'notification.balance_low',
+    z.object({
+      balance_kopeks: z.int().describe('Balance in kopeks.'),
+      balance_rubles: z.number().describe('The same in rubles.'),
+      formatted_balance: z.string().describe('The same as text.'),
+    }),
+    {
+      audience: 'user',
+      description: 'The balance is below the threshold of the user, for a user without a messenger.',
+      example: { balance_kopeks: 300, balance_rubles: 3, formatted_balance: '3 ₽' },
+    },
+  ),
+] as const;
+
 declare module '../../../core/events/event-recorder.ts' {
-  interface EventTypes {
-    'notification.balance_low': { balance_kopeks: number; balance_rubles: number; formatted_balance: string };
-  }
+  interface EventTypes extends PayloadsOf<typeof LOW_BALANCE_EVENTS> {}
 }
 
 /**
