@@ -56,7 +56,10 @@ describe('starting', () => {
     const { port } = other.address() as AddressInfo;
     const refused = startRefused({ HOST: '127.0.0.1', PORT: String(port) });
     other.close();
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringMatching(new RegExp(`^Port ${port} of 127.0.0.1 is in use`))]);
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^Port ${port} of 127.0.0.1 is in use`)),
+    ]);
     expect(refused.stderr.trim().split('\n')).toHaveLength(1);
     expect(await readdir(dataDir)).toEqual([]);
   });
