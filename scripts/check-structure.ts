@@ -30,7 +30,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   realtime: ['core', 'domain'],
   jobs: ['core', 'domain'],
   composition: ['core', 'domain', 'integrations', 'sandbox', 'routers', 'rest', 'realtime', 'jobs'],
-  'server.ts': ['core', 'composition'],
+  'server.ts': ['core', 'composition', 'cli'],
   'cli.ts': ['core', 'composition', 'cli'],
   cli: ['core', 'domain', 'composition'],
 };

@@ -1,15 +1,39 @@
 // npm start: two commands from a clone to a running service. Installs, generates, builds (each only when something changed),
-// then becomes the server, which migrates and serves.
+// then starts the server, which migrates and serves. For production docs/operations.md has one process and a systemd unit.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { npmProcess } from './npm-process.mjs';
 import { childEnvironment, prepare, root, runtime } from './prepare.mjs';
+
+const WATCH_MS = 500;
+const npm = npmProcess();
 
 await prepare();
 // Without --enable-source-maps: the parsed map would use 60 MiB all the time. NODE_OPTIONS can add it; the bundle names its sources.
-const server = spawn(runtime(), [join(root, 'dist', 'server.js')], {
-  stdio: 'inherit',
+// The channel closes when this process ends, also by SIGKILL: that is how the server learns of it.
+const server = spawn(runtime(), [join(root, 'dist', 'server.js'), '--end-with-parent'], {
+  stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   env: childEnvironment(),
   cwd: root,
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => server.kill(signal));
 server.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)));
+
+// npm passes a signal on to the shell between it and this script at most, and SIGKILL to nobody.
+if (npm !== null) {
+  const watch = setInterval(() => {
+    if (isAlive(npm)) return;
+    clearInterval(watch);
+    server.kill('SIGTERM');
+  }, WATCH_MS);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is alive too.
+    return error.code === 'EPERM';
+  }
+}

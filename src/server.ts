@@ -1,6 +1,7 @@
 /** Composition root: environment → service → HTTP and sockets, and the shutdown in order. */
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { serveCommands } from './cli/command-socket.ts';
 import { type RunningService, startService } from './composition/start-service.ts';
 import { EnvError, loadEnv } from './core/env.ts';
 import { createLogger } from './core/log.ts';
@@ -12,6 +13,10 @@ import { createRedactor, secretValuesIn } from './core/redaction.ts';
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
 /** `npm start` passes on a signal that a terminal or a supervisor sends to the whole group, so one stop may arrive twice. */
 const SAME_STOP_MS = 1_000;
+/** Given by `scripts/start.mjs`: the channel to it closes when it ends, also by SIGKILL (spec 10 K1). */
+const END_WITH_PARENT = '--end-with-parent';
+/** Errors whose message says what to do. */
+const EXPLAINED: ReadonlySet<string> = new Set(['FolderInUseError', 'ListenError']);
 /** After a crash: time for the log, and at most for the report to the administrators. */
 const LOG_FLUSH_MS = 200;
 const REPORT_LIMIT_MS = 2_000;
@@ -40,36 +45,42 @@ async function main(): Promise<void> {
 
   const service = await startService({ env, log, logFiles, metrics, redactor });
   running = service;
+  const closeCommands = await serveCommands(service.app);
   let stoppingSince: number | null = null;
-  for (const signal of SIGNALS) {
-    process.on(signal, () => {
-      if (stoppingSince !== null) {
-        if (performance.now() - stoppingSince > SAME_STOP_MS) service.endDrain();
-        return;
-      }
-      stoppingSince = performance.now();
-      // A person at a terminal waits for no balancer.
-      const drainMs = signal === 'SIGTERM' ? env.shutdownDrainMs : 0;
-      log.info({ signal, drainMs }, 'stopping');
-      const timer = setTimeout(() => {
-        log.error('the stop took too long; ending now');
-        process.exit(1);
-      }, drainMs + env.shutdownTimeoutMs);
-      timer.unref();
-      service.stop(drainMs).then(
+  const stop = (signal: NodeJS.Signals | 'end of the parent') => {
+    if (stoppingSince !== null) {
+      if (performance.now() - stoppingSince > SAME_STOP_MS) service.endDrain();
+      return;
+    }
+    stoppingSince = performance.now();
+    // A person at a terminal waits for no balancer.
+    const drainMs = signal === 'SIGINT' ? 0 : env.shutdownDrainMs;
+    log.info({ signal, drainMs }, 'stopping');
+    const timer = setTimeout(() => {
+      log.error('the stop took too long; ending now');
+      process.exit(1);
+    }, drainMs + env.shutdownTimeoutMs);
+    timer.unref();
+    closeCommands()
+      .then(() => service.stop(drainMs))
+      .then(
         () => process.exit(0),
         (error: unknown) => {
           log.error({ err: error }, 'the stop failed');
           process.exit(1);
         },
       );
-    });
+  };
+  for (const signal of SIGNALS) process.on(signal, () => stop(signal));
+  if (process.argv.includes(END_WITH_PARENT)) {
+    if (process.connected) process.on('disconnect', () => stop('end of the parent'));
+    else stop('end of the parent');
   }
 }
 
 main().catch((error: unknown) => {
   // Before the logger exists, or when it cannot help: a person must read this.
   if (error instanceof EnvError) console.error(`${error.message}\n\nEvery variable is explained in .env.example.`);
-  else console.error(error instanceof Error && error.name === 'FolderInUseError' ? error.message : error);
+  else console.error(error instanceof Error && EXPLAINED.has(error.name) ? error.message : error);
   process.exit(1);
 });

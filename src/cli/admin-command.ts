@@ -21,9 +21,11 @@ export const createAdminCommand: Command = {
   ].join('\n'),
   options: { password: { type: 'string' } },
   words: [1, 1],
-  run: async (call) => {
+  runsInService: true,
+  prepare: askPassword,
+  run: (call) => {
     const email = call.words[0]!;
-    const given = await givenPassword(call);
+    const given = givenPassword(call.options);
     return withApp(call, async (app) => {
       const isGenerated = given === 'generated' || (given === null && needsPassword(await findUserByEmail(app, email)));
       const password = isGenerated ? urlSafeToken(systemRandom, GENERATED_BYTES) : (given?.text ?? null);
@@ -54,15 +56,21 @@ export const createAdminCommand: Command = {
   },
 };
 
-async function givenPassword(call: CommandCall): Promise<'generated' | { text: string } | null> {
-  const { password } = call.options;
-  if (typeof password !== 'string') return null;
-  if (password === 'generated') return 'generated';
-  if (password !== 'prompt') return { text: password };
-  const text = await askSecret(call.terminal, 'Password: ');
+/** Option that no command line can give: the password that was typed. */
+const TYPED = 'typed password';
+
+async function askPassword({ terminal, options }: CommandCall): Promise<CommandCall['options']> {
+  if (options.password !== 'prompt') return options;
+  const text = await askSecret(terminal, 'Password: ');
   // Input from a pipe needs no second entry against typing errors.
-  if (call.terminal.input.isTTY && text !== (await askSecret(call.terminal, 'Again: '))) {
+  if (terminal.input.isTTY && text !== (await askSecret(terminal, 'Again: '))) {
     throw new UsageError('The two passwords differ; nothing was changed.');
   }
-  return { text };
+  return { ...options, [TYPED]: text };
+}
+
+function givenPassword({ password, [TYPED]: typed }: CommandCall['options']): 'generated' | { text: string } | null {
+  if (typeof typed === 'string') return { text: typed };
+  if (typeof password !== 'string') return null;
+  return password === 'generated' ? 'generated' : { text: password };
 }

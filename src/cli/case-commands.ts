@@ -22,6 +22,7 @@ export const listCasesCommand: Command = {
   ].join('\n'),
   options: { status: { type: 'string' }, limit: { type: 'string' }, page: { type: 'string' } },
   words: [0, 0],
+  runsInService: true,
   run: (call) => {
     const status = STATUSES.find((known) => known === (call.options.status ?? 'open'));
     if (!status) throw new UsageError(`--status must be open, resolved or all, not "${call.options.status}".`);
@@ -48,6 +49,7 @@ export const showCaseCommand: Command = {
   parameters: 'ID',
   summary: 'Show a payment that needs a decision, with what is known of it.',
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const id = wholeNumber(call.words[0]!, 'ID', MAX_ID);
     return withApp(call, async (app) => {
@@ -76,6 +78,7 @@ export const resolveCaseCommand: Command = {
     comment: { type: 'string' },
   },
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const id = wholeNumber(call.words[0]!, 'ID', MAX_ID);
     const decision = readDecision(call);

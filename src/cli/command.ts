@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { App } from '../core/app.ts';
 import type { EnvSource } from '../core/env.ts';
 
 /** What the command line uses of its process; given by tests and `src/cli.ts`. */
@@ -22,6 +23,8 @@ export interface CommandCall {
   isVerbose: boolean;
   /** The answer is wanted as JSON. */
   isJson: boolean;
+  /** The running service, when the command runs in it. */
+  app?: App;
 }
 
 /** The answer of a command: text for people, data for `--json`. */
@@ -44,6 +47,10 @@ export interface Command {
   options?: ParseArgsOptionsConfig;
   /** Minimum and maximum number of words behind the name. */
   words: readonly [number, number];
+  /** Whether the running service can run it: it uses no file and no input of the terminal after `prepare`. */
+  runsInService?: true;
+  /** Asks the person at the terminal before `run`; returns the options with the answers. @throws UsageError */
+  prepare?(call: CommandCall): Promise<CommandCall['options']>;
   run(call: CommandCall): Promise<CommandResult>;
 }
 

@@ -24,7 +24,7 @@ export function describeLock(error: Error): string {
   const pid = /process (\d+)/.exec(error.message)?.[1] ?? '?';
   return [
     `The embedded database is in use by process ${pid}, most likely the running service; it takes one process at a time.`,
-    'Stop the service (Ctrl+C, or SIGTERM to that process) and run this command again. Or leave it running and use the HTTP API with an API token:',
+    'Stop the service (Ctrl+C, or SIGTERM to that process) and run this command again. Commands for administrators, tokens, cases, the ledger and reports run beside it. Or leave it running and use the HTTP API with an API token:',
     '  POST /tokens makes a token, GET /tokens lists them, POST /tokens/{id}/revoke revokes one, GET /health/database shows the state of the database.',
     'With DATABASE_URL (PostgreSQL) the commands work beside a running service.',
   ].join('\n');

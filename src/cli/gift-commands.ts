@@ -17,6 +17,7 @@ export const refundGiftCommand: Command = {
   ].join('\n'),
   options: { reason: { type: 'string' } },
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const id = purchaseId(call.words[0]!);
     const reason = typeof call.options.reason === 'string' ? call.options.reason.trim() : '';
@@ -43,6 +44,7 @@ export const resendGiftCommand: Command = {
   summary: 'Send the notice of a gift to its recipient again.',
   details: 'The running service sends it. A gift that is only a code has no notice.',
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const id = purchaseId(call.words[0]!);
     return withApp(call, async (app) => {

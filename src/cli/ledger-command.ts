@@ -20,6 +20,7 @@ export const ledgerCheckCommand: Command = {
   ].join('\n'),
   options: { full: { type: 'boolean' } },
   words: [0, 0],
+  runsInService: true,
   run: (call) =>
     withApp(call, async (app) => {
       let shown = 0;

@@ -20,6 +20,7 @@ export const ledgerReportCommand: Command = {
   ].join('\n'),
   options: { from: { type: 'string' }, to: { type: 'string' } },
   words: [0, 0],
+  runsInService: true,
   run: (call) => {
     const from = momentOf(call.options.from, '--from');
     const to = call.options.to === undefined ? null : momentOf(call.options.to, '--to');

@@ -2,7 +2,6 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { assembleService } from '../composition/assemble-service.ts';
-import type { Service } from '../composition/service.ts';
 import type { App } from '../core/app.ts';
 import { type Env, loadEnv } from '../core/env.ts';
 import { createLogger, type Logger } from '../core/log.ts';
@@ -39,17 +38,18 @@ export function commandLog(call: CommandCall, redactor: Redactor = createRedacto
 }
 
 /**
- * Runs `work` on the assembled service: migrated database, settings; it serves no requests and runs no jobs. With the embedded database the running
- * service must be stopped first.
+ * Runs `work` on the assembled service: migrated database, settings; it serves no requests and runs no jobs. In the running service
+ * (`runsInService`) it is that one.
  * @throws EnvError, FolderInUseError, or an error of the database
  */
-export async function withApp<T>(call: CommandCall, work: (app: App, service: Service) => Promise<T>): Promise<T> {
+export async function withApp<T>(call: CommandCall, work: (app: App) => Promise<T>): Promise<T> {
+  if (call.app) return work(call.app);
   const { env, log, redactor } = openBase(call);
   const metrics = createMetrics();
   try {
     const { service, sandbox } = await assembleService({ env, log, metrics, redactor, isReady: () => true });
     try {
-      return await work(service.app, service);
+      return await work(service.app);
     } finally {
       await sandbox?.close();
       await service.runner.stop(0);

@@ -21,6 +21,7 @@ export const refundCommand: Command = {
   ].join('\n'),
   options: { kopeks: { type: 'string' }, reason: { type: 'string' } },
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const paymentId = wholeNumber(call.words[0]!, 'PAYMENT_ID', MAX_INTEGER);
     const amountKopeks =

@@ -20,6 +20,7 @@ export const reportCommand: Command = {
   ].join('\n'),
   options: { period: { type: 'string' }, date: { type: 'string' }, send: { type: 'boolean' } },
   words: [0, 0],
+  runsInService: true,
   run: (call) => {
     const kind = kindOf(call);
     const day = dayOf(call);

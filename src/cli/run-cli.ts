@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util';
-import { type Command, type CommandCall, EXIT, type Terminal, UsageError } from './command.ts';
+import { loadEnv } from '../core/env.ts';
+import { type Command, type CommandCall, type CommandResult, EXIT, type Terminal, UsageError } from './command.ts';
+import { runInService } from './command-socket.ts';
 import { commands } from './commands.ts';
 import { describeFailure } from './describe-failure.ts';
 
@@ -25,7 +27,7 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
       terminal.out(`${helpOf(command)}\n`);
       return EXIT.ok;
     }
-    const { text, data, exitCode } = await command.run(call);
+    const { text, data, exitCode } = await perform(command, call);
     if (isJson) terminal.out(`${JSON.stringify(data, null, 2)}\n`);
     else if (text !== null) terminal.out(`${text}\n`);
     return exitCode ?? EXIT.ok;
@@ -36,6 +38,17 @@ export async function runCli(argv: readonly string[], terminal: Terminal): Promi
     if (isVerbose && error instanceof Error) terminal.err(`\n${error.stack}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.failed;
   }
+}
+
+/** In the service that runs on the embedded database, else here. */
+async function perform(command: Command, given: CommandCall): Promise<CommandResult> {
+  const call = command.prepare ? { ...given, options: await command.prepare(given) } : given;
+  if (command.runsInService) {
+    const { databaseUrl, dataDir } = loadEnv(call.terminal.source);
+    const answered = databaseUrl === null ? await runInService(dataDir, command.name, call) : null;
+    if (answered !== null) return answered;
+  }
+  return command.run(call);
 }
 
 /** The command whose name the first words are; names of two words have priority over names of one. */

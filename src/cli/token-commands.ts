@@ -15,6 +15,7 @@ export const createTokenCommand: Command = {
   details: '--days N    the token ends after N days (1 to 36500); without it, never',
   options: { days: { type: 'string' }, description: { type: 'string' } },
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const days = call.options.days === undefined ? null : wholeNumber(String(call.options.days), '--days', MAX_DAYS);
     return withApp(call, async (app) => {
@@ -40,6 +41,7 @@ export const listTokensCommand: Command = {
   parameters: '',
   summary: 'List API tokens, newest first.',
   words: [0, 0],
+  runsInService: true,
   run: (call) =>
     withApp(call, async (app) => {
       const tokens = await listApiTokens(app);
@@ -65,6 +67,7 @@ export const revokeTokenCommand: Command = {
   parameters: 'ID',
   summary: 'Switch an API token off, on every instance at once.',
   words: [1, 1],
+  runsInService: true,
   run: (call) => {
     const id = wholeNumber(call.words[0]!, 'ID', 2_147_483_647);
     return withApp(call, async (app) => {

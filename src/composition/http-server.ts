@@ -6,17 +6,19 @@ import type { App } from '../core/app.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
+import { knownLanguage, type TextKey, text } from '../domain/messaging/texts.ts';
 import { definitionOf } from '../domain/settings/catalogue/catalogue.ts';
 import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
 import { type ErrorLog, logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
-import { registerHomePage } from '../rest/home-page.ts';
+import { registerHomePage, registerRefusalPages } from '../rest/home-page.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
 import { registerSecurityHeaders } from '../rest/security-headers.ts';
 import { restServerOptions } from '../rest/server-options.ts';
 import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
+import type { PageTexts } from '../rest/web-page.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
 import { limitRequestTimes, REQUEST_TIMES, type RequestTimes } from './request-times.ts';
@@ -78,6 +80,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   refuseWhileClosed(server, app);
   if (options.isStopping) endConnectionsWhen(server, options.isStopping);
   registerSecurityHeaders(server);
+  registerRefusalPages(server, { texts: pageTexts, isPage: (route) => PAGES.has(route) });
   await registerCors(server, {
     webApiOrigins: () => listOf(app.settings.get('WEB_API_ALLOWED_ORIGINS')),
     cabinetOrigins: () => listOf(app.settings.get('CABINET_ALLOWED_ORIGINS')),
@@ -105,15 +108,17 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     title: () => documentTitle(app),
     document: (title) => buildServiceDocument(routes, title).document,
   });
-  registerHomePage(server, () => {
-    const { version, isReady, sandboxKinds } = app.ports.instance;
-    return {
+  const { version, isReady, sandboxKinds } = app.ports.instance;
+  registerHomePage(server, {
+    texts: pageTexts,
+    fakes: sandboxKinds,
+    facts: () => ({
       name: SERVICE_TITLE,
       version: version(),
       state: isReady() ? 'ready' : 'not ready',
       documentation: app.env.isDocsEnabled ? '/docs' : null,
       sandbox: sandboxKinds().length > 0 ? '/sandbox' : null,
-    };
+    }),
   });
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);
@@ -134,6 +139,14 @@ function refuseWhileClosed(server: FastifyInstance, { ports }: App): void {
     reply.code(503).header('retry-after', CLOSED_RETRY_SECONDS).send({ detail: CLOSED_DETAIL });
   });
 }
+
+/** Routes that a person opens in a browser. */
+const PAGES = new Set(['/', '/docs', '/redoc', '/metrics', '/sandbox', '/sandbox/*']);
+
+const pageTexts: PageTexts = (preferred) => {
+  const language = knownLanguage(preferred ?? 'en');
+  return { language, text: (key, params) => text(language, `pages.${key}` as TextKey, params) };
+};
 
 const CLOSED_DETAIL = 'Service temporarily unavailable. Please try again later.';
 

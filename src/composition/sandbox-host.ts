@@ -11,6 +11,7 @@ import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messeng
 import { type ReceiptSandbox, startReceiptSandbox } from '../sandbox/nalogo/receipt-sandbox.ts';
 import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
 import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
+import { type SandboxRelay, startSandboxRelay } from './sandbox-relay.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
 import { databaseSandboxStore } from './sandbox-store.ts';
 
@@ -38,6 +39,8 @@ export interface SandboxServers {
 
 export const SANDBOX_BOT_USERNAME = 'sandbox_bot';
 export const SANDBOX_CALLBACK_PATH = '/sandbox-payment-webhook';
+const URLS = ['panelUrl', 'paymentsUrl', 'receiptsUrl', 'messengerUrl', 'mailUrl', 'banSystemUrl'] as const;
+type SandboxUrl = (typeof URLS)[number];
 /** The discard port: every connection is refused. */
 const NOWHERE = 'http://127.0.0.1:9';
 const BETWEEN_HOSTS: SandboxAddresses = {
@@ -52,8 +55,8 @@ const BETWEEN_HOSTS: SandboxAddresses = {
 };
 /** Key of the lease in `service_state`. */
 export const SANDBOX_HOST_KEY = 'sandbox_host';
-const LEASE_MS = 5_000;
-const BEAT_MS = 1_500;
+const LEASE_MS = 4_000;
+const BEAT_MS = 1_000;
 
 export interface SandboxHostOptions {
   database: Database;
@@ -78,14 +81,19 @@ export class SandboxHost {
   #serviceUrl = '';
   #servers: SandboxServers | null = null;
   #addresses: SandboxAddresses = BETWEEN_HOSTS;
+  /** What the other instance that hosts the fakes published. */
+  #host: SandboxAddresses | null = null;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
+  /** Ports of this instance that lead to the host, while it is another one. */
+  #relays: Record<SandboxUrl, SandboxRelay> | null = null;
+  #beating: Promise<void> | null = null;
 
   constructor(options: SandboxHostOptions) {
     this.#options = options;
   }
 
-  /** Where the fakes can be reached now; between two hosts an address where nothing answers, like a system that is down. */
+  /** Where the fakes can be reached now. Of another instance by a port of this one, which waits for the next host (spec 10 F9). */
   addresses(): SandboxAddresses {
     return this.#addresses;
   }
@@ -115,6 +123,8 @@ export class SandboxHost {
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
+    await this.#beating?.catch(() => undefined);
+    await this.#closeRelays();
     const servers = this.#servers;
     this.#servers = null;
     if (!servers) return;
@@ -129,7 +139,16 @@ export class SandboxHost {
     await releaseStateLease(this.#options.database.db, SANDBOX_HOST_KEY, this.#instance);
   }
 
-  async #beat(): Promise<void> {
+  /** One at a time: of two that find the lease free, both would start the fakes. */
+  #beat(): Promise<void> {
+    this.#beating ??= this.#lookAtLease().finally(() => {
+      this.#beating = null;
+    });
+    return this.#beating;
+  }
+
+  async #lookAtLease(): Promise<void> {
+    if (this.#closed) return;
     if (await this.#renewLease()) {
       if (!this.#servers) {
         this.#servers = await this.#startServers();
@@ -139,7 +158,25 @@ export class SandboxHost {
       return;
     }
     const published = await readState<SandboxAddresses>(this.#options.database.db, SANDBOX_HOST_KEY);
-    this.#addresses = published?.panelUrl ? published : BETWEEN_HOSTS;
+    this.#host = published?.panelUrl ? published : null;
+    this.#relays ??= await this.#startRelays();
+    const urls = Object.fromEntries(URLS.map((name) => [name, this.#relays![name].url])) as Record<SandboxUrl, string>;
+    this.#addresses = { ...BETWEEN_HOSTS, ...this.#host, ...urls };
+  }
+
+  async #startRelays(): Promise<Record<SandboxUrl, SandboxRelay>> {
+    const look = async (name: SandboxUrl) => {
+      await this.#beat();
+      return this.#servers ? this.#addresses[name] : (this.#host?.[name] ?? null);
+    };
+    const relays = await Promise.all(URLS.map(async (name) => [name, await startSandboxRelay(() => look(name))] as const));
+    return Object.fromEntries(relays) as Record<SandboxUrl, SandboxRelay>;
+  }
+
+  async #closeRelays(): Promise<void> {
+    const relays = this.#relays;
+    this.#relays = null;
+    await Promise.all(Object.values(relays ?? {}).map((relay) => relay.close()));
   }
 
   /** Takes or renews the lease and publishes the addresses. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import type { App } from '../core/app.ts';
 import type { Env } from '../core/env.ts';
+import { assertCanListen, listenFailure } from '../core/http/listen-failure.ts';
 import type { Logger } from '../core/log.ts';
 import type { LogFiles } from '../core/log-files/log-files.ts';
 import type { Metrics } from '../core/metrics.ts';
@@ -57,6 +58,7 @@ export interface StartOptions {
 /** Starts everything: database, jobs, HTTP, sockets, sandbox. Resolves when requests are served. */
 export async function startService({ env, log, logFiles, metrics, redactor }: StartOptions): Promise<RunningService> {
   const startedAt = performance.now();
+  await assertCanListen(env.host, env.port);
   const state = { isStarted: false };
   const drain = new Drain();
   const isReady = () => state.isStarted && !drain.isStopping;
@@ -99,7 +101,9 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     clientIp: (request) => addressOf(request, env.trustedProxies),
     metrics,
   });
-  await fastify.listen({ host: env.host, port: env.port });
+  await fastify.listen({ host: env.host, port: env.port }).catch((error: unknown) => {
+    throw listenFailure(error, env.host, env.port);
+  });
   const address = fastify.server.address();
   const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : env.port}`;
 

@@ -132,7 +132,19 @@ describe('work on one installation, in its order', () => {
       const me = createRequester(service.url, { authorization: `Bearer ${login.body.access_token}` });
       expect((await me.get('/cabinet/auth/me/is-admin')).body).toMatchObject({ is_admin: true });
 
-      const refused = await cli('token list');
+      // spec 10 K8: the commands that need no file run in the service, which has the embedded database.
+      const beside = await cli('token list');
+      expect([beside.code, beside.out]).toEqual([0, expect.stringContaining(' shop')]);
+      const typed = await cli('admin create second@example.com --password prompt --json', {}, 'typed password\n');
+      expect(JSON.parse(typed.out)).toMatchObject({ email: 'second@example.com', is_new: true, is_password_set: true });
+      const body = { email: 'second@example.com', password: 'typed password' };
+      expect((await createRequester(service.url).post('/cabinet/auth/email/login', body)).status).toBe(200);
+      const failed = await cli('token revoke 4711');
+      expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('There is no token 4711.')]);
+      const socket = await stat(join(dataDir, 'command.sock'));
+      expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
+
+      const refused = await cli('migrate');
       expect([refused.code, refused.out]).toEqual([1, '']);
       expect(refused.err).toContain(`in use by process ${service.process.pid}`);
       expect(refused.err).toContain('Stop the service');
@@ -173,7 +185,7 @@ describe('work on one installation, in its order', () => {
     const chat = { BOT_TOKEN: '123:abc', ADMIN_REPORTS_CHAT_ID: '-100' };
     expect((await cli('report --period day --send --json', chat)).code).toBe(0);
     const healthy = await doctor();
-    expect([healthy.code, healthy.of('schema').verdict, healthy.of('administrators').detail]).toEqual([0, 'ok', '1 superadmin']);
+    expect([healthy.code, healthy.of('schema').verdict, healthy.of('administrators').detail]).toEqual([0, 'ok', '2 superadmins']);
     const database = await PGlite.create({ dataDir: join(dataDir, 'database') });
     await database.exec(
       'ALTER TABLE users DISABLE TRIGGER USER; UPDATE users SET balance_kopeks = 12345; ALTER TABLE users ENABLE TRIGGER USER',

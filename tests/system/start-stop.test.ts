@@ -1,7 +1,8 @@
 /** Starting, stopping and refusing to start, as an operator meets them. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -47,6 +48,20 @@ describe('starting', () => {
     expect(refused.status).toBe(1);
     expect(refused.stderr).toMatch(/in use by process \d+/);
     await running.stop();
+  });
+
+  test('spec 10 K8: a taken port is refused in one sentence before anything is made', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const refused = startRefused({ HOST: '127.0.0.1', PORT: String(port) });
+    other.close();
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^Port ${port} of 127.0.0.1 is in use`)),
+    ]);
+    expect(refused.stderr.trim().split('\n')).toHaveLength(1);
+    expect(await readdir(dataDir)).toEqual([]);
   });
 
   test('production names every risk at once and does not start', () => {

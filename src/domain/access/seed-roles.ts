@@ -28,7 +28,7 @@ export async function seedRoles(app: App): Promise<void> {
     if (superadmins === 0 && admins.messengerIds.size + admins.emails.size > 0) {
       app.log.warn('no user of ADMIN_IDS or ADMIN_EMAILS has registered yet');
     } else if (superadmins === 0) {
-      app.log.warn('there is no superadmin: set ADMIN_IDS or ADMIN_EMAILS');
+      app.log.warn('there is no superadmin: run `npm run cli -- admin create you@example.com`, or set ADMIN_IDS or ADMIN_EMAILS');
     }
   } catch (error) {
     // Any failure: must not prevent the start (spec 01 section 12); the next start repeats it.

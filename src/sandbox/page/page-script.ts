@@ -116,6 +116,7 @@ async function refresh() {
     shown[name] = text;
     byId(name + '-count').textContent = list.length;
     const empty = element('p', { className: 'soft', textContent: 'Nothing yet' });
+    byId(name).removeAttribute('aria-busy');
     byId(name).replaceChildren(list.length ? views[name](list) : empty);
   }
 }
@@ -137,6 +138,9 @@ async function poll() {
     if (byId('problem').textContent === 'The service does not answer.') problem('');
   } catch {
     problem('The service does not answer.');
+    for (const name of Object.keys(views)) {
+      if (!(name in shown)) byId(name).replaceChildren(element('p', { className: 'soft', textContent: 'Not loaded yet; trying again …' }));
+    }
   }
   setTimeout(poll, 2000);
 }
