@@ -138,16 +138,16 @@ class SendWorker {
   /** Each message in its time. Those whose time does not come in this run are queued again. */
   async #sendShare(share: readonly ClaimedRecipient[], times: ShareTimes, deliver: Deliver, settler: Settler): Promise<void> {
     const failures: unknown[] = [];
-    const note = (error: unknown) => void failures.push(error);
+    const recordFailure = (error: unknown) => void failures.push(error);
     const sending: Promise<void>[] = [];
     let refusedMs = 0;
     const hasEnded = () => this.#isOver() || failures.length > 0 || refusedMs > 0;
     for (const recipient of share) {
-      if (!hasEnded()) refusedMs = (await times.next().catch(note)) ?? 0;
+      if (!hasEnded()) refusedMs = (await times.next().catch(recordFailure)) ?? 0;
       const step = hasEnded()
         ? settler.add({ userId: recipient.userId, state: 'queued', messageId: null })
         : this.#deliverOne(deliver, recipient, settler);
-      sending.push(step.catch(note));
+      sending.push(step.catch(recordFailure));
     }
     // All of them end before the first failure is thrown, so that nothing is under way when the run ends.
     await Promise.all(sending);
