@@ -12,10 +12,10 @@ export interface EventRow {
 
 /**
  * Type and a digest of the payload, because hundreds of thousands are kept. The frame of `/cabinet/ws` has the payload's fields beside
- * its type and the id of the event, so fields of these names do not count there.
+ * its type and the ids of the event, so fields of these names do not count there.
  */
 export function eventIdentity(feed: FeedName, type: string, payload: Record<string, unknown>): string {
-  const { type: _type, id: _id, ...fields } = payload;
+  const { type: _type, id: _id, event_id: _eventId, ...fields } = payload;
   const counted = feed === 'cabinet' ? fields : payload;
   return `${type} ${createHash('sha1').update(sortedJson(counted)).digest('base64url')}`;
 }

@@ -6,6 +6,7 @@ import type { App } from '../core/app.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
+import { isUnsubscribeToken, unsubscribe } from '../domain/broadcasts/unsubscribe.ts';
 import { knownLanguage, type TextKey, text } from '../domain/messaging/texts.ts';
 import { definitionOf } from '../domain/settings/catalogue/catalogue.ts';
 import { registerCors } from '../rest/cors.ts';
@@ -18,6 +19,7 @@ import type { RestRoute } from '../rest/route-table.ts';
 import { registerSecurityHeaders } from '../rest/security-headers.ts';
 import { restServerOptions } from '../rest/server-options.ts';
 import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
+import { registerUnsubscribePage, UNSUBSCRIBE_ROUTE } from '../rest/unsubscribe-page.ts';
 import type { PageTexts } from '../rest/web-page.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
@@ -120,6 +122,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       sandbox: sandboxKinds().length > 0 ? '/sandbox' : null,
     }),
   });
+  registerUnsubscribePage(server, {
+    texts: pageTexts,
+    isValid: (token) => isUnsubscribeToken(app, token),
+    unsubscribe: (token) => unsubscribe(app, token),
+  });
   server.get('/metrics', (request, reply) => sendMetrics(request, reply, app, metrics));
   await options.extend?.(server);
   return { fastify: server, routes };
@@ -141,7 +148,7 @@ function refuseWhileClosed(server: FastifyInstance, { ports }: App): void {
 }
 
 /** Routes that a person opens in a browser. */
-const PAGES = new Set(['/', '/docs', '/redoc', '/metrics', '/sandbox', '/sandbox/*']);
+const PAGES = new Set(['/', '/docs', '/redoc', '/metrics', '/sandbox', '/sandbox/*', UNSUBSCRIBE_ROUTE]);
 
 const pageTexts: PageTexts = (preferred) => {
   const language = knownLanguage(preferred ?? 'en');

@@ -16,16 +16,18 @@ p{margin:.5rem 0;color:light-dark(#5a6476,#98a2b3);overflow-wrap:anywhere}
 ul{list-style:none;margin:1.5rem 0;padding:0;display:grid;gap:.5rem}
 a{color:light-dark(#2453d6,#8db0ff)}
 li a{display:block;padding:.75rem 1rem;border:1px solid light-dark(#dfe3ec,#2a3140);border-radius:.75rem;background:light-dark(#fff,#1b202b);text-decoration:none}
+button{font:inherit;padding:.6rem 1.2rem;border:0;border-radius:.75rem;background:#3b6ef6;color:#fff;cursor:pointer}
 li a:hover,li a:focus-visible{border-color:currentColor}`;
 
-const POLICY = [
-  "default-src 'none'",
-  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policy = (formAction: string) =>
+  [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+    "img-src 'self'",
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 /** What the choice between page and JSON depends on, for caches. */
 const VARY = 'Accept, Accept-Language, Sec-Fetch-Mode';
@@ -64,11 +66,11 @@ export function pageTextsFor(request: FastifyRequest, texts: PageTexts): ReturnT
   return texts(preferredLanguage(request.headers['accept-language']));
 }
 
-/** Headers of a page; status and body are the caller's. */
-export function setPageHeaders(reply: FastifyReply): FastifyReply {
+/** Headers of a page; status and body are the caller's. @param formAction where its forms may lead, as a policy says it */
+export function setPageHeaders(reply: FastifyReply, formAction = "'none'"): FastifyReply {
   return reply
     .header('cache-control', 'no-cache')
-    .header('content-security-policy', POLICY)
+    .header('content-security-policy', policy(formAction))
     .header('content-type', 'text/html; charset=utf-8');
 }
 

@@ -59,7 +59,7 @@ const EMAIL_SEGMENTS: Readonly<Record<string, string>> = {
 };
 
 /** Users who have not switched off news (spec 05 section 9.1). */
-const WANTS_NEWS = "coalesce((u.notification_settings->>'news_enabled') <> 'false', true)";
+export const WANTS_NEWS = "coalesce((u.notification_settings->>'news_enabled') <> 'false', true)";
 
 const TARIFF = /^tariff_(\d{1,9})$/;
 

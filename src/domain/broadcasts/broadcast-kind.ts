@@ -13,7 +13,9 @@ export const broadcastKind: SendKind = {
   open: async (app, send) => {
     const broadcast = await findBroadcast(app.db, send.sourceId);
     if (!broadcast) return null;
-    return send.channel === 'messenger' ? messengerPart(app, broadcast) : mailPart(app, broadcast);
+    const deliver = send.channel === 'messenger' ? messengerPart(app, broadcast) : await mailPart(app, broadcast, send.id);
+    // Who has switched off news since the preparation gets none.
+    return deliver && (async (recipient) => (recipient.wantsNews ? deliver(recipient) : { state: 'failed' }));
   },
   announce: async (app, send) => announceProgress(app, await readBroadcast(app, send.sourceId)),
 };

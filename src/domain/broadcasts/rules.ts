@@ -71,6 +71,7 @@ export function withProgress(row: BroadcastRow, sends: readonly MassSend[], env:
     blockedCount: sum(({ blocked }) => blocked),
     unconfirmedCount: sum(({ unconfirmed }) => unconfirmed),
     repeatedCount: sum(({ repeated }) => repeated),
+    unsubscribedCount: sum(({ unsubscribed }) => unsubscribed),
     progressPercent: totalCount === 0 ? 0 : Math.round((settled / totalCount) * 1_000) / 10,
     estimatedEndAt: isEstimated ? latest(ends as Date[]) : null,
     completedAt: isFinished ? latest(sends.map(({ finishedAt }) => finishedAt!)) : null,

@@ -25,6 +25,8 @@ export interface Broadcast extends BroadcastRow {
   unconfirmedCount: number;
   /** Recipients who may have received it twice, because it was sent again to those. */
   repeatedCount: number;
+  /** Recipients of the mail who switched off news by its link. */
+  unsubscribedCount: number;
   /** 0 to 100 with one decimal. */
   progressPercent: number;
   estimatedEndAt: Date | null;

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { endUnderWay, queueUnconfirmed } from './recipient-repo.ts';
+import { endUnderWay, queueUnconfirmed, storeUnsubscribed } from './recipient-repo.ts';
 import {
   insertSend,
   isLeased,
@@ -99,6 +99,11 @@ async function change(
   if (running.length === 0) return null;
   for (const send of running) await updateSend(t.db, send.id, changes);
   return listSends(t.db, kind, [sourceId]);
+}
+
+/** A recipient switched off news by the link of the mail; counted once, also while the send goes on. */
+export function recordUnsubscribed(t: App, recipient: { sendId: number; userId: number }): Promise<void> {
+  return storeUnsubscribed(t.db, recipient, t.clock.now());
 }
 
 /** The scheduled job: sends that no worker has, because a process ended or a job was lost, are continued. */

@@ -1,5 +1,5 @@
 import type { Db } from '../../core/db/db.ts';
-import { AUDIENCE_TABLES } from '../audience/segments.ts';
+import { AUDIENCE_TABLES, WANTS_NEWS } from '../audience/segments.ts';
 import type { SendRun } from './send-repo.ts';
 import type { ClaimedRecipient, MassSend, SendKind } from './types.ts';
 
@@ -75,9 +75,25 @@ export async function claimRecipients(db: Db, { id, run }: SendRun, limit: numbe
          ORDER BY r.user_id LIMIT $3::int FOR UPDATE SKIP LOCKED),
        taken AS (UPDATE mass_send_recipients r SET state = 'sending', run = $2::int FROM next
          WHERE r.send_id = $1::int AND r.user_id = next.user_id RETURNING r.user_id)
-     SELECT t.user_id, u.status, u.messenger_id, u.username, u.first_name, u.last_name, u.language, u.email, u.email_verified
+     SELECT t.user_id, u.status, u.messenger_id, u.username, u.first_name, u.last_name, u.language, u.email, u.email_verified,
+       ${WANTS_NEWS} AS wants_news
      FROM taken t LEFT JOIN users u ON u.id = t.user_id ORDER BY t.user_id`,
     [id, run, limit],
+  );
+}
+
+/** The recipient switched off news by the link of the mail: counted once, also while the send goes on. */
+export async function storeUnsubscribed(
+  db: Db,
+  { sendId, userId }: { sendId: number; userId: number },
+  now: Date,
+): Promise<void> {
+  await db.sql(
+    `WITH s AS (SELECT id FROM mass_sends WHERE id = $1::int FOR NO KEY UPDATE),
+       found AS (UPDATE mass_send_recipients r SET unsubscribed_at = $3::timestamptz FROM s
+         WHERE r.send_id = s.id AND r.user_id = $2::int AND r.unsubscribed_at IS NULL RETURNING 1)
+     UPDATE mass_sends m SET unsubscribed = m.unsubscribed + 1 FROM s, found WHERE m.id = s.id RETURNING m.id`,
+    [sendId, userId, now],
   );
 }
 

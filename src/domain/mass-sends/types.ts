@@ -15,6 +15,8 @@ export interface ClaimedRecipient {
   language: string | null;
   email: string | null;
   emailVerified: boolean | null;
+  /** News were not switched off, until now. */
+  wantsNews: boolean;
 }
 
 /**

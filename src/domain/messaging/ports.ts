@@ -202,6 +202,8 @@ export interface Mail {
   subject: string;
   html: string;
   text: string;
+  /** Header fields beside those of every mail. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 export interface MailPort {

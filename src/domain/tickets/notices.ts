@@ -4,6 +4,7 @@ import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMail } from '../messaging/send-mail.ts';
 import { type MessageRequest, sendMessage } from '../messaging/send-message.ts';
 import { escapeHtml, htmlText, shorten, text } from '../messaging/texts.ts';
+import { publicBase } from '../messaging/web-app.ts';
 import type { OverdueTicket, OwnerContact } from './repo.ts';
 import { titleOf } from './rules.ts';
 import type { Ticket, TicketMessage, TicketOwner } from './types.ts';
@@ -16,12 +17,6 @@ const TOPIC = 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID';
 /** Whether notices to administrators are on and have a chat. */
 export function hasAdminChat(t: App): boolean {
   return adminChat(t, TOPIC) !== null;
-}
-
-/** The service's public address, without a slash at the end. */
-export function publicBase(app: App): string {
-  const known = app.settings.get('WEBHOOK_URL');
-  return (known ?? `http://127.0.0.1:${app.env.port}`).replace(/\/+$/, '');
 }
 
 /** Address of a file that the messenger stores. */

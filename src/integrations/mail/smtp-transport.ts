@@ -69,6 +69,7 @@ export class SmtpSender {
       subject: mail.subject,
       text: mail.text,
       html: mail.html,
+      ...(mail.headers === undefined ? {} : { headers: mail.headers }),
       onContent: () => {
         hasContent = true;
       },

@@ -8,7 +8,7 @@ import { idsForReader } from '../../domain/media/known-files.ts';
 import { type Reader, readFileInCabinet } from '../../domain/media/read-media.ts';
 import { CABINET_MAX_BYTES } from '../../domain/media/rules.ts';
 import { uploadAsUser } from '../../domain/media/upload-media.ts';
-import { publicBase } from '../../domain/tickets/notices.ts';
+import { publicBase } from '../../domain/messaging/web-app.ts';
 import type { Context } from '../context.ts';
 import { downloadReply } from '../media-download.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';

@@ -28,6 +28,7 @@ export const broadcastFields = {
   completed_at: Moment.nullish(),
   repeated_count: z.int(),
   unconfirmed_count: z.int(),
+  unsubscribed_count: z.int().describe('Recipients of the mail who switched off news by the link in it.'),
   estimated_end_at: Moment.nullish(),
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readFileAsToken } from '../../domain/media/read-media.ts';
 import { WEB_MAX_BYTES } from '../../domain/media/rules.ts';
 import { uploadAsToken } from '../../domain/media/upload-media.ts';
-import { publicBase } from '../../domain/tickets/notices.ts';
+import { publicBase } from '../../domain/messaging/web-app.ts';
 import { downloadReply } from '../media-download.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

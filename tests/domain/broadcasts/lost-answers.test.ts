@@ -134,7 +134,7 @@ test('the text of a mail is made of its HTML in one pass, with the addresses of 
   const brackets = '<'.repeat(99_900);
   const emailHtmlContent = `<p>See <a href="https://example.com/x">this</a></p>${brackets}`;
   await delivered(app, await aMailing(app, 'all_email', { emailHtmlContent }));
-  expect(texts.get(email)).toBe(`See this (https://example.com/x)\n${brackets}`);
+  expect(texts.get(email)?.split('\n\n')[0]).toBe(`See this (https://example.com/x)\n${brackets}`);
 });
 
 test('a token that was revoked meanwhile costs nobody the message', async () => {

@@ -56,6 +56,16 @@ describe('mail over SMTP', () => {
     expect(data.indexOf('text/plain')).toBeLessThan(data.indexOf('text/html'));
   });
 
+  it('spec 10 O2: sends the header fields of a mail beside its own', async () => {
+    const { server, port } = await smtp();
+    const link = 'https://shop.example/unsubscribe/1.2.AAAAAAAAAAAAAAAAAAAAAA';
+    const headers = { 'List-Unsubscribe': `<${link}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
+    await port.send({ ...MAIL, headers });
+    const sent = server.mails[0]!.data.replaceAll('\r\n ', ' ');
+    expect(sent).toContain(`List-Unsubscribe: <${link}>\r\n`);
+    expect(sent).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n');
+  });
+
   it('signs in only where the server offers it', async () => {
     const credentials = { user: 'u', password: 'p' };
     const without = await smtp({}, credentials);

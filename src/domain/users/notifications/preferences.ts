@@ -10,6 +10,11 @@ import {
 } from '../../identity/notification-preferences.ts';
 import { findPreferences, mergePreferences } from './repo.ts';
 
+/** No news any more, for a user who need not be signed in. */
+export async function switchOffNews(t: App, userId: number): Promise<void> {
+  await mergePreferences(t.db, userId, { [storedPreferenceName('newsEnabled')]: false }, t.clock.now());
+}
+
 /** What the user wants to be notified of. @throws AppError 404 for a user who was deleted meanwhile */
 export async function readMyPreferences(app: App, actor: UserActor): Promise<NotificationPreferences> {
   const found = await findPreferences(app.db, actor.userId);
