@@ -36,7 +36,7 @@ function withWayOut(mail: Mail, link: string, language: string | null): Mail {
   const reason = text(language, 'mail.broadcast_reason');
   const label = text(language, 'mail.broadcast_unsubscribe');
   const line = `<p style="margin:24px 0 0;font-size:12px;text-align:center;color:#5b6577">${escapeHtml(reason)} <a href="${escapeHtml(link)}">${escapeHtml(label)}</a></p>`;
-  const end = mail.html.toLowerCase().lastIndexOf('</body>');
+  const end = [...mail.html.matchAll(/<\/body\s*>/gi)].at(-1)?.index ?? -1;
   return {
     ...mail,
     html: end < 0 ? `${mail.html}\n${line}` : `${mail.html.slice(0, end)}${line}\n${mail.html.slice(end)}`,
