@@ -87,6 +87,8 @@ export function registerRefusalPages(
   fastify.addHook('onSend', (request, reply, payload, done) => {
     const kind = REFUSALS[reply.statusCode];
     if (kind === undefined || request.method !== 'GET' || !concerns(request)) return done(null, payload);
+    // A page that says itself what is wrong.
+    if (String(reply.getHeader('content-type')).startsWith('text/html')) return done(null, payload);
     varyByBrowser(reply);
     if (!wantsPage(request)) return done(null, payload);
     const { language, text } = pageTextsFor(request, texts);

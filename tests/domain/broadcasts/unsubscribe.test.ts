@@ -150,9 +150,10 @@ describe('spec 10 O2: a link that is none of the service', () => {
     const server = await testServer(app);
     const url = `/unsubscribe/${change(tokenOf(mails[0]!), users[1]!.id)}`;
     for (const method of ['GET', 'POST'] as const) {
-      const reply = await server.inject({ method, url });
+      const reply = await server.inject({ method, url, headers: { accept: 'text/html', 'sec-fetch-mode': 'navigate' } });
       expect(reply.statusCode, method).toBeGreaterThanOrEqual(400);
       expect(reply.statusCode, method).toBeLessThan(500);
+      if (reply.statusCode === 404) expect(reply.body).toContain('This link is not valid.');
       expect(reply.body).not.toContain('<script');
     }
     for (const { id } of users) expect(await newsOf(id)).toBeNull();
