@@ -45,7 +45,7 @@ async function main(): Promise<void> {
 
   const service = await startService({ env, log, logFiles, metrics, redactor });
   running = service;
-  const closeCommands = await serveCommands(service.app);
+  const commands = Promise.withResolvers<() => Promise<void>>();
   let stoppingSince: number | null = null;
   const stop = (signal: NodeJS.Signals | 'end of the parent') => {
     if (stoppingSince !== null) {
@@ -61,7 +61,8 @@ async function main(): Promise<void> {
       process.exit(1);
     }, drainMs + env.shutdownTimeoutMs);
     timer.unref();
-    closeCommands()
+    commands.promise
+      .then((close) => close())
       .then(() => service.stop(drainMs))
       .then(
         () => process.exit(0),
@@ -76,6 +77,8 @@ async function main(): Promise<void> {
     if (process.connected) process.on('disconnect', () => stop('end of the parent'));
     else stop('end of the parent');
   }
+  // After the signals have their handlers: the service is announced, and may be stopped from now on.
+  commands.resolve(await serveCommands(service.app));
 }
 
 main().catch((error: unknown) => {

@@ -112,6 +112,9 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
   const stopSchedules = startSchedules(app, jobs);
   const stopRotation = startLogRotation(app);
   state.isStarted = true;
+  // Any failure: of a notice; the service has started.
+  await notifyStart(app, hostname()).catch((error: unknown) => log.warn({ err: error }, 'the start could not be notified'));
+  // Last: who reads it may stop the service at once.
   await announce({
     app,
     url,
@@ -123,8 +126,6 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
     databaseKind: service.database.kind,
   });
   void seedLate(app);
-  // Any failure: of a notice; the service has started.
-  await notifyStart(app, hostname()).catch((error: unknown) => log.warn({ err: error }, 'the start could not be notified'));
 
   return {
     app,
