@@ -80,6 +80,8 @@ export interface StoredMeta {
   /** Port of the last start, tried first at the next one so that links handed out stay valid. */
   port: number;
   startedAt: string;
+  /** Events that the receiver has not accepted yet, as they are sent; absent in states of earlier releases. */
+  events?: { body: string; headers: Record<string, string> }[];
   /** Numbers of the user shards that are not empty. */
   shards: number[];
   internalSquads: StoredSquad[];

@@ -83,7 +83,9 @@ export async function startSandboxPanel(options: SandboxPanelOptions): Promise<S
   const faults = createFaultSwitch();
   const calls: { method: string; path: string; status: number }[] = [];
   const context: AnswerContext = { state, generation, baseUrl: '' };
-  const sender = options.webhook ? createWebhookSender(options.webhook, options.clock) : null;
+  state.meta.events ??= [];
+  const waiting = { list: state.meta.events, save: () => state.touchMeta() };
+  const sender = options.webhook ? createWebhookSender(options.webhook, options.clock, waiting) : null;
   const events = sender && createPanelEvents(context, sender);
   if (events) state.listen(events.listener);
 

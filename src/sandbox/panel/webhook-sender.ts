@@ -18,6 +18,18 @@ export interface PanelEvent {
   meta?: Record<string, unknown> | null;
 }
 
+/** An event as it is sent. */
+export interface WaitingEvent {
+  body: string;
+  headers: Record<string, string>;
+}
+
+/** Stores the events until they are accepted or given up, so that the next host sends what this one does not (spec 10 F9). */
+export interface WaitingEvents {
+  list: WaitingEvent[];
+  save(): void;
+}
+
 export interface WebhookSender {
   /** Sends as soon as the events before it have been sent once; a failed one is repeated beside the later ones. */
   send(event: PanelEvent): void;
@@ -28,6 +40,8 @@ export interface WebhookSender {
 }
 
 const RETRIES = 3;
+/** Older ones are dropped. */
+const MAX_WAITING = 1_000;
 const RETRY_PAUSE_MS = 5_000;
 const TOTAL_TIMEOUT_MS = 10_000;
 
@@ -36,7 +50,11 @@ const TOTAL_TIMEOUT_MS = 10_000;
  * body, without a delivery id; up to three repetitions with the same body and timestamp after anything but a 2xx.
  * @param target read for each event; while it is null events are dropped
  */
-export function createWebhookSender(target: PanelWebhook | (() => PanelWebhook | null), clock: Clock): WebhookSender {
+export function createWebhookSender(
+  target: PanelWebhook | (() => PanelWebhook | null),
+  clock: Clock,
+  waiting: WaitingEvents,
+): WebhookSender {
   const http = createHttpClient({
     system: 'sandbox-panel-webhook',
     retries: 0,
@@ -54,6 +72,25 @@ export function createWebhookSender(target: PanelWebhook | (() => PanelWebhook |
     }
   }
 
+  function deliver(webhook: PanelWebhook, waits: WaitingEvent): void {
+    const { body, headers } = waits;
+    const first = tail.then(() => stop.signal.aborted || isAccepted(http, webhook.url, headers, body, stop.signal));
+    tail = first;
+    const whole = first
+      .then((accepted) => (accepted ? undefined : repeat(webhook, body, headers)))
+      .finally(() => {
+        open.delete(whole);
+        if (stop.signal.aborted) return;
+        const at = waiting.list.indexOf(waits);
+        if (at >= 0) waiting.list.splice(at, 1);
+        waiting.save();
+      });
+    open.add(whole);
+  }
+
+  const known = typeof target === 'function' ? target() : target;
+  if (known) for (const waits of [...waiting.list]) deliver(known, waits);
+
   return {
     send({ event, data, meta = null }) {
       const webhook = typeof target === 'function' ? target() : target;
@@ -66,12 +103,11 @@ export function createWebhookSender(target: PanelWebhook | (() => PanelWebhook |
         'x-remnawave-signature': createHmac('sha256', webhook.secret).update(body).digest('hex'),
         'x-remnawave-timestamp': timestamp,
       };
-      const first = tail.then(() => stop.signal.aborted || isAccepted(http, webhook.url, headers, body, stop.signal));
-      tail = first;
-      const whole = first
-        .then((accepted) => (accepted ? undefined : repeat(webhook, body, headers)))
-        .finally(() => open.delete(whole));
-      open.add(whole);
+      const waits = { body, headers };
+      waiting.list.push(waits);
+      if (waiting.list.length > MAX_WAITING) waiting.list.shift();
+      waiting.save();
+      deliver(webhook, waits);
     },
     async settled() {
       while (open.size > 0) await Promise.all(open);

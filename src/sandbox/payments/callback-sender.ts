@@ -8,6 +8,8 @@ export interface OutgoingCallback {
   headers: Readonly<Record<string, string>>;
   /** Whether an answer of the service ends the retries. */
   isAcknowledged: (reply: { status: number; text: string }) => boolean;
+  /** Acknowledged or given up; not called for what a stop cuts off. */
+  ended?: () => Promise<void>;
 }
 
 /** Faults of delivery, for trying the service. */
@@ -67,6 +69,7 @@ export class CallbackSender {
       if (!(await this.#wait(delayMs))) return;
       await this.#deliverOnce(callback);
     }
+    if (!this.#stop.signal.aborted) await callback.ended?.();
   }
 
   async #deliverOnce(callback: OutgoingCallback): Promise<void> {

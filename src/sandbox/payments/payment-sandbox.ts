@@ -61,9 +61,24 @@ export interface PaymentSandbox {
   close(): Promise<void>;
 }
 
+/** A callback until the service has acknowledged it, so that the next host delivers what this one does not (spec 10 F9). */
+interface WaitingCallback {
+  id: string;
+  /** Method of the provider. */
+  wire: string;
+  subpath: string;
+  body: string;
+  headers: Readonly<Record<string, string>>;
+}
+
 interface State {
   invoices: SandboxInvoice[];
+  /** Absent in states of earlier releases. */
+  callbacks?: WaitingCallback[];
 }
+
+/** Older ones are dropped. */
+const MAX_CALLBACKS = 1_000;
 
 /** The fake payment providers on loopback, each at `/{method}` with the wire of the real one; hosted pages at `/pay` (spec 00). */
 export async function startPaymentSandbox(options: PaymentSandboxOptions): Promise<PaymentSandbox> {
@@ -79,20 +94,33 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     action: InvoiceAction,
     { refundKopeks, key }: { refundKopeks?: number | undefined; key?: string | undefined },
   ): Promise<SandboxInvoice | null> => {
-    const changed = await state.update(({ invoices }) => {
-      const invoice = invoices.find((candidate) => candidate.id === id);
+    const waiting: WaitingCallback[] = [];
+    const changed = await state.update((current) => {
+      const invoice = current.invoices.find((candidate) => candidate.id === id);
       const reversal = { id: randomUUID(), ...(key === undefined ? {} : { key }) };
       const step = { now: now(), reversal, ...(refundKopeks === undefined ? {} : { refundKopeks }) };
-      return invoice && applyAction(invoice, action, step) ? structuredClone(invoice) : null;
+      if (!invoice || !applyAction(invoice, action, step)) return null;
+      const wire = FAKE_WIRES.get(invoice.wire);
+      for (const { subpath, body, headers } of wire?.callbacks(structuredClone(invoice), action, shopOf(wire)) ?? []) {
+        waiting.push({ id: randomUUID(), wire: invoice.wire, subpath: subpath ?? '', body, headers });
+      }
+      current.callbacks = [...(current.callbacks ?? []), ...waiting].slice(-MAX_CALLBACKS);
+      return structuredClone(invoice);
     });
-    const wire = FAKE_WIRES.get(changed?.wire ?? '');
-    if (!changed || !wire) return changed;
-    for (const { subpath, body, headers } of wire.callbacks(changed, action, shopOf(wire))) {
-      const path = (options.callbackPath?.(wire.method) ?? wire.webhookPath).replace(/\/+$/, '');
-      const url = `${options.serviceUrl()}${path}${subpath ? `/${subpath}` : ''}`;
-      sender.send({ url, body, headers, isAcknowledged: wire.isAcknowledged ?? isSuccess });
-    }
+    for (const callback of waiting) deliver(callback);
     return changed;
+  };
+
+  const deliver = ({ id, wire: method, subpath, body, headers }: WaitingCallback): void => {
+    const wire = FAKE_WIRES.get(method);
+    if (!wire) return;
+    const path = (options.callbackPath?.(method) ?? wire.webhookPath).replace(/\/+$/, '');
+    const url = `${options.serviceUrl()}${path}${subpath ? `/${subpath}` : ''}`;
+    const ended = () =>
+      state.update((current) => {
+        current.callbacks = current.callbacks?.filter((callback) => callback.id !== id) ?? [];
+      });
+    sender.send({ url, body, headers, isAcknowledged: wire.isAcknowledged ?? isSuccess, ended });
   };
 
   /** Creates one invoice per order id that is remembered, however often it is requested. */
@@ -147,6 +175,8 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
     const bare = { ...request, path: request.path.slice(area.length + 1) || '/' };
     return (await interceptor?.(bare, wire.method)) ?? wire.answer(bare, shopOf(wire));
   }, options.port);
+
+  for (const callback of (await state.read()).callbacks ?? []) deliver(callback);
 
   return {
     server,

@@ -51,6 +51,24 @@ const asCallback = (request: LoopbackRequest): ProviderCallback => ({
 });
 
 describe('sandbox provider', () => {
+  it('spec 10 F9: a callback that the service has not acknowledged is posted by the next host, and then no more', async () => {
+    const { provider, sandbox, receiver, options } = await setup();
+    const { externalId } = await provider.createInvoice(invoice('order-9'));
+    sandbox.knobs.isPaused = true;
+    await sandbox.act(externalId!, 'pay');
+    await sandbox.close();
+    expect(receiver.requests).toHaveLength(0);
+
+    const next = await startPaymentSandbox(options);
+    await next.idle();
+    expect(receiver.requests).toHaveLength(1);
+    await next.close();
+    const last = await startPaymentSandbox(options);
+    await last.idle();
+    await last.close();
+    expect(receiver.requests).toHaveLength(1);
+  });
+
   it('invoice, hosted page, payment, signed callback, confirmed state', async () => {
     const { provider, sandbox, receiver } = await setup();
     const created = await provider.createInvoice(invoice('order-1'));

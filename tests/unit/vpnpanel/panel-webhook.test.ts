@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { type LoopbackRequest, startLoopbackServer } from '../../../src/sandbox/loopback-server.ts';
 import type { SandboxPanelOptions } from '../../../src/sandbox/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
 import { aDraft, GERMANY, START, startPanel } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 
@@ -191,6 +192,29 @@ describe('webhooks of the fake panel', () => {
     // The creation waits for its repetition meanwhile.
     const events = () => later.requests.map(({ body }) => (JSON.parse(body) as Received).event);
     await expect.poll(events).toEqual(['service.panel_started', 'user.created', 'user.modified']);
+  });
+
+  it('spec 10 F9: what the receiver has not accepted is sent by the next host', async () => {
+    const state = createMemoryStore();
+    // The first event of the start is accepted, the next one has no answer before the host ends.
+    const host = await start({ state }, [200, 500], 60_000);
+    await host.adapter.createUser(aDraft());
+    await expect.poll(() => host.requests.length).toBe(2);
+    await host.panel.close();
+    const next = await startLoopbackServer(async (request) => {
+      bodies.push(request.body);
+      return { status: 200, contentType: 'text/plain', body: 'ok' };
+    });
+    const bodies: string[] = [];
+    onTestFinished(() => next.close());
+    const { panel } = await startPanel({ state, webhook: { url: next.url, secret: SECRET } });
+    await panel.eventsSettled();
+    expect(bodies.map((body) => (JSON.parse(body) as Received).event)).toEqual(['user.created', 'service.panel_started']);
+    expect(bodies[0]).toBe(host.requests[1]!.body);
+    await panel.close();
+    const again = await startPanel({ state, webhook: { url: next.url, secret: SECRET } });
+    await again.panel.eventsSettled();
+    expect(bodies).toHaveLength(3);
   });
 
   it('report devices that applications register, and only new ones', async () => {
