@@ -46,7 +46,7 @@ describe('broadcasts (Web API)', () => {
         ...{ id: expect.any(Number), target_type: 'no', message_text: '<b>Hi</b>', has_media: false, media_type: null },
         ...{ media_file_id: null, media_caption: null, total_count: 0, sent_count: 0, failed_count: 0, blocked_count: 0 },
         ...{ status: 'queued', admin_id: null, admin_name: 'shop', created_at: t.clock.now().toISOString(), completed_at: null },
-        ...{ repeated_count: 0, unconfirmed_count: 0, estimated_end_at: null },
+        ...{ repeated_count: 0, unconfirmed_count: 0, unsubscribed_count: 0, estimated_end_at: null },
       },
     ]);
     const [row] = await t.app.db.sql('SELECT selected_buttons FROM broadcast_history WHERE id = $1::int', [reply.body.id]);
