@@ -19,8 +19,12 @@ export default class FailureList {
   }
 }
 
-/** The beginning of the message in one line: that of a property names the seed and the counterexample in its second and third line. */
+/**
+ * The beginning of the message in one line: that of a property names the seed and the counterexample in its second and third line. Of a worker
+ * that ended, only the cause says why.
+ */
 function shortened(error) {
   const lines = String(error?.message ?? error).split('\n', 3);
-  return lines.filter(Boolean).join(' | ').slice(0, 600);
+  const cause = error?.cause ? ` | cause: ${shortened(error.cause)}` : '';
+  return lines.filter(Boolean).join(' | ').slice(0, 600) + cause;
 }
