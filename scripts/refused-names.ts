@@ -32,7 +32,11 @@ const ALLOWED: readonly { name: RegExp; where?: RegExp; why: string }[] = [
   { name: /^admin_?notes$/i, why: 'a field of the contract' },
   { name: /^REFERRAL_EARNINGS_HOLD_DAYS$/, why: 'the key of a setting (spec 10 M4)' },
   { name: /^own_deposits$/, why: 'a field of the risk analysis (spec 03 section 6)' },
-  { name: /^note$/, where: /^src\/(?:sandbox\/panel|integrations\/vpnpanel)\//, why: "a field of the panel's nodes" },
+  {
+    name: /^note$/,
+    where: /^(?:packages\/sandbox\/src\/panel|src\/integrations\/vpnpanel)\//,
+    why: "a field of the panel's nodes",
+  },
 ];
 
 const SINGLE = new Map(REFUSED.flatMap((entry) => entry.words.split(' ').map((word) => [word, entry] as const)));

@@ -5,7 +5,7 @@ import { listFiles, projectRoot, readFiles, type SourceText } from './checks/sou
 import { type Token, tokenize, withoutComments } from './checks/typescript-lexer.ts';
 
 /** What lists all settings, plays an outside system or only tells of a setting does not make it work. */
-const NO_READERS = /^src\/(domain\/settings|sandbox|cli|rest\/descriptions)\/|^src\/core\/env/;
+const NO_READERS = /^src\/(domain\/settings|cli|rest\/descriptions)\/|^src\/core\/env/;
 /** Its keys begin with the name of a payment method. */
 const BY_METHOD = 'src/composition/payment-providers.ts';
 const METHOD_NAMES = METHODS.map(({ id }) => id.toUpperCase()).join('|');

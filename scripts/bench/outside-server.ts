@@ -1,8 +1,8 @@
 /** Outside systems: a panel and a webhook receiver on loopback that can be made to stall. */
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { answerQuestions } from './child-process.ts';
 
 /** Duration of each answer of a stalled system; other requests should not become slower. */

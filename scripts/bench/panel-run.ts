@@ -8,6 +8,8 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import { connectOutsideSystems } from '../../src/composition/outside-systems.ts';
 import { createService } from '../../src/composition/service.ts';
 import type { App } from '../../src/core/app.ts';
@@ -19,8 +21,6 @@ import { createRedactor } from '../../src/core/redaction.ts';
 import { findRun } from '../../src/domain/provisioning/sync/run-repo.ts';
 import { continueSync } from '../../src/domain/provisioning/sync/run-sync.ts';
 import { startSync } from '../../src/domain/provisioning/sync/start-sync.ts';
-import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
 import { readArguments } from '../read-arguments.ts';
 import { createScratch, findServer } from './scratch-database.ts';
 

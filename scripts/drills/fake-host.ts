@@ -1,14 +1,16 @@
 /** The fakes of providers and messenger, in the drill's own process: they survive the instances, as the real systems do. */
-import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY, type SandboxAddresses } from '../../src/composition/sandbox-host.ts';
+
+import type { SandboxStore } from '../../packages/sandbox/src/host-ports.ts';
+import { startMailSandbox } from '../../packages/sandbox/src/mail/mail-sandbox.ts';
+import { startMessengerSandbox } from '../../packages/sandbox/src/messenger/messenger-sandbox.ts';
+import { startReceiptSandbox } from '../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
+import { type PaymentSandbox, startPaymentSandbox } from '../../packages/sandbox/src/payments/payment-sandbox.ts';
+import type { SandboxAddresses } from '../../src/composition/sandbox-host.ts';
 import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
+import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY } from '../../src/composition/sandbox-store.ts';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
-import { startMailSandbox } from '../../src/sandbox/mail/mail-sandbox.ts';
-import { startMessengerSandbox } from '../../src/sandbox/messenger/messenger-sandbox.ts';
-import { startReceiptSandbox } from '../../src/sandbox/nalogo/receipt-sandbox.ts';
-import { type PaymentSandbox, startPaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
-import type { SandboxStore } from '../../src/sandbox/store.ts';
 
 /** Longer than any drill runs: no instance becomes the host of fakes. */
 const LEASE_END = "now() + interval '10 days'";

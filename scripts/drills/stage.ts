@@ -1,8 +1,8 @@
 /** What drills run on: a scratch database with users, instances of the service, and the outside systems they need. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PaymentSandbox } from '../../packages/sandbox/src/payments/payment-sandbox.ts';
 import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
-import type { PaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
 import { startWorker } from '../bench/child-process.ts';
 import { CREDENTIAL_ENVIRONMENT, makeToken, signTokens } from '../bench/credentials.ts';
 import type { OutsideAnswer, OutsideOrder } from '../bench/outside-server.ts';

@@ -38,9 +38,10 @@ import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
 import { paymentProviders } from './payment-providers.ts';
 import { RouteRegistry } from './route-registry.ts';
-import { SANDBOX_BOT_USERNAME, type SandboxHost } from './sandbox-host.ts';
+import type { SandboxHost } from './sandbox-host.ts';
 import type { SandboxKind } from './sandbox-kinds.ts';
 import type { SandboxSecrets } from './sandbox-store.ts';
+import { SANDBOX_BOT_USERNAME } from './sandbox-store.ts';
 import { openScratchDatabase } from './scratch-database.ts';
 
 export interface OutsideOptions {

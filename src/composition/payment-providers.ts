@@ -21,7 +21,7 @@ import { wataProvider } from '../integrations/payments/wata/wata-provider.ts';
 import type { FakeAccess, ProviderAccess } from '../integrations/payments/wire/provider-access.ts';
 import { yookassaProvider } from '../integrations/payments/yookassa/yookassa-provider.ts';
 import type { OutsideOptions } from './outside-systems.ts';
-import { SANDBOX_CALLBACK_PATH } from './sandbox-host.ts';
+import { SANDBOX_CALLBACK_PATH } from './sandbox-store.ts';
 
 /** Every provider that has an API of its own, by its method. One HTTP client each, so that one being down does not slow the others. */
 const PROVIDERS = {

@@ -1,19 +1,21 @@
 import { randomUUID } from 'node:crypto';
+import { type BanSandbox, startBanSandbox } from '@subscription-service/sandbox/ban-system/ban-sandbox';
+import { type SandboxStore, SandboxStoreUnavailable } from '@subscription-service/sandbox/host-ports';
+import { type MailSandbox, startMailSandbox } from '@subscription-service/sandbox/mail/mail-sandbox';
+import { type MessengerSandbox, startMessengerSandbox } from '@subscription-service/sandbox/messenger/messenger-sandbox';
+import { type ReceiptSandbox, startReceiptSandbox } from '@subscription-service/sandbox/nalogo/receipt-sandbox';
+import { type SandboxPanel, startSandboxPanel } from '@subscription-service/sandbox/panel/sandbox-panel';
+import { type PaymentSandbox, startPaymentSandbox } from '@subscription-service/sandbox/payments/payment-sandbox';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
+import type { Db } from '../core/db/db.ts';
+import { isDatabaseUnavailable, isRetryable } from '../core/db/db-errors.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
-import { claimStateLease, readState, releaseStateLease } from '../core/service-state.ts';
+import { claimStateLease, readState, releaseStateLease, writeState } from '../core/service-state.ts';
 import { SANDBOX_INN } from '../integrations/receipts/nalogo/connection.ts';
-import { type BanSandbox, startBanSandbox } from '../sandbox/ban-system/ban-sandbox.ts';
-import { type MailSandbox, startMailSandbox } from '../sandbox/mail/mail-sandbox.ts';
-import { type MessengerSandbox, startMessengerSandbox } from '../sandbox/messenger/messenger-sandbox.ts';
-import { type ReceiptSandbox, startReceiptSandbox } from '../sandbox/nalogo/receipt-sandbox.ts';
-import { type SandboxPanel, startSandboxPanel } from '../sandbox/panel/sandbox-panel.ts';
-import { type PaymentSandbox, startPaymentSandbox } from '../sandbox/payments/payment-sandbox.ts';
 import { type SandboxRelay, startSandboxRelay } from './sandbox-relay.ts';
-import type { SandboxSecrets } from './sandbox-store.ts';
-import { databaseSandboxStore } from './sandbox-store.ts';
+import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY, type SandboxSecrets } from './sandbox-store.ts';
 
 /** Addresses of the fake systems; the instance that hosts them publishes these in the database. */
 export interface SandboxAddresses {
@@ -37,8 +39,6 @@ export interface SandboxServers {
   banSystem: BanSandbox;
 }
 
-export const SANDBOX_BOT_USERNAME = 'sandbox_bot';
-export const SANDBOX_CALLBACK_PATH = '/sandbox-payment-webhook';
 const URLS = ['panelUrl', 'paymentsUrl', 'receiptsUrl', 'messengerUrl', 'mailUrl', 'banSystemUrl'] as const;
 type SandboxUrl = (typeof URLS)[number];
 /** The discard port: every connection is refused. */
@@ -53,8 +53,6 @@ const BETWEEN_HOSTS: SandboxAddresses = {
   banSystemUrl: NOWHERE,
   serviceUrl: '',
 };
-/** Key of the lease in `service_state`. */
-export const SANDBOX_HOST_KEY = 'sandbox_host';
 const LEASE_MS = 4_000;
 const BEAT_MS = 1_000;
 
@@ -200,7 +198,7 @@ export class SandboxHost {
 
   async #startServers(): Promise<SandboxServers> {
     const { database, clock, log, secrets, messengerWebhookPath, panelWebhook, callbackPath } = this.#options;
-    const store = databaseSandboxStore(database);
+    const store = databaseSandboxStore(database.db);
     const now = () => clock.now();
     const http = createHttpClient({ system: 'sandbox', retries: 0, breakerThreshold: 0, totalTimeoutMs: 10_000 }, { log });
     const [panel, payments, receipts, messenger, mail, banSystem] = await Promise.all([
@@ -235,4 +233,19 @@ export class SandboxHost {
     ]);
     return { panel, payments, receipts, messenger, mail, banSystem };
   }
+}
+
+/** Stores the state of the fakes in `service_state`, so that a restart or another instance finds it. */
+export function databaseSandboxStore(db: Db): SandboxStore {
+  const named = async <T>(access: Promise<T>): Promise<T> => {
+    try {
+      return await access;
+    } catch (error) {
+      throw isDatabaseUnavailable(error) || isRetryable(error) ? new SandboxStoreUnavailable(error) : error;
+    }
+  };
+  return {
+    load: (key) => named(readState(db, `sandbox:${key}`)),
+    save: (key, value) => named(writeState(db, `sandbox:${key}`, value)),
+  };
 }

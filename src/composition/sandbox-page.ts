@@ -1,6 +1,5 @@
+import type { SandboxView } from '@subscription-service/sandbox/page/sandbox-view';
 import type { FastifyInstance } from 'fastify';
-import { handleSandboxRequest } from '../sandbox/page/handle-sandbox-request.ts';
-import type { SandboxView } from '../sandbox/page/sandbox-view.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SandboxServers } from './sandbox-host.ts';
 
@@ -9,6 +8,7 @@ const PAGE_SIZE = 100;
 /** Serves `/sandbox` on the instance that hosts the fakes; the others redirect the browser to it. */
 export function registerSandboxPage(server: FastifyInstance, sandbox: Sandbox): void {
   server.register(async (scope) => {
+    const { handleSandboxRequest } = await import('@subscription-service/sandbox/page/handle-sandbox-request');
     scope.removeContentTypeParser(['application/json', 'text/plain']);
     scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => done(null, text));
     for (const url of ['/sandbox', '/sandbox/*']) {

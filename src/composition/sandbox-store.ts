@@ -2,19 +2,15 @@ import { addMs, type Clock, confirmedNow, MINUTE_MS } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import type { EventBus } from '../core/events/event-bus.ts';
 import type { Random } from '../core/random.ts';
-import { addToStateSql, initState, readState, writeState } from '../core/service-state.ts';
-import type { SandboxStore } from '../sandbox/store.ts';
+import { addToStateSql, initState, readState } from '../core/service-state.ts';
+
+export const SANDBOX_BOT_USERNAME = 'sandbox_bot';
+export const SANDBOX_CALLBACK_PATH = '/sandbox-payment-webhook';
+/** Key of the lease in `service_state`. */
+export const SANDBOX_HOST_KEY = 'sandbox_host';
 
 const CLOCK_MOVED = 'sandbox.moved';
 const CLOCK_KEY = 'sandbox_clock';
-
-/** Stores the state of the fake servers in `service_state`, so that a restart or another instance finds it. */
-export function databaseSandboxStore(database: Database): SandboxStore {
-  return {
-    load: (key) => readState(database.db, `sandbox:${key}`),
-    save: (key, value) => writeState(database.db, `sandbox:${key}`, value),
-  };
-}
 
 /** Keys of the fake systems, made once for the installation. */
 export interface SandboxSecrets {

@@ -6,7 +6,7 @@ import type { EventBus } from '../core/events/event-bus.ts';
 import type { Logger } from '../core/log.ts';
 import { systemRandom } from '../core/random.ts';
 import { callbackPathOf } from './payment-providers.ts';
-import { SandboxHost } from './sandbox-host.ts';
+import type { SandboxHost } from './sandbox-host.ts';
 import { fakeKinds, type SandboxKind } from './sandbox-kinds.ts';
 import { SandboxClock, type SandboxSecrets, sandboxSecrets } from './sandbox-store.ts';
 
@@ -39,6 +39,8 @@ export async function createSandbox(options: {
     const secret = settings.get('VPNPANEL_WEBHOOK_SECRET');
     return settings.get('VPNPANEL_WEBHOOK_ENABLED') && secret ? { path: settings.get('VPNPANEL_WEBHOOK_PATH'), secret } : null;
   };
+  // A package of its own, which an installation for production leaves out.
+  const { SandboxHost } = await import('./sandbox-host.ts');
   const host = new SandboxHost({
     ...{ database, clock, log, secrets, messengerWebhookPath: '/messenger-webhook', panelWebhook },
     callbackPath: (method) => callbackPathOf(settings, method),

@@ -1,15 +1,17 @@
 /** Every way into the service while its database is away (spec 08 S1). */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { jsonReply, startLoopbackServer } from '../../packages/sandbox/src/loopback-server.ts';
 import { callbackRoute, registerCallbackRoutes } from '../../src/composition/callback-routes.ts';
 import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { Sandbox } from '../../src/composition/sandbox.ts';
+import { databaseSandboxStore } from '../../src/composition/sandbox-host.ts';
 import { registerSandboxPage } from '../../src/composition/sandbox-page.ts';
 import type { App } from '../../src/core/app.ts';
+import type { Db } from '../../src/core/db/db.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
-import { startLoopbackServer } from '../../src/sandbox/loopback-server.ts';
 import { type ApiClient, type ApiRequest, clientOf } from '../support/api.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
@@ -118,7 +120,8 @@ test('pages that need no database are served', async () => {
 });
 
 test('a fake system that cannot reach its state is away, too', async () => {
-  const fake = await startLoopbackServer(() => Promise.reject(FAULTS[0]![1]()));
+  const store = databaseSandboxStore({ sql: () => Promise.reject(FAULTS[0]![1]()) } as unknown as Db);
+  const fake = await startLoopbackServer(async () => jsonReply(200, await store.load('panel')));
   const reply = await fetch(fake.url);
   expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '5']);
   await fake.close();

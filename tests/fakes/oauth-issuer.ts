@@ -3,16 +3,16 @@
  * for a minute, PKCE with device id for VK, the signed OpenID Connect token of Google, the header of each one's user info.
  */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { createHttpClient } from '../../src/core/http/outbound.ts';
-import type { OAuthProvider } from '../../src/domain/identity/oauth/types.ts';
-import type { ProviderEndpoints } from '../../src/integrations/oauth/providers.ts';
 import {
   jsonObject,
   jsonReply,
   type LoopbackReply,
   type LoopbackRequest,
   startLoopbackServer,
-} from '../../src/sandbox/loopback-server.ts';
+} from '../../packages/sandbox/src/loopback-server.ts';
+import { createHttpClient } from '../../src/core/http/outbound.ts';
+import type { OAuthProvider } from '../../src/domain/identity/oauth/types.ts';
+import type { ProviderEndpoints } from '../../src/integrations/oauth/providers.ts';
 
 /** An account at the provider. */
 export interface IssuerAccount {

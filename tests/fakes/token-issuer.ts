@@ -1,6 +1,6 @@
 /** An OpenID Connect issuer on loopback: publishes its keys and signs tokens with nothing but `node:crypto`. */
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { jsonReply, type LoopbackServer, startLoopbackServer } from '../../src/sandbox/loopback-server.ts';
+import { jsonReply, type LoopbackServer, startLoopbackServer } from '../../packages/sandbox/src/loopback-server.ts';
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 

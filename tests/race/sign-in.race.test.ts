@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { signInitData } from '../../packages/sandbox/src/messenger/init-data.ts';
 import type { App } from '../../src/core/app.ts';
 import { runOutsideTransaction } from '../../src/core/db/root-guard.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
@@ -11,7 +12,6 @@ import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
 import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
 import { closeAllSessions, refreshSession } from '../../src/domain/identity/sessions/refresh-session.ts';
 import { signInWithInitData } from '../../src/domain/identity/sign-in-with-messenger.ts';
-import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
 import {
   aMessengerAccount,
   anAddress,

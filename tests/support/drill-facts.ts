@@ -1,6 +1,6 @@
+import type { SandboxInvoice } from '../../packages/sandbox/src/payments/invoice.ts';
 import type { Person } from '../../scripts/drills/money/people.ts';
 import type { MovementRow, PaymentRow, ReversalRow, ShopFacts } from '../../scripts/drills/money/shop-facts.ts';
-import type { SandboxInvoice } from '../../src/sandbox/payments/invoice.ts';
 
 /** A service after a day of the drill of money that is in order, and the builders of its rows. */
 export const [SHOPPER, EARNER, CLAIMER, RENEWER, DOUBLE] = [1, 2, 3, 4, 6];

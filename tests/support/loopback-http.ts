@@ -1,11 +1,11 @@
-import { createHttpClient } from '../../src/core/http/outbound.ts';
+import type { SandboxStore } from '../../packages/sandbox/src/host-ports.ts';
 import {
   type LoopbackReply,
   type LoopbackRequest,
   type LoopbackServer,
   startLoopbackServer,
-} from '../../src/sandbox/loopback-server.ts';
-import type { SandboxStore } from '../../src/sandbox/store.ts';
+} from '../../packages/sandbox/src/loopback-server.ts';
+import { createHttpClient } from '../../src/core/http/outbound.ts';
 
 /** The service's HTTP client without retries and circuit breaker, so that each call is sent once. */
 export function onceHttp(system = 'test') {

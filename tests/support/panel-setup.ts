@@ -1,10 +1,10 @@
 import { onTestFinished } from 'vitest';
+import { type SandboxPanelOptions, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { PanelUserDraft } from '../../src/domain/provisioning/ports.ts';
 import type { PanelConnection } from '../../src/integrations/vpnpanel/panel-connection.ts';
 import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { type SandboxPanelOptions, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
 import { createPlainHttpClient } from './plain-http-client.ts';
 
 export const START = new Date('2026-03-01T12:00:00.000Z');

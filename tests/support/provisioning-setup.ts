@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
+import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import type { App } from '../../src/core/app.ts';
 import { addDays } from '../../src/core/clock.ts';
 import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';
 import type { PanelConnection } from '../../src/integrations/vpnpanel/panel-connection.ts';
 import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
 import { aUser, type BuiltUser } from './builders.ts';
 import { createPlainHttpClient } from './plain-http-client.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';

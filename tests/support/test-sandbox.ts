@@ -1,3 +1,10 @@
+import { startBanSandbox } from '../../packages/sandbox/src/ban-system/ban-sandbox.ts';
+import type { SandboxStore } from '../../packages/sandbox/src/host-ports.ts';
+import { startMailSandbox } from '../../packages/sandbox/src/mail/mail-sandbox.ts';
+import { startMessengerSandbox } from '../../packages/sandbox/src/messenger/messenger-sandbox.ts';
+import { startReceiptSandbox } from '../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
+import { startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { startPaymentSandbox } from '../../packages/sandbox/src/payments/payment-sandbox.ts';
 import { connectOutsideSystems } from '../../src/composition/outside-systems.ts';
 import { callbackPathOf } from '../../src/composition/payment-providers.ts';
 import type { SandboxServers } from '../../src/composition/sandbox-host.ts';
@@ -10,13 +17,6 @@ import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
-import { startBanSandbox } from '../../src/sandbox/ban-system/ban-sandbox.ts';
-import { startMailSandbox } from '../../src/sandbox/mail/mail-sandbox.ts';
-import { startMessengerSandbox } from '../../src/sandbox/messenger/messenger-sandbox.ts';
-import { startReceiptSandbox } from '../../src/sandbox/nalogo/receipt-sandbox.ts';
-import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
-import { startPaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
-import type { SandboxStore } from '../../src/sandbox/store.ts';
 
 /** The fake outside systems of one worker, with the clock of the current test. */
 export interface TestSandbox {

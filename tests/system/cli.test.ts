@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { createRequester } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { runCommand } from '../support/run-cli.ts';
 import { startSmtpServer } from '../unit/mail/smtp-server.ts';
 

@@ -1,6 +1,8 @@
 /** Squad migration and synchronisation with a panel of 20 000 users: paged, resumable, idempotent, converging under faults. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import type { App } from '../../src/core/app.ts';
 import { addDays, SECOND_MS } from '../../src/core/clock.ts';
 import { continueMigration, migrateSquad } from '../../src/domain/provisioning/migration/migrate-squad.ts';
@@ -12,8 +14,6 @@ import { continueSync } from '../../src/domain/provisioning/sync/run-sync.ts';
 import { startSync } from '../../src/domain/provisioning/sync/start-sync.ts';
 import type { SyncKind, SyncMode, SyncRun } from '../../src/domain/provisioning/sync/types.ts';
 import { createVpnPanelAdapter } from '../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../src/sandbox/panel/sandbox-store.ts';
 import { usersOf } from '../domain/provisioning/panel-sync/setup.ts';
 import { connectionTo } from '../support/panel-setup.ts';
 import { createPlainHttpClient } from '../support/plain-http-client.ts';

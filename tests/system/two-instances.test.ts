@@ -3,11 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { signInitData } from '../../packages/sandbox/src/messenger/init-data.ts';
+import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { createRequester, type Requester, until } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { signInitData } from '../../src/sandbox/messenger/init-data.ts';
-import { type SandboxPanel, startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 const PANEL_KEY = 'panel-key-of-this-test';

@@ -1,9 +1,9 @@
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { handleSandboxRequest, type SandboxRequest } from '../../src/sandbox/page/handle-sandbox-request.ts';
-import { PAGE_HTML } from '../../src/sandbox/page/page-html.ts';
-import { PAGE_SCRIPT } from '../../src/sandbox/page/page-script.ts';
-import type { SandboxView } from '../../src/sandbox/page/sandbox-view.ts';
+import { handleSandboxRequest, type SandboxRequest } from '../../packages/sandbox/src/page/handle-sandbox-request.ts';
+import { PAGE_HTML } from '../../packages/sandbox/src/page/page-html.ts';
+import { PAGE_SCRIPT } from '../../packages/sandbox/src/page/page-script.ts';
+import type { SandboxView } from '../../packages/sandbox/src/page/sandbox-view.ts';
 
 function setup() {
   const steps: string[] = [];

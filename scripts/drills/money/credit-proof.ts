@@ -1,5 +1,5 @@
 /** Each paid invoice is credited once with its amount, nothing else is credited, and each reversal takes the money back once. */
-import type { SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
+import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { PaymentRow, ReversalRow, ShopFacts } from './shop-facts.ts';
 
 export interface ProofResult {

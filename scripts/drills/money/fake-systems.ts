@@ -1,15 +1,15 @@
 /** The outside systems of the drill. They live in its own process, so that they survive the instances, as real ones do. */
 
-import { SANDBOX_BOT_USERNAME } from '../../../src/composition/sandbox-host.ts';
+import type { SandboxStore } from '../../../packages/sandbox/src/host-ports.ts';
+import { startMailSandbox } from '../../../packages/sandbox/src/mail/mail-sandbox.ts';
+import { type MessengerSandbox, startMessengerSandbox } from '../../../packages/sandbox/src/messenger/messenger-sandbox.ts';
+import { type ReceiptSandbox, startReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
+import { startSandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { type PaymentSandbox, startPaymentSandbox } from '../../../packages/sandbox/src/payments/payment-sandbox.ts';
 import type { SandboxSecrets } from '../../../src/composition/sandbox-store.ts';
+import { SANDBOX_BOT_USERNAME } from '../../../src/composition/sandbox-store.ts';
 import type { Database } from '../../../src/core/db/database.ts';
 import { SANDBOX_INN } from '../../../src/integrations/receipts/nalogo/connection.ts';
-import { startMailSandbox } from '../../../src/sandbox/mail/mail-sandbox.ts';
-import { type MessengerSandbox, startMessengerSandbox } from '../../../src/sandbox/messenger/messenger-sandbox.ts';
-import { type ReceiptSandbox, startReceiptSandbox } from '../../../src/sandbox/nalogo/receipt-sandbox.ts';
-import { startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
-import { type PaymentSandbox, startPaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
-import type { SandboxStore } from '../../../src/sandbox/store.ts';
 import { publishFakes } from '../fake-host.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { type Courier, createCourier } from './courier.ts';

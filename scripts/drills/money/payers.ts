@@ -1,6 +1,6 @@
 /** Top-ups by every method, and what payers and providers do with the invoices. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
+import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { Answer } from '../requester.ts';
 import type { Person } from './people.ts';
 import { countOne, perform, type Shop } from './shop.ts';

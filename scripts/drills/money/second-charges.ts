@@ -1,8 +1,8 @@
 /** Invoices that are paid twice, whose charges are reported in any order beside reversals of either and of another merchant (spec 10 M1, M2). */
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
-import { signAsWata } from '../../../src/sandbox/payments/wires/wata-wire.ts';
+import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
+import { signAsWata } from '../../../packages/sandbox/src/payments/wires/wata-wire.ts';
 import type { ProofResult } from './credit-proof.ts';
 import { openTopup } from './payers.ts';
 import { countOne, perform, type Shop } from './shop.ts';

@@ -1,8 +1,9 @@
 /** Everything that the proofs compare: what the outside systems have, and what the database has. Amounts are kopeks. */
+
+import type { SandboxStarsInvoice } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
+import type { SandboxIncome } from '../../../packages/sandbox/src/nalogo/receipt-wire.ts';
+import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { Db } from '../../../src/core/db/db.ts';
-import type { SandboxStarsInvoice } from '../../../src/sandbox/messenger/messenger-state.ts';
-import type { SandboxIncome } from '../../../src/sandbox/nalogo/receipt-wire.ts';
-import type { SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
 import type { People, Tariffs } from './people.ts';
 import type { Deeds } from './shop.ts';
 import type { ShopStage } from './shop-stage.ts';

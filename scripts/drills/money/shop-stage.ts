@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { PgBoss } from 'pg-boss';
 import { assembleService } from '../../../src/composition/assemble-service.ts';
-import { SANDBOX_HOST_KEY } from '../../../src/composition/sandbox-host.ts';
+import { SANDBOX_HOST_KEY } from '../../../src/composition/sandbox-store.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { Database } from '../../../src/core/db/database.ts';
 import { loadEnv } from '../../../src/core/env.ts';

@@ -1,6 +1,6 @@
 /** What the lanes of the drill share: the stage, the client, random choices, and a record of what was done. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
+import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { PaidTwice } from './second-charges.ts';
 import type { ShopClient } from './shop-client.ts';

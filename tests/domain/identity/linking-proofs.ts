@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
+import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { WidgetData } from '../../../src/domain/identity/ports.ts';
-import { signInitData } from '../../../src/sandbox/messenger/init-data.ts';
 import { TEST_BOT_TOKEN } from '../../support/test-sandbox.ts';
 
 /** Mini-app data of a messenger user, signed now; id 0 names nobody. */

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
+import type { LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
 import { readProviderLimits } from '../../../src/domain/payments/provider-limits.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
-import type { LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
 import { aUser } from '../../support/builders.ts';
 import { freekassaCase } from '../../support/providers/freekassa-case.ts';
 import { aProviderStage, type ProviderStage } from '../../support/providers/provider-stage.ts';

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
 import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { chargeCards } from '../../../src/domain/payments/cards/charge-card.ts';
@@ -6,7 +7,6 @@ import { listSavedCards, unlinkSavedCard } from '../../../src/domain/payments/ca
 import { startCharges } from '../../../src/domain/payments/cards/start-charges.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import { readDueRenewal } from '../../../src/domain/subscriptions/autopay/unpaid-renewals.ts';
-import type { LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
 import { moneyFacts } from '../../support/payment-samples.ts';
 import { aProviderStage, type ProviderStage } from '../../support/providers/provider-stage.ts';
 import { yookassaCase } from '../../support/providers/yookassa-case.ts';

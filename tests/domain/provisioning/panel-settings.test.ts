@@ -1,4 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { startSandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../../packages/sandbox/src/panel/sandbox-store.ts';
 import { checkPanel } from '../../../src/cli/doctor/panel-checks.ts';
 import { connectOutsideSystems } from '../../../src/composition/outside-systems.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -8,8 +10,6 @@ import { syncServersOrFail } from '../../../src/domain/catalog/sync-servers.ts';
 import { listNodes } from '../../../src/domain/provisioning/nodes/read-nodes.ts';
 import { listPanelSquads } from '../../../src/domain/provisioning/squads/read-squads.ts';
 import { putSetting, resetSetting } from '../../../src/domain/settings/change-setting.ts';
-import { startSandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
 import { aSubscription, type ProvisioningTest, withPort } from '../../support/provisioning-setup.ts';
 import { run, startEmpty } from './panel-sync/setup.ts';
 

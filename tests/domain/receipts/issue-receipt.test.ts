@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { ReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { findMissingReceipts } from '../../../src/domain/receipts/find-missing.ts';
 import { queueReceipt } from '../../../src/domain/receipts/queue-receipt.ts';
-import type { ReceiptSandbox } from '../../../src/sandbox/nalogo/receipt-sandbox.ts';
 import { aPaidPurchase, aShop } from '../../support/purchase-samples.ts';
 import {
   aCreditedTopup,

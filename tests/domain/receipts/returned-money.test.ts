@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { ReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { findMissingReceipts } from '../../../src/domain/receipts/find-missing.ts';
 import { queueReceipt } from '../../../src/domain/receipts/queue-receipt.ts';
-import type { ReceiptSandbox } from '../../../src/sandbox/nalogo/receipt-sandbox.ts';
 import {
   aCreditedTopup,
   aQueuedReceipt,

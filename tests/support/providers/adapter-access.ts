@@ -1,3 +1,4 @@
+import type { LoopbackReply, LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
 import { loadEnv } from '../../../src/core/env.ts';
 import type { HttpClient, HttpRequest } from '../../../src/core/http/http-client.ts';
 import { createLogger } from '../../../src/core/log.ts';
@@ -5,7 +6,6 @@ import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payme
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 import type { SettingKey } from '../../../src/domain/settings/types.ts';
 import type { ProviderAccess } from '../../../src/integrations/payments/wire/provider-access.ts';
-import type { LoopbackReply, LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
 import { onceHttp, type Recorder, startRecorder } from '../loopback-http.ts';
 
 /** The service's clock of an adapter on its own; UTC. */

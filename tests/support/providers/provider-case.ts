@@ -1,6 +1,6 @@
 import { expect, TestRunner } from 'vitest';
+import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { CaseKind } from '../../../src/domain/payments/types.ts';
-import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
 import type { ProviderStage, StagedInvoice } from './provider-stage.ts';
 
 /** A callback as it is on the wire. */

@@ -1,4 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import type { LoopbackReply, LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
+import type { InvoiceAction, SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
+import type { PaymentSandbox } from '../../../packages/sandbox/src/payments/payment-sandbox.ts';
 import { callbackRoute, registerCallbackRoutes } from '../../../src/composition/callback-routes.ts';
 import { createHttpServer } from '../../../src/composition/http-server.ts';
 import type { App } from '../../../src/core/app.ts';
@@ -6,9 +9,6 @@ import { createMetrics } from '../../../src/core/metrics.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
-import type { LoopbackReply, LoopbackRequest } from '../../../src/sandbox/loopback-server.ts';
-import type { InvoiceAction, SandboxInvoice } from '../../../src/sandbox/payments/invoice.ts';
-import type { PaymentSandbox } from '../../../src/sandbox/payments/payment-sandbox.ts';
 import { aUser, type BuiltUser } from '../builders.ts';
 import { startRecorder } from '../loopback-http.ts';
 import { moneyFacts } from '../payment-samples.ts';

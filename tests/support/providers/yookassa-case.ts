@@ -1,6 +1,6 @@
+import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import { ENV_SPEC } from '../../../src/core/env-spec.ts';
 import { isInNetworks, resolveClientAddress } from '../../../src/integrations/payments/wire/client-address.ts';
-import type { InvoiceAction } from '../../../src/sandbox/payments/invoice.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
 import { createLogger } from '../../../src/core/log.ts';
 import { createMessengerIdentityPort } from '../../../src/integrations/messenger/identity-port.ts';
-import { signInitData } from '../../../src/sandbox/messenger/init-data.ts';
 import { onceHttp } from '../../support/loopback-http.ts';
 
 const TOKEN = '1234567890:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';

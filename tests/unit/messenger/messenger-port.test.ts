@@ -2,12 +2,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { parse, sign, validate } from '@tma.js/init-data-node';
 import { afterEach, describe, expect, it } from 'vitest';
+import { jsonReply, type LoopbackServer, startLoopbackServer } from '../../../packages/sandbox/src/loopback-server.ts';
+import { formBody } from '../../../packages/sandbox/src/messenger/form-body.ts';
+import { type MessengerSandbox, startMessengerSandbox } from '../../../packages/sandbox/src/messenger/messenger-sandbox.ts';
 import type { MessengerError, MessengerPort, MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
 import { createMessengerPort } from '../../../src/integrations/messenger/messenger-port.ts';
 import { SendPacer } from '../../../src/integrations/messenger/send-pacer.ts';
-import { jsonReply, type LoopbackServer, startLoopbackServer } from '../../../src/sandbox/loopback-server.ts';
-import { formBody } from '../../../src/sandbox/messenger/form-body.ts';
-import { type MessengerSandbox, startMessengerSandbox } from '../../../src/sandbox/messenger/messenger-sandbox.ts';
 import { memoryStore, onceHttp, startRecorder } from '../../support/loopback-http.ts';
 
 const TOKEN = '1000001:sandbox-token';

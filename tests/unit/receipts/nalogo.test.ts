@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type ReceiptSandbox, startReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import { ReceiptError, type ReceiptSession } from '../../../src/domain/receipts/ports.ts';
 import { matchesOf, receiptDeadline, receiptMark, receiptName } from '../../../src/domain/receipts/rules.ts';
 import { nalogoPort } from '../../../src/integrations/receipts/nalogo/nalogo-port.ts';
 import { incomeAmounts, incomeBody, moscowTime } from '../../../src/integrations/receipts/nalogo/nalogo-wire.ts';
 import { sealTokens, unsealTokens } from '../../../src/integrations/receipts/nalogo/sealed-tokens.ts';
-import { type ReceiptSandbox, startReceiptSandbox } from '../../../src/sandbox/nalogo/receipt-sandbox.ts';
 import { memoryStore, onceHttp } from '../../support/loopback-http.ts';
 
 const INN = '123456789012';

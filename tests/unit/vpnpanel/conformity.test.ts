@@ -1,9 +1,9 @@
 import { CreateUserCommand, ERRORS, UpdateInternalSquadCommand, UpdateUserCommand } from '@remnawave/backend-contract';
 import { describe, expect, it } from 'vitest';
+import { SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/app-config-routes.ts';
 import type { HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
-import { SANDBOX_APP_CONFIG_UUID } from '../../../src/sandbox/panel/app-config-routes.ts';
 import { PANEL_CONTRACT } from '../../support/panel-contract.ts';
 import { aDraft, connectionTo, NETHERLANDS, PARTNERS, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';

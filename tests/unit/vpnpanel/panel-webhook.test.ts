@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { RemnawaveWebhookEventSchema } from '@remnawave/backend-contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { type LoopbackRequest, startLoopbackServer } from '../../../packages/sandbox/src/loopback-server.ts';
+import type { SandboxPanelOptions } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
+import { createMemoryStore } from '../../../packages/sandbox/src/panel/sandbox-store.ts';
 import { DAY_MS } from '../../../src/core/clock.ts';
-import { type LoopbackRequest, startLoopbackServer } from '../../../src/sandbox/loopback-server.ts';
-import type { SandboxPanelOptions } from '../../../src/sandbox/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../../src/sandbox/panel/sandbox-store.ts';
 import { aDraft, GERMANY, START, startPanel } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { SandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import type { PanelUserPatch, PanelUserStatus, VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
-import type { SandboxPanel } from '../../../src/sandbox/panel/sandbox-panel.ts';
 import { aDraft, START, startPanel } from '../../support/panel-setup.ts';
 
 const LIMIT = 1000;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { startLoopbackServer } from '../../../../packages/sandbox/src/loopback-server.ts';
 import { callbackRoute, registerCallbackRoutes } from '../../../../src/composition/callback-routes.ts';
 import { createHttpServer } from '../../../../src/composition/http-server.ts';
 import type { App } from '../../../../src/core/app.ts';
@@ -10,7 +11,6 @@ import { processCallback } from '../../../../src/domain/payments/process-callbac
 import { putSetting } from '../../../../src/domain/settings/change-setting.ts';
 import { createMessengerPort } from '../../../../src/integrations/messenger/messenger-port.ts';
 import { createStarsProvider } from '../../../../src/integrations/payments/stars/stars-provider.ts';
-import { startLoopbackServer } from '../../../../src/sandbox/loopback-server.ts';
 import { aUser, type BuiltUser, unique } from '../../../support/builders.ts';
 import { dyingAt } from '../../../support/dying-app.ts';
 import { type ElapsedTimers, recordTimers } from '../../../support/elapsed-timers.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HttpClient } from '../../core/http/http-client.ts';
+import type { HttpClient, SandboxStore } from '../host-ports.ts';
 import {
   jsonObject,
   jsonReply,
@@ -9,7 +9,6 @@ import {
   type LoopbackServer,
   startLoopbackServer,
 } from '../loopback-server.ts';
-import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage, transferOf } from './bot-api-methods.ts';
 import { formBody } from './form-body.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HttpClient } from '../../core/http/http-client.ts';
+import type { HttpClient } from '../host-ports.ts';
 
 /** A callback to post. */
 export interface OutgoingCallback {

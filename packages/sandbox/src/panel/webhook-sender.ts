@@ -1,7 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
-import type { HttpClient } from '../../core/http/http-client.ts';
-import { createHttpClient } from '../../core/http/outbound.ts';
+import type { Clock } from '../host-ports.ts';
 
 /** Where the panel reports its events; the secret signs them. */
 export interface PanelWebhook {
@@ -55,12 +53,6 @@ export function createWebhookSender(
   clock: Clock,
   waiting: WaitingEvents,
 ): WebhookSender {
-  const http = createHttpClient({
-    system: 'sandbox-panel-webhook',
-    retries: 0,
-    breakerThreshold: 0,
-    totalTimeoutMs: TOTAL_TIMEOUT_MS,
-  });
   const open = new Set<Promise<void>>();
   const stop = new AbortController();
   let tail: Promise<unknown> = Promise.resolve();
@@ -68,13 +60,13 @@ export function createWebhookSender(
   async function repeat(webhook: PanelWebhook, body: string, headers: Record<string, string>): Promise<void> {
     for (let left = RETRIES; left > 0; left -= 1) {
       await pause(webhook.retryPauseMs ?? RETRY_PAUSE_MS, stop.signal);
-      if (stop.signal.aborted || (await isAccepted(http, webhook.url, headers, body, stop.signal))) return;
+      if (stop.signal.aborted || (await isAccepted(webhook.url, headers, body, stop.signal))) return;
     }
   }
 
   function deliver(webhook: PanelWebhook, waits: WaitingEvent): void {
     const { body, headers } = waits;
-    const first = tail.then(() => stop.signal.aborted || isAccepted(http, webhook.url, headers, body, stop.signal));
+    const first = tail.then(() => stop.signal.aborted || isAccepted(webhook.url, headers, body, stop.signal));
     tail = first;
     const whole = first
       .then((accepted) => (accepted ? undefined : repeat(webhook, body, headers)))
@@ -117,16 +109,12 @@ export function createWebhookSender(
 }
 
 /** Never throws: no answer is a refusal. */
-async function isAccepted(
-  http: HttpClient,
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function isAccepted(url: string, headers: Record<string, string>, body: string, signal: AbortSignal): Promise<boolean> {
   try {
-    const { status } = await http.request({ method: 'POST', url, headers, body, idempotent: false, signal });
-    return status >= 200 && status < 300;
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(TOTAL_TIMEOUT_MS)]);
+    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: ends });
+    await response.body?.cancel();
+    return response.ok;
   } catch {
     return false;
   }

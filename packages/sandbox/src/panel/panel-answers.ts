@@ -1,8 +1,10 @@
-import { DAY_MS, MINUTE_MS } from '../../core/clock.ts';
 import { CONFIG_PROFILE_UUID, type Generation, type StoredDevice, type StoredNode, type StoredUser } from './panel-data.ts';
 import type { PanelState } from './panel-state.ts';
 import { linksOf } from './subscription-links.ts';
 import { currentStatus } from './user-rules.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** What an answer depends on besides the stored rows. */
 export interface AnswerContext {

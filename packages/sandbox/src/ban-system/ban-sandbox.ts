@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { SandboxStore } from '../host-ports.ts';
 import {
   jsonReply,
   type LoopbackReply,
@@ -6,7 +7,6 @@ import {
   type LoopbackServer,
   startLoopbackServer,
 } from '../loopback-server.ts';
-import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { answerTo } from './ban-answers.ts';
 import type { BanFaults } from './ban-faults.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { toHttp } from '../core/errors.ts';
+import { SandboxStoreUnavailable } from './host-ports.ts';
 
 /** A request as the fake servers get it, with its whole body. */
 export interface LoopbackRequest {
@@ -84,9 +84,9 @@ export function startLoopbackServer(
       outgoing.writeHead(reply.status, { 'content-type': reply.contentType, ...reply.headers }).end(reply.body);
     } catch (error) {
       // The fakes keep their state in the database: while that is away, they are too.
-      const { status, headers } = toHttp(error);
-      if (!outgoing.headersSent)
-        outgoing.writeHead(status === 503 ? 503 : 500, { 'content-type': 'application/json', ...headers });
+      const failure =
+        error instanceof SandboxStoreUnavailable ? { status: 503, headers: { 'retry-after': '5' } } : { status: 500 };
+      if (!outgoing.headersSent) outgoing.writeHead(failure.status, { 'content-type': 'application/json', ...failure.headers });
       outgoing.end('{"error":"sandbox server failed"}');
     }
   });

@@ -1,4 +1,4 @@
-import type { Random } from '../../core/random.ts';
+import type { Random } from '../host-ports.ts';
 import type { StoredUser, UserStatus } from './panel-data.ts';
 
 /**

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SandboxStore } from '../host-ports.ts';
 import {
   jsonObject,
   jsonReply,
@@ -7,7 +8,6 @@ import {
   type LoopbackServer,
   startLoopbackServer,
 } from '../loopback-server.ts';
-import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import type { ReceiptFault, ReceiptFaults } from './receipt-faults.ts';
 import { readIncome, readSignIn, type SandboxIncome, wireIncome } from './receipt-wire.ts';

@@ -1,5 +1,5 @@
+import type { SandboxStore } from '../host-ports.ts';
 import { jsonObject, jsonReply, type LoopbackServer, startLoopbackServer } from '../loopback-server.ts';
-import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 
 /** Mails stored; older ones are dropped. */

@@ -1,9 +1,9 @@
 /** A fake VPN panel: an HTTP server on loopback that checks and answers as the panel does. */
+import { randomBytes, randomInt } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Clock } from '../../core/clock.ts';
-import { type Random, systemRandom } from '../../core/random.ts';
+import type { Clock, Random } from '../host-ports.ts';
 import { appConfigRoutes } from './app-config-routes.ts';
 import { deviceRoutes } from './device-routes.ts';
 import { HWID_PATTERN } from './infra-requests.ts';
@@ -73,7 +73,7 @@ export interface SandboxPanel extends PanelView {
 
 /** @throws when the given port is taken */
 export async function startSandboxPanel(options: SandboxPanelOptions): Promise<SandboxPanel> {
-  const random = options.random ?? systemRandom;
+  const random = options.random ?? { bytes: randomBytes, int: randomInt };
   const state = await openPanelState({ state: options.state, clock: options.clock, random });
   const generation = options.generation ?? 'uuid';
   const apiKey = options.apiKey ?? random.bytes(24).toString('base64url');

@@ -1,4 +1,4 @@
-import type { SandboxStore } from './store.ts';
+import type { SandboxStore } from './host-ports.ts';
 
 /** One server's state under one key. Changes run one after the other, each from load to save, so none is lost. */
 export class StoredState<T> {

@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
-import type { Random } from '../../core/random.ts';
+import type { Clock, Random } from '../host-ports.ts';
 import { type StoredDevice, type StoredMeta, type StoredUser, seedMeta } from './panel-data.ts';
 import { createWriteBehind, type SandboxStore } from './sandbox-store.ts';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { HttpClient } from '../../core/http/http-client.ts';
+import type { HttpClient, SandboxStore } from '../host-ports.ts';
 import {
   jsonReply,
   type LoopbackReply,
@@ -7,7 +7,6 @@ import {
   type LoopbackServer,
   startLoopbackServer,
 } from '../loopback-server.ts';
-import type { SandboxStore } from '../store.ts';
 import { StoredState } from '../stored-state.ts';
 import { type CallbackKnobs, CallbackSender } from './callback-sender.ts';
 import type { FakeShop, FakeWire } from './fake-wire.ts';

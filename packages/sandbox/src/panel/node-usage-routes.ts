@@ -1,4 +1,3 @@
-import { DAY_MS, HOUR_MS } from '../../core/clock.ts';
 import { NodeUsersQuery } from './infra-requests.ts';
 import { nodeOf } from './infra-routes.ts';
 import { accessibleNodes, isOnline, sizeText } from './panel-answers.ts';
@@ -7,6 +6,9 @@ import { NODE_USAGE_ERROR } from './panel-errors.ts';
 import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
 import type { PanelState } from './panel-state.ts';
 import { daysBetween } from './usage-routes.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 interface Usage {
   user: StoredUser;
