@@ -1,14 +1,16 @@
 # syntax=docker/dockerfile:1
-# The service as one small image: built in one stage, dependencies in another, neither compiler nor tests in the last.
+# The service as one small image: built in one stage, dependencies in another, neither compiler, tests nor fakes in `production`, which is
+# built by default. `development` adds the fakes of the outside systems, for a first look.
 
 FROM node:24-slim AS manifests
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
 COPY packages/document-check/package.json packages/document-check/
+COPY packages/sandbox/package.json packages/sandbox/
 
 FROM manifests AS build
-RUN npm ci --omit=dev --no-audit --no-fund
+RUN npm ci --no-audit --no-fund
 COPY prisma prisma
 COPY prisma.config.ts tsconfig.json ./
 COPY scripts scripts
@@ -16,11 +18,11 @@ COPY locales locales
 COPY src src
 RUN node scripts/db-generate.mjs && node scripts/build.ts
 
-# Without optional packages: they are tools of the build and a copy of Node.
+# Without tools of the build and without optional packages, of which one is a copy of Node.
 FROM manifests AS dependencies
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund && npm cache clean --force
 
-FROM node:24-slim
+FROM node:24-slim AS production
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=8080 \
@@ -44,3 +46,9 @@ HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
 # Takes SHUTDOWN_DRAIN_MS + SHUTDOWN_TIMEOUT_MS at most: give `docker stop` more than its 10 s.
 STOPSIGNAL SIGTERM
 CMD ["node", "dist/server.js"]
+
+FROM production AS development
+ENV NODE_ENV=development
+COPY packages/sandbox packages/sandbox
+
+FROM production

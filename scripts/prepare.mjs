@@ -76,7 +76,8 @@ export async function ensureInstalled() {
   const wanted = createHash('sha256').update(readFileSync(lock)).digest('hex');
   if (isCurrent(stampPath, wanted)) return;
   console.log('Installing dependencies …');
-  await must('npm ci', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  // With NODE_ENV=production npm would leave out what generates and builds.
+  await must('npm ci', 'npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
   stamp(stampPath, wanted);
 }
 
