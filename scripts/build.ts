@@ -1,6 +1,7 @@
 /** Bundles server and command line into dist/: one read of a few files at start instead of hundreds. Dependencies stay outside. */
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, rename, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
@@ -25,5 +26,14 @@ await build({
   chunkNames: 'chunk-[hash]',
   logLevel: 'warning',
 });
+// The viewers of the API document, so that an installation does not need their packages.
+await mkdir(join(fresh, 'docs'));
+for (const file of [
+  'swagger-ui-dist/swagger-ui-bundle.js',
+  'swagger-ui-dist/swagger-ui.css',
+  'swagger-ui-dist/favicon-32x32.png',
+  'redoc/bundles/redoc.standalone.js',
+])
+  await cp(createRequire(import.meta.url).resolve(file), join(fresh, 'docs', basename(file)));
 await rm(join(root, 'dist'), { recursive: true, force: true });
 await rename(fresh, join(root, 'dist'));

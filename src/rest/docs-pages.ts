@@ -1,10 +1,12 @@
 /**
- * `/docs`, `/redoc` and `/openapi.json`, served completely from installed packages: the pages request nothing from other hosts.
+ * `/docs`, `/redoc` and `/openapi.json`. The viewers are files of packages, which the build copies beside the bundle (`scripts/build.ts`):
+ * the pages request nothing from other hosts.
  * Scripts are files, so the content policy needs no exception for inline code; the two viewers do write inline styles.
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { basename, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 export interface DocsOptions {
@@ -46,12 +48,18 @@ const REDOC_START = `Redoc.init('/openapi.json', { disableSearch: false, nativeS
 /** The viewer's only request to another host, for a logo. The policy would block it; this removes it. */
 const REMOTE_LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
+const REDOC_FILE = 'redoc/bundles/redoc.standalone.js';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const HOUR_SECONDS = 3_600;
 
+/** A file of a viewer: the copy beside the bundle, or that of the package when the sources are run. */
+function viewerFile(file: string): string {
+  const copy = join(import.meta.dirname, 'docs', basename(file));
+  return existsSync(copy) ? copy : createRequire(import.meta.url).resolve(file);
+}
+
 /** Registers the pages on the root instance. */
 export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions): void {
-  const packageFile = createRequire(import.meta.url).resolve;
   let document: { title: string; text: string } | undefined;
   let redoc: string | undefined;
 
@@ -73,7 +81,7 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
     serve(url, (reply) => reply.header('cache-control', 'no-cache').type(type).send(text));
   const serveFile = (url: string, type: string, file: string): void =>
     serve(url, async (reply) => {
-      const path = packageFile(file);
+      const path = viewerFile(file);
       const { size } = await stat(path);
       const cached = reply.header('cache-control', `public, max-age=${HOUR_SECONDS}`).header('content-length', size);
       return cached.type(type).send(createReadStream(path));
@@ -95,7 +103,7 @@ export function registerDocsPages(fastify: FastifyInstance, options: DocsOptions
   servePage('/redoc', ['/redoc/redoc.standalone.js', '/redoc/start.js']);
   serveText('/redoc/start.js', JAVASCRIPT, REDOC_START);
   serve('/redoc/redoc.standalone.js', async (reply) => {
-    redoc ??= (await readFile(packageFile('redoc/bundles/redoc.standalone.js'), 'utf8')).replaceAll(REMOTE_LOGO, 'data:,');
+    redoc ??= (await readFile(viewerFile(REDOC_FILE), 'utf8')).replaceAll(REMOTE_LOGO, 'data:,');
     return reply.header('cache-control', `public, max-age=${HOUR_SECONDS}`).type(JAVASCRIPT).send(redoc);
   });
 }
