@@ -1,5 +1,5 @@
 /**
- * Fails for every operation, parameter, field and tag without a text, for texts that nothing uses and for bodies without an example of
+ * Fails for every operation, parameter, field and tag without a description (and names the file), for texts that nothing uses and for bodies without an example of
  * real values. Then compares the served document with the published contract: all that its `diff.mjs` compares, and the names of components.
  *   npm run check:contract            needs ../shared/contract; without it (a clone alone) it says so and passes
  *   npm run check:contract -- --write FILE    writes the document only
@@ -13,6 +13,8 @@ import type { OpenApiDocument, OpenApiOperation } from '../src/rest/openapi-docu
 import { buildRouteTable } from '../src/rest/route-table.ts';
 import { buildServiceDocument } from '../src/rest/service-document.ts';
 import { appRouter } from '../src/routers/root.ts';
+import { findSchemaPlaces, gapMessage } from './checks/schema-places.ts';
+import { projectRoot } from './checks/source-files.ts';
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));
 const document = JSON.stringify(described);
@@ -21,13 +23,11 @@ if (process.argv.includes('--write') && writeTo) {
   await writeFile(writeTo, document);
   process.exit(0);
 }
-const undescribed = [
-  ...gaps.undescribed.map((what) => `without a text: ${what}`),
-  ...gaps.unused.map((key) => `a text for nothing: ${key}`),
-];
-if (undescribed.length > 0) {
-  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions. The name behind the kind is a key of
-tag-descriptions.ts, of a file in operations/, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
+if (gaps.undescribed.length + gaps.unused.length > 0) {
+  const places = await findSchemaPlaces(projectRoot);
+  for (const gap of gaps.undescribed) console.error(gapMessage(gap, places));
+  for (const key of gaps.unused) console.error(`a text for nothing: ${key}`);
+  console.error("\nA field and a parameter are described at the field of their zod schema: `.describe('…')`, called last.");
   process.exit(1);
 }
 const placeholders = bodies(described).filter(
