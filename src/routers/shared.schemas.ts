@@ -39,7 +39,7 @@ export function publishedAsFreeForm<S extends z.ZodType>(schema: S): S {
 export const PromoGroupSummary = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group.'),
     server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
     traffic_discount_percent: z
       .int()

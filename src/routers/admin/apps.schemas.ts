@@ -15,7 +15,7 @@ export const UpdateVpnPanelUuidRequest = z
 
 export const AppConfigItem = z.object({
   uuid: z.string().describe('UUID in the panel.'),
-  name: z.string().describe('Display name.'),
+  name: z.string().describe('Name of the configuration of client apps in the panel.'),
   view_position: z.int().describe('Position in the list of the panel.'),
 });
 

@@ -8,7 +8,7 @@ const AuditLogFilter = z.object({
   user_id: z.int().nullish().describe('Only requests of this user (internal id).'),
   action: z.string().nullish().describe('Only entries whose action contains this text.'),
   resource_type: z.string().nullish().describe('Only entries of this section.'),
-  status: z.string().nullish().describe('Only entries with this status: `success`, `denied` or `error`.'),
+  status: z.string().nullish().describe('Only requests with this outcome: `success`, `denied` or `error`; null for all.'),
   date_from: MomentInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
   date_to: MomentInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
 });
@@ -33,7 +33,7 @@ export const AuditLogEntry = z
     details: FreeForm.nullish().describe('Method, path, query and body of the request, without secrets; null for none.'),
     ip_address: z.string().nullish().describe('Address of the client; null when unknown.'),
     user_agent: z.string().nullish().describe('Program of the client; null when unknown.'),
-    status: z.string().describe('`success`, `denied` or `error`.'),
+    status: z.string().describe('Outcome of the request: `success`, `denied` (403) or `error` (any other failure).'),
     request_method: z.string().nullish().describe('HTTP method; null when unknown.'),
     request_path: z.string().nullish().describe('Path of the request; null when unknown.'),
     created_at: Moment.nullish().describe('When the record was created (UTC).'),
@@ -44,8 +44,8 @@ export const AuditLogEntry = z
 
 export const AuditLogListResponse = z
   .object({
-    items: AuditLogEntry.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AuditLogEntry.array().describe('A page of requests of administrators, newest first.'),
+    total: z.int().describe('Number of requests of administrators that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -192,7 +192,7 @@ export const UnbanResponse = z
 
 export const BanNodeItem = z
   .object({
-    name: z.string().describe('Name of the node.'),
+    name: z.string().describe('Name of the node in the ban system.'),
     address: text.describe('Address; null when unknown.'),
     is_connected: z.boolean().default(false).describe('Whether its agent is connected.'),
     last_seen: moment.describe('Last report (UTC); null when unknown.'),
@@ -319,7 +319,7 @@ export const BanSettingDefinition = z
   .object({
     key: z.string().describe('Name of the setting.'),
     value: z.unknown().describe('Value, of the type that the ban system gives.'),
-    type: z.string().describe('Type: `bool`, `int`, `float`, `list`, `str` or another word of the ban system.'),
+    type: z.string().describe('Type of the value: `bool`, `int`, `float`, `list`, `str` or another word of the ban system.'),
     min_value: z.int().nullish().describe('Smallest value; null without a bound.'),
     max_value: z.int().nullish().describe('Greatest value; null without a bound.'),
     editable: z.boolean().default(true).describe('Whether it can be changed.'),
@@ -333,7 +333,10 @@ export const BanSettingsResponse = z
   .meta({ id: 'BanSettingsResponse' });
 
 export const BanReportTopViolator = z
-  .object({ username: z.string().describe('Name of the user in the ban system.'), count: count.describe('Number of bans.') })
+  .object({
+    username: z.string().describe('Name of the user in the ban system.'),
+    count: count.describe('Number of bans of the user in the period of the report.'),
+  })
   .meta({ id: 'BanReportTopViolator' });
 
 export const BanReportResponse = z
@@ -348,8 +351,8 @@ export const BanReportResponse = z
 
 export const BanHealthComponent = z
   .object({
-    name: z.string().describe('Name of the component.'),
-    status: z.string().describe('Its state as the ban system names it.'),
+    name: z.string().describe('Name of the part of the ban system.'),
+    status: z.string().describe('State of the part, as the ban system names it.'),
     message: text.describe('Message; null without one.'),
     details: freeForm.nullish().describe('Details as the ban system gives them; null without any.'),
   })
@@ -357,7 +360,7 @@ export const BanHealthComponent = z
 
 export const BanHealthResponse = z
   .object({
-    status: z.string().describe('State as the ban system names it.'),
+    status: z.string().describe('State of the ban system, as it names it itself.'),
     uptime: z.int().nullish().describe('Seconds since its start; null when unknown.'),
     components: BanHealthComponent.array().default([]).describe('Components.'),
   })
@@ -365,7 +368,7 @@ export const BanHealthResponse = z
 
 export const BanHealthDetailedResponse = z
   .object({
-    status: z.string().describe('State as the ban system names it.'),
+    status: z.string().describe('State of the ban system, as it names it itself.'),
     uptime: z.int().nullish().describe('Seconds since its start; null when unknown.'),
     components: freeForm.default({}).describe('Components by name, as the ban system gives them.'),
   })

@@ -29,8 +29,8 @@ export const CabinetBroadcastsBroadcastResponse = z
 
 export const CabinetBroadcastsBroadcastListResponse = z
   .object({
-    items: CabinetBroadcastsBroadcastResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: CabinetBroadcastsBroadcastResponse.array().describe('A page of broadcasts of all channels, newest first.'),
+    total: z.int().describe('Number of broadcasts of all channels, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -52,7 +52,7 @@ export const BroadcastFilter = z
   .object({
     key: z.string().describe('Name of the segment, for `target`.'),
     label: z.string().describe("Name in the administrator's language."),
-    count: z.int().nullish().describe('Number of users who would get it.'),
+    count: z.int().nullish().describe('Number of users in the segment who would get the message; null when it is not counted.'),
     group: z.string().nullish().describe('`basic`, `subscription`, `traffic`, `registration`, `activity` or `source`.'),
   })
   .meta({ id: 'BroadcastFilter' });
@@ -62,7 +62,7 @@ export const TariffFilter = z
     key: z.string().describe('Name of the segment, for `target`: `tariff_<id>`.'),
     label: z.string().describe('Name of the tariff.'),
     tariff_id: z.int().describe('Id of the tariff; null for none.'),
-    count: z.int().describe('Number of users who would get it.'),
+    count: z.int().describe('Number of users with a subscription to the tariff who would get the message.'),
   })
   .meta({ id: 'TariffFilter' });
 
@@ -77,7 +77,7 @@ export const BroadcastFiltersResponse = z
 export const TariffForBroadcast = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the tariff.'),
     filter_key: z.string().describe('Name of the segment, for `target`: `tariff_<id>`.'),
     active_users_count: z.int().describe('Number of users who would get it.'),
   })
@@ -103,7 +103,7 @@ export const EmailFilterItem = z
   .object({
     key: z.string().describe('Name of the segment, for `target`.'),
     label: z.string().describe("Name in the administrator's language."),
-    count: z.int().describe('Number of users who would get it.'),
+    count: z.int().describe('Number of users in the segment who would get the mail.'),
     group: z.string().nullish().describe('`basic`, `auth_type` or `subscription`.'),
   })
   .meta({ id: 'EmailFilterItem' });
@@ -140,7 +140,7 @@ export const BroadcastSampleRecipient = z
 
 const previewFields = {
   target: z.string().describe('The segment.'),
-  count: z.int().describe('Number of users who would get it.'),
+  count: z.int().describe('Number of users in the segment who would get the message or mail now.'),
   sample: BroadcastSampleRecipient.array().describe('The first recipients, ten at most.'),
 };
 

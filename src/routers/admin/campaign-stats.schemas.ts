@@ -6,7 +6,7 @@ import { campaignHead } from '../web/campaigns.schemas.ts';
 
 export const CampaignsOverviewResponse = z
   .object({
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of advertising campaigns, inactive ones included.'),
     active: z.int().describe('Number of active ones.'),
     inactive: z.int().describe('Number of inactive ones.'),
     total_registrations: z.int().describe('Number of registrations.'),
@@ -52,7 +52,7 @@ export const AdminDailyStatItem = z
 
 export const AdminPeriodStats = z
   .object({
-    days: z.int().describe('Number of days.'),
+    days: z.int().describe('Length of the period in days.'),
     referrals_count: z.int().default(0).describe('Number of registrations.'),
     earnings_kopeks: z.int().default(0).describe('Payments of registrants through providers, kopeks.'),
   })

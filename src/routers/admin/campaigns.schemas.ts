@@ -31,12 +31,12 @@ export const CampaignListItem = z
 export const AdminCampaignListResponse = z
   .object({
     campaigns: CampaignListItem.array().describe('Campaigns of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of advertising campaigns that match the filters, on all pages.'),
   })
   .meta({ id: 'CabinetCampaignsCampaignListResponse' });
 
 export const CampaignTariffInfo = z
-  .object({ id: z.int().describe('Identifier of the record.'), name: z.string().describe('Display name.') })
+  .object({ id: z.int().describe('Identifier of the record.'), name: z.string().describe('Name of the tariff of the bonus.') })
   .meta({ id: 'TariffInfo' });
 
 export const CampaignDetailResponse = z
@@ -61,7 +61,7 @@ export const CampaignDetailResponse = z
 
 export const AdminCampaignCreateRequest = z
   .object({
-    name: z.string().min(1).max(255).describe('Display name.'),
+    name: z.string().min(1).max(255).describe('Name of the campaign, 1 to 255 characters, for administrators.'),
     start_parameter: StartParameter.describe(
       'Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.',
     ),
@@ -92,7 +92,12 @@ export const AdminCampaignCreateRequest = z
 
 export const AdminCampaignUpdateRequest = z
   .object({
-    name: z.string().min(1).max(255).nullish().describe('Display name.'),
+    name: z
+      .string()
+      .min(1)
+      .max(255)
+      .nullish()
+      .describe('New name of the campaign, 1 to 255 characters; null leaves it unchanged.'),
     start_parameter: StartParameter.nullish().describe(
       'Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.',
     ),
@@ -181,7 +186,7 @@ export const CampaignRegistrationItem = z
 export const CampaignRegistrationsResponse = z
   .object({
     registrations: CampaignRegistrationItem.array().describe('Users who registered through the campaign, newest first.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of users who registered through the campaign, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
   })

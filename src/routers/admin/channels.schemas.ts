@@ -82,7 +82,7 @@ export const ChannelResponse = z
 
 export const ChannelListResponse = z
   .object({
-    items: ChannelResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ChannelResponse.array().describe('Required channels, inactive ones included, in the order of display.'),
+    total: z.int().describe('Number of required channels, inactive ones included.'),
   })
   .meta({ id: 'ChannelListResponse' });

@@ -198,7 +198,9 @@ export const LandingPurchasesQuery = LandingPath.extend({
   status: z
     .enum(['pending', 'paid', 'delivered', 'pending_activation', 'failed', 'expired'])
     .nullish()
-    .describe('Only records with this status.'),
+    .describe(
+      'Only purchases in this state: `pending`, `paid`, `pending_activation`, `delivered`, `failed` or `expired`; null for all.',
+    ),
 });
 
 export const LandingPurchaseListResponse = z
@@ -225,13 +227,17 @@ export const LandingPurchaseListResponse = z
         amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
         currency: z.string().describe('ISO 4217 code of the currency; null when none was recorded.'),
         payment_method: z.string().nullish().describe('Method that the buyer chose; null when none is recorded.'),
-        status: z.string().describe('`pending`, `paid`, `delivered`, `pending_activation`, `failed` or `expired`.'),
+        status: z
+          .string()
+          .describe(
+            'State of the purchase: `pending` (not paid), `paid` (money received, access not given yet), `pending_activation` (the recipient has a running subscription and must agree), `delivered`, `failed` or `expired`.',
+          ),
         created_at: Moment.nullish().describe('When the record was created (UTC).'),
         paid_at: Moment.nullish().describe('When the payment arrived (UTC); null while it has not.'),
       })
       .meta({ id: 'LandingPurchaseItem' })
       .array()
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('A page of purchases of the sales page, newest first.'),
+    total: z.int().describe('Number of purchases of the sales page that match the filters, on all pages.'),
   })
   .meta({ id: 'LandingPurchaseListResponse' });

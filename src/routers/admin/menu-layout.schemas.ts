@@ -17,7 +17,9 @@ const Labels = z
 const ButtonConfig = z
   .object({
     id: z.string().max(100).describe('Section of a built-in button, or `custom_…` for a button of your own.'),
-    type: z.enum(['builtin', 'custom']).describe('`builtin` or `custom`.'),
+    type: z
+      .enum(['builtin', 'custom'])
+      .describe('Kind of button: `builtin` (of the service) or `custom` (made by an administrator).'),
     style: z.string().max(20).default('primary').describe('Colour of the button: `primary`, `success`, `danger` or `default`.'),
     icon_custom_emoji_id: z.string().max(100).default('').describe('Id of a custom emoji of the messenger; empty for none.'),
     enabled: z.boolean().default(true).describe('Whether the button is shown.'),

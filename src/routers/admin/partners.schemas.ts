@@ -64,7 +64,10 @@ const Slice = {
 
 export const PartnerListQuery = z.object(Slice);
 export const ApplicationListQuery = z.object({
-  status: z.enum(['pending', 'approved', 'rejected', 'none']).nullish().describe('Only records with this status.'),
+  status: z
+    .enum(['pending', 'approved', 'rejected', 'none'])
+    .nullish()
+    .describe('Only applications in this state: `pending`, `approved` or `rejected`; null for all.'),
   ...Slice,
 });
 
@@ -80,7 +83,7 @@ export const ApplicationFields = {
   description: z.string().nullish().describe('Free text for people; null when there is none.'),
   expected_monthly_referrals: z.int().nullish().describe('Referrals a month that the applicant expects; null when not given.'),
   desired_commission_percent: z.int().nullish().describe('Commission that the applicant asks for, percent; null when not given.'),
-  status: z.string().describe('`pending`, `approved` or `rejected`.'),
+  status: z.string().describe('State of the application: `pending` (waits for a decision), `approved` or `rejected`.'),
   admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
   approved_commission_percent: z.int().nullish().describe('Commission that was granted, percent; null while none was.'),
   created_at: Moment.describe('When the record was created (UTC).'),
@@ -102,8 +105,8 @@ export const AdminPartnerApplicationsResponse = z
           .object({ id: z.int().describe('Identifier of the record.'), ...Who, ...ApplicationFields })
           .meta({ id: 'AdminPartnerApplicationItem' }),
       )
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('A page of applications of users who want to be partners, newest first.'),
+    total: z.int().describe('Number of applications of users who want to be partners that match the filters, on all pages.'),
   })
   .meta({ id: 'AdminPartnerApplicationsResponse' });
 
@@ -150,8 +153,8 @@ export const AdminPartnerListResponse = z
           .object({ ...PartnerFields, total_earnings_kopeks: z.int().describe('All rewards in kopeks.') })
           .meta({ id: 'AdminPartnerItem' }),
       )
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('A page of partners, newest registration first.'),
+    total: z.int().describe('Number of partners, on all pages.'),
   })
   .meta({ id: 'AdminPartnerListResponse' });
 
@@ -176,7 +179,7 @@ export const AdminPartnerDetailResponse = z
         z
           .object({
             id: z.int().describe('Identifier of the record.'),
-            name: z.string().describe('Display name.'),
+            name: z.string().describe('Name of the campaign of the partner.'),
             start_parameter: z
               .string()
               .describe(

@@ -134,5 +134,5 @@ export const PaymentMethodConfigResponse = z
   .meta({ id: 'PaymentMethodConfigResponse' });
 
 export const PromoGroupSimple = z
-  .object({ id: z.int().describe('Identifier of the record.'), name: z.string().describe('Display name.') })
+  .object({ id: z.int().describe('Identifier of the record.'), name: z.string().describe('Name of the promo group.') })
   .meta({ id: 'PromoGroupSimple' });

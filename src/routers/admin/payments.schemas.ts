@@ -47,7 +47,11 @@ export const AdminPaymentResponse = z
     identifier: z.string().describe('Id of the payment at the provider, or the order id where its pages show that.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-    status: z.string().describe('State as the provider names it, or `expired`, `amount_mismatch` or `refunded`.'),
+    status: z
+      .string()
+      .describe(
+        'State of the payment as the provider names it, or `expired`, `amount_mismatch` (paid with another amount, not credited) or `refunded`.',
+      ),
     status_emoji: z.string().describe('Emoji of the state.'),
     status_text: z.string().describe('State for display.'),
     is_paid: z.boolean().describe('Whether the payment is completed.'),
@@ -64,8 +68,8 @@ export const AdminPaymentResponse = z
 
 export const AdminPaymentListResponse = z
   .object({
-    items: AdminPaymentResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminPaymentResponse.array().describe('A page of payments, newest first.'),
+    total: z.int().describe('Number of payments that match the filters, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),

@@ -12,7 +12,7 @@ import {
 
 export const CabinetPinnedMessagesPinnedMessageMedia = z
   .object({
-    type: pinnedMediaType.describe('`photo` or `video`.'),
+    type: pinnedMediaType.describe('Kind of the attached file: `photo` or `video`.'),
     file_id: z.string().min(1).max(255).describe('Id of the file, of an upload or of the messenger; at most 255 characters.'),
   })
   .meta({ id: 'CabinetPinnedMessagesPinnedMessageMedia' });
@@ -50,8 +50,8 @@ export const CabinetPinnedMessagesPinnedMessageResponse = z
 
 export const CabinetPinnedMessagesPinnedMessageListResponse = z
   .object({
-    items: CabinetPinnedMessagesPinnedMessageResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: CabinetPinnedMessagesPinnedMessageResponse.array().describe('A page of pinned messages, newest first.'),
+    total: z.int().describe('Number of pinned messages that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -13,7 +13,7 @@ export const PolicyPath = z.object({ policy_id: z.int().describe('Id of the poli
 export const PolicyResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the policy.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
     role_name: z.string().nullish().describe('Name of the role; null for every role.'),
@@ -36,7 +36,7 @@ const Effect = z.string().regex(/^(allow|deny)$/) as unknown as z.ZodType<'allow
 
 export const PolicyCreateRequest = z
   .object({
-    name: z.string().min(1).max(200).describe('Display name.'),
+    name: z.string().min(1).max(200).describe('Name of the policy, 1 to 200 characters.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
     priority: z.int().min(0).max(1000).default(0).describe('Order of evaluation, highest first.'),
@@ -52,7 +52,7 @@ export const PolicyCreateRequest = z
 
 export const PolicyUpdateRequest = z
   .object({
-    name: z.string().min(1).max(200).nullish().describe('Display name.'),
+    name: z.string().min(1).max(200).nullish().describe('New name of the policy, 1 to 200 characters; null leaves it unchanged.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
     priority: z.int().min(0).max(1000).nullish().describe('Rank; the highest decides where several apply.'),

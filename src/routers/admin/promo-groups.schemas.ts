@@ -12,8 +12,8 @@ export const AdminPromoGroupResponse = PromoGroupFields.extend({}).meta({ id: 'C
 
 export const AdminPromoGroupListResponse = z
   .object({
-    items: AdminPromoGroupResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminPromoGroupResponse.array().describe('A page of promo groups, by priority and name.'),
+    total: z.int().describe('Number of promo groups, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -53,8 +53,8 @@ export const AdminOfferResponse = z
 
 export const AdminOfferListResponse = z
   .object({
-    items: AdminOfferResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminOfferResponse.array().describe('A page of promo offers, newest first.'),
+    total: z.int().describe('Number of promo offers that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -112,8 +112,8 @@ export const AdminOfferLogResponse = OfferLogFields.extend({
 
 export const AdminOfferLogListResponse = z
   .object({
-    items: AdminOfferLogResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminOfferLogResponse.array().describe('A page of events of offers and personal discounts, newest first.'),
+    total: z.int().describe('Number of events of offers and personal discounts that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -126,7 +126,7 @@ export const AdminOfferTemplateResponse = OfferTemplateFields.extend({
 }).meta({ id: `${PREFIX}TemplateResponse` });
 
 export const AdminOfferTemplateListResponse = z
-  .object({ items: AdminOfferTemplateResponse.array().describe('Records of this page.') })
+  .object({ items: AdminOfferTemplateResponse.array().describe('Templates of offers.') })
   .meta({ id: `${PREFIX}TemplateListResponse` });
 
 export const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({}).meta({

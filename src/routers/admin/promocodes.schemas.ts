@@ -11,8 +11,8 @@ export const AdminPromocodeResponse = PromoCodeResponse.extend({
 
 export const AdminPromocodeListResponse = z
   .object({
-    items: AdminPromocodeResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminPromocodeResponse.array().describe('A page of promo codes, newest first.'),
+    total: z.int().describe('Number of promo codes that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -32,7 +32,7 @@ export const AdminPromocodeCreateRequest = z
   .object({
     code: z.string().min(1).max(50).describe('The code, up to 50 characters; stored in upper case, unique.'),
     type: PromocodeTypeField.describe(
-      'What the code gives: `balance`, `subscription_days`, `trial_subscription`, `promo_group` or `discount`.',
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
     ),
     balance_bonus_kopeks: z
       .int()
@@ -61,7 +61,7 @@ export const AdminPromocodeUpdateRequest = z
   .object({
     code: z.string().min(1).max(50).nullish().describe('New code; null leaves it unchanged.'),
     type: PromocodeTypeField.nullish().describe(
-      'What the code gives: `balance`, `subscription_days`, `trial_subscription`, `promo_group` or `discount`. Null leaves it unchanged.',
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase). Null leaves it unchanged.',
     ),
     balance_bonus_kopeks: z
       .int()

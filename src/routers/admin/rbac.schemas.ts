@@ -43,7 +43,7 @@ export const UserRoleResponse = z
 export const RoleResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the role, unique.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     level: z.int().describe('Rank of the role. A role can be managed only by administrators above its level.'),
     permissions: z.string().array().default([]).describe('Patterns of permissions: `section:action`, `section:*` or `*:*`.'),
@@ -78,7 +78,12 @@ export const RoleCreateRequest = z
 
 export const RoleUpdateRequest = z
   .object({
-    name: z.string().min(1).max(100).nullish().describe('Display name.'),
+    name: z
+      .string()
+      .min(1)
+      .max(100)
+      .nullish()
+      .describe('New unique name of the role, 1 to 100 characters; null leaves it unchanged.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     level: z
       .int()

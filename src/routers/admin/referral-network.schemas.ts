@@ -77,7 +77,7 @@ export const TopReferrer = z
 
 const campaign = {
   id: z.int().describe('Identifier of the record.'),
-  name: z.string().describe('Display name.'),
+  name: z.string().describe('Name of the campaign.'),
   start_parameter: z
     .string()
     .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
@@ -101,7 +101,11 @@ export const NetworkEdge = z
   .object({
     source: z.string().describe('The node above: `user_` or `campaign_` and the id.'),
     target: z.string().describe('The node below: `user_` or `campaign_` and the id.'),
-    type: z.string().describe('`referral`, `campaign` or `partner_campaign`.'),
+    type: z
+      .string()
+      .describe(
+        'Kind of edge: `referral` (referrer to referral), `campaign` (campaign to registrant) or `partner_campaign` (partner to campaign).',
+      ),
   })
   .meta({ id: 'NetworkEdge' });
 
@@ -125,7 +129,7 @@ export const NetworkGraphResponse = z
 export const CampaignOption = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the campaign that the network can be limited to.'),
     start_parameter: z
       .string()
       .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),

@@ -32,7 +32,7 @@ export const SalesSummary = z
 export const ProviderBreakdownItem = z
   .object({
     provider: z.string().describe('`vk`, `yandex`, `google`, `discord`, `email` or `messenger`.'),
-    count: z.int().describe('Number of trials.'),
+    count: z.int().describe('Number of trials of users of this registration method.'),
   })
   .meta({ id: 'ProviderBreakdownItem' });
 
@@ -65,21 +65,21 @@ export const SalesByTariffItem = z
   .object({
     tariff_id: z.int().describe('Id of the tariff; 0 for none.'),
     tariff_name: z.string().describe('Name of the tariff; `Unknown` for none.'),
-    count: z.int().describe('Number of sales.'),
+    count: z.int().describe('Number of sales of this tariff.'),
   })
   .meta({ id: 'SalesByTariffItem' });
 
 export const SalesByPeriodItem = z
   .object({
     period_days: z.int().describe('Days from start to end of the subscription, rounded to the nearest.'),
-    count: z.int().describe('Number of sales.'),
+    count: z.int().describe('Number of sales of this period.'),
   })
   .meta({ id: 'SalesByPeriodItem' });
 
 export const DailySalesItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
-    count: z.int().describe('Number of payments.'),
+    count: z.int().describe('Number of payments for subscriptions on the day.'),
     revenue_kopeks: z.int().describe('Sum of the payments, kopeks.'),
   })
   .meta({ id: 'DailySalesItem' });
@@ -88,7 +88,7 @@ export const DailyTariffSalesItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     tariff_name: z.string().describe('Name of the tariff; `Unknown` for none.'),
-    count: z.int().describe('Number of sales.'),
+    count: z.int().describe('Number of sales of the tariff on the day.'),
   })
   .meta({ id: 'DailyTariffSalesItem' });
 
@@ -108,7 +108,10 @@ export const SalesStatsResponse = z
   .meta({ id: 'SalesStatsResponse' });
 
 export const RenewalPeriodStats = z
-  .object({ count: z.int().describe('Number of renewals.'), revenue_kopeks: z.int().describe('Sum of the renewals, kopeks.') })
+  .object({
+    count: z.int().describe('Number of renewals in the period.'),
+    revenue_kopeks: z.int().describe('Sum of the renewals, kopeks.'),
+  })
   .meta({ id: 'RenewalPeriodStats' });
 
 export const RenewalChange = z
@@ -124,7 +127,7 @@ export const RenewalChange = z
 export const DailyRenewalItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
-    count: z.int().describe('Number of renewals.'),
+    count: z.int().describe('Number of renewals on the day.'),
   })
   .meta({ id: 'DailyRenewalItem' });
 
@@ -145,13 +148,16 @@ export const RenewalsStatsResponse = z
   .meta({ id: 'RenewalsStatsResponse' });
 
 export const AddonByPackageItem = z
-  .object({ traffic_gb: z.int().describe('Size of the package, GB.'), count: z.int().describe('Number of packages.') })
+  .object({
+    traffic_gb: z.int().describe('Size of the package, GB.'),
+    count: z.int().describe('Number of sold packages of this size.'),
+  })
   .meta({ id: 'AddonByPackageItem' });
 
 export const DailyAddonItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
-    count: z.int().describe('Number of packages.'),
+    count: z.int().describe('Number of traffic packages that were sold on the day.'),
     total_gb: z.int().describe('Sum of the packages, GB.'),
   })
   .meta({ id: 'DailyAddonItem' });
@@ -159,7 +165,7 @@ export const DailyAddonItem = z
 export const DailyDeviceItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
-    count: z.int().describe('Number of payments.'),
+    count: z.int().describe('Number of payments for devices on the day.'),
   })
   .meta({ id: 'DailyDeviceItem' });
 
@@ -179,7 +185,7 @@ export const AddonsStatsResponse = z
 export const DepositByMethodItem = z
   .object({
     method: z.string().describe('Id of the payment method.'),
-    count: z.int().describe('Number of payments.'),
+    count: z.int().describe('Number of top-ups by this method.'),
     amount_kopeks: z.int().describe('Sum of the payments, kopeks.'),
   })
   .meta({ id: 'DepositByMethodItem' });
@@ -187,7 +193,7 @@ export const DepositByMethodItem = z
 export const DailyDepositItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
-    count: z.int().describe('Number of payments.'),
+    count: z.int().describe('Number of top-ups on the day.'),
     amount_kopeks: z.int().describe('Sum of the payments, kopeks.'),
   })
   .meta({ id: 'DailyDepositItem' });

@@ -32,14 +32,14 @@ export const ServerListItem = z
 export const CabinetServersServerListResponse = z
   .object({
     servers: ServerListItem.array().describe('Servers.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of servers that match the filters.'),
   })
   .meta({ id: 'CabinetServersServerListResponse' });
 
 export const CabinetServersPromoGroupInfo = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group.'),
     is_selected: z.boolean().describe('Whether the group is selected.'),
   })
   .meta({ id: 'CabinetServersPromoGroupInfo' });

@@ -9,7 +9,7 @@ export const CabinetAdminSettingsSettingCategorySummary = z
     key: z.string().describe('Key of the category.'),
     label: z.string().describe('Text for display.'),
     description: z.string().default('').describe('Free text for people; null when there is none.'),
-    items: z.int().describe('Records of this page.'),
+    items: z.int().describe('Number of settings in the category.'),
   })
   .meta({ id: 'CabinetAdminSettingsSettingCategorySummary' });
 
@@ -37,9 +37,9 @@ const SettingHint = z
 export const CabinetAdminSettingsSettingDefinition = z
   .object({
     key: z.string().describe('Key of the setting, for example `SALES_MODE`.'),
-    name: z.string().describe('Human-readable form of the key.'),
+    name: z.string().describe('Key of the setting in human-readable form.'),
     category: CategoryRef.describe('Category.'),
-    type: z.string().describe('`bool`, `int`, `float` or `str`; `optional[…]` where null is allowed.'),
+    type: z.string().describe('Type of the value: `bool`, `int`, `float` or `str`; `optional[…]` where null is allowed.'),
     is_optional: z.boolean().describe('Whether null is allowed.'),
     current: z.unknown().optional().describe('Current value; a mask for secrets.'),
     original: z

@@ -21,7 +21,7 @@ export const RecentPaymentsQuery = z.object({
 export const NodeStatus = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the node in the panel.'),
     address: z.string().describe('Address of the node.'),
     is_connected: z.boolean().describe('Whether the panel is connected to the node.'),
     is_disabled: z.boolean().describe('Whether the node is switched off.'),
@@ -183,7 +183,7 @@ export const CabinetAdminStatsTopReferrersResponse = z
 export const TopCampaignItem = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the campaign.'),
     start_parameter: z.string().describe('Part of the links that marks the campaign.'),
     bonus_type: z.string().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
@@ -219,7 +219,7 @@ export const RecentPaymentItem = z
       ),
     amount_kopeks: z.int().describe('Absolute amount in kopeks.'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-    type: z.string().describe('`deposit` or `subscription_payment`.'),
+    type: z.string().describe('Kind of movement: `deposit` (top-up) or `subscription_payment` (purchase or renewal).'),
     type_display: z.string().describe('The type as a word in the language of the administrator.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),

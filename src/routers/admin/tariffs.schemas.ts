@@ -14,7 +14,7 @@ export const TariffListQuery = z.object({
 export const TariffListItem = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the tariff, shown to users.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     is_active: z.boolean().describe('Whether the tariff is on sale.'),
     is_trial_available: z.boolean().describe('Whether trials use this tariff; at most one tariff does.'),
@@ -35,7 +35,7 @@ export const TariffListItem = z
 export const TariffListResponse = z
   .object({
     tariffs: TariffListItem.array().describe('Tariffs in the order of display.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of tariffs that match the filters.'),
   })
   .meta({ id: 'TariffListResponse' });
 
@@ -121,7 +121,7 @@ export const TariffCreateRequest = z
 
 export const TariffUpdateRequest = z
   .object({
-    name: z.string().min(1).max(255).nullish().describe('Display name.'),
+    name: z.string().min(1).max(255).nullish().describe('New name of the tariff, 1 to 255 characters; null leaves it unchanged.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     allow_traffic_topup: z.boolean().nullish().describe('Whether traffic can be bought on top; applies in classic mode.'),
@@ -207,7 +207,7 @@ export const CabinetTariffsServerInfo = z
 export const PromoGroupInfo = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group.'),
     is_selected: z.boolean().describe('Whether the group is selected.'),
   })
   .meta({ id: 'PromoGroupInfo' });
@@ -215,7 +215,7 @@ export const PromoGroupInfo = z
 export const TariffDetailResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the tariff, shown to users.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     is_active: z.boolean().describe('Whether the tariff is on sale.'),
     is_trial_available: z.boolean().describe('Whether trials use this tariff; at most one tariff does.'),
@@ -269,7 +269,7 @@ export const TariffDetailResponse = z
 export const ExternalSquadInfoResponse = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the external squad in the panel.'),
     members_count: z.int().describe('Number of members.'),
   })
   .meta({ id: 'ExternalSquadInfoResponse' });
@@ -306,7 +306,7 @@ export const TariffTrialResponse = z
 export const TariffStatsResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the tariff.'),
     subscriptions_count: z.int().describe('Number of subscriptions on the tariff.'),
     active_subscriptions: z.int().describe('Number of subscriptions with access.'),
     trial_subscriptions: z.int().describe('Number of trial subscriptions.'),

@@ -97,8 +97,8 @@ export const AdminTicketResponse = z
 
 export const AdminTicketListResponse = z
   .object({
-    items: AdminTicketResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminTicketResponse.array().describe('A page of tickets of all users, last changed first.'),
+    total: z.int().describe('Number of tickets of all users that match the filters, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),
@@ -129,7 +129,12 @@ export const AdminReplyRequest = z
 export const AdminReplyInput = withBody(TicketPath, AdminReplyRequest);
 
 export const AdminStatusUpdateRequest = z
-  .object({ status: z.string().meta({ example: 'closed' }).describe('New state: `open`, `pending`, `answered` or `closed`.') })
+  .object({
+    status: z
+      .string()
+      .meta({ example: 'closed' })
+      .describe('New state of the ticket: `open`, `pending`, `answered` or `closed`.'),
+  })
   .meta({ id: 'AdminStatusUpdateRequest' });
 export const AdminStatusInput = withBody(TicketPath, AdminStatusUpdateRequest);
 

@@ -43,14 +43,14 @@ export const NodeInfo = VpnPanelNode.extend({}).meta({ id: 'NodeInfo' });
 
 export const NodesListResponse = z
   .object({
-    items: NodeInfo.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: NodeInfo.array().describe('Nodes of the panel.'),
+    total: z.int().describe('Number of nodes of the panel.'),
   })
   .meta({ id: 'NodesListResponse' });
 
 export const CabinetVpnPanelNodesOverview = z
   .object({
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of nodes of the panel.'),
     online: z.int().describe('Number of connected nodes.'),
     offline: z.int().describe('Number of nodes that are not connected.'),
     disabled: z.int().describe('Number of nodes that are switched off.'),
@@ -95,8 +95,8 @@ const SquadWithLocalInfo = VpnPanelSquad.extend(localFields).meta({ id: 'SquadWi
 
 export const SquadsListResponse = z
   .object({
-    items: SquadWithLocalInfo.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: SquadWithLocalInfo.array().describe('Internal squads of the panel, each with its server.'),
+    total: z.int().describe('Number of internal squads of the panel.'),
   })
   .meta({ id: 'SquadsListResponse' });
 
@@ -112,14 +112,14 @@ const SquadName = z.string().min(1).max(255);
 
 export const SquadCreateRequest = z
   .object({
-    name: SquadName.describe('Display name.'),
+    name: SquadName.describe('Name of the new squad in the panel, 1 to 255 characters.'),
     inbound_uuids: PanelUuid.array().default([]).describe('UUIDs of the inbounds; null leaves them unchanged.'),
   })
   .meta({ id: 'SquadCreateRequest', example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] } });
 
 export const SquadUpdateRequest = z
   .object({
-    name: SquadName.nullish().describe('New name; null leaves it unchanged.'),
+    name: SquadName.nullish().describe('New name of the squad, 1 to 255 characters; null leaves it unchanged.'),
     inbound_uuids: PanelUuid.array().nullish().describe('UUIDs of the inbounds; null leaves them unchanged.'),
   })
   .meta({ id: 'SquadUpdateRequest', example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] } });
@@ -140,7 +140,7 @@ export const SquadOperationResponse = z
   .meta({ id: 'SquadOperationResponse' });
 
 export const InboundsListResponse = VpnPanelInboundsResponse.extend({
-  total: z.int().default(0).describe('Number of all records that match the filters, not only of this page.'),
+  total: z.int().default(0).describe('Number of inbounds of the panel.'),
 }).meta({
   id: 'InboundsListResponse',
 });

@@ -44,7 +44,7 @@ export const AdminWheelConfigResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     is_enabled: z.boolean().describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Title of the wheel of fortune, shown to users.'),
     spin_cost_stars: z.int().describe('Price of a spin in Stars; null when a spin cannot be paid so.'),
     spin_cost_days: z.int().describe('Price of a spin in subscription days; null when a spin cannot be paid so.'),
     spin_cost_stars_enabled: z
@@ -81,7 +81,12 @@ export const UpdateWheelConfigRequest = z
       .boolean()
       .nullish()
       .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
-    name: z.string().min(1).max(255).nullish().describe('Display name.'),
+    name: z
+      .string()
+      .min(1)
+      .max(255)
+      .nullish()
+      .describe('New title of the wheel of fortune, 1 to 255 characters; null leaves it unchanged.'),
     spin_cost_stars: z.int().min(1).max(1000).nullish().describe('Price of a spin in Stars; null when a spin cannot be paid so.'),
     spin_cost_days: z
       .int()
@@ -211,7 +216,7 @@ const period = {
 export const WheelStatisticsQuery = z.object(period);
 
 const SpinSum = z.object({
-  count: z.int().describe('Number of spins paid so.'),
+  count: z.int().describe('Number of spins that were paid in this way.'),
   total_kopeks: z.int().describe('Value of what was paid so, kopeks.'),
 });
 
@@ -277,8 +282,8 @@ export const AdminSpinItem = z
 
 export const AdminSpinsResponse = z
   .object({
-    items: AdminSpinItem.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: AdminSpinItem.array().describe('A page of spins of all users, newest first.'),
+    total: z.int().describe('Number of spins of all users that match the filters, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),

@@ -31,7 +31,11 @@ const RequestFields = {
   messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
   amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
   amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-  status: z.string().describe('`pending`, `approved`, `rejected`, `completed` (paid out) or `cancelled`.'),
+  status: z
+    .string()
+    .describe(
+      'State of the request: `pending` (waits for a decision), `approved` (taken from the balance, not paid out yet), `rejected`, `completed` (paid out) or `cancelled` (by the user).',
+    ),
   risk_score: z.int().default(0).describe('How suspicious the request is, 0 to 100.'),
   risk_level: z.string().default('low').describe('`low`, `medium` (30 and above), `high` (50) or `critical` (70).'),
   payment_details: z
@@ -45,8 +49,10 @@ const RequestFields = {
 
 export const AdminWithdrawalListResponse = z
   .object({
-    items: z.array(z.object(RequestFields).meta({ id: 'AdminWithdrawalItem' })).describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: z
+      .array(z.object(RequestFields).meta({ id: 'AdminWithdrawalItem' }))
+      .describe('A page of withdrawal requests, newest first.'),
+    total: z.int().describe('Number of withdrawal requests that match the filters, on all pages.'),
     pending_count: z.int().default(0).describe('Number of all pending requests, whatever the filter.'),
     pending_total_kopeks: z.int().default(0).describe('Sum of all pending requests, whatever the filter, kopeks.'),
   })

@@ -13,7 +13,7 @@ export const BalanceResponse = z
 export const BalanceTransactionsQuery = z.object({
   page: z.int().min(1).default(1).describe('Number of the page, from 1.'),
   per_page: z.int().min(1).max(100).default(20).describe('Number of records per page.'),
-  type: z.string().nullish().describe('Only movements of this type.'),
+  type: z.string().nullish().describe('Only movements of exactly this type, for example `deposit`; null for all.'),
 });
 
 export const CabinetBalanceTransactionResponse = z
@@ -21,7 +21,9 @@ export const CabinetBalanceTransactionResponse = z
     id: z.int().describe('Identifier of the record.'),
     type: z
       .string()
-      .describe('`deposit`, `withdrawal`, `subscription_payment`, `refund`, `referral_reward`, `poll_reward` or `gift_payment`.'),
+      .describe(
+        'Kind of movement: `deposit` (top-up), `withdrawal` (payout of referral earnings), `subscription_payment` (purchase or renewal), `refund`, `referral_reward`, `poll_reward` or `gift_payment` (gift bought from the balance).',
+      ),
     amount_kopeks: z.int().describe('Amount in kopeks; negative for purchases, gifts and withdrawals.'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
@@ -34,8 +36,8 @@ export const CabinetBalanceTransactionResponse = z
 
 export const CabinetBalanceTransactionListResponse = z
   .object({
-    items: CabinetBalanceTransactionResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: CabinetBalanceTransactionResponse.array().describe('A page of own movements of money, newest first.'),
+    total: z.int().describe('Number of own movements of money that match the filters, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),
@@ -45,7 +47,7 @@ export const CabinetBalanceTransactionListResponse = z
 export const PaymentMethodResponse = z
   .object({
     id: z.string().describe('Identifier of the payment method, sent as `payment_method` when a top-up is started.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the payment method, shown to users.'),
     description: z.string().nullish().describe('Short explanation of the method; null when there is none.'),
     min_amount_kopeks: z.int().describe('Smallest amount of the method in kopeks; null if the method has no limit.'),
     max_amount_kopeks: z.int().describe('Greatest amount of the method in kopeks; null if the method has no limit.'),
@@ -89,7 +91,7 @@ export const TopUpResponse = z
     payment_url: z.string().describe('Address where the user pays; null when there is none.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-    status: z.string().describe('State of the new payment: `pending`.'),
+    status: z.string().describe('State of the new payment, always `pending`: it waits for the payer.'),
     expires_at: Moment.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
   })
   .meta({ id: 'TopUpResponse' });
@@ -113,7 +115,7 @@ export const PendingPaymentResponse = z
     identifier: z.string().describe('Id of the payment at the provider.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-    status: z.string().describe('State as the provider names it.'),
+    status: z.string().describe('State of the payment as the provider names it.'),
     status_emoji: z.string().describe('Emoji of the state.'),
     status_text: z.string().describe('State for display.'),
     is_paid: z.boolean().describe('Whether the payment is completed.'),
@@ -129,8 +131,8 @@ export const PendingPaymentResponse = z
 
 export const PendingPaymentListResponse = z
   .object({
-    items: PendingPaymentResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PendingPaymentResponse.array().describe('A page of own open payments of the last 24 hours, newest first.'),
+    total: z.int().describe('Number of own open payments of the last 24 hours, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),

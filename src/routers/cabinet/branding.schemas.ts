@@ -132,7 +132,7 @@ export const AnimationEnabledUpdate = z
 export const AnimationConfigResponse = z
   .object({
     enabled: z.boolean().default(true).describe('Whether it is switched on.'),
-    type: z.string().default('aurora').describe('Name of the animation.'),
+    type: z.string().default('aurora').describe('Name of the animation behind the pages of the cabinet.'),
     settings: z
       .record(z.string(), z.unknown())
       .default({})
@@ -152,7 +152,7 @@ const AnimationParameters = z.record(z.string(), z.unknown()).superRefine((setti
 export const AnimationConfigUpdate = z
   .object({
     enabled: z.boolean().nullish().describe('Whether it is shown; null leaves it unchanged.'),
-    type: z.enum(ANIMATION_TYPES).nullish().describe('Name of the animation; null leaves it unchanged.'),
+    type: z.enum(ANIMATION_TYPES).nullish().describe('New animation behind the pages of the cabinet; null leaves it unchanged.'),
     settings: (AnimationParameters as z.ZodType<AnimationSettings>)
       .nullish()
       .describe(

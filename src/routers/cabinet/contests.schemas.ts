@@ -14,7 +14,7 @@ export const ContestInfo = z
   .object({
     id: z.int().describe('Id of the round.'),
     slug: z.string().describe('Name of the game for programs.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the daily game, shown to users.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     prize_type: z.string().describe('`days` of subscription, `balance` or `custom`.'),
     prize_value: z.string().describe('Days, kopeks or a text, by `prize_type`.'),

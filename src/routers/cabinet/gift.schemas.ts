@@ -9,7 +9,7 @@ export const GiftConfigResponse = z
     tariffs: z
       .object({
         id: z.int().describe('Identifier of the record.'),
-        name: z.string().describe('Display name.'),
+        name: z.string().describe('Name of the tariff that can be given.'),
         description: z.string().nullish().describe('Free text for people; null when there is none.'),
         traffic_limit_gb: z
           .int()
@@ -17,7 +17,7 @@ export const GiftConfigResponse = z
         device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
         periods: z
           .object({
-            days: z.int().describe('Number of days.'),
+            days: z.int().describe('Length of the period of the gift in days.'),
             price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
             price_label: z.string().describe('Price for display, for example `990 ₽`.'),
             original_price_kopeks: z
@@ -50,7 +50,10 @@ export const GiftConfigResponse = z
           .nullish()
           .describe('Greatest amount of the method in kopeks; null if the method has no limit.'),
         sub_options: z
-          .object({ id: z.string().describe('Id of the variant.'), name: z.string().describe('Display name of the variant.') })
+          .object({
+            id: z.string().describe('Id of the variant.'),
+            name: z.string().describe('Name of the variant of the payment method, shown to users.'),
+          })
           .meta({ id: 'GiftConfigSubOption' })
           .array()
           .nullish()
@@ -169,7 +172,7 @@ export const SentGiftResponse = z
     status: z
       .string()
       .describe(
-        '`pending` (not paid), `paid` (paid; a code waits to be activated), `pending_activation` (waits for the consent of the recipient, or is being activated), `delivered`, `failed` or `expired` (not paid in time).',
+        'State of the gift: `pending` (not paid), `paid` (paid; a code waits to be activated), `pending_activation` (waits for the consent of the recipient, or is being activated), `delivered`, `failed` or `expired` (not paid in time).',
       ),
     gift_recipient_value: z
       .string()
@@ -195,7 +198,7 @@ export const ReceivedGiftResponse = z
     status: z
       .string()
       .describe(
-        '`pending` (not paid), `paid` (paid; a code waits to be activated), `pending_activation` (waits for the consent of the recipient, or is being activated), `delivered`, `failed` or `expired` (not paid in time).',
+        'State of the gift: `pending` (not paid), `paid` (paid; a code waits to be activated), `pending_activation` (waits for the consent of the recipient, or is being activated), `delivered`, `failed` or `expired` (not paid in time).',
       ),
     sender_display: z.string().nullish().describe('`@` user name of the buyer, else the contact.'),
     gift_message: z.string().nullish().describe('Message to the recipient; null for none.'),
@@ -212,7 +215,7 @@ export const GiftPurchaseStatusResponse = z
     status: z
       .string()
       .describe(
-        '`pending` (not paid), `paid` (paid; a code waits to be activated), `pending_activation` (waits for the consent of the recipient, or is being activated), `delivered`, `failed` or `expired` (not paid in time).',
+        'State of the gift: `pending` (not paid), `paid` (paid; a code waits to be activated), `pending_activation` (waits for the consent of the recipient, or is being activated), `delivered`, `failed` or `expired` (not paid in time).',
       ),
     is_gift: z.boolean().default(true).describe('Whether the purchase is for another person.'),
     is_code_only: z.boolean().default(false).describe('Whether the gift has no recipient and is activated by its code.'),
@@ -248,7 +251,7 @@ export const ActivateGiftRequest = z
 
 export const ActivateGiftResponse = z
   .object({
-    status: z.string().describe('Always `activated`.'),
+    status: z.string().describe('Always `activated`: the gift is now the subscription of the user.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
     period_days: z.int().nullish().describe('Length of the period in days; null for none.'),
   })

@@ -27,7 +27,7 @@ export const LandingConfigResponse = z
     tariffs: z
       .object({
         id: z.int().describe('Identifier of the record.'),
-        name: z.string().describe('Display name.'),
+        name: z.string().describe('Name of the tariff that the page sells.'),
         description: z.string().nullish().describe('Free text for people; null when there is none.'),
         traffic_limit_gb: z
           .int()
@@ -36,7 +36,7 @@ export const LandingConfigResponse = z
         tier_level: z.int().describe('Class of the tariff, 1 to 10, for display only.'),
         periods: z
           .object({
-            days: z.int().describe('Number of days.'),
+            days: z.int().describe('Length in days of the period that is sold.'),
             label: z.string().describe('Length of the period for display.'),
             price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
             price_label: z.string().describe('Price for display, for example `990 ₽`.'),
@@ -76,7 +76,7 @@ export const LandingConfigResponse = z
         sub_options: z
           .object({
             id: z.string().describe('Identifier of the variant; appended to the method with an underscore in `payment_method`.'),
-            name: z.string().describe('Display name of the variant.'),
+            name: z.string().describe('Name of the variant of the payment method, shown to buyers.'),
           })
           .meta({ id: 'LandingPaymentMethodSubOption' })
           .array()
@@ -178,7 +178,11 @@ export const PurchaseTokenPath = z.object({ token: z.string().describe('Token of
 
 export const PurchaseStatusResponse = z
   .object({
-    status: z.string().describe('`pending`, `paid`, `delivered`, `pending_activation`, `failed` or `expired`.'),
+    status: z
+      .string()
+      .describe(
+        'State of the purchase: `pending` (not paid), `paid` (money received, access not given yet), `pending_activation` (the recipient has a running subscription and must agree), `delivered`, `failed` or `expired`.',
+      ),
     subscription_url: z
       .string()
       .nullish()

@@ -26,7 +26,11 @@ export const MergeExecution = withBody(MergeTokenPath, MergeRequest);
 
 export const MergePreviewSubscription = z
   .object({
-    status: z.string().describe('Stored status: `pending`, `trial`, `active`, `limited`, `expired` or `disabled`.'),
+    status: z
+      .string()
+      .describe(
+        'Stored status of the subscription of the account: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
+      ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     end_date: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
     traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),

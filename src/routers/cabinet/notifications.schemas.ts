@@ -59,7 +59,7 @@ export const NotificationHistoryResponse = z.object({
       type: z
         .string()
         .describe(
-          '`activation`, `purchase`, `renewal`, `balance_topup`, `promocode_activation`, `promo_group_change` or `autopay_failed`.',
+          'What happened: `activation` (of a trial), `purchase`, `renewal`, `balance_topup`, `promocode_activation`, `promo_group_change` or `autopay_failed` (the balance was too low, or no period was for sale).',
         ),
       message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
       amount_kopeks: z.int().nullable().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
@@ -71,7 +71,7 @@ export const NotificationHistoryResponse = z.object({
     })
     .array()
     .describe('What happened, newest first.'),
-  total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+  total: z.int().describe('Number of events of my account, listed or not, on all pages.'),
   limit: z.int().describe('Page size that was applied.'),
   offset: z.int().describe('Number of records skipped before this page.'),
 });

@@ -57,7 +57,7 @@ export const PartnerStatusResponse = z
         z
           .object({
             id: z.int().describe('Identifier of the record.'),
-            name: z.string().describe('Display name.'),
+            name: z.string().describe('Name of the campaign that belongs to the partner.'),
             start_parameter: z
               .string()
               .describe(
@@ -90,7 +90,7 @@ export const CampaignStatsPath = z.object({ campaign_id: z.int().describe('Id of
 
 const PeriodStats = z
   .object({
-    days: z.int().describe('Number of days.'),
+    days: z.int().describe('Length in days of the period whose referrals are counted.'),
     referrals_count: z.int().describe('Number of referrals.'),
     earnings_kopeks: z.int().describe('Rewards in kopeks.'),
   })

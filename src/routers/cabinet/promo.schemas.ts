@@ -56,7 +56,7 @@ export const PromoGroupDiscounts = z
 const LoyaltyTierInfo = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group that this spending reaches.'),
     threshold_rubles: z.number().describe('Spending that the group needs, rubles.'),
     server_discount_percent: z
       .int()

@@ -9,7 +9,6 @@ export const ReferralPageQuery = z.object({
 });
 
 const Paged = {
-  total: z.int().describe('Number of all records that match the filters, not only of this page.'),
   page: z.int().describe('Number of this page, from 1.'),
   per_page: z.int().describe('Page size that was applied.'),
   pages: z.int().describe('Number of pages; at least 1.'),
@@ -46,7 +45,8 @@ export const ReferralListResponse = z
           })
           .meta({ id: 'ReferralItemResponse' }),
       )
-      .describe('Records of this page.'),
+      .describe('A page of own referrals, newest first.'),
+    total: z.int().describe('Number of own referrals, on all pages.'),
     ...Paged,
   })
   .meta({ id: 'ReferralListResponse' });
@@ -70,9 +70,10 @@ export const ReferralEarningsListResponse = z
           })
           .meta({ id: 'ReferralEarningResponse' }),
       )
-      .describe('Records of this page.'),
+      .describe('A page of own rewards, newest first.'),
     total_amount_kopeks: z.int().describe('Sum of all rewards, not only of this page, kopeks.'),
     total_amount_rubles: z.number().describe('Sum of all rewards, not only of this page, rubles.'),
+    total: z.int().describe('Number of own rewards, on all pages.'),
     ...Paged,
   })
   .meta({ id: 'ReferralEarningsListResponse' });

@@ -6,7 +6,7 @@ import { Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 export const ServerInfo = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the server, shown to users.'),
     country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
   })
   .meta({ id: 'ServerInfo' });
@@ -27,7 +27,9 @@ export const SubscriptionData = z
     id: z.int().describe('Identifier of the record.'),
     status: z
       .string()
-      .describe('Effective status: `expired` also where the end has passed and the stored status is still active.'),
+      .describe(
+        'Effective status of the subscription: the stored one, but `expired` also where the end has passed and the stored status is still active.',
+      ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
     end_date: Moment.describe('End of the subscription (UTC); null when there is none.'),

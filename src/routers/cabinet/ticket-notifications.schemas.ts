@@ -25,7 +25,7 @@ export const TicketNotificationResponse = z
 
 export const TicketNotificationListResponse = z
   .object({
-    items: TicketNotificationResponse.array().describe('Records of this page.'),
+    items: TicketNotificationResponse.array().describe('A page of notifications about tickets, newest first.'),
     unread_count: z.int().describe('Number of all unread notifications.'),
   })
   .meta({ id: 'TicketNotificationListResponse' });

@@ -22,7 +22,11 @@ export const CabinetTicketsTicketMessageResponse = z
 const ticketFields = {
   id: z.int().describe('Identifier of the record.'),
   title: z.string().describe('Title.'),
-  status: z.string().describe('State: `open`, `pending`, `answered` or `closed`.'),
+  status: z
+    .string()
+    .describe(
+      'State of the ticket: `open` (waits for support), `pending` (the user wrote again after an answer), `answered` (by support) or `closed`.',
+    ),
   priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
   created_at: Moment.describe('When the record was created (UTC).'),
   updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
@@ -45,8 +49,8 @@ export const TicketListQuery = z.object({
 
 export const TicketListResponse = z
   .object({
-    items: CabinetTicketsTicketResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: CabinetTicketsTicketResponse.array().describe('A page of own tickets, last changed first.'),
+    total: z.int().describe('Number of own tickets that match the filters, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),

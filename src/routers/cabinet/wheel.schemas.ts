@@ -16,7 +16,7 @@ export const WheelPrizeDisplay = z
 export const WheelConfigResponse = z
   .object({
     is_enabled: z.boolean().describe('Whether users can spin the wheel.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Title of the wheel of fortune.'),
     spin_cost_stars: z.int().nullish().describe('Price of a spin in Stars; null when a spin cannot be paid so.'),
     spin_cost_days: z.int().nullish().describe('Price of a spin in subscription days; null when a spin cannot be paid so.'),
     spin_cost_stars_enabled: z
@@ -102,8 +102,8 @@ export const SpinHistoryItem = z
 
 export const SpinHistoryResponse = z
   .object({
-    items: SpinHistoryItem.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: SpinHistoryItem.array().describe('A page of own spins, newest first.'),
+    total: z.int().describe('Number of own spins, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     per_page: z.int().describe('Page size that was applied.'),
     pages: z.int().describe('Number of pages; at least 1.'),

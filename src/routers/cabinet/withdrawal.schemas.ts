@@ -33,7 +33,7 @@ export const WithdrawalCreateResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
-    status: z.string().describe('State of the new request: `pending`.'),
+    status: z.string().describe('State of the new request, always `pending`: it waits for a decision.'),
   })
   .meta({ id: 'WithdrawalCreateResponse' });
 
@@ -46,7 +46,11 @@ export const WithdrawalListResponse = z
             id: z.int().describe('Identifier of the record.'),
             amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
             amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-            status: z.string().describe('`pending`, `approved`, `rejected`, `completed` (paid out) or `cancelled`.'),
+            status: z
+              .string()
+              .describe(
+                'State of the request: `pending` (waits for a decision), `approved` (taken from the balance, not paid out yet), `rejected`, `completed` (paid out) or `cancelled` (by the user).',
+              ),
             payment_details: z
               .string()
               .nullish()

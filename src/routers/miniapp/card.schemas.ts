@@ -13,7 +13,7 @@ export const MiniAppSubscriptionUser = z
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
     display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
     language: z.string().nullish().describe('Two-letter language code, for example `ru` or `en`.'),
-    status: z.string().describe('Status of the account.'),
+    status: z.string().describe('Status of the account of the user, for example `active`.'),
     subscription_status: z.string().describe('Status of the subscription; null when there is none.'),
     subscription_actual_status: z.string().describe('Status of the subscription at this moment; `missing` for none.'),
     status_label: z.string().describe('Status of the subscription for display.'),
@@ -74,7 +74,11 @@ export const MiniAppDevice = z
 export const MiniAppTransaction = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    type: z.string().describe('Kind of movement, for example `deposit` or `subscription_payment`.'),
+    type: z
+      .string()
+      .describe(
+        'Kind of movement: `deposit`, `withdrawal`, `subscription_payment`, `refund`, `referral_reward`, `poll_reward` or `gift_payment`.',
+      ),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
@@ -89,7 +93,7 @@ export const MiniAppTransaction = z
 export const MiniAppPromoOffer = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    status: z.string().describe('`active` for a claimed offer in effect, `pending` for an open one.'),
+    status: z.string().describe('`active` for a claimed offer in effect, `pending` for an offer that can be claimed.'),
     notification_type: z
       .string()
       .nullish()
@@ -123,7 +127,7 @@ export const MiniAppPromoOffer = z
 export const MiniAppAutoPromoGroupLevel = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group that this spending reaches.'),
     threshold_kopeks: z.int().describe('Total spending from which the group is assigned, in kopeks.'),
     threshold_rubles: z.number().describe('Spending that the group needs, rubles.'),
     threshold_label: z.string().describe('Total spending from which the group is assigned, for display.'),
@@ -178,8 +182,8 @@ export const MiniAppFaq = z
       .boolean()
       .default(true)
       .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
-    total: z.int().default(0).describe('Number of all records that match the filters, not only of this page.'),
-    items: z.array(MiniAppFaqItem).default([]).describe('Records of this page.'),
+    total: z.int().default(0).describe('Number of questions in the answer.'),
+    items: z.array(MiniAppFaqItem).default([]).describe('Active questions in the language of the user, in their order.'),
   })
   .meta({ id: 'MiniAppFaq' });
 
@@ -263,7 +267,7 @@ export const MiniAppReferralItem = z
     topups_count: z.int().default(0).describe('Number of completed top-ups of the referral.'),
     days_since_registration: z.int().nullish().describe('Whole days since the registration.'),
     days_since_activity: z.int().nullish().describe('Whole days since the last activity; null when there was none.'),
-    status: z.string().nullish().describe('`active` with an activity in the last 30 days, else `inactive`.'),
+    status: z.string().nullish().describe('`active` with an activity of the referral in the last 30 days, else `inactive`.'),
   })
   .meta({ id: 'MiniAppReferralItem' });
 
@@ -274,7 +278,7 @@ export const MiniAppReferralList = z
     has_prev: z.boolean().default(false).describe('Whether there is a page before this one.'),
     current_page: z.int().default(1).describe('Number of this page, from 1.'),
     total_pages: z.int().default(1).describe('Number of pages.'),
-    items: z.array(MiniAppReferralItem).default([]).describe('Records of this page.'),
+    items: z.array(MiniAppReferralItem).default([]).describe('Referrals of the user on this page, newest first.'),
   })
   .meta({ id: 'MiniAppReferralList' });
 

@@ -30,7 +30,7 @@ export const MiniAppPaymentIframeConfig = z
 export const MiniAppPaymentMethod = z
   .object({
     id: z.string().describe('Identifier of the record.'),
-    name: z.string().nullish().describe('Display name.'),
+    name: z.string().nullish().describe('Name of the payment method for display; null where clients have their own text.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
     requires_amount: z.boolean().default(false).describe('Whether an amount must be given.'),
     currency: z.string().default('RUB').describe('ISO 4217 code of the currency; null when none was recorded.'),
@@ -116,7 +116,9 @@ export const MiniAppPaymentStatusRequest = z
 export const MiniAppPaymentStatusResult = z
   .object({
     method: z.string().describe('Id of the payment method.'),
-    status: z.string().describe('`paid`, `failed`, `pending` or `unknown`.'),
+    status: z
+      .string()
+      .describe('State of the payment: `paid`, `failed`, `pending` (waits for the payer) or `unknown` (no such payment).'),
     is_paid: z.boolean().default(false).describe('Whether the payment is completed.'),
     amount_kopeks: z.int().nullish().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     currency: z.string().nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),

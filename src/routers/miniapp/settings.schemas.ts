@@ -19,11 +19,11 @@ export const MiniAppSubscriptionSettingsRequest = z
 export const MiniAppSubscriptionServerOption = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
-    name: z.string().nullish().describe('Display name.'),
+    name: z.string().nullish().describe('Name of the server for display; null when unknown.'),
     price_kopeks: z.int().nullish().describe('Price in kopeks, after discounts; null where there is none.'),
     price_label: z.string().nullish().describe('Price for display, for example `990 ₽`.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
-    is_connected: z.boolean().default(false).describe('Whether the panel is connected to the node.'),
+    is_connected: z.boolean().default(false).describe('Whether the subscription has the server.'),
     is_available: z.boolean().default(true).describe('Whether it can be used now.'),
     disabled_reason: z.string().nullish().describe('Why the server cannot be chosen; null when it can.'),
   })

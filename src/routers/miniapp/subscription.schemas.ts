@@ -111,7 +111,7 @@ export const MiniAppSubscriptionRenewalOptionsRequest = z
 export const MiniAppSubscriptionRenewalPeriod = z
   .object({
     id: z.string().describe('Identifier of the period: `tariff_{tariff id}_{days}` or `days:{days}`.'),
-    days: z.int().nullish().describe('Number of days.'),
+    days: z.int().nullish().describe('Days that the renewal adds; null where the period is not a number of days.'),
     months: z.int().nullish().describe('Length in whole months for display; null when it is not known.'),
     priceKopeks: z.int().nullish().describe('Price in kopeks; null where there is none.'),
     priceLabel: z.string().nullish().describe('Price for display; null where there is none.'),
@@ -259,7 +259,7 @@ export const MiniAppPromoCode = z
       .string()
       .nullish()
       .describe(
-        'What the code gives: `balance`, `subscription_days`, `trial_subscription`, `promo_group` or `discount`. Null when unknown.',
+        'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase). Null when unknown.',
       ),
     balance_bonus_kopeks: z
       .int()

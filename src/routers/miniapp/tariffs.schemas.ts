@@ -32,13 +32,13 @@ export const MiniAppTariffsRequest = z
   .meta({ id: 'MiniAppTariffsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppConnectedServer = z
-  .object({ uuid: z.string().describe('UUID in the panel.'), name: z.string().describe('Display name.') })
+  .object({ uuid: z.string().describe('UUID in the panel.'), name: z.string().describe('Name of the server for display.') })
   .meta({ id: 'MiniAppConnectedServer' });
 
 export const MiniAppPromoGroup = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group of the user.'),
     server_discount_percent: z
       .int()
       .default(0)
@@ -64,7 +64,7 @@ export const MiniAppPromoGroup = z
 
 export const MiniAppTariffPeriod = z
   .object({
-    days: z.int().describe('Number of days.'),
+    days: z.int().describe('Length of the period of the tariff in days.'),
     months: z.int().nullish().describe('Length in whole months for display; null when it is not known.'),
     label: z.string().describe('Length of the period for display.'),
     price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
@@ -92,7 +92,7 @@ export const MiniAppTrafficTopupPackage = z
 /** Fields that an offered tariff and the current one have in common. */
 const tariffFields = {
   id: z.int().describe('Identifier of the record.'),
-  name: z.string().describe('Display name.'),
+  name: z.string().describe('Name of the tariff.'),
   description: z.string().nullish().describe('Free text for people; null when there is none.'),
   tier_level: z.int().default(1).describe('Class of the tariff, 1 to 10, for display only.'),
   traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),

@@ -21,7 +21,7 @@ export const TokenCreateRequest = z
 export const TokenResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the API token, shown in lists and in the audit log.'),
     prefix: z.string().describe('First 8 characters of the token, to recognise it by.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),

@@ -34,7 +34,7 @@ const BackupInfo = z
 
 export const BackupListResponse = z
   .object({
-    items: z.array(BackupInfo).describe('Records of this page.'),
+    items: z.array(BackupInfo).describe('Backups in the folder of `BACKUP_LOCATION`, newest first.'),
     total: z.int().describe('Number of backups in the folder.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
@@ -42,12 +42,15 @@ export const BackupListResponse = z
   .meta({ id: 'BackupListResponse' });
 
 export const BackupCreateResponse = z
-  .object({ task_id: z.string().describe('Id of the task, 32 hexadecimal digits.'), status: z.string().describe('`queued`.') })
+  .object({
+    task_id: z.string().describe('Id of the task, 32 hexadecimal digits.'),
+    status: z.string().describe('State of the new task, always `queued`.'),
+  })
   .meta({ id: 'BackupCreateResponse' });
 
 const task = {
   task_id: z.string().describe('Id of the task.'),
-  status: z.string().describe('`queued`, `running`, `completed` or `failed`.'),
+  status: z.string().describe('State of the task: `queued`, `running`, `completed` or `failed`.'),
   message: z.string().nullish().describe('What came of it, or why it failed; null until then.'),
   file_path: z.string().nullish().describe('Name of the backup; null until it is complete.'),
   created_by: z
@@ -66,7 +69,7 @@ export const BackupTasksQuery = z.object({
 });
 export const BackupTaskListResponse = z
   .object({
-    items: z.array(z.object(task).meta({ id: 'BackupTaskInfo' })).describe('Records of this page.'),
+    items: z.array(z.object(task).meta({ id: 'BackupTaskInfo' })).describe('Tasks of backups, oldest first.'),
     total: z.int().describe('Number of tasks in the answer.'),
   })
   .meta({ id: 'BackupTaskListResponse' });

@@ -24,7 +24,7 @@ export const broadcastFields = {
   status: z
     .string()
     .describe(
-      '`queued`, `in_progress`, `paused`, `cancelling`, `cancelled`, `completed`, `partial` (some did not get it) or `failed` (no messenger or mail server).',
+      'State of the broadcast: `queued`, `in_progress`, `paused`, `cancelling` (a stop was asked for, messages are still under way), `cancelled`, `completed`, `partial` (some did not get it) or `failed` (no messenger or mail server).',
     ),
   admin_id: z.int().nullish().describe('Id of the administrator who sent it; null for an API token.'),
   admin_name: z.string().nullish().describe('Name of the administrator or of the API token.'),
@@ -53,8 +53,8 @@ export const BroadcastResponse = z
 
 export const BroadcastListResponse = z
   .object({
-    items: BroadcastResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: BroadcastResponse.array().describe('A page of broadcasts of all channels, newest first.'),
+    total: z.int().describe('Number of broadcasts of all channels, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -64,7 +64,7 @@ const mediaFields = {
   type: z
     .string()
     .regex(/^(photo|video|document)$/)
-    .describe('`photo`, `video` or `document`.'),
+    .describe('Kind of the attached file: `photo`, `video` or `document`.'),
   file_id: z.string().describe('Id of the file, of an upload or of the messenger.'),
   caption: z
     .string()

@@ -16,7 +16,7 @@ export const CampaignListQuery = z.object({
 /** The first fields of every answer about a campaign. */
 export const campaignHead = {
   id: z.int().describe('Identifier of the record.'),
-  name: z.string().describe('Display name.'),
+  name: z.string().describe('Name of the campaign, for administrators.'),
   start_parameter: z
     .string()
     .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
@@ -63,8 +63,8 @@ export const CampaignResponse = z
 
 export const CampaignListResponse = z
   .object({
-    items: CampaignResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: CampaignResponse.array().describe('A page of advertising campaigns, newest first.'),
+    total: z.int().describe('Number of advertising campaigns that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -110,7 +110,7 @@ export const CampaignCreateRequest = z
 
 export const CampaignUpdateRequest = z
   .object({
-    name: z.string().max(255).nullish().describe('Display name.'),
+    name: z.string().max(255).nullish().describe('New name of the campaign, up to 255 characters; null leaves it unchanged.'),
     start_parameter: z
       .string()
       .max(64)

@@ -19,7 +19,7 @@ export const TemplateListQuery = z.object({
 export const ContestTemplateResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the daily game, shown to users.'),
     slug: z
       .string()
       .describe(
@@ -44,12 +44,12 @@ export const ContestTemplateResponse = z
   .meta({ id: 'ContestTemplateResponse' });
 
 export const ContestTemplateListResponse = z
-  .object({ items: ContestTemplateResponse.array().describe('The games by id.') })
+  .object({ items: ContestTemplateResponse.array().describe('Daily games by id, with prizes and schedules.') })
   .meta({ id: 'ContestTemplateListResponse' });
 
 export const ContestTemplateUpdateRequest = z
   .object({
-    name: z.string().nullish().describe('Display name, 1 to 255 characters. Absent or null leaves it unchanged.'),
+    name: z.string().nullish().describe('New name of the daily game, 1 to 255 characters; absent or null leaves it unchanged.'),
     description: z.string().nullish().describe('Free text for players. Absent or null leaves it unchanged.'),
     prize_type: z
       .string()
@@ -134,7 +134,9 @@ export const ContestRoundResponse = z
     ends_at: Moment.describe('When the round ends (UTC).'),
     status: z
       .string()
-      .describe('`active` or `finished`; a round that is over or has all its winners is finished within a minute.'),
+      .describe(
+        'State of the round: `active` or `finished`; a round that is over or has all its winners is finished within a minute.',
+      ),
     payload: FreeForm.default({}).describe(
       'The game of the round, its solution (`secret_idx` or `answer`) included; the fields depend on the game.',
     ),
@@ -148,8 +150,10 @@ export const ContestRoundResponse = z
 
 export const ContestRoundListResponse = z
   .object({
-    items: ContestRoundResponse.array().describe('The rounds of the page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ContestRoundResponse.array().describe(
+      'A page of rounds of daily games, newest first, or by start when only running rounds are listed.',
+    ),
+    total: z.int().describe('Number of rounds of daily games that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -185,8 +189,8 @@ export const ContestAttemptResponse = z
 
 export const ContestAttemptListResponse = z
   .object({
-    items: ContestAttemptResponse.array().describe('The attempts of the page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ContestAttemptResponse.array().describe('A page of attempts in the round, oldest first.'),
+    total: z.int().describe('Number of attempts in the round that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

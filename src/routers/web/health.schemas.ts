@@ -28,7 +28,9 @@ export const HealthCheckResponse = z
   .meta({ id: 'HealthCheckResponse' });
 
 export const DatabaseHealthResponse = z.object({
-  status: z.enum(['healthy', 'timeout', 'unhealthy']).describe('`healthy`, `timeout` (no answer in 5 s) or `unhealthy`.'),
+  status: z
+    .enum(['healthy', 'timeout', 'unhealthy'])
+    .describe('State of the database: `healthy`, `timeout` (no answer in 5 s) or `unhealthy`.'),
   latency_ms: z.number().nullable().describe('Duration of the probe in milliseconds; null when it did not answer.'),
   pool: z
     .object({

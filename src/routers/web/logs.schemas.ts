@@ -51,15 +51,17 @@ export const MonitoringLogEntry = z
 
 export const MonitoringLogListResponse = z
   .object({
-    total: z.int().min(0).describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().min(0).describe('Number of records of scheduled jobs that match the filters, on all pages.'),
     limit: z.int().min(1).describe('Page size that was applied.'),
     offset: z.int().min(0).describe('Number of records skipped before this page.'),
-    items: z.array(MonitoringLogEntry).describe('Records of this page.'),
+    items: z.array(MonitoringLogEntry).describe('A page of records of scheduled jobs, newest first.'),
   })
   .meta({ id: 'MonitoringLogListResponse' });
 
 export const MonitoringLogTypeListResponse = z
-  .object({ items: z.array(z.string()).default([]).describe('Types of events.') })
+  .object({
+    items: z.array(z.string()).default([]).describe('Types of events that occur in the monitoring log, in alphabetical order.'),
+  })
   .meta({ id: 'MonitoringLogTypeListResponse' });
 
 export const SupportAuditLogQuery = z.object({
@@ -87,13 +89,13 @@ export const SupportAuditLogEntry = z
 
 export const SupportAuditLogListResponse = z
   .object({
-    total: z.int().min(0).describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().min(0).describe('Number of actions of support that match the filters, on all pages.'),
     limit: z.int().min(1).describe('Page size that was applied.'),
     offset: z.int().min(0).describe('Number of records skipped before this page.'),
-    items: z.array(SupportAuditLogEntry).describe('Records of this page.'),
+    items: z.array(SupportAuditLogEntry).describe('A page of actions of support, newest first.'),
   })
   .meta({ id: 'SupportAuditLogListResponse' });
 
 export const SupportAuditActionsResponse = z
-  .object({ items: z.array(z.string()).default([]).describe('Names of actions.') })
+  .object({ items: z.array(z.string()).default([]).describe('Actions that occur in the log of support, in alphabetical order.') })
   .meta({ id: 'SupportAuditActionsResponse' });

@@ -75,13 +75,18 @@ export const MainMenuButtonResponse = z
   .meta({ id: 'MainMenuButtonResponse' });
 
 const page = {
-  total: z.int().describe('Number of all buttons, inactive ones too.'),
+  total: z.int().describe('Number of links of the main menu, on all pages.'),
   limit: z.int().describe('Page size that was applied.'),
   offset: z.int().describe('Number of records skipped before this page.'),
 };
 
 export const MainMenuButtonListResponse = z
-  .object({ items: MainMenuButtonResponse.array().describe('Records of this page.'), ...page })
+  .object({
+    items: MainMenuButtonResponse.array().describe(
+      'A page of links of the main menu, inactive ones too, in the order in which they are shown.',
+    ),
+    ...page,
+  })
   .meta({ id: 'MainMenuButtonListResponse' });
 
 export const UserMessageListQuery = MainMenuPageQuery.extend({
@@ -133,8 +138,8 @@ export const UserMessageResponse = z
 
 export const UserMessageListResponse = z
   .object({
-    items: UserMessageResponse.array().describe('Records of this page.'),
+    items: UserMessageResponse.array().describe('A page of messages of the main menu, newest first.'),
     ...page,
-    total: page.total.describe('Number of all records that match the filters, not only of this page.'),
+    total: page.total.describe('Number of messages of the main menu that match the filters, on all pages.'),
   })
   .meta({ id: 'UserMessageListResponse' });

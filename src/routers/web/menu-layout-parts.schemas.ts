@@ -47,7 +47,9 @@ export const AddRowRequest = z
 export const AddCustomButtonRequest = z
   .object({
     id: z.string().min(1).max(50).describe('Id of the button, unique.'),
-    type: ButtonKind.describe('`url`, `mini_app` or `callback`; `builtin` is refused.'),
+    type: ButtonKind.describe(
+      'Kind of button: `url` (opens an address), `mini_app` or `callback` (calls an action of the chat); `builtin` is refused.',
+    ),
     text: TextByLanguage.describe('Text by language.'),
     icon: z.string().max(10).nullish().describe('Emoji or icon name; null or empty when there is none.'),
     action: z.string().min(1).describe('Callback data (up to 64 bytes) or address, by the type of the button.'),

@@ -6,7 +6,7 @@ import { Moment } from '../shared.schemas.ts';
 const days = (otherwise: number) => z.int().min(1).max(365).default(otherwise);
 const button_id = z.string().nullish();
 
-export const DaysQuery = z.object({ days: days(30).describe('Number of days, today included.') });
+export const DaysQuery = z.object({ days: days(30).describe('Number of days whose clicks are counted, today included.') });
 
 const ButtonClickStats = z
   .object({
@@ -22,7 +22,7 @@ const ButtonClickStats = z
 
 export const MenuClickStatsResponse = z
   .object({
-    items: ButtonClickStats.array().describe('Records of this page.'),
+    items: ButtonClickStats.array().describe('Buttons with their clicks, most pressed first.'),
     total_clicks: z.int().describe('Number of clicks in the period.'),
     period_start: Moment.describe('Start of the period (UTC).'),
     period_end: Moment.describe('End of the period (UTC).'),
@@ -31,7 +31,7 @@ export const MenuClickStatsResponse = z
 
 export const ButtonStatsQuery = z.object({
   button_id: z.string().describe('Id of the button.'),
-  days: days(30).describe('Number of days, today included.'),
+  days: days(30).describe('Number of days whose clicks of the button are counted, today included.'),
 });
 
 export const ButtonClickStatsResponse = z
@@ -41,7 +41,7 @@ export const ButtonClickStatsResponse = z
     clicks_by_day: z
       .object({
         date: z.string().describe('Calendar day in UTC, `YYYY-MM-DD`.'),
-        count: z.int().describe('Number of clicks of the day.'),
+        count: z.int().describe('Number of clicks of the button on the day.'),
       })
       .array()
       .default([])
@@ -72,14 +72,14 @@ export const ButtonTypeStatsResponse = z
       })
       .meta({ id: 'ButtonTypeStats' })
       .array()
-      .describe('Records of this page.'),
+      .describe('Clicks by type of button.'),
     total_clicks: z.int().describe('Number of clicks in the period.'),
   })
   .meta({ id: 'ButtonTypeStatsResponse' });
 
 export const ClickPartsQuery = z.object({
   button_id: button_id.describe('Only clicks of this button.'),
-  days: days(30).describe('Number of days, today included.'),
+  days: days(30).describe('Number of days whose clicks are counted by hour or weekday, today included.'),
 });
 
 export const HourlyStatsResponse = z
@@ -87,11 +87,11 @@ export const HourlyStatsResponse = z
     items: z
       .object({
         hour: z.int().describe('Hour of the day, 0 to 23 (UTC).'),
-        count: z.int().describe('Number of clicks of the hour.'),
+        count: z.int().describe('Number of clicks in this hour of the day, of all counted days together.'),
       })
       .meta({ id: 'HourlyStats' })
       .array()
-      .describe('Records of this page.'),
+      .describe('Clicks by hour of the day (UTC), all 24 hours from 0.'),
     button_id: button_id.describe('Id of the button; null where it is not about one button.'),
   })
   .meta({ id: 'HourlyStatsResponse' });
@@ -102,11 +102,11 @@ export const WeekdayStatsResponse = z
       .object({
         weekday: z.int().describe('Day of the week (UTC), 0 = Monday.'),
         weekday_name: z.string().describe('Name of the day.'),
-        count: z.int().describe('Number of clicks of the day.'),
+        count: z.int().describe('Number of clicks on this day of the week, of all counted weeks together.'),
       })
       .meta({ id: 'WeekdayStats' })
       .array()
-      .describe('Records of this page.'),
+      .describe('Clicks by day of the week (UTC), all seven days.'),
     button_id: button_id.describe('Id of the button; null where it is not about one button.'),
   })
   .meta({ id: 'WeekdayStatsResponse' });
@@ -114,7 +114,7 @@ export const WeekdayStatsResponse = z
 export const TopUsersQuery = z.object({
   button_id: button_id.describe('Only clicks of this button.'),
   limit: z.int().min(1).max(500).default(10).describe('Greatest number of records in the answer.'),
-  days: days(30).describe('Number of days, today included.'),
+  days: days(30).describe('Number of days whose clicks of users are counted, today included.'),
 });
 
 export const TopUsersResponse = z
@@ -127,7 +127,7 @@ export const TopUsersResponse = z
       })
       .meta({ id: 'TopUserStats' })
       .array()
-      .describe('Records of this page.'),
+      .describe('Users with their clicks, most clicks first.'),
     button_id: button_id.describe('Id of the button; null where it is not about one button.'),
     limit: z.int().describe('Page size that was applied.'),
   })
@@ -141,7 +141,7 @@ export const CompareQuery = z.object({
 
 const ClickPeriod = z.object({
   clicks: z.int().describe('Number of clicks.'),
-  days: z.int().describe('Number of days.'),
+  days: z.int().describe('Number of days whose clicks are counted.'),
   start: Moment.describe('Start of the period (UTC, inclusive).'),
   end: Moment.describe('End of the period (UTC, exclusive).'),
 });
@@ -177,7 +177,7 @@ export const UserClickSequencesResponse = z
       })
       .meta({ id: 'UserClickSequence' })
       .array()
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('Clicks of the user, newest first; empty for an unknown user.'),
+    total: z.int().describe('Number of clicks in the answer.'),
   })
   .meta({ id: 'UserClickSequencesResponse' });

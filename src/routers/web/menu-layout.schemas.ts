@@ -73,7 +73,9 @@ export const MenuRowConfig = z
 
 export const MenuButtonConfig = z
   .object({
-    type: ButtonKind.describe('`builtin`, `url`, `mini_app` or `callback`.'),
+    type: ButtonKind.describe(
+      'Kind of button: `builtin` (of the service), `url` (opens an address), `mini_app` or `callback` (calls an action of the chat).',
+    ),
     builtin_id: z.string().nullish().describe('Id of the built-in button; null for a button of your own.'),
     text: TextByLanguage.describe('Text by language.'),
     icon: z.string().max(10).nullish().describe('Emoji before the text, up to 10 characters; null for none.'),
@@ -131,8 +133,8 @@ export const BuiltinButtonsListResponse = z
       })
       .meta({ id: 'BuiltinButtonInfo' })
       .array()
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('Built-in buttons with their defaults.'),
+    total: z.int().describe('Number of built-in buttons.'),
   })
   .meta({ id: 'BuiltinButtonsListResponse' });
 
@@ -155,7 +157,7 @@ export const MenuPreviewResponse = z
           .object({
             text: z.string().describe('Text in the language of the assumed user.'),
             action: z.string().describe('Callback data or address.'),
-            type: ButtonKind.describe('`builtin`, `url`, `mini_app` or `callback`.'),
+            type: ButtonKind.describe('Kind of button: `builtin`, `url`, `mini_app` or `callback`.'),
           })
           .meta({ id: 'MenuPreviewButton' })
           .array()
@@ -173,7 +175,7 @@ export const AvailableCallbacksResponse = z
     items: z
       .object({
         callback_data: z.string().describe('Callback data of the button.'),
-        name: z.string().describe('Display name.'),
+        name: z.string().describe('Name of the action for administrators.'),
         description: z.string().nullish().describe('Free text for people; null when there is none.'),
         category: z.string().describe('Category.'),
         default_text: TextByLanguage.nullish().describe('Default text by language; null for none.'),
@@ -183,8 +185,8 @@ export const AvailableCallbacksResponse = z
       })
       .meta({ id: 'AvailableCallback' })
       .array()
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('Actions that buttons of type `callback` can call.'),
+    total: z.int().describe('Number of actions in the answer.'),
     categories: z.string().array().describe('All categories, in alphabetical order.'),
   })
   .meta({ id: 'AvailableCallbacksResponse' });
@@ -200,8 +202,8 @@ export const DynamicPlaceholdersResponse = z
       })
       .meta({ id: 'DynamicPlaceholder' })
       .array()
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('Placeholders that texts with `dynamic_text` may contain.'),
+    total: z.int().describe('Number of placeholders.'),
   })
   .meta({ id: 'DynamicPlaceholdersResponse' });
 
@@ -278,8 +280,8 @@ export const MenuLayoutHistoryResponse = z
       })
       .meta({ id: 'MenuLayoutHistoryEntry' })
       .array()
-      .describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+      .describe('A page of edits of the menu layout, newest first.'),
+    total: z.int().describe('Number of edits of the menu layout, on all pages.'),
   })
   .meta({ id: 'MenuLayoutHistoryResponse' });
 

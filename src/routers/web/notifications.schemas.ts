@@ -66,8 +66,8 @@ export const SubscriptionEventResponse = z
 
 export const SubscriptionEventListResponse = z
   .object({
-    items: z.array(SubscriptionEventResponse).describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: z.array(SubscriptionEventResponse).describe('A page of events in the life of subscriptions, newest first.'),
+    total: z.int().describe('Number of events in the life of subscriptions that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -21,7 +21,7 @@ export const ReferrerDetailInput = UserPath.extend({
   limit: Limit.describe('Greatest number of records in the answer.'),
   offset: Offset.describe('Number of records to skip.'),
 });
-export const DaysQuery = z.object({ days: Days.default(30).describe('Number of days, today included.') });
+export const DaysQuery = z.object({ days: Days.default(30).describe('Number of days that are listed, today included.') });
 export const GlobalStatsQuery = z.object({
   days: Days.default(30).describe('Accepted for compatibility; the periods of the answer are fixed.'),
 });
@@ -73,8 +73,8 @@ export const PartnerReferrerItem = z
 
 export const PartnerReferrerListResponse = z
   .object({
-    items: z.array(PartnerReferrerItem).describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: z.array(PartnerReferrerItem).describe('A page of referrers, newest first.'),
+    total: z.int().describe('Number of referrers that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -98,14 +98,14 @@ export const PartnerReferralItem = z
     topups_count: z.int().describe('Number of completed top-ups of the referral.'),
     days_since_registration: z.int().describe('Whole days since the registration.'),
     days_since_activity: z.int().nullish().describe('Whole days since the last activity; null when there was none.'),
-    status: z.string().describe('`active` when the last activity is at most 30 days ago, else `inactive`.'),
+    status: z.string().describe('`active` when the last activity of the referral is at most 30 days ago, else `inactive`.'),
   })
   .meta({ id: 'PartnerReferralItem' });
 
 export const PartnerReferralList = z
   .object({
-    items: z.array(PartnerReferralItem).describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: z.array(PartnerReferralItem).describe('A page of users whom the referrer invited, newest first.'),
+    total: z.int().describe('Number of users whom the referrer invited, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
     has_next: z.boolean().describe('Whether there is a page after this one.'),
@@ -166,8 +166,8 @@ export const DailyStatsResponse = z
           })
           .meta({ id: 'DailyStats' }),
       )
-      .describe('Records of this page.'),
-    days: z.int().describe('Number of days.'),
+      .describe('Days with their new referrals and rewards, today included; days without any are zero.'),
+    days: z.int().describe('Number of days that the answer covers, today included.'),
     user_id: z.int().nullish().describe('Internal id of the user; null where no user is known.'),
   })
   .meta({ id: 'DailyStatsResponse' });
@@ -194,8 +194,8 @@ export const TopReferrersResponse = z
           })
           .meta({ id: 'TopReferrerItem' }),
       )
-      .describe('Records of this page.'),
-    days: z.int().nullish().describe('Number of days.'),
+      .describe('Referrers with the greatest rewards, greatest first.'),
+    days: z.int().nullish().describe('Number of days before now whose rewards are counted; null for all time.'),
   })
   .meta({ id: 'TopReferrersResponse' });
 
@@ -215,7 +215,7 @@ export const TopReferralsResponse = z
           })
           .meta({ id: 'TopReferralItem' }),
       )
-      .describe('Records of this page.'),
+      .describe('Referrals from whom the referrer earned most, greatest rewards first.'),
     user_id: z.int().describe('Internal id of the user; null where no user is known.'),
   })
   .meta({ id: 'TopReferralsResponse' });
@@ -252,7 +252,7 @@ export const ReferrerDetailedStats = z
 
 const PeriodData = z
   .object({
-    days: z.int().describe('Number of days.'),
+    days: z.int().describe('Number of days whose referrals and rewards are counted.'),
     start: z.string().describe('Start of the period (UTC, inclusive).'),
     end: z.string().describe('End of the period (UTC, exclusive).'),
     referrals_count: z.int().describe('Number of referrals.'),

@@ -19,7 +19,7 @@ export const pinnedMediaType = z.string().regex(/^(photo|video)$/);
 
 export const PinnedMessageMedia = z
   .object({
-    type: pinnedMediaType.describe('`photo` or `video`.'),
+    type: pinnedMediaType.describe('Kind of the attached file: `photo` or `video`.'),
     file_id: z.string().describe('Id of the file, of an upload or of the messenger; at most 255 characters.'),
   })
   .meta({ id: 'PinnedMessageMedia' });
@@ -110,8 +110,8 @@ export const PinnedMessageResponse = z.object(pinnedMessageFields).meta({ id: 'P
 
 export const PinnedMessageListResponse = z
   .object({
-    items: PinnedMessageResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PinnedMessageResponse.array().describe('A page of pinned messages, newest first.'),
+    total: z.int().describe('Number of pinned messages that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -97,8 +97,8 @@ export const PollSummaryResponse = z
 
 export const PollListResponse = z
   .object({
-    items: PollSummaryResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PollSummaryResponse.array().describe('A page of polls, newest first.'),
+    total: z.int().describe('Number of polls, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -129,7 +129,7 @@ export const PollOptionStats = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     text: z.string().describe('Text of the answer.'),
-    count: z.int().describe('How often the answer was chosen.'),
+    count: z.int().describe('Number of users who chose the answer.'),
   })
   .meta({ id: 'PollOptionStats' });
 
@@ -182,8 +182,10 @@ export const PollUserResponse = z
 
 export const PollResponsesListResponse = z
   .object({
-    items: PollUserResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PollUserResponse.array().describe(
+      'A page of users who got the poll, with their answers, in the order in which they got it.',
+    ),
+    total: z.int().describe('Number of users who got the poll, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -14,7 +14,7 @@ export const PromoGroupListQuery = z.object({
 
 export const PromoGroupFields = z.object({
   id: z.int().describe('Identifier of the record.'),
-  name: z.string().describe('Display name.'),
+  name: z.string().describe('Name of the promo group, unique.'),
   server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
   traffic_discount_percent: z.int().describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
   device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
@@ -59,7 +59,7 @@ export const PromoGroupCreateFields = z.object({
 });
 
 export const PromoGroupUpdateFields = z.object({
-  name: z.string().nullish().describe('Display name.'),
+  name: z.string().nullish().describe('New unique name of the group; null leaves it unchanged.'),
   server_discount_percent: z
     .int()
     .nullish()
@@ -100,8 +100,8 @@ export const PromoGroupResponse = PromoGroupFields.meta({ id: 'PromoGroupRespons
 
 export const PromoGroupListResponse = z
   .object({
-    items: PromoGroupResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PromoGroupResponse.array().describe('A page of promo groups, by priority and name.'),
+    total: z.int().describe('Number of promo groups, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

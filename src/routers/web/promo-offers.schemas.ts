@@ -20,7 +20,11 @@ export const PromoOfferUserInfo = z
 export const PromoOfferSubscriptionInfo = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    status: z.string().describe('Stored status: `pending`, `trial`, `active`, `limited`, `expired` or `disabled`.'),
+    status: z
+      .string()
+      .describe(
+        "Stored status of the recipient's subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).",
+      ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
     end_date: Moment.describe('End of the subscription (UTC); null when there is none.'),
@@ -52,8 +56,8 @@ export const PromoOfferResponse = z
 
 export const PromoOfferListResponse = z
   .object({
-    items: PromoOfferResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PromoOfferResponse.array().describe('A page of promo offers, newest first.'),
+    total: z.int().describe('Number of promo offers that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -177,8 +181,8 @@ export const PromoOfferLogResponse = OfferLogFields.extend({
 
 export const PromoOfferLogListResponse = z
   .object({
-    items: PromoOfferLogResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PromoOfferLogResponse.array().describe('A page of events of offers and personal discounts, newest first.'),
+    total: z.int().describe('Number of events of offers and personal discounts that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -186,7 +190,7 @@ export const PromoOfferLogListResponse = z
 
 export const OfferTemplateFields = z.object({
   id: z.int().describe('Identifier of the record.'),
-  name: z.string().describe('Display name.'),
+  name: z.string().describe('Name of the template, for administrators.'),
   offer_type: z.string().describe('Kind of the template: `test_access`, `extend_discount` or `purchase_discount`.'),
   message_text: z.string().describe('Text of the message.'),
   button_text: z.string().describe('Text of the button; null for the default one.'),
@@ -206,11 +210,11 @@ export const PromoOfferTemplateResponse = OfferTemplateFields.extend({
 }).meta({ id: 'PromoOfferTemplateResponse' });
 
 export const PromoOfferTemplateListResponse = z
-  .object({ items: PromoOfferTemplateResponse.array().describe('Records of this page.') })
+  .object({ items: PromoOfferTemplateResponse.array().describe('Templates of offers.') })
   .meta({ id: 'PromoOfferTemplateListResponse' });
 
 export const OfferTemplateUpdateFields = z.object({
-  name: z.string().nullish().describe('Display name.'),
+  name: z.string().nullish().describe('New name of the template; null leaves it unchanged.'),
   message_text: z.string().nullish().describe('Text of the message.'),
   button_text: z.string().nullish().describe('Text of the button; null for the default one.'),
   valid_hours: z.int().min(1).nullish().describe('Hours in which the offer can be claimed.'),

@@ -19,7 +19,7 @@ export const PromoCodeResponse = z
     id: z.int().describe('Identifier of the record.'),
     code: z.string().describe('The code, in upper case.'),
     type: PromocodeTypeField.describe(
-      'What the code gives: `balance`, `subscription_days`, `trial_subscription`, `promo_group` or `discount`.',
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
     ),
     balance_bonus_kopeks: z
       .int()
@@ -48,8 +48,8 @@ export const PromoCodeResponse = z
 
 export const PromoCodeListResponse = z
   .object({
-    items: PromoCodeResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: PromoCodeResponse.array().describe('A page of promo codes, newest first.'),
+    total: z.int().describe('Number of promo codes that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -85,7 +85,7 @@ export const PromoCodeCreateRequest = z
   .object({
     code: z.string().describe('The code, up to 50 characters; stored in upper case, unique.'),
     type: PromocodeTypeField.describe(
-      'What the code gives: `balance`, `subscription_days`, `trial_subscription`, `promo_group` or `discount`.',
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
     ),
     balance_bonus_kopeks: z
       .int()
@@ -113,7 +113,7 @@ export const PromoCodeUpdateRequest = z
   .object({
     code: z.string().nullish().describe('New code; null leaves it unchanged.'),
     type: PromocodeTypeField.nullish().describe(
-      'What the code gives: `balance`, `subscription_days`, `trial_subscription`, `promo_group` or `discount`. Null leaves it unchanged.',
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase). Null leaves it unchanged.',
     ),
     balance_bonus_kopeks: z
       .int()

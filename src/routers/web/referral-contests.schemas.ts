@@ -55,8 +55,8 @@ export const ReferralContestResponse = z.object(contest).meta({ id: 'ReferralCon
 
 export const ReferralContestListResponse = z
   .object({
-    items: ReferralContestResponse.array().describe('The contests of the page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ReferralContestResponse.array().describe('A page of contests of referrers, the latest start first.'),
+    total: z.int().describe('Number of contests of referrers that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -190,8 +190,8 @@ export const ReferralContestEventResponse = z
 
 export const ReferralContestEventListResponse = z
   .object({
-    items: ReferralContestEventResponse.array().describe('The events of the page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ReferralContestEventResponse.array().describe('A page of events of the contest, one for each referral, latest first.'),
+    total: z.int().describe('Number of events of the contest, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -40,8 +40,8 @@ export const ServerResponse = z
 
 export const ServerListResponse = z
   .object({
-    items: ServerResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ServerResponse.array().describe('A page of servers, by their place and name.'),
+    total: z.int().describe('Number of servers that match the filters, on all pages.'),
     page: z.int().describe('Number of this page, from 1.'),
     limit: z.int().describe('Page size that was applied.'),
   })
@@ -129,7 +129,11 @@ export const ServerConnectedUser = z
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     firstName: z.string().nullish().describe('First name; null when unknown.'),
     lastName: z.string().nullish().describe('Last name; null when unknown.'),
-    status: z.string().describe('Status of the account: `active`, `blocked` or `deleted`.'),
+    status: z
+      .string()
+      .describe(
+        'Status of the account of the user: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
+      ),
     balanceKopeks: z.int().describe('Balance in kopeks; null where it is not known.'),
     balanceRubles: z.number().describe('Balance in rubles.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
@@ -140,8 +144,8 @@ export const ServerConnectedUser = z
 
 export const ServerConnectedUsersResponse = z
   .object({
-    items: ServerConnectedUser.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: ServerConnectedUser.array().describe('A page of users whose subscription uses the server, by user id.'),
+    total: z.int().describe('Number of users whose subscription uses the server, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

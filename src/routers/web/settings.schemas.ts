@@ -13,7 +13,7 @@ export const SettingCategorySummary = z
   .object({
     key: z.string().describe('Key of the category.'),
     label: z.string().describe('Text for display.'),
-    items: z.int().describe('Records of this page.'),
+    items: z.int().describe('Number of settings in the category.'),
   })
   .meta({ id: 'SettingCategorySummary' });
 
@@ -32,9 +32,9 @@ export const SettingChoice = z
 export const SettingDefinition = z
   .object({
     key: z.string().describe('Key of the setting, for example `SALES_MODE`.'),
-    name: z.string().describe('Human-readable form of the key.'),
+    name: z.string().describe('Key of the setting in human-readable form.'),
     category: SettingCategoryRef.describe('Category.'),
-    type: z.string().describe('`bool`, `int`, `float` or `str`; `optional[…]` where null is allowed.'),
+    type: z.string().describe('Type of the value: `bool`, `int`, `float` or `str`; `optional[…]` where null is allowed.'),
     is_optional: z.boolean().describe('Whether null is allowed.'),
     current: z.unknown().nullish().describe('Current value; a mask for secrets.'),
     original: z

@@ -77,7 +77,10 @@ const SubscriptionStats = z
   .meta({ id: 'StatsSubscriptions' });
 
 const CountAndAmount = z
-  .object({ count: z.int().describe('Number of movements.'), amount: z.int().describe('Sum of their absolute amounts, kopeks.') })
+  .object({
+    count: z.int().describe('Number of completed movements of this type or payment method.'),
+    amount: z.int().describe('Sum of their absolute amounts, kopeks.'),
+  })
   .meta({ id: 'StatsCountAndAmount' });
 
 const TransactionStats = z

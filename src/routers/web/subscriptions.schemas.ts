@@ -8,7 +8,9 @@ export const SubscriptionStatusName = z.enum(['trial', 'active', 'expired', 'dis
 export const SubscriptionListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
   offset: z.int().min(0).default(0).describe('Number of records to skip.'),
-  status: SubscriptionStatusName.nullish().describe('Only records with this status.'),
+  status: SubscriptionStatusName.nullish().describe(
+    'Only subscriptions with this stored status, for example `active`; null for all.',
+  ),
   user_id: z.int().nullish().describe('Only subscriptions of this user (internal id).'),
   is_trial: z.boolean().nullish().describe('Only trials, or only other subscriptions.'),
 });
@@ -19,7 +21,11 @@ export const SubscriptionResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     user_id: z.int().describe('Internal id of the user; null where no user is known.'),
-    status: z.string().describe('Stored status: `pending`, `trial`, `active`, `limited`, `expired` or `disabled`.'),
+    status: z
+      .string()
+      .describe(
+        'Stored status of the subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
+      ),
     actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),

@@ -38,7 +38,11 @@ export const TicketResponse = z
     id: z.int().describe('Identifier of the record.'),
     user_id: z.int().describe('Internal id of the user; null where no user is known.'),
     title: z.string().describe('Title.'),
-    status: z.string().describe('State: `open`, `pending`, `answered` or `closed`.'),
+    status: z
+      .string()
+      .describe(
+        'State of the ticket: `open` (waits for support), `pending` (the user wrote again after an answer), `answered` (by support) or `closed`.',
+      ),
     priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
     created_at: Moment.describe('When the record was created (UTC).'),
     updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
@@ -50,7 +54,12 @@ export const TicketResponse = z
   .meta({ id: 'TicketResponse' });
 
 export const TicketStatusUpdateRequest = z
-  .object({ status: z.string().meta({ example: 'closed' }).describe('New state: `open`, `pending`, `answered` or `closed`.') })
+  .object({
+    status: z
+      .string()
+      .meta({ example: 'closed' })
+      .describe('New state of the ticket: `open`, `pending`, `answered` or `closed`.'),
+  })
   .meta({ id: 'TicketStatusUpdateRequest' });
 export const TicketStatusInput = withBody(TicketPath, TicketStatusUpdateRequest);
 

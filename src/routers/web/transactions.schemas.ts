@@ -8,7 +8,7 @@ export const TransactionListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
   offset: z.int().min(0).default(0).describe('Number of records to skip.'),
   user_id: z.int().nullish().describe('Only movements of this user (internal id).'),
-  type: z.string().nullish().describe('Only movements of this type.'),
+  type: z.string().nullish().describe('Only movements of exactly this type, for example `subscription_payment`; null for all.'),
   payment_method: z.string().nullish().describe('Only movements with this payment method.'),
   is_completed: z.boolean().nullish().describe('Only completed movements, or only open ones.'),
   date_from: MomentInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
@@ -21,7 +21,9 @@ export const TransactionResponse = z
     user_id: z.int().describe('Internal id of the user; null where no user is known.'),
     type: z
       .string()
-      .describe('`deposit`, `withdrawal`, `subscription_payment`, `refund`, `referral_reward`, `poll_reward` or `gift_payment`.'),
+      .describe(
+        'Kind of movement: `deposit` (top-up), `withdrawal` (payout of referral earnings), `subscription_payment` (purchase or renewal), `refund`, `referral_reward`, `poll_reward` or `gift_payment` (gift bought from the balance).',
+      ),
     amount_kopeks: z.int().describe('Amount in kopeks, signed: positive adds to the balance, negative takes from it.'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
@@ -35,8 +37,8 @@ export const TransactionResponse = z
 
 export const TransactionListResponse = z
   .object({
-    items: TransactionResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: TransactionResponse.array().describe('A page of movements of money of all users, newest first.'),
+    total: z.int().describe('Number of movements of money of all users that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

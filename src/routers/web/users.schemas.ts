@@ -11,7 +11,7 @@ export const UserListQuery = z.object({
   /** `page` and `per_page` replace `limit` and `offset` and have priority over them (spec 00, Credentials). */
   page: z.int().min(1).nullish().describe('Number of the page, from 1; another way to give `offset`.'),
   per_page: z.int().min(1).max(200).nullish().describe('Number of records per page; another way to give `limit`.'),
-  status: UserStatusName.nullish().describe('Only records with this status.'),
+  status: UserStatusName.nullish().describe('Only accounts with this status: `active`, `blocked` or `deleted`; null for all.'),
   promo_group_id: z.int().nullish().describe('Only users with this primary promo group; 0 for all.'),
   search: z
     .string()
@@ -29,7 +29,11 @@ export const MessengerIdPath = z.object({ messenger_id: z.int().describe('Id of 
 export const SubscriptionSummary = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    status: z.string().describe('Stored status: `pending`, `trial`, `active`, `limited`, `expired` or `disabled`.'),
+    status: z
+      .string()
+      .describe(
+        'Stored status of the subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
+      ),
     actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
@@ -63,7 +67,9 @@ export const UserResponse = z
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
     status: z
       .string()
-      .describe('`active`, `blocked` or `deleted`. Users with any other status than `active` are refused in the cabinet.'),
+      .describe(
+        'Status of the account: `active`, `blocked` or `deleted`. Users with any other status than `active` are refused in the cabinet.',
+      ),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
     balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
@@ -85,8 +91,8 @@ export const UserResponse = z
 
 export const UserListResponse = z
   .object({
-    items: z.array(UserResponse).describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: z.array(UserResponse).describe('A page of users, newest first.'),
+    total: z.int().describe('Number of users that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -113,7 +119,10 @@ export const UserUpdateRequest = z
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
     language: z.string().nullish().describe('Two-letter language code, for example `ru` or `en`.'),
-    status: z.string().nullish().describe('New status: `active`, `blocked` or `deleted`; null leaves it unchanged.'),
+    status: z
+      .string()
+      .nullish()
+      .describe('New status of the account: `active`, `blocked` or `deleted`; null leaves it unchanged.'),
     promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
     referral_code: z.string().nullish().describe('New referral code, unique; null leaves it unchanged.'),
     has_had_paid_subscription: z

@@ -20,7 +20,11 @@ export const PanelUserPath = z.object({ messenger_id: z.int().describe('Id of th
 
 export const VpnPanelConnectionStatus = z
   .object({
-    status: z.string().describe('`connected`, `error` or `not_configured`.'),
+    status: z
+      .string()
+      .describe(
+        'State of the connection to the panel: `connected`, `error` (it does not answer or refuses) or `not_configured`.',
+      ),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     api_url: z.string().nullish().describe('Address of the panel; null when it is not set.'),
     status_code: z.int().nullish().describe('HTTP status of a failed attempt; null when there was no answer.'),
@@ -106,7 +110,7 @@ export const VpnPanelSystemStatsResponse = z
 export const VpnPanelNode = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
-    name: z.string().describe('Name of the node.'),
+    name: z.string().describe('Name of the node in the panel.'),
     address: z.string().describe('Address of the node.'),
     country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
     is_connected: z.boolean().describe('Whether the panel is connected to the node.'),
@@ -134,8 +138,8 @@ export const VpnPanelNode = z
 
 export const VpnPanelNodeListResponse = z
   .object({
-    items: VpnPanelNode.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: VpnPanelNode.array().describe('Nodes of the panel.'),
+    total: z.int().describe('Number of nodes of the panel.'),
   })
   .meta({ id: 'VpnPanelNodeListResponse' });
 
@@ -149,7 +153,7 @@ export const VpnPanelNodeStatisticsResponse = z
   .meta({ id: 'VpnPanelNodeStatisticsResponse' });
 
 export const VpnPanelNodeUsageResponse = z
-  .object({ items: FreeForm.array().default([]).describe('Records of this page.') })
+  .object({ items: FreeForm.array().default([]).describe('Usage of the node by user and day, as the panel reports it.') })
   .meta({ id: 'VpnPanelNodeUsageResponse' });
 
 export const VpnPanelNodeActionRequest = z
@@ -166,7 +170,7 @@ export const VpnPanelNodeActionResponse = z
 export const VpnPanelSquad = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the internal squad in the panel.'),
     members_count: z.int().describe('Number of members.'),
     inbounds_count: z.int().describe('Number of inbounds.'),
     inbounds: FreeForm.array()
@@ -177,14 +181,14 @@ export const VpnPanelSquad = z
 
 export const VpnPanelSquadListResponse = z
   .object({
-    items: VpnPanelSquad.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: VpnPanelSquad.array().describe('Internal squads of the panel, with members and inbounds.'),
+    total: z.int().describe('Number of internal squads of the panel.'),
   })
   .meta({ id: 'VpnPanelSquadListResponse' });
 
 export const VpnPanelSquadCreateRequest = z
   .object({
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the new internal squad in the panel.'),
     inbound_uuids: PanelUuid.array().default([]).describe('UUIDs of the inbounds; null leaves them unchanged.'),
   })
   .meta({
@@ -194,7 +198,7 @@ export const VpnPanelSquadCreateRequest = z
 
 export const VpnPanelSquadUpdateRequest = z
   .object({
-    name: z.string().nullish().describe('New name; null leaves it unchanged.'),
+    name: z.string().nullish().describe('New name of the internal squad; null leaves it unchanged.'),
     inbound_uuids: PanelUuid.array().nullish().describe('UUIDs of the inbounds; null leaves them unchanged.'),
   })
   .meta({
@@ -223,7 +227,7 @@ export const VpnPanelOperationResponse = z
   .meta({ id: 'VpnPanelOperationResponse' });
 
 export const VpnPanelInboundsResponse = z
-  .object({ items: FreeForm.array().default([]).describe('Records of this page.') })
+  .object({ items: FreeForm.array().default([]).describe('Inbounds of the panel, as the panel describes them.') })
   .meta({ id: 'VpnPanelInboundsResponse' });
 
 export const VpnPanelUserTrafficResponse = z

@@ -19,7 +19,7 @@ export const WebhookListQuery = z.object({
 
 export const WebhookCreateRequest = z
   .object({
-    name: z.string().min(1).max(255).describe('Display name.'),
+    name: z.string().min(1).max(255).describe('Name of the webhook, 1 to 255 characters, for administrators.'),
     url: z
       .string()
       .min(1)
@@ -43,7 +43,12 @@ export const WebhookCreateRequest = z
 
 export const WebhookUpdateRequest = z
   .object({
-    name: z.string().min(1).max(255).nullish().describe('Display name.'),
+    name: z
+      .string()
+      .min(1)
+      .max(255)
+      .nullish()
+      .describe('New name of the webhook, 1 to 255 characters; null leaves it unchanged.'),
     url: z.string().min(1).nullish().describe('Address (URL).'),
     secret: z
       .string()
@@ -62,7 +67,7 @@ export const WebhookUpdateInput = withBody(WebhookPath, WebhookUpdateRequest);
 export const WebhookResponse = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the webhook, for administrators.'),
     url: z.string().describe('Address (URL).'),
     event_type: z.string().describe('Event that is delivered.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
@@ -77,8 +82,8 @@ export const WebhookResponse = z
 
 export const WebhookListResponse = z
   .object({
-    items: WebhookResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: WebhookResponse.array().describe('A page of webhooks, newest first.'),
+    total: z.int().describe('Number of webhooks that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })
@@ -98,7 +103,7 @@ export const WebhookStatsResponse = z
 export const WebhookDeliveriesQuery = WebhookPath.extend({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
   offset: z.int().min(0).default(0).describe('Number of records to skip.'),
-  status: z.string().nullish().describe('Only records with this status.'),
+  status: z.string().nullish().describe('Only deliveries in this state: `pending`, `success` or `failed`; null for all.'),
 });
 
 export const WebhookDeliveryResponse = z
@@ -109,7 +114,11 @@ export const WebhookDeliveryResponse = z
     payload: z.record(z.string(), z.unknown()).describe('Body that was sent: the data of the event.'),
     response_status: z.int().nullable().describe('HTTP status of the answer; null when there was none.'),
     response_body: z.string().nullable().describe('Answer of the receiver, cut to 1,000 characters; null when there was none.'),
-    status: z.string().describe('`pending`, `success` or `failed`.'),
+    status: z
+      .string()
+      .describe(
+        'State of the delivery: `pending` (an attempt is due), `success` (the receiver accepted it) or `failed` (given up).',
+      ),
     error_message: z.string().nullable().describe('Why the attempt failed; null after a success.'),
     attempt_number: z.int().describe('Number of the attempt, from 1.'),
     created_at: z.date().describe('When the record was created (UTC).'),
@@ -120,8 +129,8 @@ export const WebhookDeliveryResponse = z
 
 export const WebhookDeliveryListResponse = z
   .object({
-    items: WebhookDeliveryResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: WebhookDeliveryResponse.array().describe('A page of deliveries of the webhook, newest first.'),
+    total: z.int().describe('Number of deliveries of the webhook that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

@@ -57,8 +57,8 @@ export const WelcomeTextResponse = z
 
 export const WelcomeTextListResponse = z
   .object({
-    items: WelcomeTextResponse.array().describe('Records of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    items: WelcomeTextResponse.array().describe('A page of welcome texts, last changed first.'),
+    total: z.int().describe('Number of welcome texts that match the filters, on all pages.'),
     limit: z.int().describe('Page size that was applied.'),
     offset: z.int().describe('Number of records skipped before this page.'),
   })

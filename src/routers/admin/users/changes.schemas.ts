@@ -74,7 +74,11 @@ const Reason = z.string().max(500).nullish();
 
 export const UpdateUserStatusRequest = z
   .object({
-    status: z.enum(['active', 'blocked', 'deleted']).describe('New status: `active`, `blocked` or `deleted`.'),
+    status: z
+      .enum(['active', 'blocked', 'deleted'])
+      .describe(
+        'New status of the account: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
+      ),
     reason: Reason.describe('Why; null when no reason is known or was given.'),
   })
   .meta({ id: 'UpdateUserStatusRequest', example: { status: 'blocked', reason: 'Chargeback' } });

@@ -17,7 +17,11 @@ export const TrafficPurchaseItem = z
 export const UserSubscriptionInfo = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    status: z.string().describe('Stored status: `pending`, `trial`, `active`, `limited`, `expired` or `disabled`.'),
+    status: z
+      .string()
+      .describe(
+        'Stored status of the subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
+      ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     start_date: Moment.nullish().describe('Start of the subscription (UTC); null when unknown.'),
     end_date: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
@@ -43,7 +47,7 @@ export const UserSubscriptionInfo = z
 export const UserPromoGroupInfo = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the promo group of the user.'),
     is_default: z.boolean().default(false).describe('Whether it is the default group.'),
   })
   .meta({ id: 'UserPromoGroupInfo' });
@@ -67,7 +71,9 @@ export const UserTransactionItem = z
     id: z.int().describe('Identifier of the record.'),
     type: z
       .string()
-      .describe('`deposit`, `withdrawal`, `subscription_payment`, `refund`, `referral_reward`, `poll_reward` or `gift_payment`.'),
+      .describe(
+        'Kind of movement: `deposit` (top-up), `withdrawal` (payout of referral earnings), `subscription_payment` (purchase or renewal), `refund`, `referral_reward`, `poll_reward` or `gift_payment` (gift bought from the balance).',
+      ),
     amount_kopeks: z.int().describe('Amount in kopeks; negative for purchases, gifts and withdrawals.'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
@@ -85,7 +91,11 @@ export const UserDetailResponse = z
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
-    status: z.string().describe('`active`, `blocked` or `deleted`.'),
+    status: z
+      .string()
+      .describe(
+        'Status of the account: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
+      ),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
     balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
@@ -128,7 +138,7 @@ export const UserDetailResponse = z
 /** Untyped in the contract; spec 01 section 11.1 names the keys. */
 export const UserTransactionsAnswer = z.object({
   transactions: z.array(UserTransactionItem).describe('Movements of this page, newest first.'),
-  total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+  total: z.int().describe('Number of movements of money of the user that match the filters, on all pages.'),
   offset: z.int().describe('Number of records skipped before this page.'),
   limit: z.int().describe('Page size that was applied.'),
 });

@@ -12,7 +12,10 @@ export const AdminUserListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
   search: z.string().max(255).nullish().describe('Text in user name, first or last name; digits also match the messenger id.'),
   email: z.string().max(255).nullish().describe('Only users whose e-mail address contains this text.'),
-  status: z.enum(['active', 'blocked', 'deleted']).nullish().describe('Only records with this status.'),
+  status: z
+    .enum(['active', 'blocked', 'deleted'])
+    .nullish()
+    .describe('Only accounts with this status: `active`, `blocked` or `deleted`; null for all.'),
   sort_by: z
     .enum(['created_at', 'balance', 'traffic', 'last_activity', 'total_spent', 'purchase_count'])
     .default('created_at')
@@ -38,7 +41,11 @@ export const UserListItem = z
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
-    status: z.string().describe('`active`, `blocked` or `deleted`.'),
+    status: z
+      .string()
+      .describe(
+        'Status of the account: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
+      ),
     balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
     created_at: Moment.describe('When the record was created (UTC).'),
@@ -66,7 +73,7 @@ export const UserListItem = z
 export const UsersListResponse = z
   .object({
     users: z.array(UserListItem).describe('Users of this page.'),
-    total: z.int().describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().describe('Number of users that match the filters, on all pages.'),
     offset: z.int().default(0).describe('Number of records skipped before this page.'),
     limit: z.int().default(50).describe('Page size that was applied.'),
   })
@@ -98,7 +105,11 @@ export const AdminUserGiftItem = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     token: z.string().describe('First characters of the token of the purchase.'),
-    status: z.string().describe('`pending`, `paid`, `delivered`, `pending_activation`, `failed` or `expired`.'),
+    status: z
+      .string()
+      .describe(
+        'State of the gift: `pending` (not paid), `paid` (money received, access not given yet), `pending_activation` (the recipient has a running subscription and must agree), `delivered`, `failed` or `expired`.',
+      ),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
     period_days: z.int().describe('Length of the period in days; null for none.'),
     device_limit: z.int().default(1).describe('Number of devices that may be connected; null in a request for the default.'),
@@ -149,7 +160,7 @@ export const PeriodPriceInfo = z
 export const UserAvailableTariffItem = z
   .object({
     id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Display name.'),
+    name: z.string().describe('Name of the tariff.'),
     description: z.string().nullish().describe('Free text for people; null when there is none.'),
     is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
     is_trial_available: z.boolean().default(false).describe('Whether trials use this tariff; at most one tariff does.'),
@@ -201,7 +212,7 @@ export const UserAvailableTariffsResponse = z
     promo_group_id: z.int().nullish().describe('Primary promo group of the user; null for none.'),
     promo_group_name: z.string().nullish().describe('Name of the primary promo group; null for none.'),
     tariffs: z.array(UserAvailableTariffItem).default([]).describe('Tariffs in the order of display.'),
-    total: z.int().default(0).describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().default(0).describe('Number of tariffs in the answer that match the filters.'),
     current_tariff_id: z.int().nullish().describe('Tariff of the user now; null for none.'),
     current_tariff_name: z.string().nullish().describe('Name of that tariff; null for none.'),
   })

@@ -38,7 +38,7 @@ export const UserNodeUsageItem = z
 
 export const UserNodeUsageResponse = z
   .object({
-    items: z.array(UserNodeUsageItem).describe('Records of this page.'),
+    items: z.array(UserNodeUsageItem).describe('Traffic of the user by node; empty when the panel does not answer.'),
     categories: z.array(z.string()).default([]).describe('The days, `YYYY-MM-DD`, oldest first.'),
     period_days: z.int().default(30).describe('Number of days that the usage covers.'),
   })
@@ -59,7 +59,7 @@ export const DeviceInfo = z
 export const UserDevicesResponse = z
   .object({
     devices: z.array(DeviceInfo).default([]).describe('Connected devices; empty when the panel does not answer.'),
-    total: z.int().default(0).describe('Number of all records that match the filters, not only of this page.'),
+    total: z.int().default(0).describe('Number of connected devices of the user.'),
     device_limit: z.int().default(0).describe('Number of devices that the subscription allows.'),
   })
   .meta({ id: 'UserDevicesResponse' });
