@@ -38,13 +38,11 @@ export function publishedAsFreeForm<S extends z.ZodType>(schema: S): S {
 /** A promo group as users and servers show it. */
 export const PromoGroupSummary = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group.'),
-    server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    traffic_discount_percent: z
-      .int()
-      .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+    server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100.'),
+    traffic_discount_percent: z.int().describe('Discount on traffic in percent, 0 to 100.'),
+    device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100.'),
     apply_discounts_to_addons: z
       .boolean()
       .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),

@@ -24,9 +24,9 @@ export const AuditLogExportQuery = AuditLogFilter.extend({
 
 export const AuditLogEntry = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the request in the audit log.'),
     /** 0 = the account was deleted; `user_first_name` is the name it had. */
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     action: z.string().describe('Permission that the request needed.'),
     resource_type: z.string().nullish().describe('Section of the request; null when unknown.'),
     resource_id: z.string().nullish().describe('Id of the record in question; null for none.'),
@@ -36,7 +36,7 @@ export const AuditLogEntry = z
     status: z.string().describe('Outcome of the request: `success`, `denied` (403) or `error` (any other failure).'),
     request_method: z.string().nullish().describe('HTTP method; null when unknown.'),
     request_path: z.string().nullish().describe('Path of the request; null when unknown.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the request was made (UTC).'),
     user_first_name: z.string().nullish().describe('First name of the user; null when unknown.'),
     user_email: z.string().nullish().describe('E-mail address of the user; null for none.'),
   })

@@ -61,7 +61,7 @@ export const TariffFilter = z
   .object({
     key: z.string().describe('Name of the segment, for `target`: `tariff_<id>`.'),
     label: z.string().describe('Name of the tariff.'),
-    tariff_id: z.int().describe('Id of the tariff; null for none.'),
+    tariff_id: z.int().describe('Id of the tariff.'),
     count: z.int().describe('Number of users with a subscription to the tariff who would get the message.'),
   })
   .meta({ id: 'TariffFilter' });
@@ -76,8 +76,8 @@ export const BroadcastFiltersResponse = z
 
 export const TariffForBroadcast = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Name of the tariff.'),
+    id: z.int().describe('Id of the tariff.'),
+    name: z.string().describe('Name of the tariff whose users can be selected.'),
     filter_key: z.string().describe('Name of the segment, for `target`: `tariff_<id>`.'),
     active_users_count: z.int().describe('Number of users who would get it.'),
   })
@@ -133,7 +133,7 @@ export const EmailPreviewRequest = z
 
 export const BroadcastSampleRecipient = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     name: z.string().describe('Name, else username, address or number.'),
   })
   .meta({ id: 'BroadcastSampleRecipient' });

@@ -28,9 +28,9 @@ export const CampaignStatisticsResponse = z
     total_revenue_kopeks: z.int().default(0).describe('Payments of the registrants through providers, kopeks.'),
     total_revenue_rubles: z.number().default(0).describe('Revenue in rubles: kopeks / 100.'),
     avg_revenue_per_user_kopeks: z.int().default(0).describe('Revenue divided by the registrations, kopeks, rounded down.'),
-    avg_revenue_per_user_rubles: z.number().default(0).describe('The same in rubles.'),
+    avg_revenue_per_user_rubles: z.number().default(0).describe('Revenue divided by the registrations, rubles.'),
     avg_first_payment_kopeks: z.int().default(0).describe('Mean of the first payments, kopeks, rounded down.'),
-    avg_first_payment_rubles: z.number().default(0).describe('The same in rubles.'),
+    avg_first_payment_rubles: z.number().default(0).describe('Mean of the first payments, rubles.'),
     trial_users_count: z.int().default(0).describe('Number of registrants with a trial.'),
     active_trials_count: z.int().default(0).describe('Number of trials that are active now.'),
     conversion_count: z.int().default(0).describe('Number of trials that became paid.'),
@@ -88,7 +88,7 @@ export const AdminTopRegistrationItem = z
 
 export const AdminCampaignChartDataResponse = z
   .object({
-    campaign_id: z.int().describe('Id of the campaign; null for none.'),
+    campaign_id: z.int().describe('Id of the campaign.'),
     total_deposits_kopeks: z.int().default(0).describe('Payments of the registrants through providers, kopeks.'),
     total_spending_kopeks: z.int().default(0).describe('Payments of the registrants for subscriptions, kopeks.'),
     daily_stats: AdminDailyStatItem.array()

@@ -24,7 +24,7 @@ export const CampaignListItem = z
     conversion_rate: z.number().default(0).describe('Share of those who bought, in percent; 0 when there are none.'),
     partner_user_id: z.int().nullish().describe('Internal id of the partner whom the campaign belongs to; null for none.'),
     partner_name: z.string().nullish().describe('Name of the partner; null for none.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the campaign was created (UTC).'),
   })
   .meta({ id: 'CampaignListItem' });
 
@@ -36,7 +36,7 @@ export const AdminCampaignListResponse = z
   .meta({ id: 'CabinetCampaignsCampaignListResponse' });
 
 export const CampaignTariffInfo = z
-  .object({ id: z.int().describe('Identifier of the record.'), name: z.string().describe('Name of the tariff of the bonus.') })
+  .object({ id: z.int().describe('Id of the tariff.'), name: z.string().describe('Name of the tariff of the bonus.') })
   .meta({ id: 'TariffInfo' });
 
 export const CampaignDetailResponse = z
@@ -52,7 +52,7 @@ export const CampaignDetailResponse = z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the campaign was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     deep_link: z.string().nullish().describe('Link to the bot with the start parameter; null when it cannot be built.'),
     web_link: z.string().nullish().describe('Link to the cabinet with the start parameter; null when no address is configured.'),
@@ -62,9 +62,7 @@ export const CampaignDetailResponse = z
 export const AdminCampaignCreateRequest = z
   .object({
     name: z.string().min(1).max(255).describe('Name of the campaign, 1 to 255 characters, for administrators.'),
-    start_parameter: StartParameter.describe(
-      'Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.',
-    ),
+    start_parameter: StartParameter.describe('Part of the links that marks the campaign; unique, case-sensitive.'),
     bonus_type: BonusTypeField.describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
     is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
     balance_bonus_kopeks: z.int().min(0).default(0).describe('Kopeks added to the balance; for the bonus type `balance`.'),
@@ -132,7 +130,7 @@ export const CampaignDeleteAnswer = z.object({
 
 export const CampaignToggleResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the campaign.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
@@ -140,16 +138,16 @@ export const CampaignToggleResponse = z
 
 export const ServerSquadInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
+    id: z.int().describe('Id of the server.'),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
+    display_name: z.string().describe('Name shown to users.'),
     country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
   })
   .meta({ id: 'ServerSquadInfo' });
 
 export const AvailablePartnerItem = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
   })
@@ -163,8 +161,8 @@ export const RegistrationsQuery = z.object({
 
 export const CampaignRegistrationItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the registration.'),
+    user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -176,7 +174,7 @@ export const CampaignRegistrationItem = z
       .describe('Days of the given subscription; for the bonus type `subscription`. Null for none.'),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),
     tariff_duration_days: z.int().nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the user registered through the campaign (UTC).'),
     user_balance_kopeks: z.int().default(0).describe('Balance of the user in kopeks.'),
     has_subscription: z.boolean().default(false).describe('Whether the user has a subscription.'),
     has_paid: z.boolean().default(false).describe('Whether the user ever paid.'),

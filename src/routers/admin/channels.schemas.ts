@@ -11,7 +11,7 @@ const identity = {
     .string()
     .nullish()
     .describe('Public link of the channel, at most 500 characters. Requests may use `http` or `@name`; null for none.'),
-  title: z.string().max(255).nullish().describe('Title.'),
+  title: z.string().max(255).nullish().describe('Title of the channel, shown to users; null for none.'),
 };
 
 export const ChannelCreateRequest = z
@@ -60,7 +60,7 @@ export const ChannelUpdateRequest = z
 
 export const ChannelResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the required channel.'),
     channel_id: z
       .string()
       .describe(
@@ -70,7 +70,7 @@ export const ChannelResponse = z
       .string()
       .nullable()
       .describe('Public link of the channel, at most 500 characters. Requests may use `http` or `@name`; null for none.'),
-    title: z.string().nullable().describe('Title.'),
+    title: z.string().nullable().describe('Title of the channel, shown to users; null for none.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
     disable_trial_on_leave: z.boolean().describe('Whether leaving the channel disables a trial until the user joins again.'),

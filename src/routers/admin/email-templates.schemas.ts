@@ -32,7 +32,7 @@ export const EmailTemplatePreviewRequest = z
 export const EmailTemplateSendTestRequest = z
   .object({
     language: z.string().default('ru').describe('Two-letter language code, for example `ru` or `en`.'),
-    email: z.string().default('').describe('E-mail address; null when the account has none.'),
+    email: z.string().default('').describe('E-mail address.'),
   })
   .meta({ id: 'EmailTemplateSendTestRequest' });
 

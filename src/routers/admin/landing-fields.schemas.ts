@@ -63,7 +63,7 @@ export const BackgroundConfig = z.record(z.string(), z.unknown()).superRefine((c
 
 export const LandingFeatureInput = z
   .object({
-    icon: z.string().max(100).default('').describe('Emoji or icon name; null or empty when there is none.'),
+    icon: z.string().max(100).default('').describe('Emoji or icon name; empty when there is none.'),
     title: localeTexts(200).prefault({}).describe('Title by language.'),
     description: localeTexts(500).prefault({}).describe('Text by language.'),
   })
@@ -99,8 +99,12 @@ const Amount = z
 export const LandingPaymentMethodInput = z
   .object({
     method_id: z.string().max(50).describe('Id of the payment method.'),
-    display_name: z.string().max(200).describe('Name shown to users; null where the original name is shown.'),
-    description: z.string().max(500).nullish().describe('Free text for people; null when there is none.'),
+    display_name: z.string().max(200).describe('Name shown to users.'),
+    description: z
+      .string()
+      .max(500)
+      .nullish()
+      .describe('Text under the name of the payment method on the page, up to 500 characters; null for none.'),
     icon_url: z
       .string()
       .max(500)

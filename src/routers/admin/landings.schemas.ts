@@ -91,7 +91,7 @@ export const LandingPath = z.object({ landing_id: z.int().describe('Id of the sa
 
 export const LandingDetailResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the sales page.'),
     slug: z.string().describe('Last part of the address of the page: `a-z`, `0-9` and `-`, unique.'),
     title: Texts.describe('Title by language.'),
     subtitle: Texts.nullish().describe('Subtitle by language; null for none.'),
@@ -120,7 +120,7 @@ export const LandingDetailResponse = z
       .record(z.string(), z.unknown())
       .nullish()
       .describe('Animated background: `enabled`, `type`, `settings`, `opacity`, `blur`, `reducedOnMobile`; null for none.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the sales page was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'LandingDetailResponse' });
@@ -139,7 +139,7 @@ export const PurchaseStats = z
 
 export const LandingListItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the sales page.'),
     slug: z.string().describe('Last part of the address of the page: `a-z`, `0-9` and `-`, unique.'),
     title: Texts.describe('Title by language.'),
     is_active: z.boolean().describe('Whether the page is open to buyers.'),
@@ -149,7 +149,7 @@ export const LandingListItem = z
     method_count: z.int().describe('Number of payment methods on the page.'),
     purchase_stats: PurchaseStats.describe('Number of purchases by state.'),
     has_active_discount: z.boolean().default(false).describe('Whether a discount runs now.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the sales page was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'LandingListItem' });
@@ -182,7 +182,7 @@ export const LandingStatsResponse = z
     tariff_stats: z
       .object({
         tariff_id: z.int().nullable().describe('Id of the tariff; null for none.'),
-        tariff_name: z.string().describe('Name of the tariff; null for none.'),
+        tariff_name: z.string().describe('Name of the tariff.'),
         purchases: z.int().describe('Number of successful purchases.'),
         revenue_kopeks: z.int().describe('Revenue in kopeks.'),
       })
@@ -207,12 +207,10 @@ export const LandingPurchaseListResponse = z
   .object({
     items: z
       .object({
-        id: z.int().describe('Identifier of the record.'),
+        id: z.int().describe('Id of the purchase.'),
         token: z.string().describe('First 8 characters of the token of the purchase.'),
-        contact_type: z.string().describe('How the buyer is reached: `email` or `messenger`; null when unknown.'),
-        contact_value: z
-          .string()
-          .describe('E-mail address or user name of the buyer; masked on public answers. Null when unknown.'),
+        contact_type: z.string().describe('How the buyer is reached: `email` or `messenger`.'),
+        contact_value: z.string().describe('E-mail address or user name of the buyer; masked on public answers.'),
         is_gift: z.boolean().describe('Whether the purchase is for another person.'),
         gift_recipient_type: z
           .string()
@@ -223,16 +221,16 @@ export const LandingPurchaseListResponse = z
           .nullish()
           .describe('E-mail address or user name of the recipient; required for a gift, null otherwise.'),
         tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
-        period_days: z.int().describe('Length of the period in days; null for none.'),
+        period_days: z.int().describe('Length of the period in days.'),
         amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
-        currency: z.string().describe('ISO 4217 code of the currency; null when none was recorded.'),
+        currency: z.string().describe('ISO 4217 code of the currency.'),
         payment_method: z.string().nullish().describe('Method that the buyer chose; null when none is recorded.'),
         status: z
           .string()
           .describe(
             'State of the purchase: `pending` (not paid), `paid` (money received, access not given yet), `pending_activation` (the recipient has a running subscription and must agree), `delivered`, `failed` or `expired`.',
           ),
-        created_at: Moment.nullish().describe('When the record was created (UTC).'),
+        created_at: Moment.nullish().describe('When the purchase was started (UTC).'),
         paid_at: Moment.nullish().describe('When the payment arrived (UTC); null while it has not.'),
       })
       .meta({ id: 'LandingPurchaseItem' })

@@ -5,18 +5,12 @@ import { Moment } from '../shared.schemas.ts';
 
 export const PartnerSettingsResponse = z
   .object({
-    withdrawal_enabled: z.boolean().describe('Whether rewards can be withdrawn. Null in a request leaves it unchanged.'),
-    withdrawal_min_amount_kopeks: z.int().describe('Smallest withdrawal in kopeks. Null in a request leaves it unchanged.'),
-    withdrawal_cooldown_days: z.int().describe('Days between two withdrawals. Null in a request leaves it unchanged.'),
-    withdrawal_requisites_text: z
-      .string()
-      .describe('Text that asks for the payment details. Null in a request leaves it unchanged.'),
-    partner_section_visible: z
-      .boolean()
-      .describe('Whether the cabinet shows the page for partners. Null in a request leaves it unchanged.'),
-    referral_program_enabled: z
-      .boolean()
-      .describe('Whether the referral programme is switched on. Null in a request leaves it unchanged.'),
+    withdrawal_enabled: z.boolean().describe('Whether rewards can be withdrawn.'),
+    withdrawal_min_amount_kopeks: z.int().describe('Smallest withdrawal in kopeks.'),
+    withdrawal_cooldown_days: z.int().describe('Days between two withdrawals.'),
+    withdrawal_requisites_text: z.string().describe('Text that asks for the payment details.'),
+    partner_section_visible: z.boolean().describe('Whether the cabinet shows the page for partners.'),
+    referral_program_enabled: z.boolean().describe('Whether the referral programme is switched on.'),
   })
   .meta({ id: 'PartnerSettingsResponse' });
 
@@ -80,18 +74,18 @@ export const ApplicationFields = {
   company_name: z.string().nullish().describe('Name of the company; null for none.'),
   website_url: z.string().nullish().describe('Address of the web site; null for none.'),
   messenger_channel: z.string().nullish().describe('Channel in the messenger; null for none.'),
-  description: z.string().nullish().describe('Free text for people; null when there is none.'),
+  description: z.string().nullish().describe('What the user wrote about the plans as a partner; null for nothing.'),
   expected_monthly_referrals: z.int().nullish().describe('Referrals a month that the applicant expects; null when not given.'),
   desired_commission_percent: z.int().nullish().describe('Commission that the applicant asks for, percent; null when not given.'),
   status: z.string().describe('State of the application: `pending` (waits for a decision), `approved` or `rejected`.'),
   admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
   approved_commission_percent: z.int().nullish().describe('Commission that was granted, percent; null while none was.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the application was sent (UTC).'),
   processed_at: Moment.nullish().describe('When the application was decided (UTC); null while it was not.'),
 };
 
 const Who = {
-  user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+  user_id: z.int().describe('Internal id of the user.'),
   username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
   first_name: z.string().nullish().describe('First name; null when unknown.'),
   messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -102,7 +96,7 @@ export const AdminPartnerApplicationsResponse = z
     items: z
       .array(
         z
-          .object({ id: z.int().describe('Identifier of the record.'), ...Who, ...ApplicationFields })
+          .object({ id: z.int().describe('Id of the application.'), ...Who, ...ApplicationFields })
           .meta({ id: 'AdminPartnerApplicationItem' }),
       )
       .describe('A page of applications of users who want to be partners, newest first.'),
@@ -140,9 +134,9 @@ const PartnerFields = {
     .nullish()
     .describe('Share of top-ups of referrals that is credited, percent; null for the general one.'),
   partner_status: z.string().describe('`none`, `pending`, `approved` or `rejected`.'),
-  balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
+  balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
   total_referrals: z.int().describe('Number of all referrals.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the account of the partner was created (UTC).'),
 };
 
 export const AdminPartnerListResponse = z
@@ -178,13 +172,9 @@ export const AdminPartnerDetailResponse = z
       .array(
         z
           .object({
-            id: z.int().describe('Identifier of the record.'),
+            id: z.int().describe('Id of the campaign.'),
             name: z.string().describe('Name of the campaign of the partner.'),
-            start_parameter: z
-              .string()
-              .describe(
-                'Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.',
-              ),
+            start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
             is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
             registrations_count: z.int().describe('Number of users who registered through the campaign.'),
             referrals_count: z.int().describe('Number of referrals.'),
@@ -211,13 +201,13 @@ export const AdminUpdateCommissionRequest = z
           { type: 'number', ...PERCENT },
         ],
       })
-      .describe('Share of top-ups of referrals that is credited, percent; null for the general one.'),
+      .describe('Share of top-ups of referrals that is credited, percent.'),
   })
   .meta({ id: 'AdminUpdateCommissionRequest' });
 
 export const CommissionAnswer = z
   .object({
     success: z.literal(true).describe('Whether the operation was carried out. False comes with a message that says why.'),
-    commission_percent: z.number().describe('Share of top-ups of referrals that is credited, percent; null for the general one.'),
+    commission_percent: z.number().describe('Share of top-ups of referrals that is credited, percent.'),
   })
   .meta({ id: 'AdminPartnerCommission' });

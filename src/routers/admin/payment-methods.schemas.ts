@@ -89,7 +89,7 @@ export const PaymentMethodConfigResponse = z
   .object({
     method_id: z.string().describe('Id of the payment method.'),
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
-    is_enabled: z.boolean().describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    is_enabled: z.boolean().describe('Whether it is switched on.'),
     display_name: z.string().nullish().describe('Name shown to users; null where the original name is shown.'),
     default_display_name: z
       .string()
@@ -128,11 +128,14 @@ export const PaymentMethodConfigResponse = z
     is_provider_configured: z
       .boolean()
       .describe('Whether the provider of the method is enabled and has its credentials. Users are offered no other methods.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the settings of the method were first saved (UTC); null while they never were.'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'PaymentMethodConfigResponse' });
 
 export const PromoGroupSimple = z
-  .object({ id: z.int().describe('Identifier of the record.'), name: z.string().describe('Name of the promo group.') })
+  .object({
+    id: z.int().describe('Id of the promo group.'),
+    name: z.string().describe('Name of the promo group that a method can be limited to.'),
+  })
   .meta({ id: 'PromoGroupSimple' });

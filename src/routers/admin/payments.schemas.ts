@@ -41,7 +41,7 @@ export const AdminPaymentPath = z.object({
 
 export const AdminPaymentResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the payment.'),
     method: z.string().describe('Id of the payment method.'),
     method_display: z.string().describe('Name of the payment method for display.'),
     identifier: z.string().describe('Id of the payment at the provider, or the order id where its pages show that.'),
@@ -56,7 +56,7 @@ export const AdminPaymentResponse = z
     status_text: z.string().describe('State for display.'),
     is_paid: z.boolean().describe('Whether the payment is completed.'),
     is_checkable: z.boolean().describe('Whether the provider can be queried about the payment now.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the payment was created (UTC).'),
     expires_at: Moment.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
     payment_url: z.string().nullish().describe('Address where the user pays; null when there is none.'),
     user_id: z.int().nullish().describe('Internal id of the payer; null for people without an account.'),

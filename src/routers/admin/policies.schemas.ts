@@ -12,9 +12,9 @@ export const PolicyPath = z.object({ policy_id: z.int().describe('Id of the poli
 
 export const PolicyResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the policy.'),
     name: z.string().describe('Name of the policy.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Purpose of the policy, for administrators; null for none.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
     role_name: z.string().nullish().describe('Name of the role; null for every role.'),
     priority: z.int().describe('Rank; the highest decides where several apply.'),
@@ -27,7 +27,7 @@ export const PolicyResponse = z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the policy was created (UTC).'),
   })
   .meta({ id: 'PolicyResponse' });
 
@@ -37,7 +37,7 @@ const Effect = z.string().regex(/^(allow|deny)$/) as unknown as z.ZodType<'allow
 export const PolicyCreateRequest = z
   .object({
     name: z.string().min(1).max(200).describe('Name of the policy, 1 to 200 characters.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Purpose of the policy, for administrators; null for none.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
     priority: z.int().min(0).max(1000).default(0).describe('Order of evaluation, highest first.'),
     effect: Effect.describe('`allow` or `deny`. The first policy that denies decides.'),
@@ -53,7 +53,7 @@ export const PolicyCreateRequest = z
 export const PolicyUpdateRequest = z
   .object({
     name: z.string().min(1).max(200).nullish().describe('New name of the policy, 1 to 200 characters; null leaves it unchanged.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('New purpose of the policy; null removes it.'),
     role_id: z.int().nullish().describe('Id of the role; null for every role.'),
     priority: z.int().min(0).max(1000).nullish().describe('Rank; the highest decides where several apply.'),
     effect: Effect.nullish().describe('`allow` or `deny`. The first policy that denies decides.'),

@@ -28,8 +28,8 @@ const AdminOfferUser = z
 
 export const AdminOfferResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the promo offer.'),
+    user_id: z.int().describe('Internal id of the user.'),
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
     notification_type: z
       .string()
@@ -45,7 +45,7 @@ export const AdminOfferResponse = z
       .nullish()
       .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
     extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the promo offer was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
   })
@@ -121,7 +121,7 @@ export const AdminOfferLogListResponse = z
 
 export const AdminOfferTemplateResponse = OfferTemplateFields.extend({
   test_squad_uuids: z.string().array().default([]).describe('UUIDs of the servers of test access.'),
-  created_at: Moment.nullish().describe('When the record was created (UTC).'),
+  created_at: Moment.nullish().describe('When the template of the offer was created (UTC).'),
   updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 }).meta({ id: `${PREFIX}TemplateResponse` });
 

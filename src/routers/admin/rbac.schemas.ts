@@ -13,7 +13,7 @@ export const PermissionSection = z
 
 export const AdminWithRolesResponse = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -25,9 +25,9 @@ export const AdminWithRolesResponse = z
 
 export const UserRoleResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
-    role_id: z.int().describe('Id of the role; null for every role.'),
+    id: z.int().describe('Id of the assignment of the role.'),
+    user_id: z.int().describe('Internal id of the user.'),
+    role_id: z.int().describe('Id of the role.'),
     role_name: z.string().nullish().describe('Name of the role; null for every role.'),
     user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     user_username: z.string().nullish().describe('User name in the messenger; null when the user has none.'),
@@ -42,9 +42,9 @@ export const UserRoleResponse = z
 
 export const RoleResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the role.'),
     name: z.string().describe('Name of the role, unique.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Purpose of the role, for administrators; null for none.'),
     level: z.int().describe('Rank of the role. A role can be managed only by administrators above its level.'),
     permissions: z.string().array().default([]).describe('Patterns of permissions: `section:action`, `section:*` or `*:*`.'),
     color: z.string().nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
@@ -52,7 +52,7 @@ export const RoleResponse = z
     is_system: z.boolean().describe('Whether the role belongs to the service and cannot be deleted.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     user_count: z.int().default(0).describe('Number of users with the role.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the role was created (UTC).'),
   })
   .meta({ id: 'RoleResponse' });
 
@@ -65,7 +65,7 @@ export const AssignmentPath = z.object({ assignment_id: z.int().describe('Id of 
 export const RoleCreateRequest = z
   .object({
     name: z.string().min(1).max(100).describe('Unique name of the role.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Purpose of the role, for administrators; null for none.'),
     level: z.int().min(0).max(998).describe('Rank of the role. A role can be managed only by administrators above its level.'),
     permissions: z.string().array().default([]).describe('Patterns of permissions: `section:action`, `section:*` or `*:*`.'),
     color: z.string().max(7).nullish().describe('Colour as `#RRGGBB`; null when none is set.'),
@@ -84,7 +84,7 @@ export const RoleUpdateRequest = z
       .max(100)
       .nullish()
       .describe('New unique name of the role, 1 to 100 characters; null leaves it unchanged.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('New purpose of the role; null removes it.'),
     level: z
       .int()
       .min(0)
@@ -100,15 +100,15 @@ export const RoleUpdateRequest = z
 
 export const RoleAssignRequest = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
-    role_id: z.int().describe('Id of the role; null for every role.'),
+    user_id: z.int().describe('Internal id of the user.'),
+    role_id: z.int().describe('Id of the role.'),
     expires_at: MomentInput.nullish().describe('When the assignment ends (UTC); null for an assignment without end.'),
   })
   .meta({ id: 'RoleAssignRequest' });
 
 export const RoleDeletedResponse = z.object({
   message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
-  role_id: z.int().describe('Id of the role; null for every role.'),
+  role_id: z.int().describe('Id of the role.'),
 });
 export const RoleRevokedResponse = z.object({
   message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),

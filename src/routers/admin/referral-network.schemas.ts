@@ -76,11 +76,9 @@ export const TopReferrer = z
   .meta({ id: 'TopReferrer' });
 
 const campaign = {
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the campaign.'),
   name: z.string().describe('Name of the campaign.'),
-  start_parameter: z
-    .string()
-    .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
+  start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
   is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
   direct_users: z.int().describe('Number of users who registered through the campaign.'),
   total_network_users: z.int().describe('The registrants and the users whom they referred.'),
@@ -128,11 +126,9 @@ export const NetworkGraphResponse = z
 
 export const CampaignOption = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the campaign.'),
     name: z.string().describe('Name of the campaign that the network can be limited to.'),
-    start_parameter: z
-      .string()
-      .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
+    start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     direct_users: z.int().describe('Number of users who registered through the campaign.'),
   })
@@ -140,7 +136,7 @@ export const CampaignOption = z
 
 export const PartnerOption = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the partner.'),
     display_name: z
       .string()
       .describe(

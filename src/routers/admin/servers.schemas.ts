@@ -11,21 +11,21 @@ export const AdminServerListQuery = z.object({
 
 export const ServerListItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
+    id: z.int().describe('Id of the server.'),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
+    display_name: z.string().describe('Name shown to users.'),
     original_name: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
     country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
     is_available: z.boolean().describe('Whether the server is on sale.'),
-    is_trial_eligible: z.boolean().describe('Whether trials may use the server; null when no server belongs to the squad.'),
+    is_trial_eligible: z.boolean().describe('Whether trials may use the server.'),
     price_kopeks: z.int().describe('Price of 30 days in kopeks.'),
-    price_rubles: z.number().describe('Price in rubles: kopeks / 100; null where there is none.'),
+    price_rubles: z.number().describe('Price in rubles: kopeks / 100.'),
     max_users: z.int().nullish().describe('Greatest number of users; null for no cap. In an update 0 removes the cap.'),
-    current_users: z.int().describe('Number of users of the server; null when no server belongs to the squad.'),
+    current_users: z.int().describe('Number of users of the server.'),
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
     is_full: z.boolean().describe('Whether the number of users has reached the cap.'),
     availability_status: z.string().describe('Availability for display: unavailable, full or available.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the server was created (UTC).'),
   })
   .meta({ id: 'ServerListItem' });
 
@@ -38,7 +38,7 @@ export const CabinetServersServerListResponse = z
 
 export const CabinetServersPromoGroupInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group.'),
     is_selected: z.boolean().describe('Whether the group is selected.'),
   })
@@ -46,25 +46,25 @@ export const CabinetServersPromoGroupInfo = z
 
 export const ServerDetailResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
+    id: z.int().describe('Id of the server.'),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
+    display_name: z.string().describe('Name shown to users.'),
     original_name: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
     country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
     is_available: z.boolean().describe('Whether the server is on sale.'),
-    is_trial_eligible: z.boolean().describe('Whether trials may use the server; null when no server belongs to the squad.'),
+    is_trial_eligible: z.boolean().describe('Whether trials may use the server.'),
     price_kopeks: z.int().describe('Price of 30 days in kopeks.'),
-    price_rubles: z.number().describe('Price in rubles: kopeks / 100; null where there is none.'),
+    price_rubles: z.number().describe('Price in rubles: kopeks / 100.'),
     max_users: z.int().nullish().describe('Greatest number of users; null for no cap. In an update 0 removes the cap.'),
-    current_users: z.int().describe('Number of users of the server; null when no server belongs to the squad.'),
+    current_users: z.int().describe('Number of users of the server.'),
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
     is_full: z.boolean().describe('Whether the number of users has reached the cap.'),
     availability_status: z.string().describe('Availability for display: unavailable, full or available.'),
     promo_groups: CabinetServersPromoGroupInfo.array().describe('All promo groups; the selected ones are marked.'),
     active_subscriptions: z.int().describe('Number of subscriptions with access.'),
     tariffs_using: z.string().array().describe('Names of the tariffs that contain the server.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the server was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'ServerDetailResponse' });
@@ -72,7 +72,7 @@ export const ServerDetailResponse = z
 export const CabinetServersServerUpdateRequest = z
   .object({
     display_name: z.string().min(1).max(255).nullish().describe('Name shown to users; null where the original name is shown.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('New text about the server.'),
     country_code: z.string().max(5).nullish().describe('Country code of two letters; null or empty for none.'),
     is_available: z.boolean().nullish().describe('Whether it can be used now.'),
     is_trial_eligible: z
@@ -95,7 +95,7 @@ export const CabinetServersServerUpdateRequest = z
 
 export const ServerToggleResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the server.'),
     is_available: z.boolean().describe('Whether the server is on sale now.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
@@ -103,18 +103,18 @@ export const ServerToggleResponse = z
 
 export const ServerTrialToggleResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    is_trial_eligible: z.boolean().describe('Whether trials may use the server; null when no server belongs to the squad.'),
+    id: z.int().describe('Id of the server.'),
+    is_trial_eligible: z.boolean().describe('Whether trials may use the server.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'ServerTrialToggleResponse' });
 
 export const ServerStatsResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
-    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.'),
-    current_users: z.int().describe('Number of users of the server; null when no server belongs to the squad.'),
+    id: z.int().describe('Id of the server.'),
+    display_name: z.string().describe('Name shown to users.'),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
+    current_users: z.int().describe('Number of users of the server.'),
     max_users: z.int().nullable().describe('Greatest number of users; null for no cap. In an update 0 removes the cap.'),
     active_subscriptions: z.int().describe('Number of subscriptions with access.'),
     trial_subscriptions: z.int().describe('Number of trial subscriptions.'),

@@ -8,7 +8,7 @@ export const CabinetAdminSettingsSettingCategorySummary = z
   .object({
     key: z.string().describe('Key of the category.'),
     label: z.string().describe('Text for display.'),
-    description: z.string().default('').describe('Free text for people; null when there is none.'),
+    description: z.string().default('').describe('What the settings of the category control; empty for none.'),
     items: z.int().describe('Number of settings in the category.'),
   })
   .meta({ id: 'CabinetAdminSettingsSettingCategorySummary' });
@@ -21,7 +21,7 @@ const Choice = z
   .object({
     value: z.unknown().describe('Value to send.'),
     label: z.string().describe('Text for display.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('What the choice means; null when the label says it.'),
   })
   .meta({ id: 'CabinetAdminSettingsSettingChoice' });
 

@@ -25,7 +25,7 @@ export const NodeStatus = z
     address: z.string().describe('Address of the node.'),
     is_connected: z.boolean().describe('Whether the panel is connected to the node.'),
     is_disabled: z.boolean().describe('Whether the node is switched off.'),
-    users_online: z.int().describe('Number of users online; null when unknown.'),
+    users_online: z.int().describe('Number of users online.'),
     traffic_used_bytes: z.int().nullish().describe('Used traffic in bytes; null when it is not counted.'),
     uptime: z.string().nullish().describe('Seconds since the machine started, as text; null when unknown.'),
     xray_version: z.string().nullish().describe('Release of the core on the node; null when unknown.'),
@@ -74,11 +74,17 @@ export const SubscriptionStats = z
 export const FinancialStats = z
   .object({
     income_today_kopeks: z.int().describe('Top-ups and payments for subscriptions through providers since midnight, kopeks.'),
-    income_today_rubles: z.number().describe('The same in rubles.'),
-    income_month_kopeks: z.int().describe('The same since the first day of the month, kopeks.'),
-    income_month_rubles: z.number().describe('The same in rubles.'),
-    income_total_kopeks: z.int().describe('The same since 2020-01-01, kopeks.'),
-    income_total_rubles: z.number().describe('The same in rubles.'),
+    income_today_rubles: z.number().describe('Top-ups and payments for subscriptions through providers since midnight, rubles.'),
+    income_month_kopeks: z
+      .int()
+      .describe('Top-ups and payments for subscriptions through providers since the first day of the month, kopeks.'),
+    income_month_rubles: z
+      .number()
+      .describe('Top-ups and payments for subscriptions through providers since the first day of the month, rubles.'),
+    income_total_kopeks: z.int().describe('Top-ups and payments for subscriptions through providers since 2020-01-01, kopeks.'),
+    income_total_rubles: z
+      .number()
+      .describe('Top-ups and payments for subscriptions through providers since 2020-01-01, rubles.'),
     subscription_income_kopeks: z.int().describe('Payments for subscriptions with any method, the balance included, kopeks.'),
     subscription_income_rubles: z.number().describe('Payments for subscriptions with any method, the balance included, rubles.'),
   })
@@ -136,7 +142,7 @@ export const DashboardStats = z
 
 export const SystemInfoResponse = z
   .object({
-    bot_version: z.string().describe('Release of the service; null when unknown.'),
+    bot_version: z.string().describe('Release of the service.'),
     python_version: z.string().describe('Release of the runtime that the service runs on (Node.js).'),
     uptime_seconds: z.int().describe('Seconds since the process that answers started.'),
     users_total: z.int().describe('Number of users of any status.'),
@@ -182,7 +188,7 @@ export const CabinetAdminStatsTopReferrersResponse = z
 
 export const TopCampaignItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the campaign.'),
     name: z.string().describe('Name of the campaign.'),
     start_parameter: z.string().describe('Part of the links that marks the campaign.'),
     bonus_type: z.string().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
@@ -192,7 +198,7 @@ export const TopCampaignItem = z
     conversion_rate: z.number().describe('Registrants who paid in percent of all, one decimal; 0 for none.'),
     total_revenue_kopeks: z.int().describe('Completed top-ups of the registrants through providers, kopeks.'),
     avg_revenue_per_user_kopeks: z.int().describe('Revenue divided by the registrations, kopeks, rounded down.'),
-    created_at: z.string().nullish().describe('When the record was created (UTC).'),
+    created_at: z.string().nullish().describe('When the campaign was created (UTC).'),
   })
   .meta({ id: 'TopCampaignItem' });
 
@@ -207,7 +213,7 @@ export const TopCampaignsResponse = z
 
 export const RecentPaymentItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the movement.'),
     user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
@@ -222,8 +228,8 @@ export const RecentPaymentItem = z
     type: z.string().describe('Kind of movement: `deposit` (top-up) or `subscription_payment` (purchase or renewal).'),
     type_display: z.string().describe('The type as a word in the language of the administrator.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
-    created_at: z.string().describe('When the record was created (UTC).'),
+    description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
+    created_at: z.string().describe('When the movement was recorded (UTC).'),
     is_completed: z.boolean().describe('Whether it is finished.'),
   })
   .meta({ id: 'RecentPaymentItem' });

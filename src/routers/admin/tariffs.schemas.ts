@@ -13,22 +13,22 @@ export const TariffListQuery = z.object({
 
 export const TariffListItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the tariff.'),
     name: z.string().describe('Name of the tariff, shown to users.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
     is_active: z.boolean().describe('Whether the tariff is on sale.'),
     is_trial_available: z.boolean().describe('Whether trials use this tariff; at most one tariff does.'),
     is_daily: z.boolean().describe('Whether the tariff is charged by the day.'),
-    daily_price_kopeks: z.int().describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
+    daily_price_kopeks: z.int().describe('Price of one day in kopeks; 0 for a tariff that is not charged by the day.'),
     allow_traffic_topup: z.boolean().describe('Whether traffic can be bought on top; applies in classic mode.'),
     show_in_gift: z.boolean().describe('Whether the tariff can be bought as a gift.'),
-    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     tier_level: z.int().describe('Class of the tariff, 1 to 10, for display only.'),
     display_order: z.int().describe('Place in the list; smaller numbers come first.'),
     servers_count: z.int().describe('Number of servers of the tariff.'),
     subscriptions_count: z.int().describe('Number of subscriptions on the tariff.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the tariff was created (UTC).'),
   })
   .meta({ id: 'TariffListItem' });
 
@@ -57,7 +57,7 @@ const ServerTrafficLimits = z.record(z.string(), ServerTrafficLimit);
 export const TariffCreateRequest = z
   .object({
     name: z.string().min(1).max(255).describe('Name of the tariff, shown to users. Trimmed.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
     is_active: z.boolean().default(true).describe('Whether the tariff is on sale.'),
     allow_traffic_topup: z.boolean().default(true).describe('Whether traffic can be bought on top; applies in classic mode.'),
     traffic_topup_enabled: z
@@ -102,7 +102,7 @@ export const TariffCreateRequest = z
       .int()
       .min(0)
       .default(0)
-      .describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
+      .describe('Price of one day in kopeks; 0 for a tariff that is not charged by the day.'),
     traffic_reset_mode: z
       .string()
       .nullish()
@@ -122,7 +122,7 @@ export const TariffCreateRequest = z
 export const TariffUpdateRequest = z
   .object({
     name: z.string().min(1).max(255).nullish().describe('New name of the tariff, 1 to 255 characters; null leaves it unchanged.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('New text about the tariff.'),
     is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     allow_traffic_topup: z.boolean().nullish().describe('Whether traffic can be bought on top; applies in classic mode.'),
     traffic_topup_enabled: z
@@ -192,9 +192,9 @@ export const TariffUpdateRequest = z
 
 export const CabinetTariffsServerInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
+    id: z.int().describe('Id of the server.'),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
+    display_name: z.string().describe('Name shown to users.'),
     country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
     is_selected: z.boolean().describe('Whether the group is selected.'),
     traffic_limit_gb: z
@@ -206,7 +206,7 @@ export const CabinetTariffsServerInfo = z
 
 export const PromoGroupInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group.'),
     is_selected: z.boolean().describe('Whether the group is selected.'),
   })
@@ -214,17 +214,17 @@ export const PromoGroupInfo = z
 
 export const TariffDetailResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the tariff.'),
     name: z.string().describe('Name of the tariff, shown to users.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
     is_active: z.boolean().describe('Whether the tariff is on sale.'),
     is_trial_available: z.boolean().describe('Whether trials use this tariff; at most one tariff does.'),
     allow_traffic_topup: z.boolean().describe('Whether traffic can be bought on top; applies in classic mode.'),
     traffic_topup_enabled: z.boolean().describe('Whether traffic packages of the tariff can be bought; applies in tariffs mode.'),
     traffic_topup_packages: Packages.describe('Traffic packages: GB (as text) to price in kopeks.'),
     max_topup_traffic_gb: z.int().describe('Maximum of the limit after purchases in GB; 0 for none.'),
-    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     device_price_kopeks: z
       .int()
       .nullish()
@@ -249,7 +249,7 @@ export const TariffDetailResponse = z
     min_traffic_gb: z.int().describe('Smallest traffic of a free choice, GB.'),
     max_traffic_gb: z.int().describe('Greatest traffic of a free choice, GB.'),
     is_daily: z.boolean().describe('Whether the tariff is charged by the day.'),
-    daily_price_kopeks: z.int().describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
+    daily_price_kopeks: z.int().describe('Price of one day in kopeks; 0 for a tariff that is not charged by the day.'),
     traffic_reset_mode: z
       .string()
       .nullish()
@@ -261,7 +261,7 @@ export const TariffDetailResponse = z
       .nullish()
       .describe('UUID of the external squad of the panel; null for none. In an update an explicit null clears it.'),
     show_in_gift: z.boolean().describe('Whether the tariff can be bought as a gift.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the tariff was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'TariffDetailResponse' });
@@ -289,7 +289,7 @@ export const TariffDeleteAnswer = z.object({
 
 export const TariffToggleResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the tariff.'),
     is_active: z.boolean().describe('Whether the tariff is on sale now.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
@@ -297,7 +297,7 @@ export const TariffToggleResponse = z
 
 export const TariffTrialResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the tariff.'),
     is_trial_available: z.boolean().describe('Whether trials use this tariff; at most one tariff does.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
@@ -305,8 +305,8 @@ export const TariffTrialResponse = z
 
 export const TariffStatsResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Name of the tariff.'),
+    id: z.int().describe('Id of the tariff.'),
+    name: z.string().describe('Name of the tariff that the statistics are about.'),
     subscriptions_count: z.int().describe('Number of subscriptions on the tariff.'),
     active_subscriptions: z.int().describe('Number of subscriptions with access.'),
     trial_subscriptions: z.int().describe('Number of trial subscriptions.'),
@@ -317,8 +317,8 @@ export const TariffStatsResponse = z
 
 export const SyncSquadsResponse = z
   .object({
-    tariff_id: z.int().describe('Id of the tariff; null for none.'),
-    tariff_name: z.string().describe('Name of the tariff; null for none.'),
+    tariff_id: z.int().describe('Id of the tariff.'),
+    tariff_name: z.string().describe('Name of the tariff.'),
     total_subscriptions: z.int().describe('Number of subscriptions that were looked at.'),
     updated_count: z.int().describe('Number that the panel accepted.'),
     failed_count: z.int().describe('Number that the panel refused.'),

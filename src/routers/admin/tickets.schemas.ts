@@ -16,23 +16,16 @@ export const AdminStatsResponse = z
 
 export const TicketSettingsResponse = z
   .object({
-    sla_enabled: z
-      .boolean()
-      .describe('Whether administrators are reminded of tickets that wait. Null in a request leaves it unchanged.'),
-    sla_minutes: z.int().describe('Minutes after which a ticket waits too long. Null in a request leaves it unchanged.'),
-    sla_check_interval_seconds: z.int().describe('Seconds between two checks. Null in a request leaves it unchanged.'),
-    sla_reminder_cooldown_minutes: z
-      .int()
-      .describe('Minutes between two reminders of one ticket. Null in a request leaves it unchanged.'),
-    support_system_mode: z.string().describe('`tickets`, `contact` or `both`. Null in a request leaves it unchanged.'),
-    cabinet_user_notifications_enabled: z
-      .boolean()
-      .default(true)
-      .describe('Whether users get notifications in the cabinet. Null in a request leaves it unchanged.'),
+    sla_enabled: z.boolean().describe('Whether administrators are reminded of tickets that wait.'),
+    sla_minutes: z.int().describe('Minutes after which a ticket waits too long.'),
+    sla_check_interval_seconds: z.int().describe('Seconds between two checks.'),
+    sla_reminder_cooldown_minutes: z.int().describe('Minutes between two reminders of one ticket.'),
+    support_system_mode: z.string().describe('How users reach support: `tickets`, `contact` or `both`.'),
+    cabinet_user_notifications_enabled: z.boolean().default(true).describe('Whether users get notifications in the cabinet.'),
     cabinet_admin_notifications_enabled: z
       .boolean()
       .default(true)
-      .describe('Whether administrators get notifications in the cabinet. Null in a request leaves it unchanged.'),
+      .describe('Whether administrators get notifications in the cabinet.'),
   })
   .meta({ id: 'TicketSettingsResponse' });
 
@@ -79,7 +72,7 @@ export const AdminTicketListQuery = TicketListQuery.extend({
 
 export const AdminTicketUserInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the user who opened the ticket.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),

@@ -34,15 +34,15 @@ export const TrafficQuery = z.object({
 
 export const UserTrafficItem = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullable().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullable().describe('User name in the messenger, without `@`; null when the user has none.'),
     email: z.string().nullable().describe('E-mail address; null when the account has none.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
     tariff_name: z.string().nullable().describe('Name of the tariff; null for none.'),
     subscription_status: z.string().nullable().describe('Status of the subscription; null when there is none.'),
-    traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     node_traffic: z.record(z.string(), z.int()).describe('UUID of a node to bytes; nodes without traffic are left out.'),
     total_bytes: z.int().describe('Bytes of the shown nodes together.'),
   })
@@ -52,7 +52,7 @@ export const TrafficNodeInfo = z
   .object({
     node_uuid: z.string().describe('UUID of the node.'),
     node_name: z.string().describe('Name of the node.'),
-    country_code: z.string().describe('Country code of two letters; null or empty for none.'),
+    country_code: z.string().describe('Country code of two letters; empty for none.'),
   })
   .meta({ id: 'TrafficNodeInfo' });
 

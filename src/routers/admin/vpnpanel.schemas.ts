@@ -113,7 +113,7 @@ const SquadName = z.string().min(1).max(255);
 export const SquadCreateRequest = z
   .object({
     name: SquadName.describe('Name of the new squad in the panel, 1 to 255 characters.'),
-    inbound_uuids: PanelUuid.array().default([]).describe('UUIDs of the inbounds; null leaves them unchanged.'),
+    inbound_uuids: PanelUuid.array().default([]).describe('UUIDs of the inbounds.'),
   })
   .meta({ id: 'SquadCreateRequest', example: { name: 'Netherlands', inbound_uuids: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'] } });
 

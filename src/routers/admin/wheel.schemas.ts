@@ -11,13 +11,13 @@ export const WheelPrizePath = z.object({ prize_id: z.int().describe('Id of the p
 
 export const WheelPrizeAdminResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the prize of the wheel.'),
     config_id: z.int().describe('Id of the wheel.'),
     prize_type: z.string().describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
     prize_value: z.int().describe('Size of the prize: days, kopeks or GB, by its type.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
-    emoji: z.string().describe('Emoji shown beside the name; null when there is none.'),
-    color: z.string().describe('Colour as `#RRGGBB`; null when none is set.'),
+    display_name: z.string().describe('Name shown to users.'),
+    emoji: z.string().describe('Emoji shown beside the name.'),
+    color: z.string().describe('Colour as `#RRGGBB`.'),
     prize_value_kopeks: z
       .int()
       .describe(
@@ -35,33 +35,25 @@ export const WheelPrizeAdminResponse = z
       .default(0)
       .describe('Subscription days of the promo code that is won; above 0 they take precedence.'),
     promo_traffic_gb: z.int().default(0).describe('Traffic of the promo code that is won, GB. Stored, without effect.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the prize of the wheel was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'WheelPrizeAdminResponse' });
 
 export const AdminWheelConfigResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    is_enabled: z.boolean().describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    id: z.int().describe('Id of the settings of the wheel.'),
+    is_enabled: z.boolean().describe('Whether it is switched on.'),
     name: z.string().describe('Title of the wheel of fortune, shown to users.'),
-    spin_cost_stars: z.int().describe('Price of a spin in Stars; null when a spin cannot be paid so.'),
-    spin_cost_days: z.int().describe('Price of a spin in subscription days; null when a spin cannot be paid so.'),
-    spin_cost_stars_enabled: z
-      .boolean()
-      .describe('Whether a spin can be paid at its price in Stars. Null in a request leaves it unchanged.'),
-    spin_cost_days_enabled: z
-      .boolean()
-      .describe('Whether a spin can be paid in subscription days. Null in a request leaves it unchanged.'),
-    rtp_percent: z
-      .int()
-      .describe('Return to player: value of the prizes in percent of what is paid. Null in a request leaves it unchanged.'),
-    daily_spin_limit: z.int().describe('Spins a user has per day (UTC); 0 for no limit. Null in a request leaves it unchanged.'),
-    min_subscription_days_for_day_payment: z
-      .int()
-      .describe('Days that must remain after a payment in days. Null in a request leaves it unchanged.'),
-    promo_prefix: z.string().describe('Start of the promo codes that are won. Null in a request leaves it unchanged.'),
-    promo_validity_days: z.int().describe('Days for which a won promo code is valid. Null in a request leaves it unchanged.'),
+    spin_cost_stars: z.int().describe('Price of a spin in Stars.'),
+    spin_cost_days: z.int().describe('Price of a spin in subscription days.'),
+    spin_cost_stars_enabled: z.boolean().describe('Whether a spin can be paid at its price in Stars.'),
+    spin_cost_days_enabled: z.boolean().describe('Whether a spin can be paid in subscription days.'),
+    rtp_percent: z.int().describe('Return to player: value of the prizes in percent of what is paid.'),
+    daily_spin_limit: z.int().describe('Spins a user has per day (UTC); 0 for no limit.'),
+    min_subscription_days_for_day_payment: z.int().describe('Days that must remain after a payment in days.'),
+    promo_prefix: z.string().describe('Start of the promo codes that are won.'),
+    promo_validity_days: z.int().describe('Days for which a won promo code is valid.'),
     prizes: WheelPrizeAdminResponse.array().describe('Prizes in the order of the wheel.'),
     /** Average payout of a spin paid in stars, in percent; beyond the contract (spec 04 section 13.3). */
     expected_rtp_percent: z
@@ -70,7 +62,7 @@ export const AdminWheelConfigResponse = z
       .describe(
         'Return to player that follows from the prizes and their probabilities, percent; null when it cannot be computed.',
       ),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the settings of the wheel was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'AdminWheelConfigResponse' });
@@ -142,9 +134,9 @@ export const CreatePrizeRequest = z
   .object({
     prize_type: PrizeTypeName.describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
     prize_value: z.int().min(0).describe('Size of the prize: days, kopeks or GB, by its type.'),
-    display_name: z.string().min(1).max(100).describe('Name shown to users; null where the original name is shown.'),
-    emoji: z.string().max(10).default('🎁').describe('Emoji shown beside the name; null when there is none.'),
-    color: Color.default('#3B82F6').describe('Colour as `#RRGGBB`; null when none is set.'),
+    display_name: z.string().min(1).max(100).describe('Name shown to users.'),
+    emoji: z.string().max(10).default('🎁').describe('Emoji shown beside the name.'),
+    color: Color.default('#3B82F6').describe('Colour as `#RRGGBB`.'),
     prize_value_kopeks: z
       .int()
       .min(0)
@@ -224,17 +216,17 @@ const PrizeSum = z.object({
   count: z.int().describe('How often the prize was won.'),
   total_kopeks: z.int().describe('Value of these prizes, kopeks.'),
   prize_type: z.string().describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
-  display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
+  display_name: z.string().describe('Name shown to users.'),
 });
 
 const TopWin = z.object({
-  user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+  user_id: z.int().describe('Internal id of the user.'),
   username: z.string().nullable().describe('User name in the messenger, without `@`; null when the user has none.'),
   prize_display_name: z.string().describe('Name of the prize for display.'),
   prize_value_kopeks: z
     .int()
     .describe('Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the prize was won (UTC).'),
 });
 
 export const WheelStatisticsResponse = z
@@ -261,8 +253,8 @@ export const AdminSpinsQuery = z.object({
 
 export const AdminSpinItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the spin.'),
+    user_id: z.int().describe('Internal id of the user.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     payment_type: z.string().describe('How the spin is paid: `messenger_stars` or `subscription_days`.'),
     payment_amount: z.int().describe('Price that was paid: Stars or days.'),
@@ -276,7 +268,7 @@ export const AdminSpinItem = z
         'Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.',
       ),
     is_applied: z.boolean().describe('Whether the prize was given.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the wheel was spun (UTC).'),
   })
   .meta({ id: 'AdminSpinItem' });
 

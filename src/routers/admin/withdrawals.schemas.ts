@@ -24,8 +24,8 @@ export const AdminRejectWithdrawalRequest = z
   .meta({ id: 'AdminRejectWithdrawalRequest', example: { comment: 'The card number is wrong' } });
 
 const RequestFields = {
-  id: z.int().describe('Identifier of the record.'),
-  user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+  id: z.int().describe('Id of the withdrawal request.'),
+  user_id: z.int().describe('Internal id of the user.'),
   username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
   first_name: z.string().nullish().describe('First name; null when unknown.'),
   messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -34,7 +34,7 @@ const RequestFields = {
   status: z
     .string()
     .describe(
-      'State of the request: `pending` (waits for a decision), `approved` (taken from the balance, not paid out yet), `rejected`, `completed` (paid out) or `cancelled` (by the user).',
+      'State of the request: `pending` (waits for a decision), `approved` (not paid out yet), `rejected`, `completed` (paid out) or `cancelled` (by the user).',
     ),
   risk_score: z.int().default(0).describe('How suspicious the request is, 0 to 100.'),
   risk_level: z.string().default('low').describe('`low`, `medium` (30 and above), `high` (50) or `critical` (70).'),
@@ -43,7 +43,7 @@ const RequestFields = {
     .nullish()
     .describe('Where the money is to go, as the user wrote it; null when it was deleted with the account.'),
   admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the user asked for the withdrawal (UTC).'),
   processed_at: Moment.nullish().describe('When an administrator last approved, rejected or completed it (UTC); null before.'),
 };
 

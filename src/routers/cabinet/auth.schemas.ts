@@ -14,10 +14,7 @@ export const RotateRefreshToken = z.boolean().optional();
 
 export const MessengerAuthRequest = z
   .object({
-    init_data: z
-      .string()
-      .max(4096)
-      .describe('Signed launch data of the messenger mini-app; authenticates the user. Null when another form is used.'),
+    init_data: z.string().max(4096).describe('Signed launch data of the messenger mini-app; authenticates the user.'),
     campaign_slug: CampaignSlug.describe(
       'Start parameter of an advertising campaign. Its bonus is given once per account; if the bonus fails, the sign-in still succeeds.',
     ),
@@ -33,7 +30,7 @@ export const MessengerAuthRequest = z
 export const MessengerWidgetAuthRequest = z
   .object({
     id: z.int().describe('Messenger id of the user, as the login widget returned it.'),
-    first_name: z.string().max(64).describe('First name; null when unknown.'),
+    first_name: z.string().max(64).describe('First name.'),
     last_name: z.string().max(64).nullish().describe('Last name; null when unknown.'),
     username: z.string().max(32).nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     photo_url: z
@@ -84,14 +81,14 @@ export const MessengerOIDCAuthRequest = z
 
 export const EmailRegisterRequest = z
   .object({
-    email: z.email().describe('E-mail address; null when the account has none.'),
+    email: z.email().describe('E-mail address.'),
     password: NewPassword.describe('Password in clear, 8 to 128 characters for a new one. Stored as a hash only.'),
   })
   .meta({ id: 'EmailRegisterRequest', example: { email: 'anna@example.com', password: 'correct horse battery' } });
 
 export const EmailRegisterStandaloneRequest = z
   .object({
-    email: z.email().describe('E-mail address; null when the account has none.'),
+    email: z.email().describe('E-mail address.'),
     password: NewPassword.describe('Password in clear, 8 to 128 characters for a new one. Stored as a hash only.'),
     first_name: z.string().max(64).nullish().describe('First name; null when unknown.'),
     language: z
@@ -121,7 +118,7 @@ export const EmailVerifyRequest = z
 
 export const EmailLoginRequest = z
   .object({
-    email: z.email().describe('E-mail address; null when the account has none.'),
+    email: z.email().describe('E-mail address.'),
     password: z.string().min(1).max(128).describe('Password in clear, 8 to 128 characters for a new one. Stored as a hash only.'),
     campaign_slug: CampaignSlug.describe(
       'Start parameter of an advertising campaign. Its bonus is given once per account; if the bonus fails, the sign-in still succeeds.',
@@ -173,7 +170,7 @@ export const DeepLinkTokenResponse = z
   .meta({ id: 'DeepLinkTokenResponse' });
 
 export const PasswordForgotRequest = z
-  .object({ email: z.email().describe('E-mail address; null when the account has none.') })
+  .object({ email: z.email().describe('E-mail address.') })
   .meta({ id: 'PasswordForgotRequest' });
 
 export const PasswordResetRequest = z
@@ -184,7 +181,7 @@ export const PasswordResetRequest = z
   .meta({ id: 'PasswordResetRequest', example: { token: 'kq3V0cF1xZr8Yw5tB2nM7uLs', password: 'correct horse battery' } });
 
 export const EmailChangeRequest = z
-  .object({ new_email: z.email().describe('New e-mail address; null when no change is pending.') })
+  .object({ new_email: z.email().describe('New e-mail address.') })
   .meta({ id: 'EmailChangeRequest' });
 
 export const EmailChangeVerifyRequest = z
@@ -200,18 +197,18 @@ export const EmailChangeVerifyRequest = z
 
 export const CabinetAuthUserResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the signed-in user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
     email_verified: z.boolean().default(false).describe('Whether the address is verified.'),
-    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().default(0).describe('Balance in rubles: kopeks / 100.'),
     referral_code: z.string().nullish().describe('Code of the account for invitations; null while it has none.'),
     language: z.string().default('ru').describe('Two-letter language code, for example `ru` or `en`.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the account was created (UTC).'),
     auth_type: z
       .string()
       .default('messenger')
@@ -223,7 +220,7 @@ export const CabinetAuthUserResponse = z
 
 export const CampaignBonusInfo = z
   .object({
-    campaign_name: z.string().describe('Name of the campaign; null for none.'),
+    campaign_name: z.string().describe('Name of the campaign.'),
     bonus_type: z.string().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
     balance_kopeks: z
       .int()
@@ -236,7 +233,7 @@ export const CampaignBonusInfo = z
 
 export const CabinetAuthTokenResponse = z
   .object({
-    access_token: z.string().describe('Access token (JWT) for the `Authorization` header; null when no session was created.'),
+    access_token: z.string().describe('Access token (JWT) for the `Authorization` header.'),
     refresh_token: z
       .string()
       .describe(
@@ -249,7 +246,7 @@ export const CabinetAuthTokenResponse = z
 
 export const AuthResponse = z
   .object({
-    access_token: z.string().describe('Access token (JWT) for the `Authorization` header; null when no session was created.'),
+    access_token: z.string().describe('Access token (JWT) for the `Authorization` header.'),
     refresh_token: z
       .string()
       .describe(
@@ -257,7 +254,7 @@ export const AuthResponse = z
       ),
     token_type: z.string().default('bearer').describe('Type of the access token in the `Authorization` header: always `bearer`.'),
     expires_in: z.int().describe('Seconds until the access token expires.'),
-    user: CabinetAuthUserResponse.describe('The user; null when the account no longer exists.'),
+    user: CabinetAuthUserResponse.describe('The user.'),
     campaign_bonus: CampaignBonusInfo.nullish().describe(
       'Bonus of the advertising campaign that this sign-in gave; null when there was none.',
     ),
@@ -275,7 +272,7 @@ export const RegisterResponse = z
 export const EmailChangeResponse = z
   .object({
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
-    new_email: z.string().describe('New e-mail address; null when no change is pending.'),
+    new_email: z.string().describe('New e-mail address.'),
     expires_in_minutes: z.int().describe('Minutes in which the mailed code is valid; 0 when the address was replaced at once.'),
   })
   .meta({ id: 'EmailChangeResponse' });
@@ -286,11 +283,11 @@ export const MessageAnswer = z.object({
 });
 export const EmailLinkedAnswer = z.object({
   message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
-  email: z.string().describe('E-mail address; null when the account has none.'),
+  email: z.string().describe('E-mail address.'),
 });
 export const EmailChangedAnswer = z.object({
   message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
-  new_email: z.string().describe('New e-mail address; null when no change is pending.'),
+  new_email: z.string().describe('New e-mail address.'),
 });
 export const EmailChangeStatusAnswer = z.object({
   pending: z.boolean().describe('Whether a change of the address waits for its code.'),
@@ -303,7 +300,5 @@ export const MyPermissionsAnswer = z.object({
   role_level: z.int().describe('Highest level of the roles of the user; 0 without a role.'),
 });
 export const IsAdminAnswer = z.object({
-  is_admin: z
-    .boolean()
-    .describe('Whether the user is an administrator. In conditions: only `true` restricts; null and false do not.'),
+  is_admin: z.boolean().describe('Whether the user is an administrator.'),
 });

@@ -5,7 +5,7 @@ import { FreeForm, Moment } from '../shared.schemas.ts';
 
 export const BalanceResponse = z
   .object({
-    balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
   })
   .meta({ id: 'BalanceResponse' });
@@ -18,7 +18,7 @@ export const BalanceTransactionsQuery = z.object({
 
 export const CabinetBalanceTransactionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the movement.'),
     type: z
       .string()
       .describe(
@@ -29,7 +29,7 @@ export const CabinetBalanceTransactionResponse = z
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     is_completed: z.boolean().describe('Whether it is finished.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the movement was recorded (UTC).'),
     completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
   })
   .meta({ id: 'CabinetBalanceTransactionResponse' });
@@ -49,8 +49,8 @@ export const PaymentMethodResponse = z
     id: z.string().describe('Identifier of the payment method, sent as `payment_method` when a top-up is started.'),
     name: z.string().describe('Name of the payment method, shown to users.'),
     description: z.string().nullish().describe('Short explanation of the method; null when there is none.'),
-    min_amount_kopeks: z.int().describe('Smallest amount of the method in kopeks; null if the method has no limit.'),
-    max_amount_kopeks: z.int().describe('Greatest amount of the method in kopeks; null if the method has no limit.'),
+    min_amount_kopeks: z.int().describe('Smallest amount of the method in kopeks.'),
+    max_amount_kopeks: z.int().describe('Greatest amount of the method in kopeks.'),
     is_available: z.boolean().default(true).describe('Whether the method can be used now.'),
     options: FreeForm.array()
       .nullish()
@@ -88,7 +88,7 @@ export const TopUpRequest = z
 export const TopUpResponse = z
   .object({
     payment_id: z.string().describe('Id of the payment, to query its state later.'),
-    payment_url: z.string().describe('Address where the user pays; null when there is none.'),
+    payment_url: z.string().describe('Address where the user pays.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
     status: z.string().describe('State of the new payment, always `pending`: it waits for the payer.'),
@@ -109,7 +109,7 @@ export const PaymentPath = z.object({
 
 export const PendingPaymentResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the payment.'),
     method: z.string().describe('Id of the payment method.'),
     method_display: z.string().describe('Name of the payment method for display.'),
     identifier: z.string().describe('Id of the payment at the provider.'),
@@ -120,7 +120,7 @@ export const PendingPaymentResponse = z
     status_text: z.string().describe('State for display.'),
     is_paid: z.boolean().describe('Whether the payment is completed.'),
     is_checkable: z.boolean().describe('Whether the provider can be queried about the payment now.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the payment was created (UTC).'),
     expires_at: Moment.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
     payment_url: z.string().nullish().describe('Address where the user pays; null when there is none.'),
     user_id: z.int().nullish().describe('Internal id of the user; null where no user is known.'),
@@ -154,12 +154,12 @@ export const SavedCardPath = z.object({ card_id: z.int().describe('Id of the lin
 
 export const SavedCardResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the saved card.'),
     method_type: z.string().describe('Kind of the saved method, for example `bank_card`.'),
     card_last4: z.string().nullish().describe('Last four digits of the card; null when unknown.'),
     card_type: z.string().nullish().describe('Payment system of the card; null when unknown.'),
     title: z.string().nullish().describe('Name for display, for example `Visa *4242`.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the card was saved (UTC).'),
   })
   .meta({ id: 'SavedCardResponse' });
 

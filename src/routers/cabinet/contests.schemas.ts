@@ -15,7 +15,7 @@ export const ContestInfo = z
     id: z.int().describe('Id of the round.'),
     slug: z.string().describe('Name of the game for programs.'),
     name: z.string().describe('Name of the daily game, shown to users.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the daily game; null for none.'),
     prize_type: z.string().describe('`days` of subscription, `balance` or `custom`.'),
     prize_value: z.string().describe('Days, kopeks or a text, by `prize_type`.'),
     is_available: z.boolean().describe('Always true: only running rounds are listed.'),

@@ -8,17 +8,15 @@ export const GiftConfigResponse = z
     is_enabled: z.boolean().describe('Whether gifts are sold; while they are not, everything but the balance is empty.'),
     tariffs: z
       .object({
-        id: z.int().describe('Identifier of the record.'),
+        id: z.int().describe('Id of the tariff.'),
         name: z.string().describe('Name of the tariff that can be given.'),
-        description: z.string().nullish().describe('Free text for people; null when there is none.'),
-        traffic_limit_gb: z
-          .int()
-          .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-        device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+        description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
+        traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+        device_limit: z.int().describe('Number of devices that may be connected.'),
         periods: z
           .object({
             days: z.int().describe('Length of the period of the gift in days.'),
-            price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
+            price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
             price_label: z.string().describe('Price for display, for example `990 ₽`.'),
             original_price_kopeks: z
               .int()
@@ -39,7 +37,7 @@ export const GiftConfigResponse = z
       .object({
         method_id: z.string().describe('Id of the payment method.'),
         display_name: z.string().describe('Name shown to users.'),
-        description: z.string().nullish().describe('Free text for people; null when there is none.'),
+        description: z.string().nullish().describe('Text under the name of the payment method; null for none.'),
         icon_url: z.string().nullish().describe('Address of the icon; null for the default one.'),
         min_amount_kopeks: z
           .int()
@@ -81,7 +79,7 @@ export const GiftConfigResponse = z
 
 export const GiftPurchaseRequest = z
   .object({
-    tariff_id: z.int().positive().describe('Id of the tariff; null for none.'),
+    tariff_id: z.int().positive().describe('Id of the tariff.'),
     period_days: z.int().positive().max(3650).describe('Days, one of the periods of the tariff.'),
     recipient_type: z
       .string()
@@ -154,10 +152,10 @@ export const PendingGiftResponse = z
       .string()
       .describe('Code of the gift: 22 characters, 12 for old gifts. It activates the gift, with or without `GIFT-` before it.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
-    period_days: z.int().describe('Length of the period in days; null for none.'),
+    period_days: z.int().describe('Length of the period in days.'),
     gift_message: z.string().nullish().describe('Message to the recipient; null for none.'),
     sender_display: z.string().nullish().describe('Contact of the buyer: e-mail address, `@` user name or `id:` with a number.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
   })
   .meta({ id: 'PendingGiftResponse' });
 
@@ -167,7 +165,7 @@ export const SentGiftResponse = z
       .string()
       .describe('Code of the gift: 22 characters, 12 for old gifts. It activates the gift, with or without `GIFT-` before it.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
-    period_days: z.int().describe('Length of the period in days; null for none.'),
+    period_days: z.int().describe('Length of the period in days.'),
     device_limit: z.int().default(1).describe('Number of devices of the tariff; 1 when the tariff no longer exists.'),
     status: z
       .string()
@@ -183,7 +181,7 @@ export const SentGiftResponse = z
       .string()
       .nullish()
       .describe('`@` user name of who got the gift, when it is delivered; null otherwise, and without a user name.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
   })
   .meta({ id: 'SentGiftResponse' });
 
@@ -193,7 +191,7 @@ export const ReceivedGiftResponse = z
       .string()
       .describe('Code of the gift: 22 characters, 12 for old gifts. It activates the gift, with or without `GIFT-` before it.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
-    period_days: z.int().describe('Length of the period in days; null for none.'),
+    period_days: z.int().describe('Length of the period in days.'),
     device_limit: z.int().default(1).describe('Number of devices of the tariff; 1 when the tariff no longer exists.'),
     status: z
       .string()
@@ -202,7 +200,7 @@ export const ReceivedGiftResponse = z
       ),
     sender_display: z.string().nullish().describe('`@` user name of the buyer, else the contact.'),
     gift_message: z.string().nullish().describe('Message to the recipient; null for none.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
   })
   .meta({ id: 'ReceivedGiftResponse' });
 

@@ -19,7 +19,7 @@ export const InfoFaqPath = z.object({
 
 export const CabinetInfoFaqPageResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the frequent question.'),
     title: z.string().describe('The question.'),
     content: z.string().describe('The answer. Text in HTML or Markdown; of HTML only what is safe in a browser.'),
     order: z.int().describe('Place in the list; smaller numbers come first, equal ones are possible.'),

@@ -16,9 +16,9 @@ export const LandingConfigResponse = z
     subtitle: z.string().nullish().describe('Subtitle in the requested language; null for none.'),
     features: z
       .object({
-        icon: z.string().default('').describe('Emoji or icon name; null or empty when there is none.'),
-        title: z.string().default('').describe('Title.'),
-        description: z.string().default('').describe('Free text for people; null when there is none.'),
+        icon: z.string().default('').describe('Emoji or icon name; empty when there is none.'),
+        title: z.string().default('').describe('Title of the selling point.'),
+        description: z.string().default('').describe('Text of the selling point; empty for none.'),
       })
       .meta({ id: 'LandingFeature' })
       .array()
@@ -26,19 +26,17 @@ export const LandingConfigResponse = z
     footer_text: z.string().nullish().describe('Text at the foot of the page in the requested language; null for none.'),
     tariffs: z
       .object({
-        id: z.int().describe('Identifier of the record.'),
+        id: z.int().describe('Id of the tariff.'),
         name: z.string().describe('Name of the tariff that the page sells.'),
-        description: z.string().nullish().describe('Free text for people; null when there is none.'),
-        traffic_limit_gb: z
-          .int()
-          .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-        device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+        description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
+        traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+        device_limit: z.int().describe('Number of devices that may be connected.'),
         tier_level: z.int().describe('Class of the tariff, 1 to 10, for display only.'),
         periods: z
           .object({
             days: z.int().describe('Length in days of the period that is sold.'),
             label: z.string().describe('Length of the period for display.'),
-            price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
+            price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
             price_label: z.string().describe('Price for display, for example `990 ₽`.'),
             original_price_kopeks: z
               .int()
@@ -60,8 +58,8 @@ export const LandingConfigResponse = z
     payment_methods: z
       .object({
         method_id: z.string().describe('Id of the payment method.'),
-        display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
-        description: z.string().nullish().describe('Free text for people; null when there is none.'),
+        display_name: z.string().describe('Name shown to users.'),
+        description: z.string().nullish().describe('Text under the name of the payment method; null for none.'),
         icon_url: z.string().nullish().describe('Address of the icon; null for the default one.'),
         sort_order: z.int().default(0).describe('Place in the list; smaller numbers come first.'),
         min_amount_kopeks: z
@@ -110,14 +108,10 @@ const ContactTypeField = z.string().regex(/^(email|messenger)$/);
 
 const LandingPurchaseBody = z
   .object({
-    tariff_id: z.int().describe('Id of the tariff; null for none.'),
-    period_days: z.int().describe('Length of the period in days; null for none.'),
-    contact_type: ContactTypeField.describe('How the buyer is reached: `email` or `messenger`; null when unknown.'),
-    contact_value: z
-      .string()
-      .min(1)
-      .max(255)
-      .describe('E-mail address or user name of the buyer; masked on public answers. Null when unknown.'),
+    tariff_id: z.int().describe('Id of the tariff.'),
+    period_days: z.int().describe('Length of the period in days.'),
+    contact_type: ContactTypeField.describe('How the buyer is reached: `email` or `messenger`.'),
+    contact_value: z.string().min(1).max(255).describe('E-mail address or user name of the buyer; masked on public answers.'),
     payment_method: z
       .string()
       .min(1)
@@ -170,7 +164,7 @@ function problemOf(type: string): string {
 export const PurchaseResponse = z
   .object({
     purchase_token: z.string().describe('Token of the purchase: gives access to its state. Keep it secret.'),
-    payment_url: z.string().describe('Address where the user pays; null when there is none.'),
+    payment_url: z.string().describe('Address where the user pays.'),
   })
   .meta({ id: 'PurchaseResponse' });
 

@@ -33,9 +33,9 @@ export const MergePreviewSubscription = z
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     end_date: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
-    traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
     autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
   })
@@ -43,7 +43,7 @@ export const MergePreviewSubscription = z
 
 export const MergePreviewUser = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the user whose account is merged.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
@@ -51,7 +51,7 @@ export const MergePreviewUser = z
       .string()
       .array()
       .describe('Ways to sign in to the account: `messenger`, `email` and names of linked providers.'),
-    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     subscription: MergePreviewSubscription.nullish().describe('The subscription; null when there is none.'),
     created_at: Moment.nullish().describe('When the account was created (UTC).'),
   })

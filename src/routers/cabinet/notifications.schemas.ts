@@ -55,19 +55,19 @@ export const TestNotificationResponse = z.object({
 export const NotificationHistoryResponse = z.object({
   notifications: z
     .object({
-      id: z.int().describe('Identifier of the record.'),
+      id: z.int().describe('Id of the event.'),
       type: z
         .string()
         .describe(
           'What happened: `activation` (of a trial), `purchase`, `renewal`, `balance_topup`, `promocode_activation`, `promo_group_change` or `autopay_failed` (the balance was too low, or no period was for sale).',
         ),
-      message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
+      message: z.string().describe('What happened, as a sentence in the language of the user.'),
       amount_kopeks: z.int().nullable().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
       formatted_amount: z
         .string()
         .nullable()
         .describe('The amount with its currency, for example `500 ₽`; null where none belongs to it.'),
-      created_at: Moment.describe('When the record was created (UTC).'),
+      created_at: Moment.describe('When it happened (UTC).'),
     })
     .array()
     .describe('What happened, newest first.'),

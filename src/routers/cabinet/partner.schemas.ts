@@ -35,7 +35,7 @@ export const PartnerApplicationRequest = z
   });
 
 export const PartnerApplicationInfo = z
-  .object({ id: z.int().describe('Identifier of the record.'), ...ApplicationFields })
+  .object({ id: z.int().describe('Id of the application.'), ...ApplicationFields })
   .meta({ id: 'PartnerApplicationInfo' });
 
 const Sums = {
@@ -56,13 +56,9 @@ export const PartnerStatusResponse = z
       .array(
         z
           .object({
-            id: z.int().describe('Identifier of the record.'),
+            id: z.int().describe('Id of the campaign.'),
             name: z.string().describe('Name of the campaign that belongs to the partner.'),
-            start_parameter: z
-              .string()
-              .describe(
-                'Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.',
-              ),
+            start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
             bonus_type: z.string().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
             balance_bonus_kopeks: z.int().describe('Kopeks added to the balance; for the bonus type `balance`.'),
             subscription_duration_days: z
@@ -106,8 +102,8 @@ const PeriodChange = z
 
 export const PartnerCampaignDetailedStats = z
   .object({
-    campaign_id: z.int().describe('Id of the campaign; null for none.'),
-    campaign_name: z.string().describe('Name of the campaign; null for none.'),
+    campaign_id: z.int().describe('Id of the campaign.'),
+    campaign_name: z.string().describe('Name of the campaign.'),
     ...Sums,
     conversion_rate: z.number().describe('Share of those who bought, in percent; 0 when there are none.'),
     earnings_today: z.int().describe('Rewards since 00:00 UTC, kopeks.'),
@@ -137,9 +133,9 @@ export const PartnerCampaignDetailedStats = z
       .array(
         z
           .object({
-            id: z.int().describe('Identifier of the record.'),
+            id: z.int().describe('Internal id of the referral.'),
             full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
-            created_at: Moment.describe('When the record was created (UTC).'),
+            created_at: Moment.describe('When the referral registered (UTC).'),
             has_paid: z.boolean().describe('Whether the user ever paid.'),
             is_active: z.boolean().describe('Whether the referral has an active subscription now.'),
             total_earnings_kopeks: z.int().describe('All rewards in kopeks.'),

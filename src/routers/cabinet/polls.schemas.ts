@@ -13,10 +13,10 @@ export const PollsCountResponse = z
 
 export const PollInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the poll.'),
     response_id: z.int().describe('Id of the own participation in a poll.'),
-    title: z.string().describe('Title.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    title: z.string().describe('Title of the poll.'),
+    description: z.string().nullish().describe('Text above the questions of the poll; null for none.'),
     total_questions: z.int().describe('Number of questions.'),
     answered_questions: z.int().describe('Number of questions that are answered.'),
     is_completed: z.boolean().describe('Whether all questions are answered.'),
@@ -26,7 +26,7 @@ export const PollInfo = z
 
 export const PollOptionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the answer that can be chosen.'),
     text: z.string().describe('Text of the answer.'),
     order: z.int().describe('Place in the list, from 1.'),
   })
@@ -34,7 +34,7 @@ export const PollOptionResponse = z
 
 export const CabinetPollsPollQuestionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the question of the poll.'),
     text: z.string().describe('Text of the question.'),
     order: z.int().describe('Place in the list, from 1.'),
     options: PollOptionResponse.array().describe('Answers to choose from, in their order.'),
@@ -44,15 +44,13 @@ export const CabinetPollsPollQuestionResponse = z
 export const PollStartResponse = z
   .object({
     response_id: z.int().describe('Id of the own participation in a poll.'),
-    current_question_index: z.int().describe('Number of the next question, from 1; null when none is left.'),
+    current_question_index: z.int().describe('Number of the next question, from 1.'),
     total_questions: z.int().describe('Number of questions.'),
     question: CabinetPollsPollQuestionResponse.describe('Next question.'),
   })
   .meta({ id: 'PollStartResponse' });
 
-export const AnswerRequest = z
-  .object({ option_id: z.int().describe('Id of the chosen answer; null when it no longer exists.') })
-  .meta({ id: 'AnswerRequest' });
+export const AnswerRequest = z.object({ option_id: z.int().describe('Id of the chosen answer.') }).meta({ id: 'AnswerRequest' });
 
 export const AnswerInput = withBody(
   PollResponsePath.extend({ question_id: z.int().describe('Id of the question.') }),

@@ -5,13 +5,13 @@ import { FreeForm, Moment } from '../shared.schemas.ts';
 
 export const PromoOfferInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo offer.'),
     notification_type: z
       .string()
       .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
     effect_type: z.string().describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
-    expires_at: Moment.describe('When it stops being valid (UTC); null when it never does.'),
+    expires_at: Moment.describe('When it stops being valid (UTC).'),
     is_active: z.boolean().describe('Whether the offer can be claimed: not claimed and not expired.'),
     is_claimed: z.boolean().describe('Whether the offer was claimed.'),
     claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
@@ -21,7 +21,7 @@ export const PromoOfferInfo = z
 
 export const ActiveDiscountInfo = z
   .object({
-    discount_percent: z.int().describe('Discount in percent; 0 or null for none.'),
+    discount_percent: z.int().describe('Discount in percent; 0 for none.'),
     source: z.string().nullish().describe('Where the discount came from, for example `promocode:{CODE}`; null for none.'),
     expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
     is_active: z.boolean().describe('Whether a personal discount applies to the next purchase.'),
@@ -37,39 +37,21 @@ const PeriodDiscounts = z.record(z.string(), z.int()).default({});
 export const PromoGroupDiscounts = z
   .object({
     group_name: z.string().nullish().describe('Name of the promo group; null when the user has none.'),
-    server_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    traffic_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    device_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+    server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
+    traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
+    device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
     period_discounts: PeriodDiscounts.describe('Discounts on periods: length in days (as text) to percent.'),
   })
   .meta({ id: 'PromoGroupDiscounts' });
 
 const LoyaltyTierInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group that this spending reaches.'),
     threshold_rubles: z.number().describe('Spending that the group needs, rubles.'),
-    server_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    traffic_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    device_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+    server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
+    traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
+    device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
     period_discounts: PeriodDiscounts.describe('Discounts on periods: length in days (as text) to percent.'),
     is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
     is_achieved: z.boolean().default(false).describe('Whether the spending suffices.'),
@@ -94,7 +76,7 @@ export const LoyaltyTiersResponse = z
   .meta({ id: 'LoyaltyTiersResponse' });
 
 export const ClaimOfferRequest = z
-  .object({ offer_id: z.int().describe('Id of the offer; null when it no longer exists.') })
+  .object({ offer_id: z.int().describe('Id of the offer.') })
   .meta({ id: 'ClaimOfferRequest', example: { offer_id: 1 } });
 
 export const ClaimOfferResponse = z

@@ -21,6 +21,6 @@ export const PromocodeDeactivateResponse = z
     success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     deactivated_code: z.string().nullish().describe('Promo code that had given the discount; null when it came from elsewhere.'),
-    discount_percent: z.int().default(0).describe('Discount in percent; 0 or null for none.'),
+    discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),
   })
   .meta({ id: 'PromocodeDeactivateResponse' });

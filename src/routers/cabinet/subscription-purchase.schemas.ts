@@ -7,13 +7,13 @@ import { SubscriptionData } from './subscription.schemas.ts';
 /** Contract group `Cabinet Subscription`: what is paid from the balance (spec 02 sections 5.2, 5.9 and 5.10). */
 
 export const RenewalRequest = z
-  .object({ period_days: z.int().min(1).max(3650).describe('Length of the period in days; null for none.'), quote: GivenQuote })
+  .object({ period_days: z.int().min(1).max(3650).describe('Length of the period in days.'), quote: GivenQuote })
   .meta({ id: 'RenewalRequest', example: { period_days: 30 } });
 
 export const TariffPurchaseRequest = z
   .object({
-    tariff_id: z.int().describe('Id of the tariff; null for none.'),
-    period_days: z.int().min(1).max(3650).describe('Length of the period in days; null for none.'),
+    tariff_id: z.int().describe('Id of the tariff.'),
+    period_days: z.int().min(1).max(3650).describe('Length of the period in days.'),
     traffic_gb: z
       .int()
       .min(0)

@@ -13,10 +13,10 @@ export const ServerInfo = z
 
 export const TrafficPurchaseInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
     expires_at: Moment.describe('When the purchased traffic expires (UTC): 30 days after the purchase.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the traffic was bought (UTC).'),
     days_remaining: z.int().describe('Whole days until the purchased traffic expires.'),
     progress_percent: z.number().describe('Elapsed share of the 30 days in percent, one decimal.'),
   })
@@ -24,29 +24,29 @@ export const TrafficPurchaseInfo = z
 
 export const SubscriptionData = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the subscription.'),
     status: z
       .string()
       .describe(
         'Effective status of the subscription: the stored one, but `expired` also where the end has passed and the stored status is still active.',
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
-    end_date: Moment.describe('End of the subscription (UTC); null when there is none.'),
+    start_date: Moment.describe('Start of the subscription (UTC).'),
+    end_date: Moment.describe('End of the subscription (UTC).'),
     days_left: z.int().describe('Whole days until the end; 0 when it has passed.'),
     hours_left: z.int().default(0).describe('Hours until the end beyond the whole days.'),
     minutes_left: z.int().default(0).describe('Minutes until the end beyond the whole hours.'),
     time_left_display: z.string().default('').describe('Time until the end for display, for example `12d 5h`.'),
-    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
     traffic_used_percent: z
       .number()
       .describe('Used traffic in percent of the limit, at most 100, one decimal; 0 when unlimited.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     connected_squads: z
       .array(z.string())
       .default([])
-      .describe('UUIDs of the servers (internal squads of the panel) of the subscription; null in a request for the default.'),
+      .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
     servers: z.array(ServerInfo).default([]).describe('Servers.'),
     autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
     autopay_days_before: z.int().describe('Days before the end at which automatic renewal starts.'),
@@ -90,10 +90,10 @@ export const SubscriptionStatusResponse = z
 
 export const RenewalOptionResponse = z
   .object({
-    period_days: z.int().describe('Length of the period in days; null for none.'),
-    price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
-    price_rubles: z.number().describe('Price in rubles: kopeks / 100; null where there is none.'),
-    discount_percent: z.int().default(0).describe('Discount in percent; 0 or null for none.'),
+    period_days: z.int().describe('Length of the period in days.'),
+    price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
+    price_rubles: z.number().describe('Price in rubles: kopeks / 100.'),
+    discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),
     original_price_kopeks: z.int().nullish().describe('Price before discounts in kopeks; null when there is no discount.'),
     quote: SignedQuote,
   })
@@ -102,8 +102,8 @@ export const RenewalOptionResponse = z
 export const TrafficPackageResponse = z
   .object({
     gb: z.int().describe('Size of the traffic package in GB; 0 is the unlimited package.'),
-    price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
-    price_rubles: z.number().describe('Price in rubles: kopeks / 100; null where there is none.'),
+    price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
+    price_rubles: z.number().describe('Price in rubles: kopeks / 100.'),
     is_unlimited: z.boolean().default(false).describe('Whether the package removes the limit.'),
     quote: SignedQuote.nullable().describe(
       'Signed price of the package for the rest of the time, valid 10 minutes; null while it cannot be bought.',
@@ -114,12 +114,12 @@ export const TrafficPackageResponse = z
 export const TrialInfoResponse = z
   .object({
     is_available: z.boolean().describe('Whether the user can start a trial now.'),
-    duration_days: z.int().describe('Length in days; null for the default.'),
+    duration_days: z.int().describe('Length in days.'),
     traffic_limit_gb: z.int().describe('Traffic limit of the trial in GB; 0 = unlimited.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     requires_payment: z.boolean().default(false).describe('Whether starting the trial costs money.'),
     price_kopeks: z.int().default(0).describe('Price of the trial in kopeks; 0 when it is free.'),
-    price_rubles: z.number().default(0).describe('Price in rubles: kopeks / 100; null where there is none.'),
+    price_rubles: z.number().default(0).describe('Price in rubles: kopeks / 100.'),
     reason_unavailable: z.string().nullish().describe('Why no trial can be taken; null when it can.'),
   })
   .meta({ id: 'TrialInfoResponse' });

@@ -13,12 +13,12 @@ export const NotificationPath = z.object({ notification_id: z.int().describe('Id
 
 export const TicketNotificationResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the notification.'),
     ticket_id: z.int().describe('Id of the ticket.'),
     notification_type: z.string().describe('`new_ticket`, `admin_reply` or `user_reply`.'),
     message: z.string().nullish().describe('Text of the notification.'),
     is_read: z.boolean().describe('Whether the notification was read.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the notification was created (UTC).'),
     read_at: Moment.nullish().describe('When it was first marked as read (UTC); null while it was not.'),
   })
   .meta({ id: 'TicketNotificationResponse' });

@@ -8,28 +8,28 @@ export const TicketPath = z.object({ ticket_id: z.int().describe('Id of the tick
 
 export const CabinetTicketsTicketMessageResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the message of the ticket.'),
     message_text: z.string().describe('Text of the message.'),
     is_from_admin: z.boolean().describe('Whether support wrote the message.'),
     has_media: z.boolean().default(false).describe('Whether a file is attached.'),
     media_type: z.string().nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
     media_file_id: z.string().nullish().describe('Id of the file, as the upload returned it; null without a file.'),
     media_caption: z.string().nullish().describe('Caption of the file; null for none.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the message was written (UTC).'),
   })
   .meta({ id: 'CabinetTicketsTicketMessageResponse' });
 
 const ticketFields = {
-  id: z.int().describe('Identifier of the record.'),
-  title: z.string().describe('Title.'),
+  id: z.int().describe('Id of the ticket.'),
+  title: z.string().describe('Subject of the ticket.'),
   status: z
     .string()
     .describe(
       'State of the ticket: `open` (waits for support), `pending` (the user wrote again after an answer), `answered` (by support) or `closed`.',
     ),
   priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Moment.describe('When the ticket was opened (UTC).'),
+  updated_at: Moment.describe('When the record was last changed (UTC).'),
   closed_at: Moment.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
 };
 

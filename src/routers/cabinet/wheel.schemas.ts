@@ -5,10 +5,10 @@ import { Moment } from '../shared.schemas.ts';
 
 export const WheelPrizeDisplay = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
-    emoji: z.string().describe('Emoji shown beside the name; null when there is none.'),
-    color: z.string().describe('Colour as `#RRGGBB`; null when none is set.'),
+    id: z.int().describe('Id of the prize of the wheel.'),
+    display_name: z.string().describe('Name shown to users.'),
+    emoji: z.string().describe('Emoji shown beside the name.'),
+    color: z.string().describe('Colour as `#RRGGBB`.'),
     prize_type: z.string().describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
   })
   .meta({ id: 'WheelPrizeDisplay' });
@@ -19,12 +19,8 @@ export const WheelConfigResponse = z
     name: z.string().describe('Title of the wheel of fortune.'),
     spin_cost_stars: z.int().nullish().describe('Price of a spin in Stars; null when a spin cannot be paid so.'),
     spin_cost_days: z.int().nullish().describe('Price of a spin in subscription days; null when a spin cannot be paid so.'),
-    spin_cost_stars_enabled: z
-      .boolean()
-      .describe('Whether a spin can be paid at its price in Stars. Null in a request leaves it unchanged.'),
-    spin_cost_days_enabled: z
-      .boolean()
-      .describe('Whether a spin can be paid in subscription days. Null in a request leaves it unchanged.'),
+    spin_cost_stars_enabled: z.boolean().describe('Whether a spin can be paid at its price in Stars.'),
+    spin_cost_days_enabled: z.boolean().describe('Whether a spin can be paid in subscription days.'),
     prizes: WheelPrizeDisplay.array().describe('Prizes in the order of the wheel.'),
     daily_limit: z.int().describe('Spins per day (UTC); 0 for no limit.'),
     user_spins_today: z.int().describe('Spins of the user since 00:00 UTC.'),
@@ -67,8 +63,8 @@ export const SpinResultResponse = z
     prize_type: z.string().nullish().describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
     prize_value: z.int().default(0).describe('Size of the prize: days, kopeks or GB, by its type.'),
     prize_display_name: z.string().default('').describe('Name of the prize for display.'),
-    emoji: z.string().default('🎁').describe('Emoji shown beside the name; null when there is none.'),
-    color: z.string().default('#3B82F6').describe('Colour as `#RRGGBB`; null when none is set.'),
+    emoji: z.string().default('🎁').describe('Emoji shown beside the name.'),
+    color: z.string().default('#3B82F6').describe('Colour as `#RRGGBB`.'),
     rotation_degrees: z.number().default(0).describe('Angle at which the wheel stops, for the animation.'),
     message: z.string().default('').describe('Sentence for people that describes the outcome. Not for programs.'),
     promocode: z.string().nullish().describe('Promo code that was won; null for another prize.'),
@@ -83,20 +79,20 @@ export const SpinHistoryQuery = z.object({
 
 export const SpinHistoryItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the spin.'),
     payment_type: z.string().describe('How the spin is paid: `messenger_stars` or `subscription_days`.'),
     payment_amount: z.int().describe('Price that was paid: Stars or days.'),
     prize_type: z.string().describe('`subscription_days`, `balance_bonus`, `traffic_gb`, `promocode` or `nothing`.'),
     prize_value: z.int().describe('Size of the prize: days, kopeks or GB, by its type.'),
     prize_display_name: z.string().describe('Name of the prize for display.'),
-    emoji: z.string().default('🎁').describe('Emoji shown beside the name; null when there is none.'),
-    color: z.string().default('#3B82F6').describe('Colour as `#RRGGBB`; null when none is set.'),
+    emoji: z.string().default('🎁').describe('Emoji shown beside the name.'),
+    color: z.string().default('#3B82F6').describe('Colour as `#RRGGBB`.'),
     prize_value_kopeks: z
       .int()
       .describe(
         'Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.',
       ),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the wheel was spun (UTC).'),
   })
   .meta({ id: 'SpinHistoryItem' });
 

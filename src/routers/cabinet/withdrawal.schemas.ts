@@ -31,7 +31,7 @@ export const WithdrawalCreateRequest = z
 
 export const WithdrawalCreateResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the withdrawal request.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     status: z.string().describe('State of the new request, always `pending`: it waits for a decision.'),
   })
@@ -43,20 +43,20 @@ export const WithdrawalListResponse = z
       .array(
         z
           .object({
-            id: z.int().describe('Identifier of the record.'),
+            id: z.int().describe('Id of the withdrawal request.'),
             amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
             amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
             status: z
               .string()
               .describe(
-                'State of the request: `pending` (waits for a decision), `approved` (taken from the balance, not paid out yet), `rejected`, `completed` (paid out) or `cancelled` (by the user).',
+                'State of the request: `pending` (waits for a decision), `approved` (not paid out yet), `rejected`, `completed` (paid out) or `cancelled` (by the user).',
               ),
             payment_details: z
               .string()
               .nullish()
               .describe('Where the money is to go, as the user wrote it; null when it was deleted with the account.'),
             admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
-            created_at: Moment.describe('When the record was created (UTC).'),
+            created_at: Moment.describe('When the user asked for the withdrawal (UTC).'),
             processed_at: Moment.nullish().describe(
               'When an administrator last approved, rejected or completed it (UTC); null before.',
             ),

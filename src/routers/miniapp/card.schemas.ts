@@ -11,10 +11,10 @@ export const MiniAppSubscriptionUser = z
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
     last_name: z.string().nullish().describe('Last name; null when unknown.'),
-    display_name: z.string().describe('Name shown to users; null where the original name is shown.'),
+    display_name: z.string().describe('Name shown to users.'),
     language: z.string().nullish().describe('Two-letter language code, for example `ru` or `en`.'),
     status: z.string().describe('Status of the account of the user, for example `active`.'),
-    subscription_status: z.string().describe('Status of the subscription; null when there is none.'),
+    subscription_status: z.string().describe('Status of the subscription.'),
     subscription_actual_status: z.string().describe('Status of the subscription at this moment; `missing` for none.'),
     status_label: z.string().describe('Status of the subscription for display.'),
     expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
@@ -27,10 +27,7 @@ export const MiniAppSubscriptionUser = z
       .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
     traffic_limit_label: z.string().describe('Traffic limit for display.'),
     lifetime_used_traffic_gb: z.number().default(0).describe('All traffic ever used in GB.'),
-    has_active_subscription: z
-      .boolean()
-      .default(false)
-      .describe('The user has a subscription. Only `true` restricts; null and false do not.'),
+    has_active_subscription: z.boolean().default(false).describe('Whether the user has a subscription that gives access now.'),
     promo_offer_discount_percent: z.int().default(0).describe('Personal discount in percent; 0 for none.'),
     promo_offer_discount_expires_at: Moment.nullish().describe('End of the personal discount (UTC); null for no end.'),
     promo_offer_discount_source: z.string().nullish().describe('Where the personal discount came from; null for none.'),
@@ -51,10 +48,10 @@ export const MiniAppSubscriptionUser = z
 
 export const MiniAppTrafficPurchase = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
-    expires_at: Moment.describe('When it stops being valid (UTC); null when it never does.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    expires_at: Moment.describe('When it stops being valid (UTC).'),
+    created_at: Moment.describe('When the traffic was bought (UTC).'),
     days_remaining: z.int().describe('Whole days until the purchased traffic expires.'),
     progress_percent: z.number().describe('How much of the time of the package has passed, 0 to 100, one decimal.'),
   })
@@ -73,7 +70,7 @@ export const MiniAppDevice = z
 
 export const MiniAppTransaction = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the movement.'),
     type: z
       .string()
       .describe(
@@ -81,18 +78,18 @@ export const MiniAppTransaction = z
       ),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     external_id: z.string().nullish().describe('Id of the payment at the provider; null for movements without one.'),
     is_completed: z.boolean().describe('Whether it is finished.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the movement was recorded (UTC).'),
     completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
   })
   .meta({ id: 'MiniAppTransaction' });
 
 export const MiniAppPromoOffer = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo offer.'),
     status: z.string().describe('`active` for a claimed offer in effect, `pending` for an offer that can be claimed.'),
     notification_type: z
       .string()
@@ -103,7 +100,7 @@ export const MiniAppPromoOffer = z
       .string()
       .nullish()
       .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
-    discount_percent: z.int().default(0).describe('Discount in percent; 0 or null for none.'),
+    discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),
     bonus_amount_kopeks: z.int().default(0).describe('Amount in kopeks for display; it is not credited.'),
     bonus_amount_label: z.string().nullish().describe('Bonus for display; null for none.'),
     expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
@@ -112,7 +109,7 @@ export const MiniAppPromoOffer = z
     template_id: z.int().nullish().describe('Id of the template of the offer; null for none.'),
     template_name: z.string().nullish().describe('Name of the template; null for none.'),
     button_text: z.string().nullish().describe('Text of the button; null for the default one.'),
-    title: z.string().nullish().describe('Title.'),
+    title: z.string().nullish().describe('Title of the offer; null for none.'),
     message_text: z.string().nullish().describe('Text of the message.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
     test_squads: z.array(MiniAppConnectedServer).default([]).describe('Servers of temporary access; empty for a discount.'),
@@ -126,25 +123,16 @@ export const MiniAppPromoOffer = z
 
 export const MiniAppAutoPromoGroupLevel = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group that this spending reaches.'),
     threshold_kopeks: z.int().describe('Total spending from which the group is assigned, in kopeks.'),
     threshold_rubles: z.number().describe('Spending that the group needs, rubles.'),
     threshold_label: z.string().describe('Total spending from which the group is assigned, for display.'),
     is_reached: z.boolean().default(false).describe('Whether the user has spent that much.'),
     is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
-    server_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    traffic_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    device_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+    server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
+    traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
+    device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
     period_discounts: z
       .record(z.string(), z.int())
       .default({})
@@ -167,8 +155,8 @@ export const MiniAppBranding = z
 
 export const MiniAppFaqItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    title: z.string().nullish().describe('Title.'),
+    id: z.int().describe('Id of the frequent question.'),
+    title: z.string().nullish().describe('The question; null for none.'),
     content: z.string().nullish().describe('Text of the answer; null for none.'),
     display_order: z.int().nullish().describe('Place in the list; smaller numbers come first.'),
   })
@@ -178,10 +166,7 @@ export const MiniAppFaq = z
   .object({
     requested_language: z.string().describe('Language of the user.'),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
-    is_enabled: z
-      .boolean()
-      .default(true)
-      .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    is_enabled: z.boolean().default(true).describe('Whether it is switched on.'),
     total: z.int().default(0).describe('Number of questions in the answer.'),
     items: z.array(MiniAppFaqItem).default([]).describe('Active questions in the language of the user, in their order.'),
   })
@@ -191,13 +176,10 @@ export const MiniAppRichTextDocument = z
   .object({
     requested_language: z.string().describe('Language of the user.'),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
-    title: z.string().nullish().describe('Title.'),
-    is_enabled: z
-      .boolean()
-      .default(true)
-      .describe('Whether it is switched on. In a request, absent or null leaves the value unchanged.'),
+    title: z.string().nullish().describe('Title of the document; null for none.'),
+    is_enabled: z.boolean().default(true).describe('Whether it is switched on.'),
     content: z.string().default('').describe('Text of the document.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the document was first saved (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'MiniAppRichTextDocument' });
@@ -218,10 +200,7 @@ export const MiniAppReferralTerms = z
     first_topup_bonus_label: z.string().nullish().describe('Bonus of a referral for display.'),
     inviter_bonus_kopeks: z.int().default(0).describe('Bonus of the referrer at the first top-up of a referral, kopeks.'),
     inviter_bonus_label: z.string().nullish().describe('Bonus of the referrer for display.'),
-    commission_percent: z
-      .number()
-      .default(0)
-      .describe('Share of top-ups of referrals that is credited, percent; null for the general one.'),
+    commission_percent: z.number().default(0).describe('Share of top-ups of referrals that is credited, percent.'),
   })
   .meta({ id: 'MiniAppReferralTerms' });
 
@@ -244,23 +223,20 @@ export const MiniAppReferralRecentEarning = z
     amount_label: z.string().nullish().describe('Amount for display.'),
     reason: z.string().nullish().describe('Why; null when no reason is known or was given.'),
     referral_name: z.string().nullish().describe('Name of the referral; null when unknown.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the reward was credited (UTC).'),
   })
   .meta({ id: 'MiniAppReferralRecentEarning' });
 
 export const MiniAppReferralItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the referral.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     full_name: z.string().nullish().describe('First and last name, else the user name, else a text with the id.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the invited user registered (UTC).'),
     last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
-    has_made_first_topup: z
-      .boolean()
-      .default(false)
-      .describe('Whether the user ever topped up the balance. In an update null leaves it unchanged.'),
-    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative. Null where it is not known.'),
+    has_made_first_topup: z.boolean().default(false).describe('Whether the user ever topped up the balance.'),
+    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     balance_label: z.string().nullish().describe('Balance for display, for example `150 ₽`; null where it is not known.'),
     total_earned_kopeks: z.int().default(0).describe('All rewards in kopeks.'),
     total_earned_label: z.string().nullish().describe('Rewards for display.'),
@@ -305,7 +281,7 @@ export const MiniAppSubscriptionResponse = z
       .describe('Whether the operation was carried out. False comes with a message that says why.'),
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
     vpnpanel_short_uuid: z.string().nullish().describe('Short id of the user in the panel; null while there is none.'),
-    user: MiniAppSubscriptionUser.describe('The user; null when the account no longer exists.'),
+    user: MiniAppSubscriptionUser.describe('The user.'),
     traffic_purchases: z.array(MiniAppTrafficPurchase).default([]).describe('Traffic packages bought on top of the limit.'),
     subscription_url: z
       .string()
@@ -325,7 +301,7 @@ export const MiniAppSubscriptionResponse = z
     connected_squads: z
       .array(z.string())
       .default([])
-      .describe('UUIDs of the servers (internal squads of the panel) of the subscription; null in a request for the default.'),
+      .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
     connected_servers: z.array(MiniAppConnectedServer).default([]).describe('Servers of the subscription.'),
     connected_devices_count: z.int().default(0).describe('Number of connected devices.'),
     connected_devices: z.array(MiniAppDevice).default([]).describe('Connected devices; empty when the panel does not answer.'),
@@ -343,7 +319,7 @@ export const MiniAppSubscriptionResponse = z
       .string()
       .nullish()
       .describe('Template of that page, with a placeholder for the link; null for none.'),
-    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().default(0).describe('Balance in rubles: kopeks / 100.'),
     balance_currency: z.string().nullish().describe('Currency of the balance where it is another than RUB; null otherwise.'),
     transactions: z.array(MiniAppTransaction).default([]).describe('Movements of this page, newest first.'),

@@ -22,7 +22,7 @@ export const MiniAppSubscriptionPurchaseOptionsResponse = z
       .boolean()
       .default(true)
       .describe('Whether the operation was carried out. False comes with a message that says why.'),
-    currency: z.string().describe('ISO 4217 code of the currency; null when none was recorded.'),
+    currency: z.string().describe('ISO 4217 code of the currency.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
     balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),

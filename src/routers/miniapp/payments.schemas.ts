@@ -14,10 +14,10 @@ export const MiniAppPaymentMethodsRequest = z
 
 export const MiniAppPaymentOption = z
   .object({
-    id: z.string().describe('Identifier of the record.'),
+    id: z.string().describe('Id of the option, sent as `option` when a payment is created.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
-    title: z.string().nullish().describe('Title.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    title: z.string().nullish().describe('Name of the way to pay for display; null for none.'),
+    description: z.string().nullish().describe('Text under the name of the payment method; null for none.'),
     titleKey: z.string().nullish().describe('Key of the title in the texts of the client.'),
     descriptionKey: z.string().nullish().describe('Key of the description in the texts of the client.'),
   })
@@ -29,11 +29,11 @@ export const MiniAppPaymentIframeConfig = z
 
 export const MiniAppPaymentMethod = z
   .object({
-    id: z.string().describe('Identifier of the record.'),
+    id: z.string().describe('Id of the payment method, sent as `method` when a payment is created.'),
     name: z.string().nullish().describe('Name of the payment method for display; null where clients have their own text.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
     requires_amount: z.boolean().default(false).describe('Whether an amount must be given.'),
-    currency: z.string().default('RUB').describe('ISO 4217 code of the currency; null when none was recorded.'),
+    currency: z.string().default('RUB').describe('ISO 4217 code of the currency.'),
     min_amount_kopeks: z.int().nullish().describe('Smallest amount of the method in kopeks; null if the method has no limit.'),
     max_amount_kopeks: z.int().nullish().describe('Greatest amount of the method in kopeks; null if the method has no limit.'),
     amount_step_kopeks: z.int().nullish().describe('Amounts are multiples of it, in kopeks; null for any amount.'),

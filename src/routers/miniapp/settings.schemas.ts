@@ -37,7 +37,7 @@ export const MiniAppSubscriptionTrafficOption = z
     price_label: z.string().nullish().describe('Price for display, for example `990 ₽`.'),
     is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
     is_available: z.boolean().default(true).describe('Whether it can be used now.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text beside the choice of traffic; null for none.'),
   })
   .meta({ id: 'MiniAppSubscriptionTrafficOption' });
 
@@ -58,7 +58,7 @@ export const MiniAppSubscriptionCurrentSettings = z
       .nullish()
       .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
     traffic_limit_label: z.string().nullish().describe('Traffic limit for display.'),
-    device_limit: z.int().default(0).describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().default(0).describe('Number of devices that may be connected.'),
   })
   .meta({ id: 'MiniAppSubscriptionCurrentSettings' });
 
@@ -106,8 +106,8 @@ export const MiniAppSubscriptionBillingContext = z
 
 export const MiniAppSubscriptionSettings = z
   .object({
-    subscription_id: z.int().describe('Id of the subscription; null for none.'),
-    currency: z.string().default('RUB').describe('ISO 4217 code of the currency; null when none was recorded.'),
+    subscription_id: z.int().describe('Id of the subscription.'),
+    currency: z.string().default('RUB').describe('ISO 4217 code of the currency.'),
     current: MiniAppSubscriptionCurrentSettings.describe('Value of the current period.'),
     servers: MiniAppSubscriptionServersSettings.describe('Servers.'),
     traffic: MiniAppSubscriptionTrafficSettings.describe('Another spelling of `trafficValue`.'),

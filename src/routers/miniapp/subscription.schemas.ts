@@ -121,7 +121,7 @@ export const MiniAppSubscriptionRenewalPeriod = z
     pricePerMonthKopeks: z.int().nullish().describe('Price divided by the months in kopeks; null when not shown.'),
     pricePerMonthLabel: z.string().nullish().describe('Price per month for display; null when not shown.'),
     isRecommended: z.boolean().default(false).describe('Whether the period is proposed.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text beside the period; null for none.'),
     badge: z.string().nullish().describe('Short text shown beside the period; null for none.'),
     title: z.string().nullish().describe('Length of the period for display; null for none.'),
     quote: SignedQuote,
@@ -135,7 +135,7 @@ export const MiniAppSubscriptionRenewalOptionsResponse = z
       .default(true)
       .describe('Whether the operation was carried out. False comes with a message that says why.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
-    currency: z.string().describe('ISO 4217 code of the currency; null when none was recorded.'),
+    currency: z.string().describe('ISO 4217 code of the currency.'),
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
     balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
     promoGroup: MiniAppPromoGroup.nullish().describe('Primary promo group of the user; null for none.'),

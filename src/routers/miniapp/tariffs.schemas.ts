@@ -37,20 +37,11 @@ export const MiniAppConnectedServer = z
 
 export const MiniAppPromoGroup = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group of the user.'),
-    server_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    traffic_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-    device_discount_percent: z
-      .int()
-      .default(0)
-      .describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+    server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
+    traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
+    device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
     period_discounts: z
       .record(z.string(), z.int())
       .default({})
@@ -67,13 +58,13 @@ export const MiniAppTariffPeriod = z
     days: z.int().describe('Length of the period of the tariff in days.'),
     months: z.int().nullish().describe('Length in whole months for display; null when it is not known.'),
     label: z.string().describe('Length of the period for display.'),
-    price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
+    price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
     price_label: z.string().describe('Price for display, for example `990 ₽`.'),
     price_per_month_kopeks: z.int().nullish().describe('Price divided by the months in kopeks; null when not shown.'),
     price_per_month_label: z.string().nullish().describe('Price per month for display; null when not shown.'),
     original_price_kopeks: z.int().nullish().describe('Price before discounts in kopeks; null when there is no discount.'),
     original_price_label: z.string().nullish().describe('Price before discounts for display; null when there is no discount.'),
-    discount_percent: z.int().default(0).describe('Discount in percent; 0 or null for none.'),
+    discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),
     quote: SignedQuote,
   })
   .meta({ id: 'MiniAppTariffPeriod' });
@@ -81,30 +72,27 @@ export const MiniAppTariffPeriod = z
 export const MiniAppTrafficTopupPackage = z
   .object({
     gb: z.int().describe('Size of the traffic package in GB; 0 is the unlimited package.'),
-    price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
+    price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
     price_label: z.string().describe('Price for display, for example `990 ₽`.'),
     original_price_kopeks: z.int().nullish().describe('Price before discounts in kopeks; null when there is no discount.'),
     original_price_label: z.string().nullish().describe('Price before discounts for display; null when there is no discount.'),
-    discount_percent: z.int().default(0).describe('Discount in percent; 0 or null for none.'),
+    discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),
   })
   .meta({ id: 'MiniAppTrafficTopupPackage' });
 
 /** Fields that an offered tariff and the current one have in common. */
 const tariffFields = {
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the tariff.'),
   name: z.string().describe('Name of the tariff.'),
-  description: z.string().nullish().describe('Free text for people; null when there is none.'),
+  description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
   tier_level: z.int().default(1).describe('Class of the tariff, 1 to 10, for display only.'),
-  traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+  traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
   traffic_limit_label: z.string().describe('Traffic limit for display.'),
   is_unlimited_traffic: z.boolean().default(false).describe('Whether the tariff has no traffic limit.'),
-  device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+  device_limit: z.int().describe('Number of devices that may be connected.'),
   servers_count: z.int().describe('Number of servers of the tariff.'),
   is_daily: z.boolean().default(false).describe('Whether the tariff is charged by the day.'),
-  daily_price_kopeks: z
-    .int()
-    .default(0)
-    .describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
+  daily_price_kopeks: z.int().default(0).describe('Price of one day in kopeks; 0 for a tariff that is not charged by the day.'),
   daily_price_label: z
     .string()
     .nullish()
@@ -163,7 +151,7 @@ export const MiniAppTariffsResponse = z
     sales_mode: z.string().default('tariffs').describe('How subscriptions are sold: `tariffs` or `classic`.'),
     tariffs: z.array(MiniAppTariff).default([]).describe('Tariffs in the order of display.'),
     current_tariff: MiniAppCurrentTariff.nullish().describe('Tariff of the own subscription; null for none.'),
-    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     balance_label: z.string().nullish().describe('Balance for display, for example `150 ₽`; null where it is not known.'),
     promo_group: MiniAppPromoGroup.nullish().describe('Primary promo group of the user; null for none.'),
   })
@@ -175,7 +163,7 @@ export const MiniAppTariffPurchaseRequest = z
       'Signed launch data of the messenger mini-app: the credential of the request. At most 24 hours old.',
     ),
     tariffId: z.int().describe('Id of the tariff.'),
-    periodDays: z.int().describe('Length of the period in days; null where `periodId` or the selection names it.'),
+    periodDays: z.int().describe('Length of the period in days.'),
     quote: GivenQuote,
   })
   .meta({ id: 'MiniAppTariffPurchaseRequest', example: { initData: INIT_DATA_EXAMPLE, tariffId: 1, periodDays: 30 } });
@@ -201,7 +189,7 @@ export const MiniAppTariffSwitchRequest = z
     init_data: InitData.describe(
       'Signed launch data of the messenger mini-app: the credential of the request. At most 24 hours old.',
     ),
-    tariff_id: z.int().describe('Id of the tariff; null for none.'),
+    tariff_id: z.int().describe('Id of the tariff.'),
     quote: GivenQuote,
   })
   .meta({ id: 'MiniAppTariffSwitchRequest', example: { init_data: INIT_DATA_EXAMPLE, tariff_id: 2 } });

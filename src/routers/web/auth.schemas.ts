@@ -8,7 +8,7 @@ export const TokenPath = z.object({ token_id: z.int().describe('Id of the API to
 export const TokenCreateRequest = z
   .object({
     name: z.string().describe('Name of the token, shown in lists and in the audit log. Trimmed.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('What the token is for; null for nothing.'),
     expires_at: MomentInput.nullish().describe(
       'When the token stops working (UTC, in the future); null for a token without end.',
     ),
@@ -20,12 +20,12 @@ export const TokenCreateRequest = z
 
 export const TokenResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the API token.'),
     name: z.string().describe('Name of the API token, shown in lists and in the audit log.'),
     prefix: z.string().describe('First 8 characters of the token, to recognise it by.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('What the token is for; null for nothing.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    created_at: z.date().describe('When the record was created (UTC).'),
+    created_at: z.date().describe('When the API token was created (UTC).'),
     updated_at: z.date().nullish().describe('When the record was last changed (UTC); null when it never was.'),
     expires_at: z.date().nullish().describe('When it stops being valid (UTC); null when it never does.'),
     last_used_at: z.date().nullish().describe('When the token was last used (UTC), to the minute; null when it never was.'),

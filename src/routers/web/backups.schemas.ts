@@ -57,8 +57,8 @@ const task = {
     .int()
     .nullish()
     .describe('Id of the API token that requested it; null for one of the schedule or the command line.'),
-  created_at: z.date().describe('When the record was created (UTC).'),
-  updated_at: z.date().describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: z.date().describe('When the task was created (UTC).'),
+  updated_at: z.date().describe('When the record was last changed (UTC).'),
 };
 
 export const BackupStatusPath = z.object({ task_id: z.string().describe('Id of the task, as `POST /backups` answers it.') });

@@ -11,7 +11,7 @@ export const WebBroadcastListQuery = z.object({
 });
 
 export const broadcastFields = {
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the broadcast.'),
   target_type: z.string().describe('Segment, as it was given.'),
   has_media: z.boolean().describe('Whether a file is attached.'),
   media_type: z.string().nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
@@ -28,7 +28,7 @@ export const broadcastFields = {
     ),
   admin_id: z.int().nullish().describe('Id of the administrator who sent it; null for an API token.'),
   admin_name: z.string().nullish().describe('Name of the administrator or of the API token.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the broadcast was created (UTC).'),
   completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
   repeated_count: z
     .int()

@@ -15,11 +15,9 @@ export const CampaignListQuery = z.object({
 
 /** The first fields of every answer about a campaign. */
 export const campaignHead = {
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the campaign.'),
   name: z.string().describe('Name of the campaign, for administrators.'),
-  start_parameter: z
-    .string()
-    .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
+  start_parameter: z.string().describe('Part of the links that marks the campaign; unique, case-sensitive.'),
   bonus_type: BonusTypeField.describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
   is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
 };
@@ -55,8 +53,8 @@ export const CampaignResponse = z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the campaign was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
     registrations_count: z.int().default(0).describe('Number of users who registered through the campaign.'),
   })
   .meta({ id: 'CampaignResponse' });
@@ -80,10 +78,7 @@ export const CAMPAIGN_EXAMPLE = {
 export const CampaignCreateRequest = z
   .object({
     name: z.string().max(255).describe('Name of the campaign. Trimmed.'),
-    start_parameter: z
-      .string()
-      .max(64)
-      .describe('Part of the links that marks the campaign; unique, case-sensitive. In an update null leaves it unchanged.'),
+    start_parameter: z.string().max(64).describe('Part of the links that marks the campaign; unique, case-sensitive.'),
     bonus_type: BonusTypeField.describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),
     balance_bonus_kopeks: z.int().min(0).default(0).describe('Kopeks added to the balance; for the bonus type `balance`.'),
     subscription_duration_days: z

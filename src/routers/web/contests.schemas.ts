@@ -18,14 +18,14 @@ export const TemplateListQuery = z.object({
 
 export const ContestTemplateResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the daily game.'),
     name: z.string().describe('Name of the daily game, shown to users.'),
     slug: z
       .string()
       .describe(
         'The game: `quest_buttons`, `lock_hack`, `server_lottery`, `blitz_reaction`, `letter_cipher`, `emoji_guess` or `anagram`.',
       ),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the daily game; null for none.'),
     prize_type: z.string().describe('`days` of subscription, `balance` or `custom`.'),
     prize_value: z.string().describe('Days, kopeks or a text, by `prize_type`.'),
     max_winners: z.int().describe('How many users can win a round.'),
@@ -38,8 +38,8 @@ export const ContestTemplateResponse = z
     cooldown_hours: z.int().describe('Hours that a round lasts.'),
     payload: FreeForm.default({}).describe('What rounds are drawn from; its fields depend on the game.'),
     is_enabled: z.boolean().describe('Whether the game is offered and its schedule starts rounds.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the daily game was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'ContestTemplateResponse' });
 
@@ -126,7 +126,7 @@ export const RoundListQuery = z.object({
 
 export const ContestRoundResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the round.'),
     template_id: z.int().describe('Id of the game.'),
     template_slug: z.string().describe('Name of the game for programs.'),
     template_name: z.string().nullish().describe('Display name of the game.'),
@@ -143,8 +143,8 @@ export const ContestRoundResponse = z
     winners_count: z.int().describe('How many users have won.'),
     max_winners: z.int().describe('How many users can win a round.'),
     attempts_per_user: z.int().describe('Stored without effect: a user has one attempt in a round.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the round was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'ContestRoundResponse' });
 
@@ -178,12 +178,12 @@ export const ContestAttemptUser = z.object(listedUser).meta({ id: 'ContestAttemp
 
 export const ContestAttemptResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the attempt.'),
     round_id: z.int().describe('Id of the round.'),
     user: ContestAttemptUser.describe('Who played.'),
     answer: z.string().nullish().describe('The answer as it was sent; null when none is stored.'),
     is_winner: z.boolean().describe('Whether the attempt has won.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the user made the attempt (UTC).'),
   })
   .meta({ id: 'ContestAttemptResponse' });
 

@@ -40,12 +40,12 @@ export const MonitoringLogQuery = z.object({
 
 export const MonitoringLogEntry = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the record in the monitoring log.'),
     event_type: z.string().describe('What happened, for example `expired_subscriptions_processed`.'),
     message: z.string().describe('The same as a sentence, in the language `DEFAULT_LANGUAGE`.'),
     data: FreeForm.nullish().describe('Counters of the run, or what failed; its keys depend on the type.'),
     is_success: z.boolean().describe('False for failures.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the job ran (UTC).'),
   })
   .meta({ id: 'MonitoringLogEntry' });
 
@@ -72,7 +72,7 @@ export const SupportAuditLogQuery = z.object({
 
 export const SupportAuditLogEntry = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the action in the log of support.'),
     actor_user_id: z.int().nullable().describe('Internal id of the administrator; null for API tokens.'),
     actor_messenger_id: z
       .int()
@@ -83,7 +83,7 @@ export const SupportAuditLogEntry = z
     ticket_id: z.int().nullable().describe('Id of the ticket; null when it was deleted.'),
     target_user_id: z.int().nullable().describe('Internal id of the user of the ticket; null when the account was deleted.'),
     details: FreeForm.nullish().describe('Further facts of the record as free-form object; its keys depend on the action.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the action was done (UTC).'),
   })
   .meta({ id: 'SupportAuditLogEntry' });
 

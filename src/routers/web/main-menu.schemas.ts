@@ -62,15 +62,15 @@ export const MainMenuButtonUpdateRequest = z
 
 export const MainMenuButtonResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the link of the main menu.'),
     text: z.string().describe('Text of the button.'),
     action_type: ActionType.describe('How the address is opened: `url` in a browser, `mini_app` inside the messenger.'),
     action_value: z.string().describe('Address that the button opens: http or https, for a mini app https only. Trimmed.'),
     visibility: Visibility.describe('Who sees the button: `all`, `admins`, or `subscribers` with access at the moment.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     display_order: z.int().describe('Place in the list; smaller numbers come first.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the link of the main menu was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'MainMenuButtonResponse' });
 
@@ -126,13 +126,13 @@ export const UserMessageUpdateRequest = z
 
 export const UserMessageResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the message of the main menu.'),
     message_text: z.string().describe('Text of the message as it was written.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     sort_order: z.int().describe('A number of your own; it orders nothing.'),
     created_by: z.int().nullable().describe('Id of the user who wrote the message; null for one that came with an API token.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the message of the main menu was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'UserMessageResponse' });
 

@@ -66,7 +66,7 @@ export const AddCustomButtonRequest = z
 
 export const MoveButtonResponse = z
   .object({
-    button_id: z.string().describe('Id of the button; null where it is not about one button.'),
+    button_id: z.string().describe('Id of the button.'),
     new_row_index: z.int().nullish().describe('Number of the row from 0; null where the row is named by its id.'),
     target_row_id: z
       .string()

@@ -10,7 +10,7 @@ export const DaysQuery = z.object({ days: days(30).describe('Number of days whos
 
 const ButtonClickStats = z
   .object({
-    button_id: z.string().describe('Id of the button; null where it is not about one button.'),
+    button_id: z.string().describe('Id of the button.'),
     clicks_total: z.int().default(0).describe('Number of all clicks.'),
     clicks_today: z.int().default(0).describe('Clicks since 00:00 UTC.'),
     clicks_week: z.int().default(0).describe('Clicks of the last 7 days.'),
@@ -36,7 +36,7 @@ export const ButtonStatsQuery = z.object({
 
 export const ButtonClickStatsResponse = z
   .object({
-    button_id: z.string().describe('Id of the button; null where it is not about one button.'),
+    button_id: z.string().describe('Id of the button.'),
     stats: ButtonClickStats.describe('Clicks of the button.'),
     clicks_by_day: z
       .object({
@@ -121,7 +121,7 @@ export const TopUsersResponse = z
   .object({
     items: z
       .object({
-        user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+        user_id: z.int().describe('Internal id of the user.'),
         clicks_count: z.int().describe('Number of clicks of the user.'),
         last_click_at: Moment.nullish().describe('When it was last pressed (UTC); null when never.'),
       })
@@ -168,10 +168,10 @@ export const SequencesQuery = z.object({
 
 export const UserClickSequencesResponse = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     items: z
       .object({
-        button_id: z.string().describe('Id of the button; null where it is not about one button.'),
+        button_id: z.string().describe('Id of the button.'),
         button_text: z.string().nullish().describe('Text of the button when it was pressed; null when unknown.'),
         clicked_at: Moment.describe('When the button was pressed (UTC).'),
       })

@@ -125,7 +125,7 @@ export const BuiltinButtonsListResponse = z
     items: z
       .object({
         id: z.string().describe('Id of the built-in button.'),
-        default_text: TextByLanguage.describe('Default text by language; null for none.'),
+        default_text: TextByLanguage.describe('Default text by language.'),
         callback_data: z.string().describe('Callback data of the button.'),
         default_conditions: ButtonConditions.nullish().describe('Conditions of the default layout; null for none.'),
         supports_dynamic_text: z.boolean().default(false).describe('Whether placeholders are of use in the text.'),
@@ -176,7 +176,7 @@ export const AvailableCallbacksResponse = z
       .object({
         callback_data: z.string().describe('Callback data of the button.'),
         name: z.string().describe('Name of the action for administrators.'),
-        description: z.string().nullish().describe('Free text for people; null when there is none.'),
+        description: z.string().nullish().describe('What the action does; null when nothing is said.'),
         category: z.string().describe('Category.'),
         default_text: TextByLanguage.nullish().describe('Default text by language; null for none.'),
         default_icon: z.string().nullish().describe('Default emoji; null for none.'),
@@ -196,7 +196,7 @@ export const DynamicPlaceholdersResponse = z
     items: z
       .object({
         placeholder: z.string().describe('The placeholder, with braces.'),
-        description: z.string().describe('Free text for people; null when there is none.'),
+        description: z.string().describe('What the placeholder is replaced by.'),
         example: z.string().describe('Example of a value.'),
         category: z.string().describe('Category.'),
       })
@@ -272,8 +272,8 @@ export const MenuLayoutHistoryResponse = z
   .object({
     items: z
       .object({
-        id: z.int().describe('Identifier of the record.'),
-        created_at: Moment.describe('When the record was created (UTC).'),
+        id: z.int().describe('Id of the edit of the layout.'),
+        created_at: Moment.describe('When the layout was edited (UTC).'),
         action: z.string().describe('`update`, `reset`, `import`, `rollback_backup` or `rollback`.'),
         changes_summary: z.string().describe('Short summary of the edit.'),
         user_info: z.string().nullish().describe('Who made the edit: name of the API token; null when unknown.'),
@@ -288,11 +288,11 @@ export const MenuLayoutHistoryResponse = z
 export const HistoryPath = z.object({ history_id: z.int().describe('Id of the edit.') });
 
 export const HistoryEntryResponse = z.object({
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the edit of the layout.'),
   action: z.string().describe('`update`, `reset`, `import`, `rollback_backup` or `rollback`.'),
   changes_summary: z.string().describe('Short summary of the edit.'),
   user_info: z.string().nullable().describe('Who made the edit: name of the API token; null when unknown.'),
-  created_at: Moment.nullable().describe('When the record was created (UTC).'),
+  created_at: Moment.nullable().describe('When the layout was edited (UTC).'),
   config: z
     .object({
       version: z.int().describe('Version of the document; increases with each saved change.'),

@@ -24,7 +24,7 @@ export const SubscriptionEventCreate = z
       'referral_link_visit',
       'promo_group_change',
     ]).describe('What happened to the user.'),
-    user_id: z.int().min(1).describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().min(1).describe('Internal id of the user.'),
     subscription_id: z.int().min(1).nullish().describe('Id of the subscription; null for none.'),
     transaction_id: z.int().min(1).nullish().describe('Movement of money that belongs to the event; null for none.'),
     amount_kopeks: z.int().min(0).nullish().describe('Amount of the event in kopeks; null for none. No money is moved.'),
@@ -47,10 +47,10 @@ export const SubscriptionEventCreate = z
 
 export const SubscriptionEventResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the event.'),
     event_type: z.string().describe('What happened to the user.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
-    user_full_name: z.string().describe('Name of the user for display; null when unknown.'),
+    user_id: z.int().describe('Internal id of the user.'),
+    user_full_name: z.string().describe('Name of the user for display.'),
     user_username: z.string().nullish().describe('User name in the messenger; null when the user has none.'),
     user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
@@ -58,8 +58,8 @@ export const SubscriptionEventResponse = z
     amount_kopeks: z.int().nullish().describe('Amount of the event in kopeks; null when none was recorded.'),
     currency: z.string().nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),
     message: z.string().nullish().describe('Note to the event; null when there is none.'),
-    occurred_at: Moment.describe('When it happened (UTC); absent or null in a request for now.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    occurred_at: Moment.describe('When it happened (UTC).'),
+    created_at: Moment.describe('When the event was recorded (UTC).'),
     extra: FreeForm.default({}).describe('Further values of the event as free-form object.'),
   })
   .meta({ id: 'SubscriptionEventResponse' });

@@ -40,7 +40,7 @@ export const RichTextPageResponse = z
       .describe(
         'The content in parts of at most 3500 characters, for messages of the chat; empty for a blank content. Tags that are open where a part ends are closed there and opened again in the next one.',
       ),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the page was first saved (UTC); null while it never was.'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'RichTextPageResponse' });
@@ -66,7 +66,7 @@ export const FaqPageQuery = FaqPagePath.extend({
 
 export const FaqPageResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the frequent question.'),
     language: z.string().describe('Language of the question.'),
     title: z.string().describe('The question.'),
     content: z.string().describe('The answer as it was written.'),
@@ -77,8 +77,8 @@ export const FaqPageResponse = z
       .describe('The content in parts of at most 3500 characters, for messages of the chat; empty for a blank content.'),
     display_order: z.int().describe('Place in the list; of equal numbers the lower id comes first.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the question was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'FaqPageResponse' });
 
@@ -217,13 +217,13 @@ export const ServiceRulesUpdateRequest = z
 
 export const ServiceRulesResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    title: z.string().describe('Title.'),
+    id: z.int().describe('Id of the version of the rules.'),
+    title: z.string().describe('Title of the rules.'),
     content: z.string().describe('The text as it was written.'),
     language: z.string().describe('Language of the rules.'),
     is_active: z.boolean().describe('Whether this version is in force.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the version of the rules was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'ServiceRulesResponse' });
 

@@ -49,7 +49,7 @@ export const PartnerReferralCommissionUpdate = z
 
 export const PartnerReferrerItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the referrer.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -66,7 +66,7 @@ export const PartnerReferrerItem = z
     total_earned_rubles: z.number().describe('All rewards in rubles.'),
     month_earned_kopeks: z.int().describe('Rewards of the last 30 days in kopeks.'),
     month_earned_rubles: z.number().describe('Rewards of the last 30 days in rubles.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the account of the referrer was created (UTC).'),
     last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
   })
   .meta({ id: 'PartnerReferrerItem' });
@@ -82,15 +82,13 @@ export const PartnerReferrerListResponse = z
 
 export const PartnerReferralItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the referral.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the invited user registered (UTC).'),
     last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
-    has_made_first_topup: z
-      .boolean()
-      .describe('Whether the user ever topped up the balance. In an update null leaves it unchanged.'),
+    has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
     balance_kopeks: z.int().describe('Balance of the referral in kopeks.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
     total_earned_kopeks: z.int().describe('All rewards in kopeks.'),
@@ -173,7 +171,7 @@ export const DailyStatsResponse = z
   .meta({ id: 'DailyStatsResponse' });
 
 const TopName = {
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Internal id of the referrer or referral.'),
   messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
   username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
   first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -206,23 +204,21 @@ export const TopReferralsResponse = z
         z
           .object({
             ...TopName,
-            created_at: Moment.describe('When the record was created (UTC).'),
-            has_made_first_topup: z
-              .boolean()
-              .describe('Whether the user ever topped up the balance. In an update null leaves it unchanged.'),
+            created_at: Moment.describe('When the invited user registered (UTC).'),
+            has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
             is_active: z.boolean().describe('Whether the referral has an active subscription now.'),
             total_earnings_kopeks: z.int().describe('All rewards in kopeks.'),
           })
           .meta({ id: 'TopReferralItem' }),
       )
       .describe('Referrals from whom the referrer earned most, greatest rewards first.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
   })
   .meta({ id: 'TopReferralsResponse' });
 
 export const ReferrerDetailedStats = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     summary: z
       .object({
         total_referrals: z.int().describe('Number of all referrals.'),

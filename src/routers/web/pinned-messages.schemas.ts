@@ -88,7 +88,7 @@ export const PinnedMessageUpdateRequest = z
 export const PinnedMessageSettingsRequest = z.object(pinnedSettingsFields).meta({ id: 'PinnedMessageSettingsRequest' });
 
 export const pinnedMessageFields = {
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the pinned message.'),
   content: z.string().nullable().describe("Text in the messenger's HTML; empty where the file is sent alone."),
   media_type: z.string().nullish().describe('`photo` or `video`; null without a file.'),
   media_file_id: z.string().nullish().describe('Id of the file; null without one.'),
@@ -102,7 +102,7 @@ export const pinnedMessageFields = {
     .describe('Whether it is delivered at every start of the chat, or only to those who got another message last.'),
   is_active: z.boolean().describe('Whether it is the message that is delivered when a chat starts.'),
   created_by: z.int().nullish().describe('Id of the administrator who added it; null for an API token.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the pinned message was created (UTC).'),
   updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 };
 

@@ -38,13 +38,13 @@ export const PollQuestionCreate = z
 
 export const PollCreateRequest = z
   .object({
-    title: written(255).describe('Title.'),
+    title: written(255).describe('Title of the poll, 1 to 255 characters.'),
     description: z
       .string()
       .max(4000)
       .nullish()
       .transform((text) => text?.trim() || null)
-      .describe('Free text for people; null when there is none.'),
+      .describe('Text above the questions of the poll; null for none.'),
     reward_enabled: z.boolean().default(false).describe('Whether completing the poll is rewarded.'),
     reward_amount_kopeks: z.int().min(0).max(1_000_000_000).default(0).describe('Reward in kopeks; 0 for none.'),
     questions: PollQuestionCreate.array().min(1).describe('Questions in their order.'),
@@ -74,16 +74,16 @@ export const PollSendRequest = z
   .meta({ id: 'PollSendRequest', example: { target: 'all' } });
 
 const head = {
-  id: z.int().describe('Identifier of the record.'),
-  title: z.string().describe('Title.'),
-  description: z.string().nullable().describe('Free text for people; null when there is none.'),
+  id: z.int().describe('Id of the poll.'),
+  title: z.string().describe('Title of the poll.'),
+  description: z.string().nullable().describe('Text above the questions of the poll; null for none.'),
   reward_enabled: z.boolean().describe('Whether completing the poll is rewarded.'),
   reward_amount_kopeks: z.int().describe('Reward in kopeks; 0 for none.'),
   reward_amount_rubles: z.number().describe('Reward in rubles: kopeks / 100.'),
 };
 const dates = {
-  created_at: Moment.describe('When the record was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Moment.describe('When the poll was created (UTC).'),
+  updated_at: Moment.describe('When the record was last changed (UTC).'),
 };
 
 export const PollSummaryResponse = z
@@ -106,7 +106,7 @@ export const PollListResponse = z
 
 export const PollQuestionOptionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the answer that can be chosen.'),
     text: z.string().describe('Text of the answer.'),
     order: z.int().describe('Place in the list, from 1.'),
   })
@@ -114,7 +114,7 @@ export const PollQuestionOptionResponse = z
 
 export const PollQuestionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the question of the poll.'),
     text: z.string().describe('Text of the question.'),
     order: z.int().describe('Place in the list, from 1.'),
     options: PollQuestionOptionResponse.array().describe('Answers to choose from, in their order.'),
@@ -127,7 +127,7 @@ export const PollDetailResponse = z
 
 export const PollOptionStats = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the answer that can be chosen.'),
     text: z.string().describe('Text of the answer.'),
     count: z.int().describe('Number of users who chose the answer.'),
   })
@@ -135,7 +135,7 @@ export const PollOptionStats = z
 
 export const PollQuestionStats = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the question of the poll.'),
     text: z.string().describe('Text of the question.'),
     order: z.int().describe('Place in the list, from 1.'),
     options: PollOptionStats.array().describe('Answers to choose from, in their order.'),
@@ -160,13 +160,13 @@ export const PollAnswerResponse = z
     question_text: z.string().nullable().describe('Text of the question; null when it no longer exists.'),
     option_id: z.int().nullable().describe('Id of the chosen answer; null when it no longer exists.'),
     option_text: z.string().nullable().describe('Text of the chosen answer; null when it no longer exists.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the question was answered (UTC).'),
   })
   .meta({ id: 'PollAnswerResponse' });
 
 export const PollUserResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the response to the poll.'),
     user_id: z.int().nullable().describe('Internal id of the user; null where no user is known.'),
     user_messenger_id: z.int().nullable().describe('Id of the user in the messenger; null for an account without messenger.'),
     user_username: z.string().nullable().describe('User name in the messenger; null when the user has none.'),
@@ -194,9 +194,7 @@ export const PollResponsesListResponse = z
 export const PollSendResponse = z
   .object({
     poll_id: z.int().describe('Id of the poll.'),
-    target: z
-      .string()
-      .describe('Segment of the audience, for example `all`, `active`, `trial`, `expired` or `tariff_{id}`; null for none.'),
+    target: z.string().describe('Segment of the audience, for example `all`, `active`, `trial`, `expired` or `tariff_{id}`.'),
     sent: z.int().describe('Number of messages that were sent.'),
     failed: z.int().describe('Number of failures.'),
     skipped: z.int().describe('Number of users left out: they already had the poll or cannot get a message.'),

@@ -13,11 +13,11 @@ export const PromoGroupListQuery = z.object({
 });
 
 export const PromoGroupFields = z.object({
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the promo group.'),
   name: z.string().describe('Name of the promo group, unique.'),
-  server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-  traffic_discount_percent: z.int().describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-  device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+  server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100.'),
+  traffic_discount_percent: z.int().describe('Discount on traffic in percent, 0 to 100.'),
+  device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100.'),
   period_discounts: PeriodDiscounts.default({}).describe('Discounts on periods: length in days (as text) to percent.'),
   auto_assign_total_spent_kopeks: z
     .int()
@@ -28,24 +28,15 @@ export const PromoGroupFields = z.object({
     .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),
   is_default: z.boolean().describe('Whether it is the default group. Exactly one group is.'),
   members_count: z.int().default(0).describe('Number of members.'),
-  created_at: Moment.nullish().describe('When the record was created (UTC).'),
+  created_at: Moment.nullish().describe('When the promo group was created (UTC).'),
   updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 });
 
 export const PromoGroupCreateFields = z.object({
   name: z.string().describe('Unique name of the group. Trimmed.'),
-  server_discount_percent: z
-    .int()
-    .default(0)
-    .describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
-  traffic_discount_percent: z
-    .int()
-    .default(0)
-    .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
-  device_discount_percent: z
-    .int()
-    .default(0)
-    .describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+  server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
+  traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
+  device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
   period_discounts: PeriodDiscounts.nullish().describe('Discounts on periods: length in days (as text) to percent.'),
   auto_assign_total_spent_kopeks: z
     .int()

@@ -19,36 +19,36 @@ export const PromoOfferUserInfo = z
 
 export const PromoOfferSubscriptionInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the subscription.'),
     status: z
       .string()
       .describe(
         "Stored status of the recipient's subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).",
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
-    end_date: Moment.describe('End of the subscription (UTC); null when there is none.'),
+    start_date: Moment.describe('Start of the subscription (UTC).'),
+    end_date: Moment.describe('End of the subscription (UTC).'),
     autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
   })
   .meta({ id: 'PromoOfferSubscriptionInfo' });
 
 export const PromoOfferResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the promo offer.'),
+    user_id: z.int().describe('Internal id of the user.'),
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
     notification_type: z
       .string()
       .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
-    discount_percent: z.int().describe('Discount in percent; 0 or null for none.'),
+    discount_percent: z.int().describe('Discount in percent; 0 for none.'),
     bonus_amount_kopeks: z.int().describe('Amount in kopeks for display; it is not credited.'),
-    expires_at: Moment.describe('When it stops being valid (UTC); null when it never does.'),
+    expires_at: Moment.describe('When it stops being valid (UTC).'),
     claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     effect_type: z.string().describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
     extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the promo offer was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
     user: PromoOfferUserInfo.nullish().describe('The user; null when the account no longer exists.'),
     subscription: PromoOfferSubscriptionInfo.nullish().describe('The subscription; null when there is none.'),
   })
@@ -82,7 +82,7 @@ export const OfferTermsFields = z.object({
     .min(1)
     .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
   valid_hours: z.int().min(1).describe('Hours in which the offer can be claimed.'),
-  discount_percent: z.int().min(0).default(0).describe('Discount in percent; 0 or null for none.'),
+  discount_percent: z.int().min(0).default(0).describe('Discount in percent; 0 for none.'),
   bonus_amount_kopeks: z.int().min(0).default(0).describe('Amount in kopeks for display; it is not credited.'),
   effect_type: z
     .string()
@@ -141,7 +141,7 @@ export const PromoOfferLogQuery = OfferPageQuery.extend({
 });
 
 export const OfferLogOfferFields = z.object({
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the promo offer.'),
   notification_type: z
     .string()
     .nullish()
@@ -160,7 +160,7 @@ export const OfferLogOfferFields = z.object({
 export const PromoOfferLogOfferInfo = OfferLogOfferFields.meta({ id: 'PromoOfferLogOfferInfo' });
 
 export const OfferLogFields = z.object({
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the event of the offer.'),
   user_id: z.int().nullish().describe('Internal id of the user; null where no user is known.'),
   offer_id: z.int().nullish().describe('Id of the offer; null when it no longer exists.'),
   action: z.string().describe('`claimed`, `consumed` or `disabled`.'),
@@ -171,7 +171,7 @@ export const OfferLogFields = z.object({
     .nullish()
     .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
   details: FreeForm.default({}).describe('Further facts of the record as free-form object; its keys depend on the action.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
+  created_at: Moment.describe('When the event happened (UTC).'),
 });
 
 export const PromoOfferLogResponse = OfferLogFields.extend({
@@ -189,13 +189,13 @@ export const PromoOfferLogListResponse = z
   .meta({ id: 'PromoOfferLogListResponse' });
 
 export const OfferTemplateFields = z.object({
-  id: z.int().describe('Identifier of the record.'),
+  id: z.int().describe('Id of the template of the offer.'),
   name: z.string().describe('Name of the template, for administrators.'),
   offer_type: z.string().describe('Kind of the template: `test_access`, `extend_discount` or `purchase_discount`.'),
   message_text: z.string().describe('Text of the message.'),
-  button_text: z.string().describe('Text of the button; null for the default one.'),
+  button_text: z.string().describe('Text of the button.'),
   valid_hours: z.int().describe('Hours in which the offer can be claimed.'),
-  discount_percent: z.int().describe('Discount in percent; 0 or null for none.'),
+  discount_percent: z.int().describe('Discount in percent; 0 for none.'),
   bonus_amount_kopeks: z.int().describe('Amount in kopeks for display; it is not credited.'),
   active_discount_hours: z.int().nullish().describe('Hours for which a claimed discount is valid; null for no end.'),
   test_duration_hours: z.int().nullish().describe('Hours of test access; null for the default of 24.'),
@@ -205,8 +205,8 @@ export const OfferTemplateFields = z.object({
 
 export const PromoOfferTemplateResponse = OfferTemplateFields.extend({
   test_squad_uuids: z.string().array().describe('UUIDs of the servers of test access.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Moment.describe('When the template of the offer was created (UTC).'),
+  updated_at: Moment.describe('When the record was last changed (UTC).'),
 }).meta({ id: 'PromoOfferTemplateResponse' });
 
 export const PromoOfferTemplateListResponse = z

@@ -16,7 +16,7 @@ export const PromocodeListQuery = z.object({
 
 export const PromoCodeResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo code.'),
     code: z.string().describe('The code, in upper case.'),
     type: PromocodeTypeField.describe(
       'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
@@ -35,14 +35,14 @@ export const PromoCodeResponse = z
     uses_left: z.int().describe('How often the code can still be used.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     is_valid: z.boolean().describe('Whether it can be used now.'),
-    valid_from: Moment.describe('Start of validity (UTC); null in a request for now.'),
+    valid_from: Moment.describe('Start of validity (UTC).'),
     valid_until: Moment.nullish().describe('End of validity (UTC); null for no end.'),
     created_by: z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the promo code was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'PromoCodeResponse' });
 
@@ -56,8 +56,8 @@ export const PromoCodeListResponse = z
   .meta({ id: 'PromoCodeListResponse' });
 
 export const PromocodeUseFields = z.object({
-  id: z.int().describe('Identifier of the record.'),
-  user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+  id: z.int().describe('Id of the use of the code.'),
+  user_id: z.int().describe('Internal id of the user.'),
   user_username: z.string().nullish().describe('User name in the messenger; null when the user has none.'),
   user_full_name: z.string().nullish().describe('Name of the user for display; null when unknown.'),
   user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),

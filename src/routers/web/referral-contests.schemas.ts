@@ -16,9 +16,9 @@ export const ContestListQuery = z.object({
 const TimeInput = z.string().meta({ format: 'time' });
 
 const contest = {
-  id: z.int().describe('Identifier of the record.'),
-  title: z.string().describe('Title.'),
-  description: z.string().nullish().describe('Free text for people; null when there is none.'),
+  id: z.int().describe('Id of the contest.'),
+  title: z.string().describe('Title of the contest.'),
+  description: z.string().nullish().describe('Text about the contest; null for none.'),
   prize_text: z
     .string()
     .nullish()
@@ -47,8 +47,8 @@ const contest = {
   last_daily_summary_at: Moment.nullish().describe('When the last summary was sent (UTC); null when none was.'),
   final_summary_sent: z.boolean().describe('Whether the final summary was sent.'),
   created_by: z.int().nullish().describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-  created_at: Moment.describe('When the record was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Moment.describe('When the contest was created (UTC).'),
+  updated_at: Moment.describe('When the record was last changed (UTC).'),
 };
 
 export const ReferralContestResponse = z.object(contest).meta({ id: 'ReferralContestResponse' });
@@ -64,8 +64,8 @@ export const ReferralContestListResponse = z
 
 export const ReferralContestCreateRequest = z
   .object({
-    title: z.string().describe('Title.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    title: z.string().describe('Title of the contest.'),
+    description: z.string().nullish().describe('Text about the contest; null for none.'),
     prize_text: z
       .string()
       .nullish()
@@ -135,8 +135,8 @@ export const ReferralContestDetailResponse = z
 
 export const ReferralContestUpdateRequest = z
   .object({
-    title: z.string().nullish().describe('Title.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    title: z.string().nullish().describe('New title of the contest; null leaves it unchanged.'),
+    description: z.string().nullish().describe('New text about the contest.'),
     prize_text: z
       .string()
       .nullish()
@@ -177,7 +177,7 @@ export const EventListQuery = z.object(page);
 
 export const ReferralContestEventResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the event of the contest.'),
     contest_id: z.int().describe('Id of the contest.'),
     referrer: ReferralContestEventUser.describe('Who invited.'),
     referral: ReferralContestEventUser.describe('Who was invited.'),

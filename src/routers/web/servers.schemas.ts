@@ -19,17 +19,17 @@ export const ServerUsersQuery = ServerPath.extend({
 
 export const ServerResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the server.'),
     squadUuid: z.string().describe('UUID of the internal squad of the panel.'),
-    displayName: z.string().describe('Name shown to users; null in an update leaves it unchanged.'),
+    displayName: z.string().describe('Name shown to users.'),
     originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
     countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
-    isAvailable: z.boolean().describe('Whether the server is on sale; null in an update leaves it unchanged.'),
-    isTrialEligible: z.boolean().describe('Whether trials may use the server; null in an update leaves it unchanged.'),
+    isAvailable: z.boolean().describe('Whether the server is on sale.'),
+    isTrialEligible: z.boolean().describe('Whether trials may use the server.'),
     priceKopeks: z.int().describe('Price of 30 days in kopeks.'),
     priceRubles: z.number().describe('Price in rubles: kopeks / 100.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
-    sortOrder: z.int().describe('Place in the list; smaller numbers come first. Null in an update leaves it unchanged.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
+    sortOrder: z.int().describe('Place in the list; smaller numbers come first.'),
     maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
     currentUsers: z.int().describe('Number of users counted at the last count.'),
     createdAt: Moment.nullish().describe('When the record was created (UTC); null when unknown.'),
@@ -50,21 +50,15 @@ export const ServerListResponse = z
 export const ServerCreateRequest = z
   .object({
     squadUuid: z.string().describe('UUID of the internal squad of the panel.'),
-    displayName: z.string().describe('Name shown to users; null in an update leaves it unchanged.'),
+    displayName: z.string().describe('Name shown to users.'),
     originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
     countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
     priceKopeks: z.int().default(0).describe('Price of 30 days in kopeks.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
     maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
-    isAvailable: z.boolean().default(true).describe('Whether the server is on sale; null in an update leaves it unchanged.'),
-    isTrialEligible: z
-      .boolean()
-      .default(false)
-      .describe('Whether trials may use the server; null in an update leaves it unchanged.'),
-    sortOrder: z
-      .int()
-      .default(0)
-      .describe('Place in the list; smaller numbers come first. Null in an update leaves it unchanged.'),
+    isAvailable: z.boolean().default(true).describe('Whether the server is on sale.'),
+    isTrialEligible: z.boolean().default(false).describe('Whether trials may use the server.'),
+    sortOrder: z.int().default(0).describe('Place in the list; smaller numbers come first.'),
     promoGroupIds: z
       .int()
       .array()
@@ -88,7 +82,7 @@ export const ServerUpdateRequest = z
     originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
     countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
     priceKopeks: z.int().nullish().describe('Price of 30 days in kopeks; null leaves it unchanged.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('New text about the server.'),
     maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
     isAvailable: z.boolean().nullish().describe('Whether the server is on sale; null in an update leaves it unchanged.'),
     isTrialEligible: z.boolean().nullish().describe('Whether trials may use the server; null in an update leaves it unchanged.'),
@@ -124,7 +118,7 @@ export const ServerDeleteResponse = z
 
 export const ServerConnectedUser = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the user whose subscription uses the server.'),
     messengerId: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     firstName: z.string().nullish().describe('First name; null when unknown.'),
@@ -134,7 +128,7 @@ export const ServerConnectedUser = z
       .describe(
         'Status of the account of the user: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
       ),
-    balanceKopeks: z.int().describe('Balance in kopeks; null where it is not known.'),
+    balanceKopeks: z.int().describe('Balance in kopeks.'),
     balanceRubles: z.number().describe('Balance in rubles.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
     subscriptionStatus: z.string().nullish().describe('Status of the subscription; null when there is none.'),

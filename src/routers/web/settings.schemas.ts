@@ -25,7 +25,7 @@ export const SettingChoice = z
   .object({
     value: z.unknown().describe('Value to send.'),
     label: z.string().describe('Text for display.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('What the choice means; null when the label says it.'),
   })
   .meta({ id: 'SettingChoice' });
 

@@ -19,8 +19,8 @@ export const SubscriptionPath = z.object({ subscription_id: z.int().describe('Id
 
 export const SubscriptionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the subscription.'),
+    user_id: z.int().describe('Internal id of the user.'),
     status: z
       .string()
       .describe(
@@ -28,11 +28,11 @@ export const SubscriptionResponse = z
       ),
     actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
-    end_date: Moment.describe('End of the subscription (UTC); null when there is none.'),
-    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    start_date: Moment.describe('Start of the subscription (UTC).'),
+    end_date: Moment.describe('End of the subscription (UTC).'),
+    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
     autopay_days_before: z.int().nullish().describe('Days before the end at which automatic renewal starts.'),
     subscription_url: z
@@ -46,15 +46,15 @@ export const SubscriptionResponse = z
     connected_squads: z
       .array(z.string())
       .default([])
-      .describe('UUIDs of the servers (internal squads of the panel) of the subscription; null in a request for the default.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+      .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
+    created_at: Moment.nullish().describe('When the subscription was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'SubscriptionResponse' });
 
 export const SubscriptionCreateRequest = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     is_trial: z.boolean().default(false).describe('Whether the subscription is a trial.'),
     duration_days: z.int().nullish().describe('Length in days; the same as `period_days`.'),
     /** The same as `duration_days`; older clients send it (spec 02, reading rules). */
@@ -98,7 +98,7 @@ export const SubscriptionDevicesRequest = z
   .meta({ id: 'SubscriptionDevicesRequest' });
 
 export const SubscriptionSquadRequest = z
-  .object({ squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.') })
+  .object({ squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).') })
   .meta({ id: 'SubscriptionSquadRequest', example: { squad_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77' } });
 
 export const SubscriptionSquadPath = SubscriptionPath.extend({

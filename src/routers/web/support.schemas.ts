@@ -21,31 +21,31 @@ export const TicketListQuery = z.object({
 
 export const TicketMessageResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the message of the ticket.'),
+    user_id: z.int().describe('Internal id of the user.'),
     message_text: z.string().describe('Text of the message.'),
     is_from_admin: z.boolean().describe('Whether support wrote the message.'),
     has_media: z.boolean().describe('Whether a file is attached.'),
     media_type: z.string().nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
     media_file_id: z.string().nullish().describe('Id of the file, as the upload returned it; null without a file.'),
     media_caption: z.string().nullish().describe('Caption of the file; null for none.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the message was written (UTC).'),
   })
   .meta({ id: 'TicketMessageResponse' });
 
 export const TicketResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
-    title: z.string().describe('Title.'),
+    id: z.int().describe('Id of the ticket.'),
+    user_id: z.int().describe('Internal id of the user.'),
+    title: z.string().describe('Subject of the ticket.'),
     status: z
       .string()
       .describe(
         'State of the ticket: `open` (waits for support), `pending` (the user wrote again after an answer), `answered` (by support) or `closed`.',
       ),
     priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the ticket was opened (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
     closed_at: Moment.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
     user_reply_block_permanent: z.boolean().describe('Whether replies of the user are blocked permanently.'),
     user_reply_block_until: Moment.nullish().describe('End of a temporary block of replies (UTC); null for none.'),
@@ -104,8 +104,8 @@ export const TicketMediaResponse = z
   .object({
     id: z.int().describe('Identifier of the message that carries the file.'),
     ticket_id: z.int().describe('Id of the ticket.'),
-    media_type: z.string().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
-    media_file_id: z.string().describe('Id of the file, as the upload returned it; null without a file.'),
+    media_type: z.string().describe('Kind of the file: `photo`, `video` or `document`.'),
+    media_file_id: z.string().describe('Id of the file, as the upload returned it.'),
     media_caption: z.string().nullish().describe('Caption of the file; null for none.'),
     media_url: z.string().nullish().describe('Address where the file can be loaded; null when it is not found any more.'),
   })

@@ -17,8 +17,8 @@ export const TransactionListQuery = z.object({
 
 export const TransactionResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    id: z.int().describe('Id of the movement.'),
+    user_id: z.int().describe('Internal id of the user.'),
     type: z
       .string()
       .describe(
@@ -30,7 +30,7 @@ export const TransactionResponse = z
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     external_id: z.string().nullish().describe('Id of the payment at the provider; null for movements without one.'),
     is_completed: z.boolean().describe('Whether it is finished.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the movement was recorded (UTC).'),
     completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
   })
   .meta({ id: 'TransactionResponse' });

@@ -28,7 +28,7 @@ export const MessengerIdPath = z.object({ messenger_id: z.int().describe('Id of 
 
 export const SubscriptionSummary = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the subscription.'),
     status: z
       .string()
       .describe(
@@ -36,11 +36,11 @@ export const SubscriptionSummary = z
       ),
     actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC); null when unknown.'),
-    end_date: Moment.describe('End of the subscription (UTC); null when there is none.'),
-    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    start_date: Moment.describe('Start of the subscription (UTC).'),
+    end_date: Moment.describe('End of the subscription (UTC).'),
+    traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
-    device_limit: z.int().describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().describe('Number of devices that may be connected.'),
     autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
     autopay_days_before: z.int().nullish().describe('Days before the end at which automatic renewal starts.'),
     subscription_url: z
@@ -54,13 +54,13 @@ export const SubscriptionSummary = z
     connected_squads: z
       .array(z.string())
       .default([])
-      .describe('UUIDs of the servers (internal squads of the panel) of the subscription; null in a request for the default.'),
+      .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
   })
   .meta({ id: 'SubscriptionSummary' });
 
 export const UserResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -71,18 +71,14 @@ export const UserResponse = z
         'Status of the account: `active`, `blocked` or `deleted`. Users with any other status than `active` are refused in the cabinet.',
       ),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
-    balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
     referral_code: z.string().nullish().describe('Code of the account for invitations; null while it has none.'),
     referred_by_id: z.int().nullish().describe('Internal id of the user who invited this one; null for none.'),
-    has_had_paid_subscription: z
-      .boolean()
-      .describe('Whether the user ever paid for a subscription. In an update null leaves it unchanged.'),
-    has_made_first_topup: z
-      .boolean()
-      .describe('Whether the user ever topped up the balance. In an update null leaves it unchanged.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    has_had_paid_subscription: z.boolean().describe('Whether the user ever paid for a subscription.'),
+    has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
+    created_at: Moment.describe('When the account was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
     last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
     promo_group: PromoGroupSummary.nullish().describe('Primary promo group of the user; null for none.'),
     subscription: SubscriptionSummary.nullish().describe('The subscription; null when there is none.'),

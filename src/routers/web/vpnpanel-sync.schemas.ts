@@ -15,9 +15,9 @@ export const MigrationPath = z.object({ squad_uuid: z.string().describe('UUID of
 
 export const VpnPanelSquadMigrationPreviewResponse = z
   .object({
-    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel); null for none.'),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
     squad_name: z.string().describe('Name of the squad.'),
-    current_users: z.int().describe('Number of users of the server; null when no server belongs to the squad.'),
+    current_users: z.int().describe('Number of users of the server.'),
     max_users: z.int().nullish().describe('Greatest number of users; null for no cap. In an update 0 removes the cap.'),
     users_to_migrate: z.int().describe('Number of subscriptions that would be moved.'),
   })

@@ -25,7 +25,7 @@ export const VpnPanelConnectionStatus = z
       .describe(
         'State of the connection to the panel: `connected`, `error` (it does not answer or refuses) or `not_configured`.',
       ),
-    message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
+    message: z.string().describe('That the panel answers, or why it does not, for people.'),
     api_url: z.string().nullish().describe('Address of the panel; null when it is not set.'),
     status_code: z.int().nullish().describe('HTTP status of a failed attempt; null when there was no answer.'),
     system_info: FreeForm.nullish().describe('Statistics as the panel returns them; null when there was no answer.'),
@@ -44,7 +44,7 @@ export const VpnPanelStatusResponse = z
 
 export const VpnPanelSystemSummary = z
   .object({
-    users_online: z.int().describe('Number of users online; null when unknown.'),
+    users_online: z.int().describe('Number of users online.'),
     total_users: z.int().describe('Number of all users.'),
     active_connections: z.int().describe('Number of users online.'),
     nodes_online: z.int().describe('Number of connected nodes.'),
@@ -130,7 +130,7 @@ export const VpnPanelNode = z
     cpu_count: z.int().nullish().describe('Number of processor cores; null when unknown.'),
     cpu_model: z.string().nullish().describe('Model of the processor; null when unknown.'),
     total_ram: z.string().nullish().describe('Memory as text; null when unknown.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the node was added to the panel (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     provider_uuid: z.string().nullish().describe('UUID of the hosting provider in the panel; null for none.'),
   })
@@ -189,7 +189,7 @@ export const VpnPanelSquadListResponse = z
 export const VpnPanelSquadCreateRequest = z
   .object({
     name: z.string().describe('Name of the new internal squad in the panel.'),
-    inbound_uuids: PanelUuid.array().default([]).describe('UUIDs of the inbounds; null leaves them unchanged.'),
+    inbound_uuids: PanelUuid.array().default([]).describe('UUIDs of the inbounds.'),
   })
   .meta({
     id: 'VpnPanelSquadCreateRequest',
@@ -237,8 +237,8 @@ export const VpnPanelUserTrafficResponse = z
     used_traffic_gb: z.number().describe('Traffic used since the last reset in GB.'),
     lifetime_used_traffic_bytes: z.int().describe('All traffic ever used in bytes.'),
     lifetime_used_traffic_gb: z.number().describe('All traffic ever used in GB.'),
-    traffic_limit_bytes: z.int().describe('Traffic limit in bytes; 0 = unlimited, null when there is none.'),
-    traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    traffic_limit_bytes: z.int().describe('Traffic limit in bytes; 0 = unlimited.'),
+    traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     subscription_url: z
       .string()
       .nullish()

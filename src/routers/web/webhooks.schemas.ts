@@ -34,7 +34,7 @@ export const WebhookCreateRequest = z
       .describe(
         'Key of the signature of deliveries; never returned. Null for unsigned deliveries; in an update null leaves it unchanged.',
       ),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('What the webhook is for; null for nothing.'),
   })
   .meta({
     id: 'WebhookCreateRequest',
@@ -57,7 +57,7 @@ export const WebhookUpdateRequest = z
       .describe(
         'Key of the signature of deliveries; never returned. Null for unsigned deliveries; in an update null leaves it unchanged.',
       ),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    description: z.string().nullish().describe('New text about the webhook.'),
     is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
   })
   .meta({ id: 'WebhookUpdateRequest', example: { url: 'https://example.com/hooks/sales', is_active: true } });
@@ -66,14 +66,14 @@ export const WebhookUpdateInput = withBody(WebhookPath, WebhookUpdateRequest);
 
 export const WebhookResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the webhook.'),
     name: z.string().describe('Name of the webhook, for administrators.'),
     url: z.string().describe('Address (URL).'),
     event_type: z.string().describe('Event that is delivered.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    description: z.string().nullable().describe('Free text for people; null when there is none.'),
-    created_at: z.date().describe('When the record was created (UTC).'),
-    updated_at: z.date().describe('When the record was last changed (UTC); null when it never was.'),
+    description: z.string().nullable().describe('What the webhook is for; null for nothing.'),
+    created_at: z.date().describe('When the webhook was created (UTC).'),
+    updated_at: z.date().describe('When the record was last changed (UTC).'),
     last_triggered_at: z.date().nullable().describe('When the last attempt was made (UTC); null when there was none.'),
     failure_count: z.int().describe('Number of failed deliveries.'),
     success_count: z.int().describe('Number of successful deliveries.'),
@@ -108,7 +108,7 @@ export const WebhookDeliveriesQuery = WebhookPath.extend({
 
 export const WebhookDeliveryResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the delivery.'),
     webhook_id: z.int().describe('Webhook of the delivery.'),
     event_type: z.string().describe('Type of the delivered event.'),
     payload: z.record(z.string(), z.unknown()).describe('Body that was sent: the data of the event.'),
@@ -121,7 +121,7 @@ export const WebhookDeliveryResponse = z
       ),
     error_message: z.string().nullable().describe('Why the attempt failed; null after a success.'),
     attempt_number: z.int().describe('Number of the attempt, from 1.'),
-    created_at: z.date().describe('When the record was created (UTC).'),
+    created_at: z.date().describe('When the delivery was created (UTC).'),
     delivered_at: z.date().nullable().describe('When the receiver accepted it (UTC); null while it has not.'),
     next_retry_at: z.date().nullable().describe('When the next attempt is due (UTC); null when there is none.'),
   })

@@ -45,13 +45,13 @@ export const WelcomeTextUpdateRequest = z
 
 export const WelcomeTextResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the welcome text.'),
     text: z.string().describe('The text as it was written, with its placeholders.'),
     is_active: z.boolean().describe('Whether it is the active text; at most one is.'),
     is_enabled: z.boolean().describe('Whether the text is sent while it is the active one.'),
     created_by: z.int().nullable().describe('Id of the user who wrote the text; null for one that came with an API token.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Moment.describe('When the welcome text was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'WelcomeTextResponse' });
 

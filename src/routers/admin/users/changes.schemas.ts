@@ -90,8 +90,8 @@ export const BlockUserInput = AdminUserPath.extend({ reason: z.string().nullish(
 export const UpdateUserStatusResponse = z
   .object({
     success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
-    old_status: z.string().describe('Status before the operation; null when there was none.'),
-    new_status: z.string().describe('Status after the operation; null when there is none.'),
+    old_status: z.string().describe('Status before the operation.'),
+    new_status: z.string().describe('Status after the operation.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })
   .meta({ id: 'UpdateUserStatusResponse' });
@@ -115,10 +115,8 @@ export const UpdateRestrictionsInput = withBody(AdminUserPath, UpdateRestriction
 export const UpdateRestrictionsResponse = z
   .object({
     success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
-    restriction_topup: z.boolean().describe('Whether topping up is forbidden. Null in a request leaves it unchanged.'),
-    restriction_subscription: z
-      .boolean()
-      .describe('Whether buying and renewing is forbidden. Null in a request leaves it unchanged.'),
+    restriction_topup: z.boolean().describe('Whether topping up is forbidden.'),
+    restriction_subscription: z.boolean().describe('Whether buying and renewing is forbidden.'),
     restriction_reason: z.string().nullish().describe('Why it is forbidden, up to 500 characters; null for no reason.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
   })

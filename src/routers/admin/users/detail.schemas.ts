@@ -5,10 +5,10 @@ import { Moment } from '../../shared.schemas.ts';
 
 export const TrafficPurchaseItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
     expires_at: Moment.describe('When the purchased traffic expires (UTC): 30 days after the purchase.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the traffic was bought (UTC).'),
     days_remaining: z.int().describe('Whole days until the purchased traffic expires.'),
     is_expired: z.boolean().describe('Whether the purchased traffic has expired.'),
   })
@@ -16,7 +16,7 @@ export const TrafficPurchaseItem = z
 
 export const UserSubscriptionInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the subscription.'),
     status: z
       .string()
       .describe(
@@ -25,12 +25,9 @@ export const UserSubscriptionInfo = z
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
     start_date: Moment.nullish().describe('Start of the subscription (UTC); null when unknown.'),
     end_date: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
-    traffic_limit_gb: z
-      .int()
-      .default(0)
-      .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    traffic_limit_gb: z.int().default(0).describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().default(0).describe('Traffic used since the last reset in GB, as the panel reports it.'),
-    device_limit: z.int().default(1).describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().default(1).describe('Number of devices that may be connected.'),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
     autopay_enabled: z.boolean().default(false).describe('Whether the subscription is renewed automatically from the balance.'),
@@ -46,7 +43,7 @@ export const UserSubscriptionInfo = z
 
 export const UserPromoGroupInfo = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group of the user.'),
     is_default: z.boolean().default(false).describe('Whether it is the default group.'),
   })
@@ -54,7 +51,7 @@ export const UserPromoGroupInfo = z
 
 export const UserReferralInfo = z
   .object({
-    referral_code: z.string().describe('Code of the account for invitations; null while it has none.'),
+    referral_code: z.string().describe('Code of the account for invitations.'),
     referrals_count: z.int().default(0).describe('Number of referrals.'),
     total_earnings_kopeks: z.int().default(0).describe('All rewards in kopeks.'),
     commission_percent: z
@@ -68,7 +65,7 @@ export const UserReferralInfo = z
 
 export const UserTransactionItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the movement.'),
     type: z
       .string()
       .describe(
@@ -79,13 +76,13 @@ export const UserTransactionItem = z
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     is_completed: z.boolean().default(true).describe('Whether it is finished.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the movement was recorded (UTC).'),
   })
   .meta({ id: 'UserTransactionItem' });
 
 export const UserDetailResponse = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -97,11 +94,11 @@ export const UserDetailResponse = z
         'Status of the account: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
       ),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
-    balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
     email_verified: z.boolean().default(false).describe('Whether the address is verified.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the account was created (UTC).'),
     updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
     cabinet_last_login: Moment.nullish().describe('Last sign-in to the cabinet (UTC); null when there was none.'),
@@ -111,19 +108,10 @@ export const UserDetailResponse = z
     total_spent_kopeks: z.int().default(0).describe('Sum of all completed payments for subscriptions, kopeks.'),
     purchase_count: z.int().default(0).describe('Number of completed payments for subscriptions.'),
     used_promocodes: z.int().default(0).describe('Number of promo codes used.'),
-    has_had_paid_subscription: z
-      .boolean()
-      .default(false)
-      .describe('Whether the user ever paid for a subscription. In an update null leaves it unchanged.'),
+    has_had_paid_subscription: z.boolean().default(false).describe('Whether the user ever paid for a subscription.'),
     lifetime_used_traffic_bytes: z.int().default(0).describe('All traffic ever used in bytes.'),
-    restriction_topup: z
-      .boolean()
-      .default(false)
-      .describe('Whether topping up is forbidden. Null in a request leaves it unchanged.'),
-    restriction_subscription: z
-      .boolean()
-      .default(false)
-      .describe('Whether buying and renewing is forbidden. Null in a request leaves it unchanged.'),
+    restriction_topup: z.boolean().default(false).describe('Whether topping up is forbidden.'),
+    restriction_subscription: z.boolean().default(false).describe('Whether buying and renewing is forbidden.'),
     restriction_reason: z.string().nullish().describe('Why it is forbidden, up to 500 characters; null for no reason.'),
     promo_offer_discount_percent: z.int().default(0).describe('Personal discount in percent; 0 for none.'),
     promo_offer_discount_source: z.string().nullish().describe('Where the personal discount came from; null for none.'),

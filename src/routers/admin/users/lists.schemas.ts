@@ -35,7 +35,7 @@ export const UserTransactionsInput = UserReferralsInput.extend({
 
 export const UserListItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
     first_name: z.string().nullish().describe('First name; null when unknown.'),
@@ -46,9 +46,9 @@ export const UserListItem = z
       .describe(
         'Status of the account: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
       ),
-    balance_kopeks: z.int().describe('Balance in kopeks; never negative. Null where it is not known.'),
+    balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Moment.describe('When the account was created (UTC).'),
     last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
     has_subscription: z.boolean().default(false).describe('Whether the user has a subscription.'),
     subscription_status: z.string().nullish().describe('Status of the subscription; null when there is none.'),
@@ -59,14 +59,8 @@ export const UserListItem = z
     total_spent_kopeks: z.int().default(0).describe('Sum of all completed payments for subscriptions, kopeks.'),
     purchase_count: z.int().default(0).describe('Number of completed payments for subscriptions.'),
     has_restrictions: z.boolean().default(false).describe('Whether topping up or buying is forbidden to the user.'),
-    restriction_topup: z
-      .boolean()
-      .default(false)
-      .describe('Whether topping up is forbidden. Null in a request leaves it unchanged.'),
-    restriction_subscription: z
-      .boolean()
-      .default(false)
-      .describe('Whether buying and renewing is forbidden. Null in a request leaves it unchanged.'),
+    restriction_topup: z.boolean().default(false).describe('Whether topping up is forbidden.'),
+    restriction_subscription: z.boolean().default(false).describe('Whether buying and renewing is forbidden.'),
   })
   .meta({ id: 'UserListItem' });
 
@@ -93,7 +87,7 @@ export const UsersStatsResponse = z
     users_with_trial: z.int().default(0).describe('Users whose subscription is a trial.'),
     users_with_expired_subscription: z.int().default(0).describe('Users whose subscription has ended.'),
     total_balance_kopeks: z.int().default(0).describe('Sum of the balances of active users, kopeks.'),
-    total_balance_rubles: z.number().default(0).describe('The same in rubles.'),
+    total_balance_rubles: z.number().default(0).describe('Sum of the balances of active users, rubles.'),
     avg_balance_kopeks: z.int().default(0).describe('Mean balance of active users, kopeks, rounded down.'),
     active_today: z.int().default(0).describe('Users active since 00:00 UTC.'),
     active_week: z.int().default(0).describe('Users active in the last 7 days.'),
@@ -103,7 +97,7 @@ export const UsersStatsResponse = z
 
 export const AdminUserGiftItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
+    id: z.int().describe('Id of the gift.'),
     token: z.string().describe('First characters of the token of the purchase.'),
     status: z
       .string()
@@ -111,8 +105,8 @@ export const AdminUserGiftItem = z
         'State of the gift: `pending` (not paid), `paid` (money received, access not given yet), `pending_activation` (the recipient has a running subscription and must agree), `delivered`, `failed` or `expired`.',
       ),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
-    period_days: z.int().describe('Length of the period in days; null for none.'),
-    device_limit: z.int().default(1).describe('Number of devices that may be connected; null in a request for the default.'),
+    period_days: z.int().describe('Length of the period in days.'),
+    device_limit: z.int().default(1).describe('Number of devices that may be connected.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     gift_recipient_type: z
@@ -130,7 +124,7 @@ export const AdminUserGiftItem = z
     receiver_user_id: z.int().nullish().describe('Internal id of the recipient; null for a recipient without account.'),
     receiver_username: z.string().nullish().describe('User name of the recipient; null when there is none.'),
     receiver_full_name: z.string().nullish().describe('Name of the recipient; null when unknown.'),
-    created_at: Moment.nullish().describe('When the record was created (UTC).'),
+    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
     paid_at: Moment.nullish().describe('When the payment arrived (UTC); null while it has not.'),
     delivered_at: Moment.nullish().describe('When it was delivered (UTC); null while it was not.'),
   })
@@ -152,31 +146,25 @@ export const AvailableTariffsInput = AdminUserPath.extend({
 export const PeriodPriceInfo = z
   .object({
     days: z.int().describe('Length of the period in days.'),
-    price_kopeks: z.int().describe('Price in kopeks, after discounts; null where there is none.'),
-    price_rubles: z.number().describe('Price in rubles: kopeks / 100; null where there is none.'),
+    price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
+    price_rubles: z.number().describe('Price in rubles: kopeks / 100.'),
   })
   .meta({ id: 'PeriodPriceInfo' });
 
 export const UserAvailableTariffItem = z
   .object({
-    id: z.int().describe('Identifier of the record.'),
-    name: z.string().describe('Name of the tariff.'),
-    description: z.string().nullish().describe('Free text for people; null when there is none.'),
+    id: z.int().describe('Id of the tariff.'),
+    name: z.string().describe('Name of the tariff, shown to the user.'),
+    description: z.string().nullish().describe('Text about the tariff, shown to users; null for none.'),
     is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
     is_trial_available: z.boolean().default(false).describe('Whether trials use this tariff; at most one tariff does.'),
-    traffic_limit_gb: z
-      .int()
-      .default(0)
-      .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
-    device_limit: z.int().default(1).describe('Number of devices that may be connected; null in a request for the default.'),
+    traffic_limit_gb: z.int().default(0).describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+    device_limit: z.int().default(1).describe('Number of devices that may be connected.'),
     tier_level: z.int().default(1).describe('Class of the tariff, 1 to 10, for display only.'),
     display_order: z.int().default(0).describe('Place in the list; smaller numbers come first.'),
     period_prices: z.array(PeriodPriceInfo).default([]).describe('Periods on sale with their prices.'),
     is_daily: z.boolean().default(false).describe('Whether the tariff is charged by the day.'),
-    daily_price_kopeks: z
-      .int()
-      .default(0)
-      .describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
+    daily_price_kopeks: z.int().default(0).describe('Price of one day in kopeks; 0 for a tariff that is not charged by the day.'),
     custom_days_enabled: z
       .boolean()
       .default(false)
@@ -208,7 +196,7 @@ export const UserAvailableTariffItem = z
 
 export const UserAvailableTariffsResponse = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     promo_group_id: z.int().nullish().describe('Primary promo group of the user; null for none.'),
     promo_group_name: z.string().nullish().describe('Name of the primary promo group; null for none.'),
     tariffs: z.array(UserAvailableTariffItem).default([]).describe('Tariffs in the order of display.'),

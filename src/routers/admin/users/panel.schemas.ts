@@ -18,7 +18,7 @@ export const UserPanelInfoResponse = z
     happ_link: z.string().nullish().describe('Link for the Happ app; null for none.'),
     used_traffic_bytes: z.int().default(0).describe('Traffic used since the last reset in bytes.'),
     lifetime_used_traffic_bytes: z.int().default(0).describe('All traffic ever used in bytes.'),
-    traffic_limit_bytes: z.int().default(0).describe('Traffic limit in bytes; 0 = unlimited, null when there is none.'),
+    traffic_limit_bytes: z.int().default(0).describe('Traffic limit in bytes; 0 = unlimited.'),
     first_connected_at: Moment.nullish().describe('First connection (UTC); null when there was none.'),
     online_at: Moment.nullish().describe('Last connection (UTC); null when there was none.'),
     last_connected_node_uuid: z.string().nullish().describe('UUID of the node of the last connection; null when unknown.'),
@@ -30,7 +30,7 @@ export const UserNodeUsageItem = z
   .object({
     node_uuid: z.string().describe('UUID of the node.'),
     node_name: z.string().describe('Name of the node.'),
-    country_code: z.string().default('').describe('Country code of two letters; null or empty for none.'),
+    country_code: z.string().default('').describe('Country code of two letters; empty for none.'),
     total_bytes: z.int().describe('Traffic of all days in bytes.'),
     daily_bytes: z.array(z.int()).default([]).describe('Traffic in bytes, one number a day in the order of `categories`.'),
   })
@@ -84,7 +84,7 @@ export const DeleteDeviceResponse = z
 
 export const PanelSyncStatusResponse = z
   .object({
-    user_id: z.int().describe('Internal id of the user; null where no user is known.'),
+    user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     vpnpanel_uuid: z.string().nullish().describe('UUID of the user in the panel; null while there is none.'),
     last_sync: Moment.nullish().describe('When the user was last synchronised (UTC); null when never.'),
@@ -126,12 +126,9 @@ export const PanelUserInfo = z
       .nullish()
       .describe('Status in the panel: `ACTIVE`, `DISABLED`, `LIMITED` or `EXPIRED`; null when unknown.'),
     expire_at: Moment.nullish().describe('End in the panel (UTC); null when unknown.'),
-    traffic_limit_gb: z
-      .number()
-      .default(0)
-      .describe('Traffic limit in GB (1024³ bytes); 0 = unlimited. Null in a request for the default.'),
+    traffic_limit_gb: z.number().default(0).describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().default(0).describe('Traffic used since the last reset in GB, as the panel reports it.'),
-    device_limit: z.int().default(1).describe('Number of devices that may be connected; null in a request for the default.'),
+    device_limit: z.int().default(1).describe('Number of devices that may be connected.'),
     subscription_url: z
       .string()
       .nullish()
