@@ -74,7 +74,7 @@ export const CabinetServersServerUpdateRequest = z
     display_name: z.string().min(1).max(255).nullish().describe('Name shown to users; null where the original name is shown.'),
     description: z.string().nullish().describe('New text about the server.'),
     country_code: z.string().max(5).nullish().describe('Country code of two letters; null or empty for none.'),
-    is_available: z.boolean().nullish().describe('Whether it can be used now.'),
+    is_available: z.boolean().nullish().describe('Whether the server is on sale; null leaves it unchanged.'),
     is_trial_eligible: z
       .boolean()
       .nullish()

@@ -80,7 +80,10 @@ const localFields = {
   local_id: z.int().nullish().describe('Id of the server that belongs to the squad; null for none.'),
   display_name: z.string().nullish().describe('Name of the server; null when there is none.'),
   country_code: z.string().nullish().describe('Country code of two letters; null or empty for none.'),
-  is_available: z.boolean().nullish().describe('Whether it can be used now.'),
+  is_available: z
+    .boolean()
+    .nullish()
+    .describe('Whether the server of the squad is on sale; null when no server belongs to the squad.'),
   is_trial_eligible: z
     .boolean()
     .nullish()

@@ -53,7 +53,7 @@ const LoyaltyTierInfo = z
     traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
     device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
     period_discounts: PeriodDiscounts.describe('Discounts on periods: length in days (as text) to percent.'),
-    is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
+    is_current: z.boolean().default(false).describe('Whether it is the highest group that the spending of the user reaches.'),
     is_achieved: z.boolean().default(false).describe('Whether the spending suffices.'),
   })
   .meta({ id: 'LoyaltyTierInfo' });

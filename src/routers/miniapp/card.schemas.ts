@@ -129,7 +129,7 @@ export const MiniAppAutoPromoGroupLevel = z
     threshold_rubles: z.number().describe('Spending that the group needs, rubles.'),
     threshold_label: z.string().describe('Total spending from which the group is assigned, for display.'),
     is_reached: z.boolean().default(false).describe('Whether the user has spent that much.'),
-    is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
+    is_current: z.boolean().default(false).describe('Whether it is the primary promo group of the user.'),
     server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
     traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
     device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),

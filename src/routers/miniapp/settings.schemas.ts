@@ -24,7 +24,10 @@ export const MiniAppSubscriptionServerOption = z
     price_label: z.string().nullish().describe('Price for display, for example `990 ₽`.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
     is_connected: z.boolean().default(false).describe('Whether the subscription has the server.'),
-    is_available: z.boolean().default(true).describe('Whether it can be used now.'),
+    is_available: z
+      .boolean()
+      .default(true)
+      .describe('Whether the server can be chosen: it is connected already, or on sale with room for the user.'),
     disabled_reason: z.string().nullish().describe('Why the server cannot be chosen; null when it can.'),
   })
   .meta({ id: 'MiniAppSubscriptionServerOption' });
@@ -35,8 +38,8 @@ export const MiniAppSubscriptionTrafficOption = z
     label: z.string().nullish().describe('Text for display.'),
     price_kopeks: z.int().nullish().describe('Price in kopeks, after discounts; null where there is none.'),
     price_label: z.string().nullish().describe('Price for display, for example `990 ₽`.'),
-    is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
-    is_available: z.boolean().default(true).describe('Whether it can be used now.'),
+    is_current: z.boolean().default(false).describe('Whether it is the present traffic limit of the subscription.'),
+    is_available: z.boolean().default(true).describe('Whether the limit can be chosen now.'),
     description: z.string().nullish().describe('Text beside the choice of traffic; null for none.'),
   })
   .meta({ id: 'MiniAppSubscriptionTrafficOption' });

@@ -104,7 +104,7 @@ export const MiniAppTariff = z
     ...tariffFields,
     servers: z.array(MiniAppConnectedServer).default([]).describe('Servers.'),
     periods: z.array(MiniAppTariffPeriod).default([]).describe('Periods that can be bought, shortest first.'),
-    is_current: z.boolean().default(false).describe('Whether it is the current one of the user.'),
+    is_current: z.boolean().default(false).describe('Whether the subscription of the user has the tariff.'),
     is_available: z.boolean().default(true).describe('Whether the user can buy the tariff now.'),
     switch_cost_kopeks: z
       .int()

@@ -34,7 +34,7 @@ export const PromoCodeResponse = z
     current_uses: z.int().describe('Number of uses of the code.'),
     uses_left: z.int().describe('How often the code can still be used.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    is_valid: z.boolean().describe('Whether it can be used now.'),
+    is_valid: z.boolean().describe('Whether the code can be used now: active, within its dates, with uses left.'),
     valid_from: Moment.describe('Start of validity (UTC).'),
     valid_until: Moment.nullish().describe('End of validity (UTC); null for no end.'),
     created_by: z
