@@ -1,6 +1,7 @@
 /**
- * Fails for every operation, parameter, field and tag without a text, for texts that nothing uses and for bodies without an example of
- * real values. Then compares the served document with the published contract: all that its `diff.mjs` compares, and the names of components.
+ * Fails for every operation, parameter, field and tag without a description (and names the file), for texts that nothing uses, for texts that
+ * more than three unlike fields have (scripts/repeated-texts.json lists the reviewed ones), for texts that speak of null where no null is allowed and for bodies
+ * without an example of real values. Then compares the served document with the published contract: all that its `diff.mjs` compares, and the names of components.
  *   npm run check:contract            needs ../shared/contract; without it (a clone alone) it says so and passes
  *   npm run check:contract -- --write FILE    writes the document only
  */
@@ -13,6 +14,9 @@ import type { OpenApiDocument, OpenApiOperation } from '../src/rest/openapi-docu
 import { buildRouteTable } from '../src/rest/route-table.ts';
 import { buildServiceDocument } from '../src/rest/service-document.ts';
 import { appRouter } from '../src/routers/root.ts';
+import { findFalseNulls, findRepeatedTexts, type RepeatedText } from './checks/field-texts.ts';
+import { findSchemaPlaces, gapMessage } from './checks/schema-places.ts';
+import { projectRoot } from './checks/source-files.ts';
 
 const { document: described, gaps } = buildServiceDocument(buildRouteTable(appRouter));
 const document = JSON.stringify(described);
@@ -21,13 +25,30 @@ if (process.argv.includes('--write') && writeTo) {
   await writeFile(writeTo, document);
   process.exit(0);
 }
-const undescribed = [
-  ...gaps.undescribed.map((what) => `without a text: ${what}`),
-  ...gaps.unused.map((key) => `a text for nothing: ${key}`),
+if (gaps.undescribed.length + gaps.unused.length > 0) {
+  const places = await findSchemaPlaces(projectRoot);
+  for (const gap of gaps.undescribed) console.error(gapMessage(gap, places));
+  for (const key of gaps.unused) console.error(`a text for nothing: ${key}`);
+  console.error("\nA field and a parameter are described at the field of their zod schema: `.describe('…')`, called last.");
+  process.exit(1);
+}
+const repeated = findRepeatedTexts(described);
+const keyOf = ({ name, text }: RepeatedText): string => `${name ?? '*'}: ${text}`;
+const reviewed = JSON.parse(await readFile(join(import.meta.dirname, 'repeated-texts.json'), 'utf8')) as string[];
+const unreviewed = repeated.filter((found) => found.isDefault || !reviewed.includes(keyOf(found)));
+const wrongTexts = [
+  ...unreviewed.map(
+    (found) => `${found.isDefault ? 'a default of a common name' : 'used by more than three unlike fields'}: ${keyOf(found)}`,
+  ),
+  ...findFalseNulls(described).map((field) => `says when it is null, and is never null: ${field}`),
+  ...reviewed
+    .filter((key) => !repeated.some((found) => keyOf(found) === key))
+    .map((key) => `no longer repeated, to be taken out of scripts/repeated-texts.json: ${key}`),
 ];
-if (undescribed.length > 0) {
-  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions. The name behind the kind is a key of
-tag-descriptions.ts, of a file in operations/, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
+if (wrongTexts.length > 0) {
+  console.error(`${wrongTexts.join('\n')}\n
+Say of each field what it is: what the items are, what is counted, which states there are, unit, range, when null. A text that is true
+and sufficient in all of its places is entered in scripts/repeated-texts.json as \`name: text\`, or \`*: text\` of different names.`);
   process.exit(1);
 }
 const placeholders = bodies(described).filter(

@@ -16,7 +16,10 @@ interface Line {
   line: number;
 }
 
-/** Runs of at least 8 equal lines in two places: without blanks, imports, comments and lines of brackets only. */
+/**
+ * Runs of at least 8 equal lines in two places: without blanks, imports, comments and lines of brackets only. A chain of calls
+ * (`z.int().nullish().describe('…')`) is one line, however it is wrapped: a field counts once, whatever the length of its description.
+ */
 export function findDuplicateBlocks(files: readonly SourceText[]): DuplicateBlock[] {
   const sources = files.map(readLines);
   const windows = new Map<string, [source: number, at: number][]>();
@@ -60,7 +63,10 @@ function readLines({ path, text }: SourceText): Line[] {
     if (/^import\b/.test(line)) isInImport = true;
     const isLeftOut = isInImport || line === '' || /^(?:\/\/|\/?\*)/.test(line) || /^[\])}({[;,]+$/.test(line);
     if (isInImport && line.endsWith(';')) isInImport = false;
-    if (!isLeftOut) lines.push({ text: line.replace(/\s+/g, ' '), file: path, line: index + 1 });
+    if (isLeftOut) return;
+    const previous = lines.at(-1);
+    if (previous && (line.startsWith('.') || previous.text.endsWith('('))) previous.text += line;
+    else lines.push({ text: line.replace(/\s+/g, ' '), file: path, line: index + 1 });
   });
   return lines;
 }

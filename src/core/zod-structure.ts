@@ -3,19 +3,18 @@ import { z } from 'zod';
 
 export type Schema = z.core.$ZodType;
 
-const literalEnums = new WeakSet<Schema>();
+/** A registry, because a schema inherits its entry from the one that `.describe()` or `.meta()` copied. */
+const literalEnums = z.registry<{ isLiteral: true }>();
 
 /**
  * Texts whose wrong value is refused with `literal_error`, where `z.enum` is refused with `enum` (spec 10 R1). `z.literal` of several values
  * cannot be read by trpc-to-openapi in a path.
  */
 export function literalTexts<const T extends readonly string[]>(values: T) {
-  const schema = z.enum(values);
-  literalEnums.add(schema);
-  return schema;
+  return z.enum(values).register(literalEnums, { isLiteral: true });
 }
 
-export const isLiteralTexts = (schema: Schema): boolean => literalEnums.has(schema);
+export const isLiteralTexts = (schema: Schema): boolean => literalEnums.get(schema as z.ZodType) !== undefined;
 
 /** Key of a schema's metadata that makes the published document show an object of any fields in its place. */
 export const FREE_FORM = 'publishedAsFreeForm';

@@ -114,12 +114,11 @@ function requestSchemas(route: RestRoute, collector: SchemaCollector): RequestSc
 function parametersOf(route: RestRoute, request: RequestSchemas): JsonSchema[] {
   const parameters = route.plan.fields
     .filter((field) => field.source !== 'body')
-    .map((field) => ({
-      name: field.name,
-      in: field.source,
-      required: field.source === 'path' || request.required.has(field.key),
-      schema: request.properties[field.key] ?? {},
-    }));
+    .map((field) => {
+      const { description, ...schema } = request.properties[field.key] ?? {};
+      const required = field.source === 'path' || request.required.has(field.key);
+      return { name: field.name, in: field.source, required, ...(description === undefined ? {} : { description }), schema };
+    });
   const named = parameters.some((parameter) => parameter.in === 'header' && parameter.name === 'idempotency-key');
   if (!route.meta.idempotent || named) return parameters;
   return [...parameters, IDEMPOTENCY_KEY];
@@ -142,7 +141,9 @@ function bodyOf(route: RestRoute, request: RequestSchemas, collector: SchemaColl
   if (plan.body === 'multipart') {
     const fileKey = plan.multipart?.fileKey ?? '';
     const schema = objectOf(fields, request);
-    (schema.properties as Record<string, JsonSchema>)[fileKey] = { type: 'string', format: 'binary' };
+    const properties = schema.properties as Record<string, JsonSchema>;
+    const description = properties[fileKey]?.description;
+    properties[fileKey] = { type: 'string', format: 'binary', ...(description === undefined ? {} : { description }) };
     const required = fields.some((field) => field.key === fileKey && !acceptsAbsence(field.schema));
     return { required, content: { 'multipart/form-data': { schema } } };
   }
@@ -225,28 +226,41 @@ function errorSchemas(): Record<string, JsonSchema> {
   const machineReadable = {
     type: 'object',
     properties: {
-      code: { type: 'string' },
-      message: { type: 'string' },
+      code: { type: 'string', description: 'Machine code of the refusal; stable, for programs.' },
+      message: { type: 'string', description: 'Sentence for people, in the language of the request where one is known.' },
       error_code: { type: 'string', description: 'The same as `code`.' },
     },
     required: ['code', 'message'],
     additionalProperties: true,
   };
+  const detail = {
+    anyOf: [{ type: 'string' }, machineReadable],
+    description: 'A sentence, or an object with a machine code.',
+  };
+  const issues = {
+    type: 'array',
+    items: { $ref: '#/components/schemas/HTTPValidationIssue' },
+    description: 'One entry for each value that was refused.',
+  };
   return {
-    HTTPError: { type: 'object', properties: { detail: { anyOf: [{ type: 'string' }, machineReadable] } }, required: ['detail'] },
-    HTTPValidationError: {
-      type: 'object',
-      properties: { detail: { type: 'array', items: { $ref: '#/components/schemas/HTTPValidationIssue' } } },
-      required: ['detail'],
-    },
+    HTTPError: { type: 'object', properties: { detail }, required: ['detail'] },
+    HTTPValidationError: { type: 'object', properties: { detail: issues }, required: ['detail'] },
     HTTPValidationIssue: {
       type: 'object',
       properties: {
-        loc: { type: 'array', items: { type: 'string' } },
-        msg: { type: 'string' },
-        type: { type: 'string', enum: VALIDATION_TYPES },
-        input: {},
-        ctx: { type: 'object' },
+        loc: {
+          type: 'array',
+          items: { type: 'string' },
+          description:
+            'Place of the value: `body`, `query`, `path`, `header` or `cookie`, then the path to the field; array indexes as text.',
+        },
+        msg: { type: 'string', description: 'Sentence for people that describes the problem.' },
+        type: { type: 'string', enum: VALIDATION_TYPES, description: 'Machine code of the violated rule.' },
+        input: { description: 'The value that was refused; null where it cannot be shown.' },
+        ctx: {
+          type: 'object',
+          description: 'Bounds of the violated rule, for example `{"min_length": 3}`; absent where the rule has none.',
+        },
       },
       required: ['loc', 'msg', 'type'],
     },

@@ -109,7 +109,7 @@ const SELF_EXPLAINING_FORMATS = new Set(['date-time', 'date', 'time', 'uuid', 'e
 
 function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (json[FREE_FORM] === true) {
-    for (const key of Object.keys(json)) delete json[key];
+    for (const key of Object.keys(json)) if (key !== 'description') delete json[key];
     Object.assign(json, { type: 'object', propertyNames: { type: 'string' }, additionalProperties: {} });
     return;
   }
@@ -123,6 +123,12 @@ function adjust(zodSchema: Schema, json: JsonSchema, side: Side): void {
   if (zodSchema instanceof z.ZodNullable && isAnything(zodSchema.def.innerType)) delete json.anyOf;
   if (typeof json.format === 'string' && SELF_EXPLAINING_FORMATS.has(json.format)) delete json.pattern;
   if (side === 'out' && zodSchema instanceof z.ZodObject) {
+    // A described reference to a component: zod leaves beside it what differs from the component, which was adjusted before.
+    if (json.$ref !== undefined) {
+      delete json.required;
+      delete json.additionalProperties;
+      return;
+    }
     if (zodSchema.def.catchall === undefined) delete json.additionalProperties;
     const shape = zodSchema.shape as Record<string, Schema>;
     const required = (json.required as string[] | undefined)?.filter((key) => !hasDefault(shape[key]));

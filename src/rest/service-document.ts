@@ -2,10 +2,8 @@
 
 import { EVENT_CATALOGUE } from '../routers/event-catalogue.ts';
 import { type DescriptionGaps, describeDocument } from './describe-document.ts';
-import { FIELD_DESCRIPTIONS } from './descriptions/field-descriptions.ts';
 import { INTRODUCTION } from './descriptions/introduction.ts';
 import { OPERATION_DESCRIPTIONS } from './descriptions/operation-descriptions.ts';
-import { PARAMETER_DESCRIPTIONS } from './descriptions/parameter-descriptions.ts';
 import refusals from './descriptions/refusals.json' with { type: 'json' };
 import { TAG_DESCRIPTIONS } from './descriptions/tag-descriptions.ts';
 import { documentEvents } from './document-events.ts';
@@ -35,8 +33,6 @@ export function buildServiceDocument(
   const gaps = describeDocument(document, {
     tags: TAG_DESCRIPTIONS,
     operations: OPERATION_DESCRIPTIONS,
-    parameters: PARAMETER_DESCRIPTIONS,
-    properties: FIELD_DESCRIPTIONS,
   });
   return { document, gaps };
 }

@@ -20,7 +20,9 @@ export const SignedQuote = z
   .describe('Signed price of this order, valid 10 minutes; may be sent back with the purchase.');
 
 /** The body of an endpoint whose contract response is empty (spec 00, Success status). */
-export const SuccessResponse = z.object({ success: z.literal(true) }).meta({ id: 'SuccessResponse' });
+export const SuccessResponse = z
+  .object({ success: z.literal(true).describe('Always true: a failure is answered with an error status.') })
+  .meta({ id: 'SuccessResponse' });
 
 /** A body that the contract leaves free-form. */
 export const FreeForm = z.record(z.string(), z.unknown());
@@ -36,12 +38,14 @@ export function publishedAsFreeForm<S extends z.ZodType>(schema: S): S {
 /** A promo group as users and servers show it. */
 export const PromoGroupSummary = z
   .object({
-    id: z.int(),
-    name: z.string(),
-    server_discount_percent: z.int(),
-    traffic_discount_percent: z.int(),
-    device_discount_percent: z.int(),
-    apply_discounts_to_addons: z.boolean(),
+    id: z.int().describe('Id of the promo group.'),
+    name: z.string().describe('Name of the promo group.'),
+    server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100.'),
+    traffic_discount_percent: z.int().describe('Discount on traffic in percent, 0 to 100.'),
+    device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100.'),
+    apply_discounts_to_addons: z
+      .boolean()
+      .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),
   })
   .meta({ id: 'PromoGroupSummary' });
 

@@ -6,81 +6,95 @@ import { campaignHead } from '../web/campaigns.schemas.ts';
 
 export const CampaignsOverviewResponse = z
   .object({
-    total: z.int(),
-    active: z.int(),
-    inactive: z.int(),
-    total_registrations: z.int(),
-    total_balance_issued_kopeks: z.int(),
-    total_balance_issued_rubles: z.number(),
-    total_subscription_issued: z.int(),
-    total_tariff_issued: z.int().default(0),
+    total: z.int().describe('Number of advertising campaigns, inactive ones included.'),
+    active: z.int().describe('Number of active ones.'),
+    inactive: z.int().describe('Number of inactive ones.'),
+    total_registrations: z.int().describe('Number of registrations.'),
+    total_balance_issued_kopeks: z.int().describe('Kopeks given as bonuses.'),
+    total_balance_issued_rubles: z.number().describe('Rubles given as bonuses.'),
+    total_subscription_issued: z.int().describe('Number of subscriptions given.'),
+    total_tariff_issued: z.int().default(0).describe('Number of tariffs given.'),
   })
   .meta({ id: 'CampaignsOverviewResponse' });
 
 export const CampaignStatisticsResponse = z
   .object({
     ...campaignHead,
-    registrations: z.int().default(0),
-    balance_issued_kopeks: z.int().default(0),
-    balance_issued_rubles: z.number().default(0),
-    subscription_issued: z.int().default(0),
-    last_registration: Moment.nullish(),
-    total_revenue_kopeks: z.int().default(0),
-    total_revenue_rubles: z.number().default(0),
-    avg_revenue_per_user_kopeks: z.int().default(0),
-    avg_revenue_per_user_rubles: z.number().default(0),
-    avg_first_payment_kopeks: z.int().default(0),
-    avg_first_payment_rubles: z.number().default(0),
-    trial_users_count: z.int().default(0),
-    active_trials_count: z.int().default(0),
-    conversion_count: z.int().default(0),
-    paid_users_count: z.int().default(0),
-    conversion_rate: z.number().default(0),
-    trial_conversion_rate: z.number().default(0),
-    deep_link: z.string().nullish(),
-    web_link: z.string().nullish(),
+    registrations: z.int().default(0).describe('Number of users who registered through the campaign.'),
+    balance_issued_kopeks: z.int().default(0).describe('Kopeks given as bonuses.'),
+    balance_issued_rubles: z.number().default(0).describe('Rubles given as bonuses.'),
+    subscription_issued: z.int().default(0).describe('Number of subscriptions given.'),
+    last_registration: Moment.nullish().describe('When the last user registered (UTC); null when none did.'),
+    total_revenue_kopeks: z.int().default(0).describe('Payments of the registrants through providers, kopeks.'),
+    total_revenue_rubles: z.number().default(0).describe('Revenue in rubles: kopeks / 100.'),
+    avg_revenue_per_user_kopeks: z.int().default(0).describe('Revenue divided by the registrations, kopeks, rounded down.'),
+    avg_revenue_per_user_rubles: z.number().default(0).describe('Revenue divided by the registrations, rubles.'),
+    avg_first_payment_kopeks: z.int().default(0).describe('Mean of the first payments, kopeks, rounded down.'),
+    avg_first_payment_rubles: z.number().default(0).describe('Mean of the first payments, rubles.'),
+    trial_users_count: z.int().default(0).describe('Number of registrants with a trial.'),
+    active_trials_count: z.int().default(0).describe('Number of trials that are active now.'),
+    conversion_count: z.int().default(0).describe('Number of trials that became paid.'),
+    paid_users_count: z.int().default(0).describe('Number of registrants who paid.'),
+    conversion_rate: z.number().default(0).describe('Share of those who bought, in percent; 0 when there are none.'),
+    trial_conversion_rate: z.number().default(0).describe('Trials that became paid in percent of all trials, one decimal.'),
+    deep_link: z.string().nullish().describe('Link to the bot with the start parameter; null when it cannot be built.'),
+    web_link: z.string().nullish().describe('Link to the cabinet with the start parameter; null when no address is configured.'),
   })
   .meta({ id: 'CampaignStatisticsResponse' });
 
 export const AdminDailyStatItem = z
-  .object({ date: z.string(), referrals_count: z.int().default(0), earnings_kopeks: z.int().default(0) })
+  .object({
+    date: z.string().describe('Calendar day in UTC, `YYYY-MM-DD`.'),
+    referrals_count: z.int().default(0).describe('Number of registrations on that day.'),
+    earnings_kopeks: z.int().default(0).describe('Payments of registrants through providers on that day, kopeks.'),
+  })
   .meta({ id: 'AdminDailyStatItem' });
 
 export const AdminPeriodStats = z
-  .object({ days: z.int(), referrals_count: z.int().default(0), earnings_kopeks: z.int().default(0) })
+  .object({
+    days: z.int().describe('Length of the period in days.'),
+    referrals_count: z.int().default(0).describe('Number of registrations.'),
+    earnings_kopeks: z.int().default(0).describe('Payments of registrants through providers, kopeks.'),
+  })
   .meta({ id: 'AdminPeriodStats' });
 
 export const AdminPeriodChange = z
-  .object({ absolute: z.int().default(0), percent: z.number().default(0), trend: z.string().default('stable') })
+  .object({
+    absolute: z.int().default(0).describe('Difference of the two periods: current minus previous.'),
+    percent: z.number().default(0).describe('Difference in percent of the previous period; 0 when the previous value is 0.'),
+    trend: z.string().default('stable').describe('Direction of the difference: `up`, `down` or `stable`.'),
+  })
   .meta({ id: 'AdminPeriodChange' });
 
 export const AdminPeriodComparison = z
   .object({
-    current: AdminPeriodStats,
-    previous: AdminPeriodStats,
-    referrals_change: AdminPeriodChange,
-    earnings_change: AdminPeriodChange,
+    current: AdminPeriodStats.describe('Value of the current period.'),
+    previous: AdminPeriodStats.describe('Value of the period before it.'),
+    referrals_change: AdminPeriodChange.describe('Change of the number.'),
+    earnings_change: AdminPeriodChange.describe('Change of the amount.'),
   })
   .meta({ id: 'AdminPeriodComparison' });
 
 export const AdminTopRegistrationItem = z
   .object({
-    id: z.int(),
-    full_name: z.string(),
-    created_at: Moment,
-    has_paid: z.boolean().default(false),
-    is_active: z.boolean().default(false),
-    total_earnings_kopeks: z.int().default(0),
+    id: z.int().describe('Identifier of the record.'),
+    full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
+    created_at: Moment.describe('When the record was created (UTC).'),
+    has_paid: z.boolean().default(false).describe('Whether the user ever paid.'),
+    is_active: z.boolean().default(false).describe('Whether the registrant has an active subscription now.'),
+    total_earnings_kopeks: z.int().default(0).describe('All rewards in kopeks.'),
   })
   .meta({ id: 'AdminTopRegistrationItem' });
 
 export const AdminCampaignChartDataResponse = z
   .object({
-    campaign_id: z.int(),
-    total_deposits_kopeks: z.int().default(0),
-    total_spending_kopeks: z.int().default(0),
-    daily_stats: AdminDailyStatItem.array().default([]),
-    period_comparison: AdminPeriodComparison,
-    top_registrations: AdminTopRegistrationItem.array().default([]),
+    campaign_id: z.int().describe('Id of the campaign.'),
+    total_deposits_kopeks: z.int().default(0).describe('Payments of the registrants through providers, kopeks.'),
+    total_spending_kopeks: z.int().default(0).describe('Payments of the registrants for subscriptions, kopeks.'),
+    daily_stats: AdminDailyStatItem.array()
+      .default([])
+      .describe('One entry a day, oldest first; days without anything are zero.'),
+    period_comparison: AdminPeriodComparison.describe('The last 7 days beside the 7 days before.'),
+    top_registrations: AdminTopRegistrationItem.array().default([]).describe('The five registrants with the highest payments.'),
   })
   .meta({ id: 'AdminCampaignChartDataResponse' });

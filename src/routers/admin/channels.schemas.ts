@@ -2,16 +2,34 @@ import { z } from 'zod';
 
 /** Contract group `Cabinet Admin Channels` (spec 05 section 13). The forms of `channel_id` and `channel_link` are checked in the domain. */
 
-export const ChannelPath = z.object({ channel_db_id: z.int() });
+export const ChannelPath = z.object({
+  channel_db_id: z.int().describe('Id of the record of the channel (`id`, not the id of the messenger).'),
+});
 
-const identity = { channel_link: z.string().nullish(), title: z.string().max(255).nullish() };
+const identity = {
+  channel_link: z
+    .string()
+    .nullish()
+    .describe('Public link of the channel, at most 500 characters. Requests may use `http` or `@name`; null for none.'),
+  title: z.string().max(255).nullish().describe('Title of the channel, shown to users; null for none.'),
+};
 
 export const ChannelCreateRequest = z
   .object({
-    channel_id: z.string(),
+    channel_id: z
+      .string()
+      .describe(
+        'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique.',
+      ),
     ...identity,
-    disable_trial_on_leave: z.boolean().default(true),
-    disable_paid_on_leave: z.boolean().default(false),
+    disable_trial_on_leave: z
+      .boolean()
+      .default(true)
+      .describe('Whether leaving the channel disables a trial until the user joins again.'),
+    disable_paid_on_leave: z
+      .boolean()
+      .default(false)
+      .describe('Whether leaving the channel disables a paid subscription until the user joins again.'),
   })
   .meta({
     id: 'ChannelCreateRequest',
@@ -20,28 +38,51 @@ export const ChannelCreateRequest = z
 
 export const ChannelUpdateRequest = z
   .object({
-    channel_id: z.string().nullish(),
+    channel_id: z
+      .string()
+      .nullish()
+      .describe(
+        'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique.',
+      ),
     ...identity,
-    is_active: z.boolean().nullish(),
-    sort_order: z.int().nullish(),
-    disable_trial_on_leave: z.boolean().nullish(),
-    disable_paid_on_leave: z.boolean().nullish(),
+    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    sort_order: z.int().nullish().describe('Place in the list; smaller numbers come first.'),
+    disable_trial_on_leave: z
+      .boolean()
+      .nullish()
+      .describe('Whether leaving the channel disables a trial until the user joins again.'),
+    disable_paid_on_leave: z
+      .boolean()
+      .nullish()
+      .describe('Whether leaving the channel disables a paid subscription until the user joins again.'),
   })
   .meta({ id: 'ChannelUpdateRequest', example: { title: 'News', is_active: true } });
 
 export const ChannelResponse = z
   .object({
-    id: z.int(),
-    channel_id: z.string(),
-    channel_link: z.string().nullable(),
-    title: z.string().nullable(),
-    is_active: z.boolean(),
-    sort_order: z.int(),
-    disable_trial_on_leave: z.boolean(),
-    disable_paid_on_leave: z.boolean(),
+    id: z.int().describe('Id of the required channel.'),
+    channel_id: z
+      .string()
+      .describe(
+        'Id of the channel in the messenger: `-100` and 10 to 13 digits. The prefix may be left out in requests. Unique.',
+      ),
+    channel_link: z
+      .string()
+      .nullable()
+      .describe('Public link of the channel, at most 500 characters. Requests may use `http` or `@name`; null for none.'),
+    title: z.string().nullable().describe('Title of the channel, shown to users; null for none.'),
+    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
+    disable_trial_on_leave: z.boolean().describe('Whether leaving the channel disables a trial until the user joins again.'),
+    disable_paid_on_leave: z
+      .boolean()
+      .describe('Whether leaving the channel disables a paid subscription until the user joins again.'),
   })
   .meta({ id: 'ChannelResponse' });
 
 export const ChannelListResponse = z
-  .object({ items: ChannelResponse.array(), total: z.int() })
+  .object({
+    items: ChannelResponse.array().describe('Required channels, inactive ones included, in the order of display.'),
+    total: z.int().describe('Number of required channels, inactive ones included.'),
+  })
   .meta({ id: 'ChannelListResponse' });

@@ -63,9 +63,9 @@ export const BackgroundConfig = z.record(z.string(), z.unknown()).superRefine((c
 
 export const LandingFeatureInput = z
   .object({
-    icon: z.string().max(100).default(''),
-    title: localeTexts(200).prefault({}),
-    description: localeTexts(500).prefault({}),
+    icon: z.string().max(100).default('').describe('Emoji or icon name; empty when there is none.'),
+    title: localeTexts(200).prefault({}).describe('Title by language.'),
+    description: localeTexts(500).prefault({}).describe('Text by language.'),
   })
   .meta({ id: 'LandingFeatureInput' });
 
@@ -98,20 +98,30 @@ const Amount = z
 
 export const LandingPaymentMethodInput = z
   .object({
-    method_id: z.string().max(50),
-    display_name: z.string().max(200),
-    description: z.string().max(500).nullish(),
-    icon_url: z.string().max(500).refine(isIconUrl, 'icon_url must start with https:// or /').nullish(),
-    sort_order: z.int().default(0),
-    min_amount_kopeks: Amount,
-    max_amount_kopeks: Amount,
-    currency: z.string().max(10).nullish(),
+    method_id: z.string().max(50).describe('Id of the payment method.'),
+    display_name: z.string().max(200).describe('Name shown to users.'),
+    description: z
+      .string()
+      .max(500)
+      .nullish()
+      .describe('Text under the name of the payment method on the page, up to 500 characters; null for none.'),
+    icon_url: z
+      .string()
+      .max(500)
+      .refine(isIconUrl, 'icon_url must start with https:// or /')
+      .nullish()
+      .describe('Address of the icon; null for the default one.'),
+    sort_order: z.int().default(0).describe('Place in the list; smaller numbers come first.'),
+    min_amount_kopeks: Amount.describe('Smallest amount of the method in kopeks; null if the method has no limit.'),
+    max_amount_kopeks: Amount.describe('Greatest amount of the method in kopeks; null if the method has no limit.'),
+    currency: z.string().max(10).nullish().describe('Currency of the method; null for the default one.'),
     return_url: z
       .string()
       .max(500)
       .refine((url) => url === '' || isReturnUrl(url), 'return_url must be an https address without credentials')
-      .nullish(),
-    sub_options: SubOptions.nullish(),
+      .nullish()
+      .describe('Address to which the provider returns the buyer; `{token}` is replaced. Null for the page of the cabinet.'),
+    sub_options: SubOptions.nullish().describe('Variants of the method: id to whether it is offered; null for none.'),
   })
   .superRefine(({ min_amount_kopeks: min, max_amount_kopeks: max }, ctx) => {
     if (typeof min === 'number' && typeof max === 'number' && min > max) {

@@ -11,7 +11,12 @@ import {
 export const AdminPromoGroupResponse = PromoGroupFields.extend({}).meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
 
 export const AdminPromoGroupListResponse = z
-  .object({ items: AdminPromoGroupResponse.array(), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: AdminPromoGroupResponse.array().describe('A page of promo groups, by priority and name.'),
+    total: z.int().describe('Number of promo groups, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
   .meta({ id: 'CabinetAdminPromocodesPromoGroupListResponse' });
 
 export const AdminPromoGroupCreateRequest = PromoGroupCreateFields.extend({}).meta({

@@ -16,50 +16,74 @@ const PREFIX = 'CabinetAdminPromoOffersPromoOffer';
 
 const AdminOfferUser = z
   .object({
-    id: z.int(),
-    messenger_id: z.int().nullish(),
-    email: z.string().nullish(),
-    username: z.string().nullish(),
-    first_name: z.string().nullish(),
-    last_name: z.string().nullish(),
-    full_name: z.string().nullish(),
+    id: z.int().describe('Internal id of the user.'),
+    messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
+    email: z.string().nullish().describe('E-mail address; null when the account has none.'),
+    username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
+    first_name: z.string().nullish().describe('First name; null when unknown.'),
+    last_name: z.string().nullish().describe('Last name; null when unknown.'),
+    full_name: z.string().nullish().describe('First and last name, else the user name, else a text with the id.'),
   })
   .meta({ id: `${PREFIX}UserInfo` });
 
 export const AdminOfferResponse = z
   .object({
-    id: z.int(),
-    user_id: z.int(),
-    subscription_id: z.int().nullish(),
-    notification_type: z.string().nullish(),
-    discount_percent: z.int().nullish(),
-    bonus_amount_kopeks: z.int().nullish(),
-    expires_at: Moment.nullish(),
-    claimed_at: Moment.nullish(),
-    is_active: z.boolean(),
-    effect_type: z.string().nullish(),
-    extra_data: FreeForm.default({}),
-    created_at: Moment.nullish(),
-    updated_at: Moment.nullish(),
-    user: AdminOfferUser.nullish(),
+    id: z.int().describe('Id of the promo offer.'),
+    user_id: z.int().describe('Internal id of the user.'),
+    subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
+    notification_type: z
+      .string()
+      .nullish()
+      .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
+    discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
+    bonus_amount_kopeks: z.int().nullish().describe('Amount in kopeks for display; it is not credited.'),
+    expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
+    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    effect_type: z
+      .string()
+      .nullish()
+      .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
+    extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
+    created_at: Moment.nullish().describe('When the promo offer was created (UTC).'),
+    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
   })
   .meta({ id: `${PREFIX}Response` });
 
 export const AdminOfferListResponse = z
-  .object({ items: AdminOfferResponse.array(), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: AdminOfferResponse.array().describe('A page of promo offers, newest first.'),
+    total: z.int().describe('Number of promo offers that match the filters, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
   .meta({ id: `${PREFIX}ListResponse` });
 
-export const AdminOfferListQuery = OfferPageQuery.extend({ is_active: z.boolean().nullish() });
-export const AdminOfferLogQuery = OfferPageQuery.extend({ action: z.string().min(1).nullish() });
+export const AdminOfferListQuery = OfferPageQuery.extend({
+  is_active: z.boolean().nullish().describe('Only active records, or only inactive ones.'),
+});
+export const AdminOfferLogQuery = OfferPageQuery.extend({
+  user_id: OfferPageQuery.shape.user_id.describe('Only entries of this user (internal id).'),
+  action: z.string().min(1).nullish().describe('Only entries with this action.'),
+});
 
 export const AdminOfferBroadcastRequest = OfferTermsFields.extend({
-  target: z.string().nullish(),
-  user_id: z.int().nullish(),
-  messenger_id: z.int().nullish(),
-  email: z.string().nullish(),
-  send_notification: z.boolean().default(false),
-  message_text: z.string().nullish(),
-  button_text: z.string().nullish(),
+  target: z
+    .string()
+    .nullish()
+    .describe('Segment of the audience, for example `all`, `active`, `trial`, `expired` or `tariff_{id}`; null for none.'),
+  user_id: z.int().nullish().describe('Internal id of one more recipient, beside those of `target`.'),
+  messenger_id: z.int().nullish().describe('Messenger id of one more recipient, beside those of `target`.'),
+  email: z.string().nullish().describe('E-mail address of one more recipient; used only when `messenger_id` is absent.'),
+  send_notification: z.boolean().default(false).describe('Whether the recipients get a message in the messenger.'),
+  message_text: z
+    .string()
+    .nullish()
+    .describe(
+      'Text of the message; placeholders `{discount_percent}`, `{valid_hours}`, `{active_discount_hours}`, `{test_duration_hours}`, `{server_name}`. Null for the default text.',
+    ),
+  button_text: z.string().nullish().describe('Text of the button; null for the default one.'),
 }).meta({
   id: `${PREFIX}BroadcastRequest`,
   example: { notification_type: 'spring', valid_hours: 24, discount_percent: 15, target: 'all' },
@@ -67,33 +91,42 @@ export const AdminOfferBroadcastRequest = OfferTermsFields.extend({
 
 export const AdminOfferBroadcastResponse = z
   .object({
-    created_offers: z.int(),
-    user_ids: z.int().array(),
-    target: z.string().nullish(),
-    notifications_sent: z.int().default(0),
-    notifications_failed: z.int().default(0),
+    created_offers: z.int().describe('Number of offers made.'),
+    user_ids: z.int().array().describe('Internal ids of the recipients.'),
+    target: z
+      .string()
+      .nullish()
+      .describe('Segment of the audience, for example `all`, `active`, `trial`, `expired` or `tariff_{id}`; null for none.'),
+    notifications_sent: z.int().default(0).describe('Number of messages that were sent.'),
+    notifications_failed: z.int().default(0).describe('Number of recipients whom no message reached.'),
   })
   .meta({ id: `${PREFIX}BroadcastResponse` });
 
 export const AdminOfferLogResponse = OfferLogFields.extend({
-  user: AdminOfferUser.nullish(),
+  user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
   offer: OfferLogOfferFields.extend({})
     .meta({ id: `${PREFIX}LogOfferInfo` })
-    .nullish(),
+    .nullish()
+    .describe('The offer; null when it no longer exists.'),
 }).meta({ id: `${PREFIX}LogResponse` });
 
 export const AdminOfferLogListResponse = z
-  .object({ items: AdminOfferLogResponse.array(), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: AdminOfferLogResponse.array().describe('A page of events of offers and personal discounts, newest first.'),
+    total: z.int().describe('Number of events of offers and personal discounts that match the filters, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
   .meta({ id: `${PREFIX}LogListResponse` });
 
 export const AdminOfferTemplateResponse = OfferTemplateFields.extend({
-  test_squad_uuids: z.string().array().default([]),
-  created_at: Moment.nullish(),
-  updated_at: Moment.nullish(),
+  test_squad_uuids: z.string().array().default([]).describe('UUIDs of the servers of test access.'),
+  created_at: Moment.nullish().describe('When the template of the offer was created (UTC).'),
+  updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 }).meta({ id: `${PREFIX}TemplateResponse` });
 
 export const AdminOfferTemplateListResponse = z
-  .object({ items: AdminOfferTemplateResponse.array() })
+  .object({ items: AdminOfferTemplateResponse.array().describe('Templates of offers.') })
   .meta({ id: `${PREFIX}TemplateListResponse` });
 
 export const AdminOfferTemplateUpdateRequest = OfferTemplateUpdateFields.extend({}).meta({

@@ -3,13 +3,31 @@ import { z } from 'zod';
 /** Contract group `Cabinet Admin Updates` (spec 06 section 14). */
 
 export const ReleaseItem = z
-  .object({ tag_name: z.string(), name: z.string(), body: z.string(), published_at: z.string(), prerelease: z.boolean() })
+  .object({
+    tag_name: z.string().describe('Tag of the release.'),
+    name: z.string().describe('Name of the release, or its tag.'),
+    body: z.string().describe('Notes in Markdown; empty without any.'),
+    published_at: z.string().describe('When it was published, ISO 8601 in UTC.'),
+    prerelease: z.boolean().describe('Whether it is a preview.'),
+  })
   .meta({ id: 'ReleaseItem' });
 
 export const ProjectReleasesInfo = z
-  .object({ current_version: z.string(), has_updates: z.boolean(), releases: ReleaseItem.array(), repo_url: z.string() })
+  .object({
+    current_version: z
+      .string()
+      .describe('Version in use: of the service its own, of the cabinet its newest release; empty when unknown.'),
+    has_updates: z
+      .boolean()
+      .describe('Whether a newer release is published; always false for the cabinet, and while `VERSION_CHECK_ENABLED` is off.'),
+    releases: ReleaseItem.array().describe('Newest first, at most ten.'),
+    repo_url: z.string().describe('Page of the repository; empty when none is set.'),
+  })
   .meta({ id: 'ProjectReleasesInfo' });
 
 export const ReleasesResponse = z
-  .object({ bot: ProjectReleasesInfo, cabinet: ProjectReleasesInfo })
+  .object({
+    bot: ProjectReleasesInfo.describe('Releases of the service (`VERSION_CHECK_REPO`).'),
+    cabinet: ProjectReleasesInfo.describe('Releases of the cabinet pages (`CABINET_REPO`).'),
+  })
   .meta({ id: 'ReleasesResponse' });

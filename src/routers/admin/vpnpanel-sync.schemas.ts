@@ -31,10 +31,10 @@ const MigrationStats = VpnPanelSquadMigrationStats.extend({}).meta({ id: 'Migrat
 
 export const MigrationResponse = z
   .object({
-    success: z.boolean(),
-    message: z.string().nullish(),
-    error: z.string().nullish(),
-    data: MigrationStats.nullish(),
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
+    error: z.string().nullish().describe('Machine code of the failure; null when there was none.'),
+    data: MigrationStats.nullish().describe('Counters of the move; null when it was refused.'),
   })
   .meta({ id: 'MigrationResponse' });
 
@@ -42,7 +42,13 @@ export const SyncMode = VpnPanelSyncFromPanelRequest.extend({}).meta({ id: 'Sync
 
 const syncResponse = <Data extends z.ZodType>(data: Data) =>
   z
-    .object({ success: z.boolean(), message: z.string().nullish(), data: publishedAsFreeForm(data).nullish() })
+    .object({
+      success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+      message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
+      data: publishedAsFreeForm(data)
+        .nullish()
+        .describe('Counters and values of the result; null or empty when there are none. Its keys depend on the action.'),
+    })
     .meta({ id: 'SyncResponse' });
 
 /** One component of the contract, which leaves the data free-form, with the data of each operation. */
@@ -59,29 +65,42 @@ export const SyncResponses = {
 
 export const AutoSyncStatus = z
   .object({
-    enabled: z.boolean(),
-    times: z.string().array().default([]),
-    next_run: Moment.nullish(),
-    is_running: z.boolean().default(false),
-    last_run_started_at: Moment.nullish(),
-    last_run_finished_at: Moment.nullish(),
-    last_run_success: z.boolean().nullish(),
-    last_run_reason: z.string().nullish(),
-    last_run_error: z.string().nullish(),
-    last_user_stats: publishedAsFreeForm(UserStats).nullish(),
-    last_server_stats: publishedAsFreeForm(ServerStats).nullish(),
+    enabled: z.boolean().describe('Whether it is switched on.'),
+    times: z.string().array().default([]).describe('Times of the day of the automatic synchronisation, `HH:MM` (UTC).'),
+    next_run: Moment.nullish().describe('When it runs next (UTC); null while it is off.'),
+    is_running: z.boolean().default(false).describe('Whether it runs now.'),
+    last_run_started_at: Moment.nullish().describe('Start of the last run (UTC); null when there was none.'),
+    last_run_finished_at: Moment.nullish().describe('End of the last run (UTC); null while it runs or when there was none.'),
+    last_run_success: z.boolean().nullish().describe('Whether the last run succeeded; null when there was none.'),
+    last_run_reason: z
+      .string()
+      .nullish()
+      .describe('What started the last run, for example `schedule` or `manual`; null when there was none.'),
+    last_run_error: z.string().nullish().describe('Why the last run failed; null when it did not.'),
+    last_user_stats: publishedAsFreeForm(UserStats)
+      .nullish()
+      .describe('Counters of users of the last run; null when there was none.'),
+    last_server_stats: publishedAsFreeForm(ServerStats)
+      .nullish()
+      .describe('Counters of servers of the last run; null when there was none.'),
   })
   .meta({ id: 'AutoSyncStatus' });
 
-export const AutoSyncToggleRequest = z.object({ enabled: z.boolean() }).meta({ id: 'AutoSyncToggleRequest' });
+export const AutoSyncToggleRequest = z
+  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .meta({ id: 'AutoSyncToggleRequest' });
 
 export const AutoSyncRunResponse = z
   .object({
-    started: z.boolean(),
-    success: z.boolean().nullish(),
-    error: z.string().nullish(),
-    user_stats: publishedAsFreeForm(UserStats).nullish(),
-    server_stats: publishedAsFreeForm(ServerStats).nullish(),
-    reason: z.string().nullish(),
+    started: z.boolean().describe('Whether a run was started; false when one was running.'),
+    success: z.boolean().nullish().describe('Whether the run succeeded; null when nothing ran.'),
+    error: z.string().nullish().describe('Why the run failed; null when it did not.'),
+    user_stats: publishedAsFreeForm(UserStats)
+      .nullish()
+      .describe('Counters of users: `created`, `updated`, `errors`, `deleted`; null when nothing ran.'),
+    server_stats: publishedAsFreeForm(ServerStats)
+      .nullish()
+      .describe('Counters of servers: `created`, `updated`, `removed`, `total`; null when nothing ran.'),
+    reason: z.string().nullish().describe('Why; null when no reason is known or was given.'),
   })
   .meta({ id: 'AutoSyncRunResponse' });

@@ -8,75 +8,138 @@ import { ANIMATION_TYPES, type AnimationSettings } from '../../domain/content/br
 
 export const BrandingResponse = z
   .object({
-    name: z.string(),
-    logo_url: z.string().nullish(),
-    logo_letter: z.string(),
-    has_custom_logo: z.boolean(),
+    name: z.string().describe('Name of the cabinet, up to 50 characters; may be empty.'),
+    logo_url: z.string().nullish().describe('Path of the logo, always the same; null while there is none.'),
+    logo_letter: z
+      .string()
+      .describe('Letter that is shown without a logo: the first of the name in capitals, `V` without a name.'),
+    has_custom_logo: z.boolean().describe('Whether a logo is stored.'),
   })
   .meta({ id: 'BrandingResponse' });
 
 export const BrandingNameUpdate = z
-  .object({ name: z.string() })
+  .object({ name: z.string().describe('New name, up to 50 characters after trimming; may be empty.') })
   .meta({ id: 'BrandingNameUpdate', example: { name: 'Example VPN' } });
 
 export const BrandingLogoUpload = z.object({
-  file: z.custom<UploadedFile>(isUploadedFile, 'Expected an uploaded file').meta({ type: 'string', format: 'binary' }),
+  file: z
+    .custom<UploadedFile>(isUploadedFile, 'Expected an uploaded file')
+    .meta({ type: 'string', format: 'binary' })
+    .describe('The image: PNG, JPEG, WebP or SVG, up to 5 MB.'),
 });
 
 export const ThemeColorsResponse = z
   .object({
-    accent: z.string().default(DEFAULT_COLORS.accent),
-    darkBackground: z.string().default(DEFAULT_COLORS.darkBackground),
-    darkSurface: z.string().default(DEFAULT_COLORS.darkSurface),
-    darkText: z.string().default(DEFAULT_COLORS.darkText),
-    darkTextSecondary: z.string().default(DEFAULT_COLORS.darkTextSecondary),
-    lightBackground: z.string().default(DEFAULT_COLORS.lightBackground),
-    lightSurface: z.string().default(DEFAULT_COLORS.lightSurface),
-    lightText: z.string().default(DEFAULT_COLORS.lightText),
-    lightTextSecondary: z.string().default(DEFAULT_COLORS.lightTextSecondary),
-    success: z.string().default(DEFAULT_COLORS.success),
-    warning: z.string().default(DEFAULT_COLORS.warning),
-    error: z.string().default(DEFAULT_COLORS.error),
+    accent: z.string().default(DEFAULT_COLORS.accent).describe('Accent: `#` and 3 or 6 hexadecimal digits.'),
+    darkBackground: z
+      .string()
+      .default(DEFAULT_COLORS.darkBackground)
+      .describe('Background of the dark theme: `#` and 3 or 6 hexadecimal digits.'),
+    darkSurface: z
+      .string()
+      .default(DEFAULT_COLORS.darkSurface)
+      .describe('Surfaces of the dark theme: `#` and 3 or 6 hexadecimal digits.'),
+    darkText: z.string().default(DEFAULT_COLORS.darkText).describe('Text of the dark theme: `#` and 3 or 6 hexadecimal digits.'),
+    darkTextSecondary: z
+      .string()
+      .default(DEFAULT_COLORS.darkTextSecondary)
+      .describe('Secondary text of the dark theme: `#` and 3 or 6 hexadecimal digits.'),
+    lightBackground: z
+      .string()
+      .default(DEFAULT_COLORS.lightBackground)
+      .describe('Background of the light theme: `#` and 3 or 6 hexadecimal digits.'),
+    lightSurface: z
+      .string()
+      .default(DEFAULT_COLORS.lightSurface)
+      .describe('Surfaces of the light theme: `#` and 3 or 6 hexadecimal digits.'),
+    lightText: z
+      .string()
+      .default(DEFAULT_COLORS.lightText)
+      .describe('Text of the light theme: `#` and 3 or 6 hexadecimal digits.'),
+    lightTextSecondary: z
+      .string()
+      .default(DEFAULT_COLORS.lightTextSecondary)
+      .describe('Secondary text of the light theme: `#` and 3 or 6 hexadecimal digits.'),
+    success: z.string().default(DEFAULT_COLORS.success).describe('Success: `#` and 3 or 6 hexadecimal digits.'),
+    warning: z.string().default(DEFAULT_COLORS.warning).describe('Warnings: `#` and 3 or 6 hexadecimal digits.'),
+    error: z.string().default(DEFAULT_COLORS.error).describe('Errors: `#` and 3 or 6 hexadecimal digits.'),
   })
   .meta({ id: 'ThemeColorsResponse' });
 
 export const ThemeColorsUpdate = z
   .object({
-    accent: z.string().nullish(),
-    darkBackground: z.string().nullish(),
-    darkSurface: z.string().nullish(),
-    darkText: z.string().nullish(),
-    darkTextSecondary: z.string().nullish(),
-    lightBackground: z.string().nullish(),
-    lightSurface: z.string().nullish(),
-    lightText: z.string().nullish(),
-    lightTextSecondary: z.string().nullish(),
-    success: z.string().nullish(),
-    warning: z.string().nullish(),
-    error: z.string().nullish(),
+    accent: z.string().nullish().describe('Accent: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    darkBackground: z
+      .string()
+      .nullish()
+      .describe('Background of the dark theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    darkSurface: z
+      .string()
+      .nullish()
+      .describe('Surfaces of the dark theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    darkText: z
+      .string()
+      .nullish()
+      .describe('Text of the dark theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    darkTextSecondary: z
+      .string()
+      .nullish()
+      .describe('Secondary text of the dark theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    lightBackground: z
+      .string()
+      .nullish()
+      .describe('Background of the light theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    lightSurface: z
+      .string()
+      .nullish()
+      .describe('Surfaces of the light theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    lightText: z
+      .string()
+      .nullish()
+      .describe('Text of the light theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    lightTextSecondary: z
+      .string()
+      .nullish()
+      .describe('Secondary text of the light theme: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    success: z.string().nullish().describe('Success: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    warning: z.string().nullish().describe('Warnings: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
+    error: z.string().nullish().describe('Errors: `#` and 3 or 6 hexadecimal digits; null leaves it unchanged.'),
   })
   .meta({ id: 'ThemeColorsUpdate', example: { accent: '#3b82f6', darkBackground: '#0f172a', lightBackground: '#ffffff' } });
 
 export const EnabledThemesResponse = z
-  .object({ dark: z.boolean().default(true), light: z.boolean().default(true) })
+  .object({
+    dark: z.boolean().default(true).describe('Whether the dark theme can be chosen.'),
+    light: z.boolean().default(true).describe('Whether the light theme can be chosen.'),
+  })
   .meta({ id: 'EnabledThemesResponse' });
 
 export const EnabledThemesUpdate = z
-  .object({ dark: z.boolean().nullish(), light: z.boolean().nullish() })
+  .object({
+    dark: z.boolean().nullish().describe('Whether the dark theme can be chosen; null leaves it unchanged.'),
+    light: z.boolean().nullish().describe('Whether the light theme can be chosen; null leaves it unchanged.'),
+  })
   .meta({ id: 'EnabledThemesUpdate' });
 
-export const AnimationEnabledResponse = z.object({ enabled: z.boolean().default(true) }).meta({ id: 'AnimationEnabledResponse' });
+export const AnimationEnabledResponse = z
+  .object({ enabled: z.boolean().default(true).describe('Whether it is switched on.') })
+  .meta({ id: 'AnimationEnabledResponse' });
 
-export const AnimationEnabledUpdate = z.object({ enabled: z.boolean() }).meta({ id: 'AnimationEnabledUpdate' });
+export const AnimationEnabledUpdate = z
+  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .meta({ id: 'AnimationEnabledUpdate' });
 
 export const AnimationConfigResponse = z
   .object({
-    enabled: z.boolean().default(true),
-    type: z.string().default('aurora'),
-    settings: z.record(z.string(), z.unknown()).default({}),
-    opacity: z.number().min(0).max(MAX_OPACITY).default(1),
-    blur: z.number().min(0).max(MAX_BLUR).default(0),
-    reducedOnMobile: z.boolean().default(true),
+    enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    type: z.string().default('aurora').describe('Name of the animation behind the pages of the cabinet.'),
+    settings: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('Parameters of the animation by name; only the front end knows them.'),
+    opacity: z.number().min(0).max(MAX_OPACITY).default(1).describe('Opacity, 0 to 1.'),
+    blur: z.number().min(0).max(MAX_BLUR).default(0).describe('Blur in pixels, 0 to 100.'),
+    reducedOnMobile: z.boolean().default(true).describe('Whether telephones show less of it.'),
   })
   .meta({ id: 'AnimationConfigResponse' });
 
@@ -88,60 +151,85 @@ const AnimationParameters = z.record(z.string(), z.unknown()).superRefine((setti
 
 export const AnimationConfigUpdate = z
   .object({
-    enabled: z.boolean().nullish(),
-    type: z.enum(ANIMATION_TYPES).nullish(),
-    settings: (AnimationParameters as z.ZodType<AnimationSettings>).nullish(),
-    opacity: z.number().min(0).max(MAX_OPACITY).nullish(),
-    blur: z.number().min(0).max(MAX_BLUR).nullish(),
-    reducedOnMobile: z.boolean().nullish(),
+    enabled: z.boolean().nullish().describe('Whether it is shown; null leaves it unchanged.'),
+    type: z.enum(ANIMATION_TYPES).nullish().describe('New animation behind the pages of the cabinet; null leaves it unchanged.'),
+    settings: (AnimationParameters as z.ZodType<AnimationSettings>)
+      .nullish()
+      .describe(
+        'All parameters of the animation: up to 20, names up to 50 characters, values numbers, booleans, null or texts up to 200 characters; null leaves them unchanged.',
+      ),
+    opacity: z.number().min(0).max(MAX_OPACITY).nullish().describe('Opacity, 0 to 1; null leaves it unchanged.'),
+    blur: z.number().min(0).max(MAX_BLUR).nullish().describe('Blur in pixels, 0 to 100; null leaves it unchanged.'),
+    reducedOnMobile: z.boolean().nullish().describe('Whether telephones show less of it; null leaves it unchanged.'),
   })
   .meta({ id: 'AnimationConfigUpdate' });
 
 export const FullscreenEnabledResponse = z
-  .object({ enabled: z.boolean().default(false) })
+  .object({ enabled: z.boolean().default(false).describe('Whether it is switched on.') })
   .meta({ id: 'FullscreenEnabledResponse' });
 
-export const FullscreenEnabledUpdate = z.object({ enabled: z.boolean() }).meta({ id: 'FullscreenEnabledUpdate' });
+export const FullscreenEnabledUpdate = z
+  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .meta({ id: 'FullscreenEnabledUpdate' });
 
-export const LiteModeEnabledResponse = z.object({ enabled: z.boolean().default(false) }).meta({ id: 'LiteModeEnabledResponse' });
+export const LiteModeEnabledResponse = z
+  .object({ enabled: z.boolean().default(false).describe('Whether it is switched on.') })
+  .meta({ id: 'LiteModeEnabledResponse' });
 
-export const LiteModeEnabledUpdate = z.object({ enabled: z.boolean() }).meta({ id: 'LiteModeEnabledUpdate' });
+export const LiteModeEnabledUpdate = z
+  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .meta({ id: 'LiteModeEnabledUpdate' });
 
-export const GiftEnabledResponse = z.object({ enabled: z.boolean().default(false) }).meta({ id: 'GiftEnabledResponse' });
+export const GiftEnabledResponse = z
+  .object({ enabled: z.boolean().default(false).describe('Whether it is switched on.') })
+  .meta({ id: 'GiftEnabledResponse' });
 
-export const GiftEnabledUpdate = z.object({ enabled: z.boolean() }).meta({ id: 'GiftEnabledUpdate' });
+export const GiftEnabledUpdate = z
+  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .meta({ id: 'GiftEnabledUpdate' });
 
 export const EmailAuthEnabledResponse = z
-  .object({ enabled: z.boolean().default(true), verification_enabled: z.boolean().default(true) })
+  .object({
+    enabled: z.boolean().default(true).describe('Whether it is switched on.'),
+    verification_enabled: z.boolean().default(true).describe('Whether new addresses must be confirmed before the first sign-in.'),
+  })
   .meta({ id: 'EmailAuthEnabledResponse' });
 
-export const EmailAuthEnabledUpdate = z.object({ enabled: z.boolean() }).meta({ id: 'EmailAuthEnabledUpdate' });
+export const EmailAuthEnabledUpdate = z
+  .object({ enabled: z.boolean().describe('Whether it is switched on.') })
+  .meta({ id: 'EmailAuthEnabledUpdate' });
 
 export const MessengerWidgetConfigResponse = z
   .object({
-    bot_username: z.string(),
-    size: z.enum(['large', 'medium', 'small']).default('large'),
-    radius: z.int().min(0).max(20).default(8),
-    userpic: z.boolean().default(true),
-    request_access: z.boolean().default(true),
-    oidc_enabled: z.boolean().default(false),
-    oidc_client_id: z.string().default(''),
+    bot_username: z.string().describe('Name of the bot without `@`; empty while it is not known.'),
+    size: z.enum(['large', 'medium', 'small']).default('large').describe('Size of the button.'),
+    radius: z.int().min(0).max(20).default(8).describe('Radius of the corners in pixels.'),
+    userpic: z.boolean().default(true).describe('Whether the picture of the user is shown.'),
+    request_access: z.boolean().default(true).describe('Whether the bot asks for the permission to write to the user.'),
+    oidc_enabled: z.boolean().default(false).describe('Whether sign-in by OpenID Connect is offered; never without a client id.'),
+    oidc_client_id: z.string().default('').describe('Client id at the messenger; empty while `oidc_enabled` is false.'),
   })
   .meta({ id: 'MessengerWidgetConfigResponse' });
 
 export const AnalyticsCountersResponse = z
   .object({
-    yandex_metrika_id: z.string().default(''),
-    google_ads_id: z.string().default(''),
-    google_ads_label: z.string().default(''),
+    yandex_metrika_id: z.string().default('').describe('Number of the counter of Yandex Metrika; empty for none.'),
+    google_ads_id: z.string().default('').describe('Conversion id of Google Ads, `AW-…`; empty for none.'),
+    google_ads_label: z.string().default('').describe('Conversion label of Google Ads; empty for none.'),
   })
   .meta({ id: 'AnalyticsCountersResponse' });
 
 export const AnalyticsCountersUpdate = z
   .object({
-    yandex_metrika_id: z.string().nullish(),
-    google_ads_id: z.string().nullish(),
-    google_ads_label: z.string().nullish(),
+    yandex_metrika_id: z.string().nullish().describe('Up to 20 digits; empty clears it, null leaves it unchanged.'),
+    google_ads_id: z
+      .string()
+      .nullish()
+      .describe('`AW-` and up to 40 letters, digits and hyphens; empty clears it, null leaves it unchanged.'),
+    google_ads_label: z
+      .string()
+      .nullish()
+      .describe('Up to 100 letters, digits, hyphens and underscores; empty clears it, null leaves it unchanged.'),
   })
   .meta({
     id: 'AnalyticsCountersUpdate',

@@ -5,12 +5,27 @@ import { OAuthProviderName, ProviderCallback } from './oauth.schemas.ts';
 /** Contract group `Cabinet Account Linking` (spec 01 section 7). */
 
 export const LinkedProvider = z
-  .object({ provider: z.string(), linked: z.boolean(), identifier: z.string().nullish() })
+  .object({
+    provider: z
+      .string()
+      .describe(
+        'Name of the provider: `google`, `yandex`, `discord` or `vk`; in lists of linked accounts also `messenger` and `email`.',
+      ),
+    linked: z.boolean().describe('Whether this way to sign in belongs to the account.'),
+    identifier: z.string().nullish().describe('Id or address at the provider; null when not linked.'),
+  })
   .meta({ id: 'LinkedProvider' });
 
-export const LinkedProvidersResponse = z.object({ providers: LinkedProvider.array() }).meta({ id: 'LinkedProvidersResponse' });
+export const LinkedProvidersResponse = z
+  .object({ providers: LinkedProvider.array().describe('Providers in the order of display.') })
+  .meta({ id: 'LinkedProvidersResponse' });
 
-export const LinkInitResponse = z.object({ authorize_url: z.string(), state: z.string() }).meta({ id: 'LinkInitResponse' });
+export const LinkInitResponse = z
+  .object({
+    authorize_url: z.string().describe('Address to send the browser to.'),
+    state: z.string().describe('Random text that links the answer of the provider to this request. Valid for 10 minutes, once.'),
+  })
+  .meta({ id: 'LinkInitResponse' });
 
 export const LinkCallbackRequest = ProviderCallback.extend({}).meta({
   id: 'LinkCallbackRequest',
@@ -19,29 +34,45 @@ export const LinkCallbackRequest = ProviderCallback.extend({}).meta({
 
 export const LinkCallbackResponse = z
   .object({
-    success: z.boolean(),
-    message: z.string().nullish(),
-    merge_required: z.boolean().default(false),
-    merge_token: z.string().nullish(),
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().nullish().describe('`linked` or `already_linked`; null when a merge is required.'),
+    merge_required: z
+      .boolean()
+      .default(false)
+      .describe('Whether the identity belongs to another account, so that the two must be merged.'),
+    merge_token: z.string().nullish().describe('Token of the merge, valid for 30 minutes; null when no merge is needed.'),
   })
   .meta({ id: 'LinkCallbackResponse' });
 
-export const UnlinkResponse = z.object({ success: z.boolean() }).meta({ id: 'UnlinkResponse' });
+export const UnlinkResponse = z
+  .object({ success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.') })
+  .meta({ id: 'UnlinkResponse' });
 
 const WIDGET_FIELDS = ['id', 'first_name', 'last_name', 'username', 'photo_url', 'auth_date', 'hash'] as const;
 
 /** Exactly one proof: mini-app data, a token, or the widget's fields with id, auth_date and hash. */
 export const LinkMessengerRequest = z
   .object({
-    init_data: z.string().max(4096).nullish(),
-    id_token: z.string().max(4096).nullish(),
-    id: z.int().nullish(),
-    first_name: z.string().max(256).nullish(),
-    last_name: z.string().max(256).nullish(),
-    username: z.string().max(256).nullish(),
-    photo_url: z.string().max(2048).nullish(),
-    auth_date: z.int().nullish(),
-    hash: z.string().min(64).max(64).nullish(),
+    init_data: z
+      .string()
+      .max(4096)
+      .nullish()
+      .describe('Signed launch data of the messenger mini-app; authenticates the user. Null when another form is used.'),
+    id_token: z.string().max(4096).nullish().describe('OpenID Connect token of the messenger (RS256). Accepted once.'),
+    id: z.int().nullish().describe('Messenger id of the user, as the login widget returned it. Required with the widget form.'),
+    first_name: z.string().max(256).nullish().describe('First name; null when unknown.'),
+    last_name: z.string().max(256).nullish().describe('Last name; null when unknown.'),
+    username: z.string().max(256).nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
+    photo_url: z
+      .string()
+      .max(2048)
+      .nullish()
+      .describe('Address of the profile picture, as the login widget returned it; part of the signed data.'),
+    auth_date: z
+      .int()
+      .nullish()
+      .describe('Time of the sign-in as Unix seconds, as the login widget returned it; part of the signed data.'),
+    hash: z.string().min(64).max(64).nullish().describe('Signature of the login widget over the other fields.'),
   })
   .superRefine((body, ctx) => {
     const isThere = (name: keyof typeof body) => body[name] !== null && body[name] !== undefined;
@@ -55,11 +86,19 @@ export const LinkMessengerRequest = z
   })
   .meta({ id: 'LinkMessengerRequest', example: { init_data: INIT_DATA_EXAMPLE } });
 
-export const ServerCompleteRequest = ProviderCallback.extend({ provider: OAuthProviderName.nullish() }).meta({
+export const ServerCompleteRequest = ProviderCallback.extend({
+  provider: OAuthProviderName.nullish().describe('Provider of the sign-in; null to take it from the state.'),
+}).meta({
   id: 'ServerCompleteRequest',
   example: { code: '4/0AY0e-g7X', state: 'kq3V0cF1xZr8Yw5tB2nM7uLs', provider: 'google' },
 });
 
-export const ServerCompleteResponse = LinkCallbackResponse.extend({ provider: z.string() }).meta({
+export const ServerCompleteResponse = LinkCallbackResponse.extend({
+  provider: z
+    .string()
+    .describe(
+      'Name of the provider: `google`, `yandex`, `discord` or `vk`; in lists of linked accounts also `messenger` and `email`.',
+    ),
+}).meta({
   id: 'ServerCompleteResponse',
 });

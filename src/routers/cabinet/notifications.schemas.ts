@@ -5,49 +5,73 @@ import { Moment } from '../shared.schemas.ts';
 
 export const NotificationSettingsResponse = z
   .object({
-    subscription_expiry_enabled: z.boolean().default(true),
-    subscription_expiry_days: z.int().default(3),
-    traffic_warning_enabled: z.boolean().default(true),
-    traffic_warning_percent: z.int().default(80),
-    balance_low_enabled: z.boolean().default(true),
-    balance_low_threshold: z.int().default(100),
-    news_enabled: z.boolean().default(true),
-    promo_offers_enabled: z.boolean().default(true),
+    subscription_expiry_enabled: z.boolean().default(true).describe('Reminders before the end of the subscription.'),
+    subscription_expiry_days: z.int().default(3).describe('Days before the end at which the first reminder is sent, 1 to 30.'),
+    traffic_warning_enabled: z.boolean().default(true).describe('Warnings when the traffic limit is nearly used.'),
+    traffic_warning_percent: z
+      .int()
+      .default(80)
+      .describe('Share of the traffic limit from which on a warning is sent, 50 to 99.'),
+    balance_low_enabled: z.boolean().default(true).describe('Warnings of a low balance.'),
+    balance_low_threshold: z.int().default(100).describe('Balance below which a warning is sent, kopeks.'),
+    news_enabled: z.boolean().default(true).describe('News of the service.'),
+    promo_offers_enabled: z.boolean().default(true).describe('Personal offers.'),
   })
   .meta({ id: 'NotificationSettingsResponse' });
 
 export const NotificationSettingsUpdate = z
   .object({
-    subscription_expiry_enabled: z.boolean().nullish(),
-    subscription_expiry_days: z.int().min(1).max(30).nullish(),
-    traffic_warning_enabled: z.boolean().nullish(),
-    traffic_warning_percent: z.int().min(50).max(99).nullish(),
-    balance_low_enabled: z.boolean().nullish(),
-    balance_low_threshold: z.int().min(0).nullish(),
-    news_enabled: z.boolean().nullish(),
-    promo_offers_enabled: z.boolean().nullish(),
+    subscription_expiry_enabled: z.boolean().nullish().describe('Reminders before the end of the subscription.'),
+    subscription_expiry_days: z
+      .int()
+      .min(1)
+      .max(30)
+      .nullish()
+      .describe('Days before the end at which the first reminder is sent, 1 to 30.'),
+    traffic_warning_enabled: z.boolean().nullish().describe('Warnings when the traffic limit is nearly used.'),
+    traffic_warning_percent: z
+      .int()
+      .min(50)
+      .max(99)
+      .nullish()
+      .describe('Share of the traffic limit from which on a warning is sent, 50 to 99.'),
+    balance_low_enabled: z.boolean().nullish().describe('Warnings of a low balance.'),
+    balance_low_threshold: z.int().min(0).nullish().describe('Balance below which a warning is sent, kopeks.'),
+    news_enabled: z.boolean().nullish().describe('News of the service.'),
+    promo_offers_enabled: z.boolean().nullish().describe('Personal offers.'),
   })
   .meta({ id: 'NotificationSettingsUpdate' });
 
 export const NotificationHistoryQuery = z.object({
-  limit: z.int().min(1).max(100).default(20),
-  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(100).default(20).describe('Greatest number of records in the answer.'),
+  offset: z.int().min(0).default(0).describe('Number of records to skip.'),
 });
 
-export const TestNotificationResponse = z.object({ success: z.literal(true), message: z.string() });
+export const TestNotificationResponse = z.object({
+  success: z.literal(true).describe('Whether the operation was carried out. False comes with a message that says why.'),
+  message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
+});
 
 export const NotificationHistoryResponse = z.object({
   notifications: z
     .object({
-      id: z.int(),
-      type: z.string(),
-      message: z.string(),
-      amount_kopeks: z.int().nullable(),
-      formatted_amount: z.string().nullable(),
-      created_at: Moment,
+      id: z.int().describe('Id of the event.'),
+      type: z
+        .string()
+        .describe(
+          'What happened: `activation` (of a trial), `purchase`, `renewal`, `balance_topup`, `promocode_activation`, `promo_group_change` or `autopay_failed` (the balance was too low, or no period was for sale).',
+        ),
+      message: z.string().describe('What happened, as a sentence in the language of the user.'),
+      amount_kopeks: z.int().nullable().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
+      formatted_amount: z
+        .string()
+        .nullable()
+        .describe('The amount with its currency, for example `500 ₽`; null where none belongs to it.'),
+      created_at: Moment.describe('When it happened (UTC).'),
     })
-    .array(),
-  total: z.int(),
-  limit: z.int(),
-  offset: z.int(),
+    .array()
+    .describe('What happened, newest first.'),
+  total: z.int().describe('Number of events of my account, listed or not, on all pages.'),
+  limit: z.int().describe('Page size that was applied.'),
+  offset: z.int().describe('Number of records skipped before this page.'),
 });

@@ -4,17 +4,20 @@ import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.
 /** Contract group `Cabinet Subscription`: traffic and devices (spec 02 sections 5.3 to 5.5 and 5.15). The contract types no answer. */
 
 export const TrafficPurchaseRequest = z
-  .object({ gb: z.int().min(0).max(100_000), quote: GivenQuote })
+  .object({
+    gb: z.int().min(0).max(100_000).describe('Size of the traffic package in GB; 0 is the unlimited package.'),
+    quote: GivenQuote,
+  })
   .meta({ id: 'TrafficPurchaseRequest', example: { gb: 50 } });
 
 export const DevicePurchaseRequest = z
-  .object({ devices: z.int().min(1).max(100), quote: GivenQuote })
+  .object({ devices: z.int().min(1).max(100).describe('Number of devices.'), quote: GivenQuote })
   .meta({ id: 'DevicePurchaseRequest', example: { devices: 1 } });
 
 /** Up to the maximum of one purchase (spec 02 H29). */
-export const DevicePriceQuery = z.object({ devices: z.int().min(1).max(100).default(1) });
+export const DevicePriceQuery = z.object({ devices: z.int().min(1).max(100).default(1).describe('Number of devices to add.') });
 
-export const DeviceAddress = z.object({ hwid: z.string() });
+export const DeviceAddress = z.object({ hwid: z.string().describe('Hardware id of the device.') });
 
 /** The body is a free map of whole numbers; `new_device_limit` is read from it. */
 export const DeviceReductionRequest = z.object({ body: z.record(z.string(), z.int()) });

@@ -64,17 +64,20 @@ export const AppGuideAnswer = publishedAsFreeForm(
 
 /** Untyped in the contract. */
 export const TrafficRefreshAnswer = z.object({
-  success: z.literal(true),
-  cached: z.boolean(),
-  rate_limited: z.literal(true).optional(),
-  retry_after_seconds: z.int().optional(),
-  source: z.enum(['vpnpanel', 'database']).optional(),
-  traffic_used_bytes: z.number(),
-  traffic_used_gb: z.number(),
-  traffic_limit_bytes: z.number(),
-  traffic_limit_gb: z.int(),
-  traffic_used_percent: z.number(),
-  is_unlimited: z.boolean(),
-  lifetime_used_bytes: z.number().optional(),
-  lifetime_used_gb: z.number().optional(),
+  success: z.literal(true).describe('Whether the operation was carried out. False comes with a message that says why.'),
+  cached: z.boolean().describe('Whether these are the values of the last call.'),
+  rate_limited: z.literal(true).optional().describe('True when the panel was not asked, because it was within the last minute.'),
+  retry_after_seconds: z.int().optional().describe('Seconds until the panel is asked again.'),
+  source: z.enum(['vpnpanel', 'database']).optional().describe('Where it came from.'),
+  traffic_used_bytes: z.number().describe('Used traffic in bytes.'),
+  traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
+  traffic_limit_bytes: z.number().describe('Traffic limit in bytes; 0 = unlimited.'),
+  traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
+  traffic_used_percent: z.number().describe('Used traffic in percent of the limit, at most 100, one decimal; 0 when unlimited.'),
+  is_unlimited: z.boolean().describe('Whether the package removes the limit.'),
+  lifetime_used_bytes: z
+    .number()
+    .optional()
+    .describe('Traffic in bytes since the user was created in the panel; absent when it did not answer.'),
+  lifetime_used_gb: z.number().optional().describe('The same in GB.'),
 });

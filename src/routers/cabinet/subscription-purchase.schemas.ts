@@ -7,34 +7,48 @@ import { SubscriptionData } from './subscription.schemas.ts';
 /** Contract group `Cabinet Subscription`: what is paid from the balance (spec 02 sections 5.2, 5.9 and 5.10). */
 
 export const RenewalRequest = z
-  .object({ period_days: z.int().min(1).max(3650), quote: GivenQuote })
+  .object({ period_days: z.int().min(1).max(3650).describe('Length of the period in days.'), quote: GivenQuote })
   .meta({ id: 'RenewalRequest', example: { period_days: 30 } });
 
 export const TariffPurchaseRequest = z
   .object({
-    tariff_id: z.int(),
-    period_days: z.int().min(1).max(3650),
-    traffic_gb: z.int().min(0).max(100_000).nullish(),
+    tariff_id: z.int().describe('Id of the tariff.'),
+    period_days: z.int().min(1).max(3650).describe('Length of the period in days.'),
+    traffic_gb: z
+      .int()
+      .min(0)
+      .max(100_000)
+      .nullish()
+      .describe('Chosen traffic in GB, where the tariff sells it by the GB; null for the limit of the tariff.'),
     quote: GivenQuote,
   })
   .meta({ id: 'TariffPurchaseRequest', example: { tariff_id: 1, period_days: 30 } });
 
 export const PurchaseSelectionRequest = z
   .object({
-    period_id: z.string().nullish(),
-    period_days: z.int().min(1).max(3650).nullish(),
-    traffic_value: z.int().min(0).max(100_000).nullish(),
-    servers: z.array(z.string()).nullable().default([]),
-    devices: z.int().min(1).max(100).nullish(),
+    period_id: z.string().nullish().describe('Id of the period (`days:{n}`); may be left out when `period_days` is given.'),
+    period_days: z.int().min(1).max(3650).nullish().describe('Length of the period in days; null for none.'),
+    traffic_value: z.int().min(0).max(100_000).nullish().describe('Traffic package in GB; 0 = unlimited; null for the default.'),
+    servers: z
+      .array(z.string())
+      .nullable()
+      .default([])
+      .describe('UUIDs of the servers; null or empty for the default selection.'),
+    devices: z.int().min(1).max(100).nullish().describe('Number of devices; null for the default.'),
   })
   .meta({ id: 'PurchaseSelectionRequest' });
 
-export const PurchasePreviewRequest = z.object({ selection: PurchaseSelectionRequest, quote: GivenQuote }).meta({
-  id: 'PurchasePreviewRequest',
-  example: {
-    selection: { period_id: 'days:30', traffic_value: 100, servers: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'], devices: 2 },
-  },
-});
+export const PurchasePreviewRequest = z
+  .object({
+    selection: PurchaseSelectionRequest.describe('What is to be bought: period, traffic, servers and devices.'),
+    quote: GivenQuote,
+  })
+  .meta({
+    id: 'PurchasePreviewRequest',
+    example: {
+      selection: { period_id: 'days:30', traffic_value: 100, servers: ['0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77'], devices: 2 },
+    },
+  });
 
 /** Untyped in the contract, like all answers below (spec 02 sections 5.2 and 5.7 to 5.12). Absent = there was no discount. */
 export const RenewalResponse = publishedAsFreeForm(

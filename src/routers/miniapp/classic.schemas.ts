@@ -9,38 +9,52 @@ import { InitData } from './tariffs.schemas.ts';
 /** Contract group `miniapp`: classic purchase (spec 02 section 12.2). A selection comes as one object, as single fields, or both. */
 
 export const MiniAppSubscriptionPurchaseOptionsRequest = z
-  .object({ initData: InitData })
+  .object({
+    initData: InitData.describe(
+      'Signed launch data of the messenger mini-app: the credential of the request. At most 24 hours old.',
+    ),
+  })
   .meta({ id: 'MiniAppSubscriptionPurchaseOptionsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
 export const MiniAppSubscriptionPurchaseOptionsResponse = z
   .object({
-    success: z.boolean().default(true),
-    currency: z.string(),
-    balanceKopeks: z.int().nullish(),
-    balanceLabel: z.string().nullish(),
-    subscriptionId: z.int().nullish(),
-    data: ClassicOptionsAnswer.optional().meta({ default: {} }),
+    success: z
+      .boolean()
+      .default(true)
+      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    currency: z.string().describe('ISO 4217 code of the currency.'),
+    balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
+    balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
+    subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
+    data: ClassicOptionsAnswer.optional()
+      .meta({ default: {} })
+      .describe('Periods, traffic, servers and devices that can be chosen, with prices, as free-form object.'),
   })
   .meta({ id: 'MiniAppSubscriptionPurchaseOptionsResponse' });
 
 const selectionFields = {
-  periodId: z.string().nullish(),
-  periodDays: z.int().nullish(),
-  period: z.string().nullish(),
-  trafficValue: z.int().nullish(),
-  traffic: z.int().nullish(),
-  trafficGb: z.int().nullish(),
-  servers: z.array(z.string()).nullish(),
-  countries: z.array(z.string()).nullish(),
-  serverUuids: z.array(z.string()).nullish(),
-  devices: z.int().nullish(),
-  deviceLimit: z.int().nullish(),
+  periodId: z.string().nullish().describe('Id of the period as the options returned it; null where `periodDays` names it.'),
+  periodDays: z.int().nullish().describe('Length of the period in days; null where `periodId` or the selection names it.'),
+  period: z.string().nullish().describe('Length of the period in days as text; another spelling of `periodDays`.'),
+  trafficValue: z.int().nullish().describe('Traffic package in GB; 0 = unlimited; null for the default.'),
+  traffic: z.int().nullish().describe('Another spelling of `trafficValue`.'),
+  trafficGb: z.int().nullish().describe('Another spelling of `trafficValue`.'),
+  servers: z.array(z.string()).nullish().describe('UUIDs of the servers; null or empty for the default selection.'),
+  countries: z.array(z.string()).nullish().describe('Another spelling of `servers`.'),
+  serverUuids: z.array(z.string()).nullish().describe('Another spelling of `servers`.'),
+  devices: z.int().nullish().describe('Number of devices; null for the default.'),
+  deviceLimit: z.int().nullish().describe('Another spelling of `devices`.'),
 };
 
 const purchaseFields = {
-  initData: InitData,
-  subscriptionId: z.int().nullish(),
-  selection: z.record(z.string(), z.unknown()).nullish(),
+  initData: InitData.describe(
+    'Signed launch data of the messenger mini-app: the credential of the request. At most 24 hours old.',
+  ),
+  subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
+  selection: z
+    .record(z.string(), z.unknown())
+    .nullish()
+    .describe('The whole selection as one object; null where its fields are sent on their own.'),
   ...selectionFields,
   quote: GivenQuote,
 };
@@ -69,21 +83,27 @@ export const MiniAppSubscriptionPurchaseRequest = z.object(purchaseFields).meta(
 
 export const MiniAppSubscriptionPurchasePreviewResponse = z
   .object({
-    success: z.boolean().default(true),
+    success: z
+      .boolean()
+      .default(true)
+      .describe('Whether the operation was carried out. False comes with a message that says why.'),
     // The contract names an empty default; the service always sends a preview.
-    preview: ClassicPreviewResponse.default({} as never),
-    balanceKopeks: z.int().nullish(),
-    balanceLabel: z.string().nullish(),
+    preview: ClassicPreviewResponse.default({} as never).describe('Price of the selection and its parts, as free-form object.'),
+    balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
+    balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
   })
   .meta({ id: 'MiniAppSubscriptionPurchasePreviewResponse' });
 
 export const MiniAppSubscriptionPurchaseResponse = z
   .object({
-    success: z.boolean().default(true),
-    message: z.string().nullish(),
-    balanceKopeks: z.int().nullish(),
-    balanceLabel: z.string().nullish(),
-    subscriptionId: z.int().nullish(),
+    success: z
+      .boolean()
+      .default(true)
+      .describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),
+    balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
+    balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
+    subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
   })
   .meta({ id: 'MiniAppSubscriptionPurchaseResponse' });
 

@@ -1,6 +1,12 @@
 import { describeHealth, describePool, probeDatabase, requireLive, requireReady } from '../../domain/ops/check-health.ts';
 import { publicProcedure, router, webProcedure } from '../trpc.ts';
-import { DatabaseHealthResponse, HealthCheckResponse, PoolMetricsResponse, ProbeResponse } from './health.schemas.ts';
+import {
+  DatabaseHealthResponse,
+  HealthCheckResponse,
+  LivenessResponse,
+  PoolMetricsResponse,
+  ReadinessResponse,
+} from './health.schemas.ts';
 
 const tags: [string] = ['health'];
 
@@ -21,7 +27,7 @@ export const healthRouter = router({
 
   live: publicProcedure('web')
     .meta({ openapi: { method: 'GET', path: '/livez', tags, summary: 'Liveness probe: the process answers' } })
-    .output(ProbeResponse)
+    .output(LivenessResponse)
     .query(({ ctx }) => {
       requireLive(ctx.app);
       return { status: 'ok' as const };
@@ -29,7 +35,7 @@ export const healthRouter = router({
 
   ready: publicProcedure('web')
     .meta({ openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' } })
-    .output(ProbeResponse)
+    .output(ReadinessResponse)
     .query(async ({ ctx }) => {
       await requireReady(ctx.app);
       return { status: 'ok' as const };

@@ -7,13 +7,13 @@ import type { MenuDocument } from '../../domain/content/menu-layout/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
+import { MenuButtonConfig, MenuRowConfig } from './menu-layout.schemas.ts';
+import { toDocument } from './menu-layout-answers.ts';
 import {
   AddCustomButtonRequest,
   AddRowRequest,
   ButtonPath,
   ButtonUpdateInput,
-  MenuButtonConfig,
-  MenuRowConfig,
   MoveButtonResponse,
   MoveButtonToRowInput,
   ReorderButtonsInput,
@@ -22,8 +22,7 @@ import {
   RowsReorderRequest,
   SwapButtonsRequest,
   SwapButtonsResponse,
-} from './menu-layout.schemas.ts';
-import { toDocument } from './menu-layout-answers.ts';
+} from './menu-layout-parts.schemas.ts';
 
 const tags: [string] = ['menu-layout'];
 

@@ -6,11 +6,11 @@ import { FreeForm, Moment } from '../shared.schemas.ts';
 /** Contract group `notifications`: the dashboard feed of subscription events (spec 05 section 9.2). */
 
 export const SubscriptionEventListQuery = z.object({
-  limit: z.int().min(1).max(200).default(50),
-  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
+  offset: z.int().min(0).default(0).describe('Number of records to skip.'),
   /** May be repeated; an event of any of the types matches. */
-  event_type: z.array(z.string()).nullish(),
-  user_id: z.int().nullish(),
+  event_type: z.array(z.string()).nullish().describe('Only events of this type; may be repeated, any of them matches.'),
+  user_id: z.int().nullish().describe('Only events of this user (internal id).'),
 });
 
 export const SubscriptionEventCreate = z
@@ -23,15 +23,15 @@ export const SubscriptionEventCreate = z
       'promocode_activation',
       'referral_link_visit',
       'promo_group_change',
-    ]),
-    user_id: z.int().min(1),
-    subscription_id: z.int().min(1).nullish(),
-    transaction_id: z.int().min(1).nullish(),
-    amount_kopeks: z.int().min(0).nullish(),
-    currency: z.string().min(1).max(16).nullish(),
-    message: z.string().max(2000).nullish(),
-    occurred_at: MomentInput.nullish(),
-    extra: FreeForm.default({}),
+    ]).describe('What happened to the user.'),
+    user_id: z.int().min(1).describe('Internal id of the user.'),
+    subscription_id: z.int().min(1).nullish().describe('Id of the subscription; null for none.'),
+    transaction_id: z.int().min(1).nullish().describe('Movement of money that belongs to the event; null for none.'),
+    amount_kopeks: z.int().min(0).nullish().describe('Amount of the event in kopeks; null for none. No money is moved.'),
+    currency: z.string().min(1).max(16).nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),
+    message: z.string().max(2000).nullish().describe('Note to the event, trimmed; null or empty for none.'),
+    occurred_at: MomentInput.nullish().describe('When it happened (UTC); absent or null in a request for now.'),
+    extra: FreeForm.default({}).describe('Further values of the event as free-form object.'),
   })
   .meta({
     id: 'SubscriptionEventCreate',
@@ -47,28 +47,28 @@ export const SubscriptionEventCreate = z
 
 export const SubscriptionEventResponse = z
   .object({
-    id: z.int(),
-    event_type: z.string(),
-    user_id: z.int(),
-    user_full_name: z.string(),
-    user_username: z.string().nullish(),
-    user_messenger_id: z.int().nullish(),
-    subscription_id: z.int().nullish(),
-    transaction_id: z.int().nullish(),
-    amount_kopeks: z.int().nullish(),
-    currency: z.string().nullish(),
-    message: z.string().nullish(),
-    occurred_at: Moment,
-    created_at: Moment,
-    extra: FreeForm.default({}),
+    id: z.int().describe('Id of the event.'),
+    event_type: z.string().describe('What happened to the user.'),
+    user_id: z.int().describe('Internal id of the user.'),
+    user_full_name: z.string().describe('Name of the user for display.'),
+    user_username: z.string().nullish().describe('User name in the messenger; null when the user has none.'),
+    user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
+    subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
+    transaction_id: z.int().nullish().describe('Movement of money that belongs to the event; null for none.'),
+    amount_kopeks: z.int().nullish().describe('Amount of the event in kopeks; null when none was recorded.'),
+    currency: z.string().nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),
+    message: z.string().nullish().describe('Note to the event; null when there is none.'),
+    occurred_at: Moment.describe('When it happened (UTC).'),
+    created_at: Moment.describe('When the event was recorded (UTC).'),
+    extra: FreeForm.default({}).describe('Further values of the event as free-form object.'),
   })
   .meta({ id: 'SubscriptionEventResponse' });
 
 export const SubscriptionEventListResponse = z
   .object({
-    items: z.array(SubscriptionEventResponse),
-    total: z.int(),
-    limit: z.int(),
-    offset: z.int(),
+    items: z.array(SubscriptionEventResponse).describe('A page of events in the life of subscriptions, newest first.'),
+    total: z.int().describe('Number of events in the life of subscriptions that match the filters, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
   })
   .meta({ id: 'SubscriptionEventListResponse' });

@@ -17,6 +17,7 @@ import {
   DailyStatsResponse,
   DaysQuery,
   GlobalPartnerStats,
+  GlobalStatsQuery,
   PartnerReferralCommissionUpdate,
   PartnerReferrerDetail,
   PartnerReferrerItem,
@@ -76,7 +77,7 @@ export const partnersRouter = router({
 
   stats: webProcedure
     .meta({ openapi: { method: 'GET', path: '/partners/stats', tags, summary: 'Statistics of the referral programme' } })
-    .input(fromWire(DaysQuery))
+    .input(fromWire(GlobalStatsQuery))
     .output(toWire(GlobalPartnerStats))
     .query(async ({ ctx }) => toGlobalStats(await readGlobalStats(ctx.app))),
 

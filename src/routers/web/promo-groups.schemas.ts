@@ -5,48 +5,74 @@ import { Moment } from '../shared.schemas.ts';
 
 const PeriodDiscounts = z.record(z.string(), z.int());
 
-export const PromoGroupPath = z.object({ group_id: z.int() });
+export const PromoGroupPath = z.object({ group_id: z.int().describe('Id of the promo group.') });
 
 export const PromoGroupListQuery = z.object({
-  limit: z.int().min(1).max(200).default(50),
-  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
+  offset: z.int().min(0).default(0).describe('Number of records to skip.'),
 });
 
 export const PromoGroupFields = z.object({
-  id: z.int(),
-  name: z.string(),
-  server_discount_percent: z.int(),
-  traffic_discount_percent: z.int(),
-  device_discount_percent: z.int(),
-  period_discounts: PeriodDiscounts.default({}),
-  auto_assign_total_spent_kopeks: z.int().nullish(),
-  apply_discounts_to_addons: z.boolean(),
-  is_default: z.boolean(),
-  members_count: z.int().default(0),
-  created_at: Moment.nullish(),
-  updated_at: Moment.nullish(),
+  id: z.int().describe('Id of the promo group.'),
+  name: z.string().describe('Name of the promo group, unique.'),
+  server_discount_percent: z.int().describe('Discount on servers in percent, 0 to 100.'),
+  traffic_discount_percent: z.int().describe('Discount on traffic in percent, 0 to 100.'),
+  device_discount_percent: z.int().describe('Discount on devices in percent, 0 to 100.'),
+  period_discounts: PeriodDiscounts.default({}).describe('Discounts on periods: length in days (as text) to percent.'),
+  auto_assign_total_spent_kopeks: z
+    .int()
+    .nullish()
+    .describe('Spending in kopeks from which users join the group automatically; null or 0 for never.'),
+  apply_discounts_to_addons: z
+    .boolean()
+    .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),
+  is_default: z.boolean().describe('Whether it is the default group. Exactly one group is.'),
+  members_count: z.int().default(0).describe('Number of members.'),
+  created_at: Moment.nullish().describe('When the promo group was created (UTC).'),
+  updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 });
 
 export const PromoGroupCreateFields = z.object({
-  name: z.string(),
-  server_discount_percent: z.int().default(0),
-  traffic_discount_percent: z.int().default(0),
-  device_discount_percent: z.int().default(0),
-  period_discounts: PeriodDiscounts.nullish(),
-  auto_assign_total_spent_kopeks: z.int().nullish(),
-  apply_discounts_to_addons: z.boolean().default(true),
-  is_default: z.boolean().default(false),
+  name: z.string().describe('Unique name of the group. Trimmed.'),
+  server_discount_percent: z.int().default(0).describe('Discount on servers in percent, 0 to 100.'),
+  traffic_discount_percent: z.int().default(0).describe('Discount on traffic in percent, 0 to 100.'),
+  device_discount_percent: z.int().default(0).describe('Discount on devices in percent, 0 to 100.'),
+  period_discounts: PeriodDiscounts.nullish().describe('Discounts on periods: length in days (as text) to percent.'),
+  auto_assign_total_spent_kopeks: z
+    .int()
+    .nullish()
+    .describe('Spending in kopeks from which users join the group automatically; null or 0 for never.'),
+  apply_discounts_to_addons: z
+    .boolean()
+    .default(true)
+    .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),
+  is_default: z.boolean().default(false).describe('Whether it is the default group. Exactly one group is.'),
 });
 
 export const PromoGroupUpdateFields = z.object({
-  name: z.string().nullish(),
-  server_discount_percent: z.int().nullish(),
-  traffic_discount_percent: z.int().nullish(),
-  device_discount_percent: z.int().nullish(),
-  period_discounts: PeriodDiscounts.nullish(),
-  auto_assign_total_spent_kopeks: z.int().nullish(),
-  apply_discounts_to_addons: z.boolean().nullish(),
-  is_default: z.boolean().nullish(),
+  name: z.string().nullish().describe('New unique name of the group; null leaves it unchanged.'),
+  server_discount_percent: z
+    .int()
+    .nullish()
+    .describe('Discount on servers in percent, 0 to 100. Null in an update leaves it unchanged.'),
+  traffic_discount_percent: z
+    .int()
+    .nullish()
+    .describe('Discount on traffic in percent, 0 to 100. Null in an update leaves it unchanged.'),
+  device_discount_percent: z
+    .int()
+    .nullish()
+    .describe('Discount on devices in percent, 0 to 100. Null in an update leaves it unchanged.'),
+  period_discounts: PeriodDiscounts.nullish().describe('Discounts on periods: length in days (as text) to percent.'),
+  auto_assign_total_spent_kopeks: z
+    .int()
+    .nullish()
+    .describe('Spending in kopeks from which users join the group automatically; null or 0 for never.'),
+  apply_discounts_to_addons: z
+    .boolean()
+    .nullish()
+    .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),
+  is_default: z.boolean().nullish().describe('Whether it is the default group. Exactly one group is.'),
 });
 
 /** A request that every schema of this group takes. */
@@ -64,7 +90,12 @@ export const PROMO_GROUP_EXAMPLE = {
 export const PromoGroupResponse = PromoGroupFields.meta({ id: 'PromoGroupResponse' });
 
 export const PromoGroupListResponse = z
-  .object({ items: PromoGroupResponse.array(), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: PromoGroupResponse.array().describe('A page of promo groups, by priority and name.'),
+    total: z.int().describe('Number of promo groups, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
   .meta({ id: 'PromoGroupListResponse' });
 
 export const PromoGroupCreateRequest = PromoGroupCreateFields.meta({

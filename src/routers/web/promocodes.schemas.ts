@@ -6,54 +6,70 @@ import { Moment } from '../shared.schemas.ts';
 
 export const PromocodeTypeField = z.enum(['balance', 'subscription_days', 'trial_subscription', 'promo_group', 'discount']);
 
-export const PromocodePath = z.object({ promocode_id: z.int() });
+export const PromocodePath = z.object({ promocode_id: z.int().describe('Id of the promo code.') });
 
 export const PromocodeListQuery = z.object({
-  limit: z.int().min(1).max(200).default(50),
-  offset: z.int().min(0).default(0),
-  is_active: z.boolean().nullish(),
+  limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
+  offset: z.int().min(0).default(0).describe('Number of records to skip.'),
+  is_active: z.boolean().nullish().describe('Only active records, or only inactive ones.'),
 });
 
 export const PromoCodeResponse = z
   .object({
-    id: z.int(),
-    code: z.string(),
-    type: PromocodeTypeField,
-    balance_bonus_kopeks: z.int(),
-    balance_bonus_rubles: z.number(),
-    subscription_days: z.int(),
-    max_uses: z.int(),
-    current_uses: z.int(),
-    uses_left: z.int(),
-    is_active: z.boolean(),
-    is_valid: z.boolean(),
-    valid_from: Moment,
-    valid_until: Moment.nullish(),
-    created_by: z.int().nullish(),
-    created_at: Moment,
-    updated_at: Moment,
+    id: z.int().describe('Id of the promo code.'),
+    code: z.string().describe('The code, in upper case.'),
+    type: PromocodeTypeField.describe(
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
+    ),
+    balance_bonus_kopeks: z
+      .int()
+      .describe('Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100.'),
+    balance_bonus_rubles: z.number().describe('The same in rubles: kopeks / 100.'),
+    subscription_days: z
+      .int()
+      .describe(
+        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
+      ),
+    max_uses: z.int().describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
+    current_uses: z.int().describe('Number of uses of the code.'),
+    uses_left: z.int().describe('How often the code can still be used.'),
+    is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    is_valid: z.boolean().describe('Whether the code can be used now: active, within its dates, with uses left.'),
+    valid_from: Moment.describe('Start of validity (UTC).'),
+    valid_until: Moment.nullish().describe('End of validity (UTC); null for no end.'),
+    created_by: z
+      .int()
+      .nullish()
+      .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
+    created_at: Moment.describe('When the promo code was created (UTC).'),
+    updated_at: Moment.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'PromoCodeResponse' });
 
 export const PromoCodeListResponse = z
-  .object({ items: PromoCodeResponse.array(), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: PromoCodeResponse.array().describe('A page of promo codes, newest first.'),
+    total: z.int().describe('Number of promo codes that match the filters, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
   .meta({ id: 'PromoCodeListResponse' });
 
 export const PromocodeUseFields = z.object({
-  id: z.int(),
-  user_id: z.int(),
-  user_username: z.string().nullish(),
-  user_full_name: z.string().nullish(),
-  user_messenger_id: z.int().nullish(),
-  used_at: Moment,
+  id: z.int().describe('Id of the use of the code.'),
+  user_id: z.int().describe('Internal id of the user.'),
+  user_username: z.string().nullish().describe('User name in the messenger; null when the user has none.'),
+  user_full_name: z.string().nullish().describe('Name of the user for display; null when unknown.'),
+  user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
+  used_at: Moment.describe('When the code was used (UTC).'),
 });
 
 export const PromoCodeRecentUse = PromocodeUseFields.meta({ id: 'PromoCodeRecentUse' });
 
 export const PromoCodeDetailResponse = PromoCodeResponse.extend({
-  total_uses: z.int(),
-  today_uses: z.int(),
-  recent_uses: PromoCodeRecentUse.array().default([]),
+  total_uses: z.int().describe('Number of uses.'),
+  today_uses: z.int().describe('Number of uses since 00:00 UTC.'),
+  recent_uses: PromoCodeRecentUse.array().default([]).describe('The ten newest uses.'),
 }).meta({ id: 'PromoCodeDetailResponse' });
 
 export const PROMOCODE_EXAMPLE = {
@@ -67,27 +83,55 @@ export const PROMOCODE_EXAMPLE = {
 
 export const PromoCodeCreateRequest = z
   .object({
-    code: z.string(),
-    type: PromocodeTypeField,
-    balance_bonus_kopeks: z.int().default(0),
-    subscription_days: z.int().default(0),
-    max_uses: z.int().min(0).default(1),
-    valid_from: MomentInput.nullish(),
-    valid_until: MomentInput.nullish(),
-    is_active: z.boolean().default(true),
-    created_by: z.int().nullish(),
+    code: z.string().describe('The code, up to 50 characters; stored in upper case, unique.'),
+    type: PromocodeTypeField.describe(
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase).',
+    ),
+    balance_bonus_kopeks: z
+      .int()
+      .default(0)
+      .describe('Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100.'),
+    subscription_days: z
+      .int()
+      .default(0)
+      .describe(
+        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
+      ),
+    max_uses: z
+      .int()
+      .min(0)
+      .default(1)
+      .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
+    valid_from: MomentInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
+    valid_until: MomentInput.nullish().describe('End of validity (UTC); null for no end.'),
+    is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
+    created_by: z.int().nullish().describe('Internal id of the user to record as creator; null for none.'),
   })
   .meta({ id: 'PromoCodeCreateRequest', example: PROMOCODE_EXAMPLE });
 
 export const PromoCodeUpdateRequest = z
   .object({
-    code: z.string().nullish(),
-    type: PromocodeTypeField.nullish(),
-    balance_bonus_kopeks: z.int().nullish(),
-    subscription_days: z.int().nullish(),
-    max_uses: z.int().min(0).nullish(),
-    valid_from: MomentInput.nullish(),
-    valid_until: MomentInput.nullish(),
-    is_active: z.boolean().nullish(),
+    code: z.string().nullish().describe('New code; null leaves it unchanged.'),
+    type: PromocodeTypeField.nullish().describe(
+      'What the code gives: `balance` (money), `subscription_days`, `trial_subscription`, `promo_group` or `discount` (in percent, for the next purchase). Null leaves it unchanged.',
+    ),
+    balance_bonus_kopeks: z
+      .int()
+      .nullish()
+      .describe('Kopeks added to the balance. For a code of type `discount`: the discount in percent, 1 to 100.'),
+    subscription_days: z
+      .int()
+      .nullish()
+      .describe(
+        'Days added to the subscription. For a code of type `discount`: hours of validity, at least 1; older codes have 0, until the first purchase.',
+      ),
+    max_uses: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
+    valid_from: MomentInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
+    valid_until: MomentInput.nullish().describe('End of validity (UTC); null for no end.'),
+    is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
   })
   .meta({ id: 'PromoCodeUpdateRequest', example: PROMOCODE_EXAMPLE });

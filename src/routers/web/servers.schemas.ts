@@ -3,58 +3,67 @@ import { Moment, PromoGroupSummary } from '../shared.schemas.ts';
 
 /** Contract group `servers`: camelCase on the wire (spec 02 section 8). */
 
-export const ServerPath = z.object({ server_id: z.int() });
+export const ServerPath = z.object({ server_id: z.int().describe('Id of the server.') });
 
 export const ServerListQuery = z.object({
-  page: z.int().min(1).default(1),
-  limit: z.int().min(1).max(200).default(50),
-  available: z.boolean().default(false),
-  search: z.string().nullish(),
+  page: z.int().min(1).default(1).describe('Number of the page, from 1.'),
+  limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
+  available: z.boolean().default(false).describe('True for servers on sale only.'),
+  search: z.string().nullish().describe('Text in name, name in the panel, UUID or country code.'),
 });
 
 export const ServerUsersQuery = ServerPath.extend({
-  limit: z.int().min(1).max(500).default(100),
-  offset: z.int().min(0).default(0),
+  limit: z.int().min(1).max(500).default(100).describe('Greatest number of records in the answer.'),
+  offset: z.int().min(0).default(0).describe('Number of records to skip.'),
 });
 
 export const ServerResponse = z
   .object({
-    id: z.int(),
-    squadUuid: z.string(),
-    displayName: z.string(),
-    originalName: z.string().nullish(),
-    countryCode: z.string().nullish(),
-    isAvailable: z.boolean(),
-    isTrialEligible: z.boolean(),
-    priceKopeks: z.int(),
-    priceRubles: z.number(),
-    description: z.string().nullish(),
-    sortOrder: z.int(),
-    maxUsers: z.int().nullish(),
-    currentUsers: z.int(),
-    createdAt: Moment.nullish(),
-    updatedAt: Moment.nullish(),
-    promoGroups: PromoGroupSummary.array(),
+    id: z.int().describe('Id of the server.'),
+    squadUuid: z.string().describe('UUID of the internal squad of the panel.'),
+    displayName: z.string().describe('Name shown to users.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    isAvailable: z.boolean().describe('Whether the server is on sale.'),
+    isTrialEligible: z.boolean().describe('Whether trials may use the server.'),
+    priceKopeks: z.int().describe('Price of 30 days in kopeks.'),
+    priceRubles: z.number().describe('Price in rubles: kopeks / 100.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
+    sortOrder: z.int().describe('Place in the list; smaller numbers come first.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    currentUsers: z.int().describe('Number of users counted at the last count.'),
+    createdAt: Moment.nullish().describe('When the record was created (UTC); null when unknown.'),
+    updatedAt: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    promoGroups: PromoGroupSummary.array().describe('Promo groups whose members may use the server.'),
   })
   .meta({ id: 'ServerResponse' });
 
 export const ServerListResponse = z
-  .object({ items: ServerResponse.array(), total: z.int(), page: z.int(), limit: z.int() })
+  .object({
+    items: ServerResponse.array().describe('A page of servers, by their place and name.'),
+    total: z.int().describe('Number of servers that match the filters, on all pages.'),
+    page: z.int().describe('Number of this page, from 1.'),
+    limit: z.int().describe('Page size that was applied.'),
+  })
   .meta({ id: 'ServerListResponse' });
 
 export const ServerCreateRequest = z
   .object({
-    squadUuid: z.string(),
-    displayName: z.string(),
-    originalName: z.string().nullish(),
-    countryCode: z.string().nullish(),
-    priceKopeks: z.int().default(0),
-    description: z.string().nullish(),
-    maxUsers: z.int().nullish(),
-    isAvailable: z.boolean().default(true),
-    isTrialEligible: z.boolean().default(false),
-    sortOrder: z.int().default(0),
-    promoGroupIds: z.int().array().nullish(),
+    squadUuid: z.string().describe('UUID of the internal squad of the panel.'),
+    displayName: z.string().describe('Name shown to users.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    priceKopeks: z.int().default(0).describe('Price of 30 days in kopeks.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    isAvailable: z.boolean().default(true).describe('Whether the server is on sale.'),
+    isTrialEligible: z.boolean().default(false).describe('Whether trials may use the server.'),
+    sortOrder: z.int().default(0).describe('Place in the list; smaller numbers come first.'),
+    promoGroupIds: z
+      .int()
+      .array()
+      .nullish()
+      .describe('Promo groups whose members may use the server; null for the default group.'),
   })
   .meta({
     id: 'ServerCreateRequest',
@@ -69,54 +78,82 @@ export const ServerCreateRequest = z
 
 export const ServerUpdateRequest = z
   .object({
-    displayName: z.string().nullish(),
-    originalName: z.string().nullish(),
-    countryCode: z.string().nullish(),
-    priceKopeks: z.int().nullish(),
-    description: z.string().nullish(),
-    maxUsers: z.int().nullish(),
-    isAvailable: z.boolean().nullish(),
-    isTrialEligible: z.boolean().nullish(),
-    sortOrder: z.int().nullish(),
-    promoGroupIds: z.int().array().nullish(),
+    displayName: z.string().nullish().describe('Name shown to users; null in an update leaves it unchanged.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    priceKopeks: z.int().nullish().describe('Price of 30 days in kopeks; null leaves it unchanged.'),
+    description: z.string().nullish().describe('New text about the server.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    isAvailable: z.boolean().nullish().describe('Whether the server is on sale; null in an update leaves it unchanged.'),
+    isTrialEligible: z.boolean().nullish().describe('Whether trials may use the server; null in an update leaves it unchanged.'),
+    sortOrder: z
+      .int()
+      .nullish()
+      .describe('Place in the list; smaller numbers come first. Null in an update leaves it unchanged.'),
+    promoGroupIds: z
+      .int()
+      .array()
+      .nullish()
+      .describe('Promo groups whose members may use the server; at least one, null unchanged.'),
   })
   .meta({ id: 'ServerUpdateRequest', example: { displayName: 'Netherlands', priceKopeks: 9900, isAvailable: true } });
 
 export const ServerStatisticsResponse = z
   .object({
-    totalServers: z.int(),
-    availableServers: z.int(),
-    unavailableServers: z.int(),
-    serversWithConnections: z.int(),
-    totalRevenueKopeks: z.int(),
-    totalRevenueRubles: z.number(),
+    totalServers: z.int().describe('Number of servers.'),
+    availableServers: z.int().describe('Number of servers on sale.'),
+    unavailableServers: z.int().describe('Number of servers not on sale.'),
+    serversWithConnections: z.int().describe('Number of servers that an active subscription uses.'),
+    totalRevenueKopeks: z.int().describe('Sum of what was paid for servers, kopeks.'),
+    totalRevenueRubles: z.number().describe('Sum of what was paid for servers, rubles.'),
   })
   .meta({ id: 'ServerStatisticsResponse' });
 
-export const ServerDeleteResponse = z.object({ success: z.boolean(), message: z.string() }).meta({ id: 'ServerDeleteResponse' });
+export const ServerDeleteResponse = z
+  .object({
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
+  })
+  .meta({ id: 'ServerDeleteResponse' });
 
 export const ServerConnectedUser = z
   .object({
-    id: z.int(),
-    messengerId: z.int().nullish(),
-    username: z.string().nullish(),
-    firstName: z.string().nullish(),
-    lastName: z.string().nullish(),
-    status: z.string(),
-    balanceKopeks: z.int(),
-    balanceRubles: z.number(),
-    subscriptionId: z.int().nullish(),
-    subscriptionStatus: z.string().nullish(),
-    subscriptionEndDate: Moment.nullish(),
+    id: z.int().describe('Internal id of the user whose subscription uses the server.'),
+    messengerId: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
+    username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
+    firstName: z.string().nullish().describe('First name; null when unknown.'),
+    lastName: z.string().nullish().describe('Last name; null when unknown.'),
+    status: z
+      .string()
+      .describe(
+        'Status of the account of the user: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
+      ),
+    balanceKopeks: z.int().describe('Balance in kopeks.'),
+    balanceRubles: z.number().describe('Balance in rubles.'),
+    subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
+    subscriptionStatus: z.string().nullish().describe('Status of the subscription; null when there is none.'),
+    subscriptionEndDate: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
   })
   .meta({ id: 'ServerConnectedUser' });
 
 export const ServerConnectedUsersResponse = z
-  .object({ items: ServerConnectedUser.array(), total: z.int(), limit: z.int(), offset: z.int() })
+  .object({
+    items: ServerConnectedUser.array().describe('A page of users whose subscription uses the server, by user id.'),
+    total: z.int().describe('Number of users whose subscription uses the server, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
   .meta({ id: 'ServerConnectedUsersResponse' });
 
 export const ServerSyncResponse = z
-  .object({ created: z.int(), updated: z.int(), removed: z.int(), total: z.int() })
+  .object({
+    created: z.int().describe('Number of servers added.'),
+    updated: z.int().describe('Number of servers whose name changed.'),
+    removed: z.int().describe('Number of servers that the panel no longer has.'),
+    total: z.int().describe('Number of squads in the panel.'),
+  })
   .meta({ id: 'ServerSyncResponse' });
 
-export const ServerCountsSyncResponse = z.object({ updated: z.int() }).meta({ id: 'ServerCountsSyncResponse' });
+export const ServerCountsSyncResponse = z
+  .object({ updated: z.int().describe('Number of servers whose count was written.') })
+  .meta({ id: 'ServerCountsSyncResponse' });

@@ -11,25 +11,36 @@ import {
 
 /** Synchronisation and squad migration of the contract group `vpnpanel` (spec 06 sections 10 and 11). */
 
-export const MigrationPath = z.object({ squad_uuid: z.string() });
+export const MigrationPath = z.object({ squad_uuid: z.string().describe('UUID of the internal squad of the panel.') });
 
 export const VpnPanelSquadMigrationPreviewResponse = z
   .object({
-    squad_uuid: z.string(),
-    squad_name: z.string(),
-    current_users: z.int(),
-    max_users: z.int().nullish(),
-    users_to_migrate: z.int(),
+    squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
+    squad_name: z.string().describe('Name of the squad.'),
+    current_users: z.int().describe('Number of users of the server.'),
+    max_users: z.int().nullish().describe('Greatest number of users; null for no cap. In an update 0 removes the cap.'),
+    users_to_migrate: z.int().describe('Number of subscriptions that would be moved.'),
   })
   .meta({ id: 'VpnPanelSquadMigrationPreviewResponse' });
 
 export const VpnPanelSyncFromPanelRequest = z
-  .object({ mode: z.enum(['all', 'new_only', 'update_only']).default('all') })
+  .object({
+    mode: z
+      .enum(['all', 'new_only', 'update_only'])
+      .default('all')
+      .describe('`all`, `new_only` (create missing users) or `update_only` (change known users).'),
+  })
   .meta({ id: 'VpnPanelSyncFromPanelRequest' });
 
 const syncResponse = <Data extends z.ZodType>(data: Data) =>
   z
-    .object({ success: z.boolean(), detail: z.string().nullish(), data: publishedAsFreeForm(data).nullish() })
+    .object({
+      success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+      detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+      data: publishedAsFreeForm(data)
+        .nullish()
+        .describe('Counters and values of the result; null or empty when there are none. Its keys depend on the action.'),
+    })
     .meta({ id: 'VpnPanelGenericSyncResponse' });
 
 /** One component of the contract, which leaves the data free-form, with the data of each operation. */
@@ -42,29 +53,34 @@ export const VpnPanelGenericSyncResponses = {
   recommendations: syncResponse(Recommendation),
 };
 
-export const VpnPanelSquadMigrationRequest = z.object({ source_uuid: z.string(), target_uuid: z.string() }).meta({
-  id: 'VpnPanelSquadMigrationRequest',
-  example: { source_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77', target_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a78' },
-});
+export const VpnPanelSquadMigrationRequest = z
+  .object({
+    source_uuid: z.string().describe('UUID of the squad to move away from.'),
+    target_uuid: z.string().describe('UUID of the squad to move to.'),
+  })
+  .meta({
+    id: 'VpnPanelSquadMigrationRequest',
+    example: { source_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77', target_uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a78' },
+  });
 
 export const VpnPanelSquadMigrationStats = z
   .object({
-    source_uuid: z.string(),
-    target_uuid: z.string(),
-    total: z.int().default(0),
-    updated: z.int().default(0),
-    panel_updated: z.int().default(0),
-    panel_failed: z.int().default(0),
-    source_removed: z.int().default(0),
-    target_added: z.int().default(0),
+    source_uuid: z.string().describe('UUID of the squad to move away from.'),
+    target_uuid: z.string().describe('UUID of the squad to move to.'),
+    total: z.int().default(0).describe('Number of subscriptions that have the old squad.'),
+    updated: z.int().default(0).describe('Number of subscriptions moved.'),
+    panel_updated: z.int().default(0).describe('Number of users changed in the panel.'),
+    panel_failed: z.int().default(0).describe('Number of users whom the panel refused; their subscriptions are unchanged.'),
+    source_removed: z.int().default(0).describe('Number of subscriptions that left the old squad.'),
+    target_added: z.int().default(0).describe('Number of subscriptions that were not in the new squad before.'),
   })
   .meta({ id: 'VpnPanelSquadMigrationStats' });
 
 export const VpnPanelSquadMigrationResponse = z
   .object({
-    success: z.boolean(),
-    detail: z.string().nullish(),
-    error: z.string().nullish(),
-    data: VpnPanelSquadMigrationStats.nullish(),
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    detail: z.string().nullish().describe('What went wrong, for people; null after a success.'),
+    error: z.string().nullish().describe('Machine code of the failure; null when there was none.'),
+    data: VpnPanelSquadMigrationStats.nullish().describe('Counters of the move; null when it was refused.'),
   })
   .meta({ id: 'VpnPanelSquadMigrationResponse' });

@@ -1,44 +1,72 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { findSchemaPlaces, gapMessage } from '../../../scripts/checks/schema-places.ts';
+import { projectRoot } from '../../../scripts/checks/source-files.ts';
 import { describeDocument } from '../../../src/rest/describe-document.ts';
 import { documentRefusals } from '../../../src/rest/document-refusals.ts';
 import { buildOpenApiDocument } from '../../../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { appRouter } from '../../../src/routers/root.ts';
-import { thingRouter } from './rest-fixture.ts';
+import { meta, open, Thing, t, thingRouter } from './rest-fixture.ts';
 
 const things = () => buildOpenApiDocument(buildRouteTable(thingRouter), { title: 'Things', version: '1.0.0' });
-const NO_TEXTS = { tags: {}, operations: {}, parameters: {}, properties: {} };
+const NO_TEXTS = { tags: {}, operations: {} };
 
 describe('texts of the document', () => {
-  it('gives a field the narrowest text', () => {
-    const document = things();
-    describeDocument(document, {
-      ...NO_TEXTS,
-      properties: { name: 'Name.', 'Thing.name': 'Name of the thing.' },
+  it('takes the text of a field and of a parameter from its schema', () => {
+    const input = z.object({ limit: z.int().default(50).describe('Greatest number of things.') });
+    const output = z.object({ owner: Thing.nullable().describe('Owner; null for none.') });
+    const router = t.router({
+      list: open
+        .meta(meta('GET', '/things'))
+        .input(input)
+        .output(output)
+        .query(() => ({ owner: null })),
     });
-    const { Thing, CreateThing } = document.components.schemas;
-    expect(Thing).toMatchObject({ properties: { name: { description: 'Name of the thing.' } } });
-    expect(CreateThing).toMatchObject({ properties: { name: { description: 'Name.' } } });
+    const document = buildOpenApiDocument(buildRouteTable(router), { title: 'Things', version: '1.0.0' });
+    const { parameters, responses } = document.paths['/things']!.get!;
+    expect(parameters).toEqual([
+      {
+        name: 'limit',
+        in: 'query',
+        required: false,
+        description: 'Greatest number of things.',
+        schema: { type: 'integer', default: 50 },
+      },
+    ]);
+    expect(responses['200']).toMatchObject({
+      content: { 'application/json': { schema: { properties: { owner: { description: 'Owner; null for none.' } } } } },
+    });
+    expect(describeDocument(document, NO_TEXTS).undescribed).not.toContain('parameter GET /things.limit');
   });
 
-  it('gives a parameter its own text, else that of its group, else that of the field of its name', () => {
-    const document = things();
-    describeDocument(document, {
-      ...NO_TEXTS,
-      parameters: { 'GET /things.limit': 'Own.', limit: 'Any.' },
-      properties: { thing_id: 'Id of the thing.' },
+  it('describes a reference without a change of what it refers to', () => {
+    const output = z.object({ first: Thing.describe('The oldest one.') });
+    const router = t.router({
+      read: open
+        .meta(meta('GET', '/things'))
+        .output(output)
+        .query(() => ({}) as never),
     });
-    const textOf = (method: string, path: string, name: string) =>
-      document.paths[path]?.[method]?.parameters?.find((parameter) => parameter.name === name)?.description;
-    expect(textOf('get', '/things', 'limit')).toBe('Own.');
-    expect(textOf('get', '/things/{thing_id}', 'thing_id')).toBe('Id of the thing.');
+    const document = buildOpenApiDocument(buildRouteTable(router), { title: 'Things', version: '1.0.0' });
+    expect(document.paths['/things']!.get!.responses['200']).toMatchObject({
+      content: {
+        'application/json': {
+          schema: { properties: { first: { $ref: '#/components/schemas/Thing', description: 'The oldest one.' } } },
+        },
+      },
+    });
+    expect(document.components.schemas.Thing).not.toHaveProperty('description');
   });
 
   it('reports what has no text and texts that nothing uses', () => {
     const gaps = describeDocument(things(), { ...NO_TEXTS, operations: { 'GET /nowhere': 'Nothing.' } });
     expect(gaps.undescribed).toContain('operation GET /things');
     expect(gaps.undescribed).toContain('property Thing.name');
+    expect(gaps.undescribed).toContain('parameter GET /things.limit');
     expect(gaps.unused).toEqual(['operations: GET /nowhere']);
   });
 
@@ -49,6 +77,38 @@ describe('texts of the document', () => {
     expect(document.tags.map((tag) => tag.name)).toEqual(
       document.tags.map((tag) => tag.name).toSorted((a, b) => a.localeCompare(b, 'en')),
     );
+  });
+});
+
+describe('the file of what has no text', () => {
+  it('is named with the field', async () => {
+    const places = await findSchemaPlaces(projectRoot);
+    expect(gapMessage('property TicketListResponse.items', places)).toBe(
+      'without a description: property TicketListResponse.items, a field of a schema in src/routers/cabinet/tickets.schemas.ts',
+    );
+    // Its id is made of a constant, and the component of answers is another one.
+    expect(gapMessage('property CabinetAdminPromoOffersPromoOfferResponseOutput.user', places)).toContain(
+      'src/routers/admin/promo-offers.schemas.ts',
+    );
+    expect(gapMessage('parameter GET /stats/full.days', places)).toBe(
+      'without a description: parameter GET /stats/full.days, a parameter of a schema in ' +
+        'src/routers/web/stats.router.ts or src/routers/web/stats.schemas.ts',
+    );
+    expect(gapMessage('tag stats', places)).toContain('src/rest/descriptions/tag-descriptions.ts');
+  });
+
+  it('is found for every component and operation of the service', async () => {
+    const places = await findSchemaPlaces(projectRoot);
+    const { document } = buildServiceDocument(buildRouteTable(appRouter));
+    const files = [
+      ...Object.keys(document.components.schemas).map((name) => [name, places.ofComponent(name)]),
+      ...Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => [path, places.ofOperation(`${method.toUpperCase()} ${path}`)[0]]),
+      ),
+    ];
+    expect(files.filter(([, file]) => file === undefined || !existsSync(join(projectRoot, file)))).toEqual([]);
+    const errors = files.filter(([, file]) => file?.startsWith('src/rest/')).map(([name]) => name);
+    expect(errors).toEqual(['HTTPError', 'HTTPValidationError', 'HTTPValidationIssue']);
   });
 });
 

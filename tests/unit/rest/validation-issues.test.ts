@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { issuesFromZod } from '../../../src/core/validation-issues.ts';
+import { literalTexts } from '../../../src/core/zod-structure.ts';
 
 const locate = (path: readonly PropertyKey[]): string[] => ['body', ...path.map(String)];
 
@@ -147,6 +148,14 @@ describe('issuesFromZod', () => {
         { type: 'missing', loc: ['body', 'list', '0', 'f'], msg: 'Field required', input: { g: 1 } },
       ]);
     }
+  });
+
+  it('reports a wrong literal text as one, described or not', () => {
+    const side = literalTexts(['left', 'right']);
+    expect(one(side, 'up')[0]).toBe('literal_error');
+    expect(one(side.nullish().describe('The side.'), 'up')[0]).toBe('literal_error');
+    expect(one(side.describe('The side.'), 'up')[0]).toBe('literal_error');
+    expect(one(z.enum(['left', 'right']), 'up')[0]).toBe('enum');
   });
 
   it('reports the branch of a union that was meant', () => {

@@ -64,6 +64,19 @@ describe('findDuplicateBlocks', () => {
     expect(found).toEqual([{ lines: 10, first: { file: 'a.ts', line: 2 }, second: { file: 'b.ts', line: 2 } }]);
   });
 
+  it('counts a chain of calls as one line, however it is wrapped', () => {
+    const field = (name: number, text: string) => `  f${name}: z\n    .int()\n    .describe(\n      '${text}',\n    ),`;
+    const fields = (count: number, text = 'Text') => Array.from({ length: count }, (_, at) => field(at, text)).join('\n');
+    const found = (one: string, other: string) =>
+      findDuplicateBlocks([
+        { path: 'a.ts', text: one },
+        { path: 'b.ts', text: other },
+      ]).map(({ lines }) => lines);
+    expect(found(fields(7), fields(7))).toEqual([]);
+    expect(found(fields(8), fields(8))).toEqual([8]);
+    expect(found(fields(8), fields(8, 'Another text'))).toEqual([]);
+  });
+
   it('leaves shorter runs and imports alone', () => {
     const imports = "import {\n  a,\n  b,\n  c,\n  d,\n  e,\n  f,\n  g,\n  h,\n} from './x.ts';\n";
     expect(findDuplicateBlocks(['a.ts', 'b.ts'].map((path) => ({ path, text: imports + block(0, 7) })))).toEqual([]);
