@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { restartedWorkers } from './tests/support/worker-pool.ts';
 
 /** The files of many requests first: whichever worker gets one, the other has enough left to do meanwhile. */
 class LongFilesFirst extends BaseSequencer {
@@ -25,13 +26,14 @@ if (process.env.PROPERTY_SEED === undefined) {
 }
 const sequence = { shuffle: { files: false, tests: true }, seed };
 const properties = ['tests/support/property-seed.ts'];
+const abandoned = ['tests/support/abandoned-setup.ts'];
 
 // Databases are costly to start, so the files of one worker share a context and a database.
 const onDatabase = {
-  pool: 'forks' as const,
+  pool: restartedWorkers,
   isolate: false,
   globalSetup: ['tests/support/global-setup.ts'],
-  setupFiles: [...properties, 'tests/support/worker-setup.ts'],
+  setupFiles: [...properties, ...abandoned, 'tests/support/worker-setup.ts'],
 };
 
 export default defineConfig({
@@ -86,6 +88,7 @@ export default defineConfig({
           pool: 'forks',
           // Some copy the template of a database: it is there also when no other project has run before.
           globalSetup: ['tests/support/global-setup.ts'],
+          setupFiles: abandoned,
           // Most of its time is waiting, for a process to start or a schedule to come round.
           maxWorkers: 3,
           sequence: { ...sequence, groupOrder: 2 },
@@ -93,7 +96,7 @@ export default defineConfig({
           hookTimeout: 900_000,
         },
       },
-      { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks' } },
+      { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks', setupFiles: abandoned } },
     ],
   },
 });

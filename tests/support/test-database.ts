@@ -11,6 +11,7 @@ import type { WaitLimits } from '../../src/core/db/open-prisma.ts';
 import { readSchemaFiles } from '../../src/core/db/schema-files.ts';
 import { EMBEDDED_PARSERS } from '../../src/core/db/sql-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
+import { abandonable } from './abandoned-tests.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const migrationsFolder = join(root, 'prisma', 'migrations');
@@ -137,7 +138,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   if (!serverUrl) {
     const file = await readFile(join(cacheFolder, `${key}.tar`));
     const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]), limits: TEST_LIMITS });
-    return { ...database, url: null, drop: () => database.close() };
+    return { ...database, db: abandonable(database.db), url: null, drop: () => database.close() };
   }
   const name = newName();
   await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`, ...refusingNotices(name));
@@ -151,6 +152,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   });
   return {
     ...database,
+    db: abandonable(database.db),
     url: urlOf(name),
     drop: async () => {
       await database.close();
@@ -207,9 +209,15 @@ const USED_SEQUENCES = `
   SELECT schemaname || '.' || sequencename AS name FROM pg_sequences
   WHERE schemaname = 'public' AND last_value IS NOT NULL AND sequencename <> ALL ($1::text[])`;
 
+/** A hook that ran into its time-out may have left one, whose locks everything that follows would wait for. */
+const END_OPEN_TRANSACTIONS = `
+  SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'`;
+
 /** Empties the database between files of one worker. */
 export async function emptyDatabase(database: Database): Promise<void> {
   const { sql } = database.db;
+  await sql(END_OPEN_TRANSACTIONS);
   const paged = await sql<{ query: string; bytes: number }>(USED_TABLES, [KEPT_TABLES]);
   const statements = paged.some(({ bytes }) => bytes > MAX_LEFT_BYTES) ? await truncation(sql) : await deletions(sql, paged);
   statements.push(

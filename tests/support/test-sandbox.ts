@@ -17,6 +17,7 @@ import { startReceiptSandbox } from '../../src/sandbox/nalogo/receipt-sandbox.ts
 import { startSandboxPanel } from '../../src/sandbox/panel/sandbox-panel.ts';
 import { startPaymentSandbox } from '../../src/sandbox/payments/payment-sandbox.ts';
 import type { SandboxStore } from '../../src/sandbox/store.ts';
+import { outsideOfTests } from './abandoned-tests.ts';
 
 /** The fake outside systems of one worker, with the clock of the current test. */
 export interface TestSandbox {
@@ -45,7 +46,7 @@ const secrets: SandboxSecrets = {
 
 /** Starts the fakes once per worker: HTTP servers on loopback, called through the adapters of the service. */
 export function workerSandbox(): Promise<TestSandbox> {
-  globalThis.testSandbox ??= startAll();
+  globalThis.testSandbox ??= outsideOfTests(startAll);
   return globalThis.testSandbox;
 }
 

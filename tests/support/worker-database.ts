@@ -1,3 +1,4 @@
+import { outsideOfTests } from './abandoned-tests.ts';
 import { freshDatabase, type TestDatabase } from './test-database.ts';
 
 declare global {
@@ -6,6 +7,6 @@ declare global {
 
 /** The one database of this worker, kept on `globalThis` because files of a worker share a context but not modules. */
 export function workerDatabase(): Promise<TestDatabase> {
-  globalThis.testDatabase ??= freshDatabase();
+  globalThis.testDatabase ??= outsideOfTests(() => freshDatabase());
   return globalThis.testDatabase;
 }
