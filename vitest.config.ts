@@ -42,7 +42,9 @@ export default defineConfig({
     maxWorkers: 2,
     // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
     experimental: { viteModuleRunner: false },
-    sequence: { ...sequence, sequencer: LongFilesFirst },
+    sequence: process.env.TEST_SHUFFLE_FILES
+      ? { shuffle: { files: true, tests: true }, seed }
+      : { ...sequence, sequencer: LongFilesFirst },
     dangerouslyIgnoreUnhandledErrors: false,
     ...limits,
     // For what another connection, process or timer brings about: `expect.poll` and `eventually` wait as long.

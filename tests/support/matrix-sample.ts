@@ -27,3 +27,8 @@ export function sampleOf<T>(cases: readonly T[], nameOf: (one: T) => string): T[
   );
   return cases.filter((one) => chosen.has(one));
 }
+
+/** How much of something large a test makes. @param sample in `npm test`: the least that has all that `whole` shows */
+export function amountOf(whole: number, sample: number): number {
+  return seed === undefined ? whole : sample;
+}
