@@ -25,6 +25,7 @@ if (process.env.PROPERTY_SEED === undefined) {
   console.log(`Properties run with PROPERTY_SEED=${process.env.PROPERTY_SEED}`);
 }
 const sequence = { shuffle: { files: false, tests: true }, seed };
+const environment = { TZ: 'Asia/Kathmandu', NODE_ENV: 'test', TEST_SEED: String(seed) };
 const properties = ['tests/support/property-seed.ts'];
 const abandoned = ['tests/support/abandoned-setup.ts'];
 
@@ -38,7 +39,7 @@ const onDatabase = {
 
 export default defineConfig({
   test: {
-    env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test', TEST_SEED: String(seed) },
+    env: environment,
     maxWorkers: 2,
     // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
     experimental: { viteModuleRunner: false },
@@ -70,6 +71,8 @@ export default defineConfig({
           include: ['tests/{domain,api,contract,realtime,protocol}/**/*.test.ts'],
           exclude: ['**/*.iso.test.ts'],
           ...onDatabase,
+          // Two workers leave most of 20 connections to the databases that a test opens beside.
+          env: { ...environment, TEST_POOL_SIZE: '6' },
         },
       },
       {

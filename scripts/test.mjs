@@ -3,10 +3,11 @@
 //   npm run test:all                    every case of the matrices, every file on both databases, and the documented refusals
 //   MATRIX_SEED=7 npm test              the samples of an earlier run
 //   npm test -- tests/unit/money.test.ts   hands further words to the test runner; every case of the named files
+import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
+import { childEnvironment, ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
 import { BEFORE_ANY_SQL, filesForBothDatabases, ON_A_DATABASE } from './test-plan.mjs';
 
@@ -14,16 +15,17 @@ await ensureInstalled();
 await ensureGenerated();
 await ensureBuilt();
 
+/** Most that the rounds of services and races use at the same time as the tests of processes. */
+const CONNECTIONS_OF_TWO_ROUNDS = 80;
+
 const isWhole = process.argv.includes('--all');
 const words = process.argv.slice(2).filter((word) => word !== '--all');
 const FAILURE_LIST = join(root, 'node_modules', '.cache', 'failure-list.txt');
 await mkdir(join(FAILURE_LIST, '..'), { recursive: true });
 await rm(FAILURE_LIST, { force: true });
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
-const vitest = (args, env = {}) =>
-  run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...reporters, ...args], {
-    env: { ...env, FAILURE_LIST },
-  });
+const runner = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...reporters];
+const vitest = (args, env = {}) => run(runtime(), [...runner, ...args], { env: { ...env, FAILURE_LIST } });
 if (words.length > 0) process.exit(await vitest(words));
 
 const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
@@ -34,11 +36,14 @@ const serverUrl = await reachableServer();
 const failed = [];
 const times = [];
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(0)} s`;
-// One after another: a server with the usual 100 connections has enough for one round.
-const round = async (name, args, env) => {
-  console.log(`\n=== ${name} ===`);
+/** @param isQuiet prints the output when the round is over, since another round prints meanwhile */
+const round = async (name, args, env, { isQuiet = false } = {}) => {
+  console.log(`\n=== ${name}${isQuiet ? ' begins; its output follows' : ''} ===`);
   const startedAt = performance.now();
-  if ((await vitest([...args, '--passWithNoTests'], env)) !== 0) failed.push(name);
+  const all = [...args, '--passWithNoTests'];
+  const { code, output } = isQuiet ? await collected(all, env) : { code: await vitest(all, env), output: '' };
+  if (isQuiet) console.log(`\n=== ${name} ===\n${output}`);
+  if (code !== 0) failed.push(name);
   times.push(`${name}: ${seconds(startedAt)}`);
 };
 
@@ -48,15 +53,30 @@ await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
 if (!isWhole) console.log(`Samples of this run: MATRIX_SEED=${seed} (npm run test:all tries everything)`);
-await round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
-await embeddedRound();
-if (serverUrl) {
-  const env = { TEST_DATABASE_URL: serverUrl };
-  const withRecord = { ...env, ...recorded };
-  await round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], withRecord);
-  await round('race on PostgreSQL', ['--project', 'race'], env);
+const unit = () => round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
+const onServer = { TEST_DATABASE_URL: serverUrl ?? '' };
+const service = () =>
+  round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], { ...onServer, ...recorded });
+const race = (options) => round('race on PostgreSQL', ['--project', 'race'], onServer, options);
+const system = (options) => round('system: the built service as processes', ['--project', 'system'], onServer, options);
+
+// The tests of processes mostly wait: others run meanwhile, where the server has connections for both.
+const isQuiet = true;
+if (serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS) {
+  const others = [unit, embeddedRound, service];
+  const waiting = [system, race].map((each) => () => each({ isQuiet }));
+  await Promise.all(
+    [others, waiting].map(async (lane) => {
+      for (const next of lane) await next();
+    }),
+  );
+} else {
+  await unit();
+  await embeddedRound();
+  if (serverUrl) await service();
+  if (serverUrl) await race();
+  await system();
 }
-await round('system: the built service as processes', ['--project', 'system'], { TEST_DATABASE_URL: serverUrl ?? '' });
 
 // A sample cannot show that a documented refusal is not observed any more.
 if (isWhole) {
@@ -87,4 +107,34 @@ async function embeddedRound() {
   const { differing, sample } = filesForBothDatabases(seed);
   const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
   return round(name, ['--project', 'service', ...differing, ...sample], env);
+}
+
+/** Runs the test runner with its output collected. */
+function collected(args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(runtime(), [...runner, ...args], {
+      cwd: root,
+      env: childEnvironment({ ...env, FAILURE_LIST }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const parts = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(parts).toString() }));
+  });
+}
+
+/** Connections of a server that nobody uses. */
+async function freeConnections(url) {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `SELECT current_setting('max_connections')::int - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+    );
+    return rows[0].free;
+  } finally {
+    await client.end();
+  }
 }

@@ -17,6 +17,11 @@ interface Started {
   /** Open connections, with the test that used each last. */
   sessions: Map<Session, Signal>;
   processes: Map<ChildProcess, Signal>;
+  /** What abandoned tests still do to undo their changes, such as `finally`. */
+  undoing: Set<Promise<unknown>>;
+  /** Abandoned tests after their last hook: they send no further statement. */
+  over: Set<AbortSignal>;
+  hasAbandoned: boolean;
 }
 
 declare global {
@@ -25,7 +30,14 @@ declare global {
 
 /** Once a worker, since the files of a worker share the driver but not this module. */
 function started(): Started {
-  globalThis.startedByTests ??= watched({ running: new AsyncLocalStorage(), sessions: new Map(), processes: new Map() });
+  globalThis.startedByTests ??= watched({
+    running: new AsyncLocalStorage(),
+    sessions: new Map(),
+    processes: new Map(),
+    undoing: new Set(),
+    over: new Set(),
+    hasAbandoned: false,
+  });
   return globalThis.startedByTests;
 }
 
@@ -35,7 +47,7 @@ export const testSignal = (): Signal => started().running.getStore();
 /** Runs what outlives the test that happens to need it first. */
 export const outsideOfTests = <T>(run: () => T): T => started().running.exit(run);
 
-/** Runs a test; when its signal is aborted, resolves after what it has started was ended. */
+/** Runs a test with its hooks; when its signal is aborted, resolves after what it has started was ended and what it undoes was undone. */
 export async function runAbandonable(signal: AbortSignal, runTest: () => Promise<void>): Promise<void> {
   // Every open transaction of the test listens.
   setMaxListeners(0, signal);
@@ -44,7 +56,19 @@ export async function runAbandonable(signal: AbortSignal, runTest: () => Promise
     ending = outsideOfTests(() => endStartedBy(signal));
   });
   await started().running.run(signal, runTest);
+  if (!signal.aborted) return;
   await ending;
+  await undone();
+  started().over.add(signal);
+  started().hasAbandoned = true;
+}
+
+/** @returns whether a test of this worker was abandoned since the last call */
+export function takeAbandoned(): boolean {
+  const state = started();
+  const { hasAbandoned } = state;
+  state.hasAbandoned = false;
+  return hasAbandoned;
 }
 
 /** Ends processes that no test has ended, whether or not it failed. */
@@ -52,23 +76,31 @@ export function endProcesses(): void {
   for (const child of started().processes.keys()) child.kill('SIGKILL');
 }
 
-/** The same database; a transaction of an abandoned test is rolled back at once, and it sends no further statement. */
+/** The same database; a transaction of an abandoned test is rolled back at once. */
 export function abandonable(db: Db): Db {
   const { begin, sql } = db;
   return {
     ...db,
-    begin:
-      begin &&
-      ((work) => begin(((tx, run) => untilAborted(() => work(tx, run))) satisfies TransactionWork<unknown> as typeof work)),
+    begin: begin && (<T>(work: TransactionWork<T>) => begin<T>((tx, run) => untilAborted(() => work(tx, run)))),
     sql: (text, values) => untilAborted(() => sql(text, values)),
   };
 }
 
-/** @returns the result of `run`; rejects when the test that calls it is abandoned */
+/**
+ * @returns the result of `run`; rejects when the test that calls it is abandoned. Its hooks, and what it undoes in `finally`, still run.
+ */
 export function untilAborted<T>(run: () => Promise<T>): Promise<T> {
   const signal = testSignal();
   if (!signal) return run();
-  if (signal.aborted) return Promise.reject(signal.reason);
+  const { over, undoing } = started();
+  if (over.has(signal)) return Promise.reject(signal.reason);
+  if (signal.aborted) {
+    const late = run();
+    undoing.add(late);
+    const done = () => undoing.delete(late);
+    late.then(done, done);
+    return late;
+  }
   return new Promise((resolve, reject) => {
     const abandon = () => reject(signal.reason);
     signal.addEventListener('abort', abandon);
@@ -76,6 +108,17 @@ export function untilAborted<T>(run: () => Promise<T>): Promise<T> {
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', abandon));
   });
+}
+
+/** Resolves when abandoned tests have sent no statement for some turns of the event loop, or far more than undo anything. */
+async function undone(): Promise<void> {
+  const { undoing } = started();
+  let quietTurns = 0;
+  for (let turns = 0; turns < 200 && quietTurns < 10; turns += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    quietTurns = undoing.size > 0 ? 0 : quietTurns + 1;
+    await Promise.allSettled(undoing);
+  }
 }
 
 async function endStartedBy(signal: AbortSignal): Promise<void> {
@@ -119,7 +162,7 @@ function watched(into: Started): Started {
   return into;
 }
 
-function watchSessions({ running, sessions }: Started): void {
+function watchSessions({ running, sessions, over }: Started): void {
   const record = (client: pg.ClientBase, user: Signal) => {
     const session = client as Session;
     if (!sessions.has(session)) session.once('end', () => sessions.delete(session));
@@ -141,12 +184,8 @@ function watchSessions({ running, sessions }: Started): void {
           this.connect((error, client) => (error ? reject(error) : resolve(client)));
         });
       }
-      if (user?.aborted) return callback(user.reason, undefined, () => undefined);
+      if (user && over.has(user)) return callback(user.reason as Error, undefined, () => undefined);
       take.call(this, (error, client, release) => {
-        if (client && user?.aborted) {
-          release();
-          return callback(user.reason, undefined, () => undefined);
-        }
         if (client) record(client, user);
         callback(error, client, release);
       });

@@ -15,7 +15,10 @@ export function cachesStayFresh(): void {
  * never end; how long the effect takes depends on the machine and is not asserted. It ends with the test that waits.
  */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  const signal = testSignal();
+  let isAbandoned = false;
+  testSignal()?.addEventListener('abort', () => {
+    isAbandoned = true;
+  });
   // Of an abandoned test nobody receives the value: it only ends the repetition.
-  return untilAborted(() => vi.waitFor(() => (signal?.aborted ? (undefined as T) : check()), { timeout: 60_000, interval: 10 }));
+  return untilAborted(() => vi.waitFor(() => (isAbandoned ? (undefined as T) : check()), { timeout: 60_000, interval: 10 }));
 }

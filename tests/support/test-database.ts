@@ -21,6 +21,9 @@ const log = createLogger({ level: 'silent', format: 'json' });
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
 
+/** Connections of a pool; fewer in the project `service`, whose tests make few requests at once (vitest.config.ts). */
+const POOL_SIZE = Number(process.env.TEST_POOL_SIZE ?? 20);
+
 /** In the race tests hundreds of callers share a pool, and on a busy machine they wait long. */
 const TEST_LIMITS: WaitLimits = { connectMs: 60_000, beginMs: 60_000, transactionMs: 90_000 };
 
@@ -79,6 +82,9 @@ async function installAll(database: Database): Promise<void> {
   await installJobs(database, log);
 }
 
+/** SQLSTATE of a name that exists. */
+const DUPLICATE_DATABASE = '42P04';
+
 async function prepareServerTemplate(key: string): Promise<void> {
   const name = `subscription_test_template_${key}`;
   const admin = new pg.Client({ connectionString: serverUrl! });
@@ -92,7 +98,13 @@ async function prepareServerTemplate(key: string): Promise<void> {
     await installAll(database);
     await database.jobDatabase.executeSql(REFUSE_NOTICES);
     await database.close();
-    await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+    try {
+      await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+    } catch (error) {
+      await admin.query(`DROP DATABASE ${making}`);
+      // Another run has made it meanwhile.
+      if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+    }
   } finally {
     await admin.end();
   }
@@ -144,7 +156,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`, ...refusingNotices(name));
   const database = await openPostgres({
     url: urlOf(name),
-    poolSize: options.poolSize ?? 20,
+    poolSize: options.poolSize ?? POOL_SIZE,
     statementTimeoutMs: TEST_LIMITS.transactionMs,
     limits: TEST_LIMITS,
     migrationsFolder,

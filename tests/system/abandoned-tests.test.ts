@@ -46,6 +46,6 @@ test.for([...(serverUrl ? [{ name: 'PostgreSQL', url: serverUrl }] : []), { name
       ['finds no process of an abandoned test', 'passed', []],
     ]);
     // One hangs on a server only.
-    expect(hanging!.filter(({ status }) => status === 'failed')).toHaveLength(url === '' ? 3 : 4);
+    expect(hanging!.filter(({ status }) => status === 'failed')).toHaveLength(url === '' ? 4 : 5);
   },
 );
