@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { restartedWorkers } from './tests/support/worker-pool.ts';
+import { restartedWorkers, WORKER_ARGUMENTS } from './tests/support/worker-pool.ts';
 
 /** The files of many requests first: whichever worker gets one, the other has enough left to do meanwhile. */
 class LongFilesFirst extends BaseSequencer {
@@ -32,6 +32,7 @@ const abandoned = ['tests/support/abandoned-setup.ts'];
 // Databases are costly to start, so the files of one worker share a context and a database.
 const onDatabase = {
   pool: restartedWorkers,
+  execArgv: WORKER_ARGUMENTS,
   isolate: false,
   globalSetup: ['tests/support/global-setup.ts'],
   setupFiles: [...properties, ...abandoned, 'tests/support/worker-setup.ts'],
@@ -81,7 +82,8 @@ export default defineConfig({
           name: 'race',
           include: ['tests/race/**/*.test.ts'],
           ...onDatabase,
-          maxWorkers: 1,
+          // A single worker would get all files as one task: it would grow to the end, and its death would end all of them.
+          maxWorkers: 2,
           sequence: { ...sequence, groupOrder: 1 },
         },
       },

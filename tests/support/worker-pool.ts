@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ForksPoolWorker, type PoolOptions } from 'vitest/node';
 
 /** A worker above this ends after its file, and the next file starts another one: what the files of a worker leave adds up to gigabytes. */
@@ -14,18 +15,16 @@ type Listener = Parameters<ForksPoolWorker['on']>[1];
 /** A process that runs test files, as the pool `forks` starts them; its end is reported with exit code and signal. */
 class RestartedWorker extends ForksPoolWorker {
   override readonly name = 'restarted-forks';
-  #onError: ((error: Error) => void) | undefined;
   readonly #onExit = new Map<Listener, Listener>();
 
   override on(event: string, callback: Listener): void {
-    if (event === 'error') this.#onError = callback;
     if (event !== 'exit') {
       super.on(event, callback);
       return;
     }
-    // The runner reports only that the worker has exited, and takes the first error.
+    // The test runner takes the listener off before it ends a worker itself, and reports any other end without its cause.
     const onExit = (...[code, signal]: unknown[]) => {
-      this.#onError?.(new Error(`The worker process ended with exit code ${code}, signal ${signal}.`));
+      report(this.#pid, code, signal);
       callback(code);
     };
     this.#onExit.set(callback, onExit);
@@ -38,8 +37,29 @@ class RestartedWorker extends ForksPoolWorker {
 
   /** Asked after each file. */
   canReuse(): boolean {
-    return residentBytes((this as unknown as Forked).fork.pid) < MAX_MEMORY_BYTES;
+    return residentBytes(this.#pid) < MAX_MEMORY_BYTES;
   }
+
+  get #pid(): number | undefined {
+    return (this as unknown as Forked).fork.pid;
+  }
+}
+
+const reportFolder = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'worker-reports');
+
+// Node writes into a folder that exists.
+mkdirSync(reportFolder, { recursive: true });
+
+/** Arguments of Node for a worker: it writes what it did when the engine ends it, e.g. for want of memory. */
+export const WORKER_ARGUMENTS = ['--report-on-fatalerror', '--report-compact', `--report-directory=${reportFolder}`];
+
+/** Prints how a worker has ended, with the file that it has written at its end; in `npm test` also among what failed. */
+function report(pid: number | undefined, code: unknown, signal: unknown): void {
+  const names = readdirSync(reportFolder).filter((name) => name.includes(`.${pid}.`));
+  const files = names.map((name) => `; its report: ${join(reportFolder, name)}`).join('');
+  const line = `outside the tests: the worker process ${pid} ended with exit code ${code}, signal ${signal}${files}`;
+  console.error(line);
+  if (process.env.FAILURE_LIST) appendFileSync(process.env.FAILURE_LIST, `${line}\n`);
 }
 
 /** @returns 0 where the system does not tell (only Linux does) */
