@@ -18,7 +18,7 @@ async function resultsOn(databaseUrl: string) {
   const report = join(folder, 'report.json');
   const words = [
     '--config',
-    'tests/fixtures/abandoned/vitest.config.ts',
+    'tests/fixtures/abandoned/runner-config.ts',
     '--root',
     '.',
     '--reporter=json',
