@@ -162,6 +162,14 @@ function watched(into: Started): Started {
   return into;
 }
 
+/** Pools of tests close what they do not use: many are open at once, and other programs use the server. */
+const IDLE_MS = 2_000;
+/** How long a test waits for another program to leave a connection to it. */
+const FULL_MS = 60_000;
+
+/** Whether all connections of the server are in use, which is no matter of the service. */
+const isFull = (error: unknown): boolean => (error as { code?: string } | undefined)?.code === '53300';
+
 function watchSessions({ running, sessions, over }: Started): void {
   const record = (client: pg.ClientBase, user: Signal) => {
     const session = client as Session;
@@ -185,10 +193,18 @@ function watchSessions({ running, sessions, over }: Started): void {
         });
       }
       if (user && over.has(user)) return callback(user.reason as Error, undefined, () => undefined);
-      take.call(this, (error, client, release) => {
-        if (client) record(client, user);
-        callback(error, client, release);
-      });
+      this.options.idleTimeoutMillis = IDLE_MS;
+      const since = performance.now();
+      const attempt = () =>
+        take.call(this, (error, client, release) => {
+          if (isFull(error) && performance.now() - since < FULL_MS) {
+            setTimeout(attempt, 100);
+            return;
+          }
+          if (client) record(client, user);
+          callback(error, client, release);
+        });
+      attempt();
     },
   });
 }
