@@ -72,6 +72,8 @@ async function round({ project, url, files }) {
     TEST_SHUFFLE_FILES: '1',
     TEST_DATABASE_URL: url,
     FAILURE_LIST: list,
+    // Two workers of races use 65 connections.
+    RACE_WORKERS: given.free === undefined ? '2' : '1',
   };
   const reporters = ['--reporter=dot', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
   console.log(
