@@ -1,12 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { restartedWorkers, WORKER_ARGUMENTS } from './tests/support/worker-pool.ts';
 
-/** The files of many requests first: whichever worker gets one, the other has enough left to do meanwhile. */
+/** As measured; the order on a fresh clone, where the test runner has recorded no durations. */
+const LONG_FILES =
+  /tests.(contract|protocol)|race.(backups|provider-callbacks)\.|system.(panel-of|cabinet-spa|rolling)|ledger.check-ledger\./;
+
+/** The longest files first: whichever worker gets one, the other has enough left to do meanwhile. */
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => /tests.(contract|protocol)./.test(moduleId);
+    const isLong = ({ moduleId }: TestSpecification) => LONG_FILES.test(moduleId);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
@@ -24,23 +29,28 @@ if (process.env.PROPERTY_SEED === undefined) {
   console.log(`Properties run with PROPERTY_SEED=${process.env.PROPERTY_SEED}`);
 }
 const sequence = { shuffle: { files: false, tests: true }, seed };
+const environment = { TZ: 'Asia/Kathmandu', NODE_ENV: 'test', TEST_SEED: String(seed) };
 const properties = ['tests/support/property-seed.ts'];
+const abandoned = ['tests/support/abandoned-setup.ts'];
 
 // Databases are costly to start, so the files of one worker share a context and a database.
 const onDatabase = {
-  pool: 'forks' as const,
+  pool: restartedWorkers,
+  execArgv: WORKER_ARGUMENTS,
   isolate: false,
   globalSetup: ['tests/support/global-setup.ts'],
-  setupFiles: [...properties, 'tests/support/worker-setup.ts'],
+  setupFiles: [...properties, ...abandoned, 'tests/support/worker-setup.ts'],
 };
 
 export default defineConfig({
   test: {
-    env: { TZ: 'Asia/Kathmandu', NODE_ENV: 'test', TEST_SEED: String(seed) },
+    env: environment,
     maxWorkers: 2,
     // Node runs the files itself, types stripped: transforming them again in each round costs as much as many of the tests.
     experimental: { viteModuleRunner: false },
-    sequence: { ...sequence, sequencer: LongFilesFirst },
+    sequence: process.env.TEST_SHUFFLE_FILES
+      ? { shuffle: { files: true, tests: true }, seed }
+      : { ...sequence, sequencer: LongFilesFirst },
     dangerouslyIgnoreUnhandledErrors: false,
     ...limits,
     // For what another connection, process or timer brings about: `expect.poll` and `eventually` wait as long.
@@ -66,6 +76,8 @@ export default defineConfig({
           include: ['tests/{domain,api,contract,realtime,protocol}/**/*.test.ts'],
           exclude: ['**/*.iso.test.ts'],
           ...onDatabase,
+          // Two workers leave most of 20 connections to the databases that a test opens beside.
+          env: { ...environment, TEST_POOL_SIZE: '6' },
         },
       },
       {
@@ -74,7 +86,8 @@ export default defineConfig({
           name: 'race',
           include: ['tests/race/**/*.test.ts'],
           ...onDatabase,
-          maxWorkers: 1,
+          // A single worker would get all files as one task: it would grow to the end, and its death would end all of them.
+          maxWorkers: Number(process.env.RACE_WORKERS ?? 2),
           sequence: { ...sequence, groupOrder: 1 },
         },
       },
@@ -86,6 +99,7 @@ export default defineConfig({
           pool: 'forks',
           // Some copy the template of a database: it is there also when no other project has run before.
           globalSetup: ['tests/support/global-setup.ts'],
+          setupFiles: abandoned,
           // Most of its time is waiting, for a process to start or a schedule to come round.
           maxWorkers: 3,
           sequence: { ...sequence, groupOrder: 2 },
@@ -93,7 +107,7 @@ export default defineConfig({
           hookTimeout: 900_000,
         },
       },
-      { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks' } },
+      { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks', setupFiles: abandoned } },
     ],
   },
 });

@@ -1,60 +1,49 @@
-// npm run test:quick: the daily loop, about two minutes. All unit tests, then the tests on a database that belong to what was changed
-// since the branch left main (uncommitted and new files too); on PostgreSQL where there is a server, else on the embedded database.
-import { execFileSync } from 'node:child_process';
-import { existsSync, globSync } from 'node:fs';
+// npm run test:quick: the daily loop, at most two minutes. All unit tests, then the tests on a database that are nearest to what was changed since
+// the branch left main (uncommitted and new files too), races included; on PostgreSQL where there is a server, else on the embedded database.
+//   npm run test:quick -- --list     prints the tests and their distance from the change, and runs nothing
 import { join } from 'node:path';
+import { changedFiles, touchedTests } from './changed-tests.mjs';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
+import { ON_A_DATABASE } from './test-plan.mjs';
 
-/** As many tests as take about two minutes with the unit tests; `npm test` runs the rest. */
-const MOST_FILES = 25;
+/** As many files as take about two minutes with the unit tests; `npm test` runs the rest. */
+const MOST_FILES = { service: 25, race: 6, isolated: 4 };
 /** Rules that every module uses. */
-const ALWAYS = ['tests/domain/core', 'tests/domain/ledger'];
+const ALWAYS = ['tests/domain/core/transaction.test.ts', 'tests/domain/core/violated-keys.test.ts'];
+
+const touched = touchedTests(changedFiles());
+const service = touched.filter(({ path }) => ON_A_DATABASE.some((folder) => path.startsWith(folder)) && !path.includes('.iso.'));
+const race = touched.filter(({ path }) => path.startsWith('tests/race/'));
+const isolated = touched.filter(({ path }) => path.endsWith('.iso.test.ts'));
+if (process.argv.includes('--list')) {
+  for (const { path, distance } of [...service, ...race, ...isolated]) console.log(`${distance}  ${path}`);
+  process.exit(0);
+}
 
 await ensureInstalled();
 await ensureGenerated();
 await ensureBuilt();
 
-const vitest = (args, env = {}) => run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], { env });
+// The nearest cases of the large matrices are those of a sample.
+process.env.MATRIX_SEED ??= String(process.pid);
+const serverUrl = await reachableServer();
+const vitest = (project, files) =>
+  run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', project, ...files], {
+    env: { TEST_DATABASE_URL: serverUrl ?? '' },
+  });
+const nearest = (found, most) => found.slice(0, most).map(({ path }) => path);
+
 const startedAt = performance.now();
-const files = filesOf(changedFiles());
-const quick = files.slice(0, MOST_FILES);
-const codes = [await vitest(['--project', 'unit'])];
-codes.push(await vitest(['--project', 'service', ...quick], { TEST_DATABASE_URL: (await reachableServer()) ?? '' }));
-if (files.length > quick.length) {
-  console.log(`Left to npm test, since the change is broad: ${files.slice(MOST_FILES).join(', ')}`);
-}
+const codes = [await vitest('unit', [])];
+codes.push(await vitest('service', [...new Set([...ALWAYS, ...nearest(service, MOST_FILES.service)])]));
+if (isolated.length > 0) codes.push(await vitest('isolated', nearest(isolated, MOST_FILES.isolated)));
+if (serverUrl && race.length > 0) codes.push(await vitest('race', nearest(race, MOST_FILES.race)));
+
+const left = Object.entries({ service, race, isolated }).flatMap(([project, found]) => found.slice(MOST_FILES[project])).length;
+if (left > 0)
+  console.log(`Left to npm test, since more files lie between them and the change: ${left} files (--list shows them).`);
+if (!serverUrl && race.length > 0) console.log('Left out: races, because no PostgreSQL server can be reached.');
+console.log(`Samples of this run: MATRIX_SEED=${process.env.MATRIX_SEED}`);
 console.log(`quick round: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
 process.exit(codes.find((code) => code !== 0) ?? 0);
-
-function git(...words) {
-  try {
-    return execFileSync('git', words, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-      .split('\n')
-      .filter(Boolean);
-  } catch {
-    // A copy without history, or without a branch `main`.
-    return [];
-  }
-}
-
-function changedFiles() {
-  const [base = 'HEAD'] = git('merge-base', 'HEAD', 'main');
-  return [...new Set([...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')])];
-}
-
-/** Test files that belong to changed files, the nearest first. */
-function filesOf(changed) {
-  const isOnDatabase = (path) => /^tests\/(domain|api|contract|realtime|protocol)\/.*\.test\.ts$/.test(path);
-  const found = new Set(changed.filter((path) => isOnDatabase(path) && existsSync(join(root, path))));
-  const below = (folder) => globSync(`${folder}/**/*.test.ts`, { cwd: root }).map((path) => path.replaceAll('\\', '/'));
-  for (const folder of ALWAYS) for (const path of below(folder)) found.add(path);
-  for (const path of changed) {
-    const [, area, module] = /^src\/(domain|realtime)\/([^/]+)\//.exec(path) ?? [];
-    if (area === 'domain') for (const test of below(`tests/domain/${module}`)) found.add(test);
-    if (area === 'realtime') for (const test of below('tests/realtime')) found.add(test);
-    const [, tag] = /^src\/routers\/[^/]+\/([^/.]+)\./.exec(path) ?? [];
-    if (tag) for (const test of below('tests/api')) if (test.includes(tag)) found.add(test);
-  }
-  return [...found];
-}

@@ -1,73 +1,141 @@
-// npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why.
-//   npm test -- tests/unit/money.test.ts   hands further words to the test runner
+// npm test: installs what it needs, then runs every test project that this machine allows and says which it left out and why. Of large matrices
+// it tries a sample, and on the embedded database what differs between the two databases and a sample of the rest (scripts/test-plan.mjs).
+//   npm run test:all                    every case of the matrices, every file on both databases, and the documented refusals
+//   MATRIX_SEED=7 npm test              the samples of an earlier run
+//   npm test -- tests/unit/money.test.ts   hands further words to the test runner; every case of the named files
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
+import { childEnvironment, ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
+import { BEFORE_ANY_SQL, filesForBothDatabases, ON_A_DATABASE } from './test-plan.mjs';
 
 await ensureInstalled();
 await ensureGenerated();
 await ensureBuilt();
 
-const words = process.argv.slice(2);
+/** Most that the rounds of services and races use at the same time as the tests of processes. */
+const CONNECTIONS_OF_TWO_ROUNDS = 80;
+
+const isWhole = process.argv.includes('--all');
+const words = process.argv.slice(2).filter((word) => word !== '--all');
 const FAILURE_LIST = join(root, 'node_modules', '.cache', 'failure-list.txt');
 await mkdir(join(FAILURE_LIST, '..'), { recursive: true });
 await rm(FAILURE_LIST, { force: true });
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'failure-list.mjs')}`];
-const vitest = (args, env = {}) =>
-  run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...reporters, ...args], {
-    env: { ...env, FAILURE_LIST },
-  });
+const runner = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...reporters];
+const vitest = (args, env = {}) => run(runtime(), [...runner, ...args], { env: { ...env, FAILURE_LIST } });
 if (words.length > 0) process.exit(await vitest(words));
+
+const seed = process.env.MATRIX_SEED ?? String(randomInt(2 ** 31));
+if (isWhole) delete process.env.MATRIX_SEED;
+else process.env.MATRIX_SEED = seed;
 
 const serverUrl = await reachableServer();
 const failed = [];
 const times = [];
 const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(0)} s`;
-// One after another: a server with the usual 100 connections has enough for one round.
-const round = async (name, args, env) => {
-  console.log(`\n=== ${name} ===`);
+/** @param isQuiet prints the output when the round is over, since another round prints meanwhile */
+const round = async (name, args, env, { isQuiet = false } = {}) => {
+  console.log(`\n=== ${name}${isQuiet ? ' begins; its output follows' : ''} ===`);
   const startedAt = performance.now();
-  if ((await vitest([...args, '--passWithNoTests'], env)) !== 0) failed.push(name);
+  const all = [...args, '--passWithNoTests'];
+  const { code, output } = isQuiet ? await collected(all, env) : { code: await vitest(all, env), output: '' };
+  if (isQuiet) console.log(`\n=== ${name} ===\n${output}`);
+  if (code !== 0) failed.push(name);
   times.push(`${name}: ${seconds(startedAt)}`);
 };
-
-/** Tests that send SQL run on both databases. */
-const ON_EACH_DATABASE = ['tests/domain/', 'tests/api/', 'tests/contract/', 'tests/realtime/'];
-/** Requests that are refused before any SQL of an operation: they run on one database, the server where there is one, because it is faster. */
-const ON_ONE_DATABASE = ['tests/protocol/'];
 
 /** Where the tests record the refusals that they observe, see `scripts/refusals.ts`. */
 const recorded = { REFUSALS_FOLDER: join(root, 'node_modules', '.cache', 'refusals') };
 await rm(recorded.REFUSALS_FOLDER, { recursive: true, force: true });
 
 const startedAt = performance.now();
-await round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
-const embedded = serverUrl ? ON_EACH_DATABASE : [...ON_EACH_DATABASE, ...ON_ONE_DATABASE];
-await round('service on the embedded database', ['--project', 'service', ...embedded], {
-  TEST_DATABASE_URL: '',
-  ...recorded,
-});
-if (serverUrl) {
-  const env = { TEST_DATABASE_URL: serverUrl };
-  const withRecord = { ...env, ...recorded };
-  await round('service on PostgreSQL', ['--project', 'service', ...ON_EACH_DATABASE, ...ON_ONE_DATABASE], withRecord);
-  await round('race on PostgreSQL', ['--project', 'race'], env);
-}
-await round('system: the built service as processes', ['--project', 'system'], { TEST_DATABASE_URL: serverUrl ?? '' });
+if (!isWhole) console.log(`Samples of this run: MATRIX_SEED=${seed} (npm run test:all tries everything)`);
+const unit = () => round('unit, isolated', ['--project', 'unit', '--project', 'isolated']);
+const onServer = { TEST_DATABASE_URL: serverUrl ?? '' };
+const service = () =>
+  round('service on PostgreSQL', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], { ...onServer, ...recorded });
+const race = (options, workers = '2') =>
+  round('race on PostgreSQL', ['--project', 'race'], { ...onServer, RACE_WORKERS: workers }, options);
+const system = (options) => round('system: the built service as processes', ['--project', 'system'], onServer, options);
 
-const refusals = await run(runtime(), [join(root, 'scripts', 'refusals.ts'), '--check'], { env: recorded });
-if (refusals !== 0) failed.push('documented refusals');
+// The tests of processes mostly wait: others run meanwhile, where the server has connections for both. Two workers of races have used 65 of them.
+const isQuiet = true;
+if (serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS) {
+  const others = [unit, embeddedRound, service];
+  const waiting = [system, race].map((each) => () => each({ isQuiet }));
+  await Promise.all(
+    [others, waiting].map(async (lane) => {
+      for (const next of lane) await next();
+    }),
+  );
+} else {
+  await unit();
+  await embeddedRound();
+  if (serverUrl) await service();
+  if (serverUrl) await race({}, '1');
+  await system();
+}
+
+// A sample cannot show that a documented refusal is not observed any more.
+if (isWhole) {
+  const refusals = await run(runtime(), [join(root, 'scripts', 'refusals.ts'), '--check'], { env: recorded });
+  if (refusals !== 0) failed.push('documented refusals');
+}
 
 console.log('');
 for (const line of times) console.log(line);
 console.log(`all rounds: ${seconds(startedAt)}`);
 if (!serverUrl) {
-  console.log('Left out: the race project and the second run of domain, api, contract and realtime tests, because no PostgreSQL');
+  console.log('Left out: the race project, and the tests of domain, api, contract and realtime on PostgreSQL, because no');
   console.log('server can be reached. Start one on 127.0.0.1:5432 with a trusted user "postgres", or set TEST_DATABASE_URL.');
 }
+if (!isWhole) console.log(`Samples: MATRIX_SEED=${seed} npm test repeats them, npm run test:all tries everything.`);
 const failures = await readFile(FAILURE_LIST, 'utf8').catch(() => '');
 if (failures !== '') console.log(`\nWhat failed:\n${failures}`);
 if (failed.length > 0) console.log(`Failed: ${failed.join('; ')}`);
 else console.log('All test projects that ran passed.');
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** Everything, where it is the only database or everything was asked for; else what differs, and a sample. */
+async function embeddedRound() {
+  const env = { TEST_DATABASE_URL: '', ...recorded };
+  if (!serverUrl)
+    return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE, ...BEFORE_ANY_SQL], env);
+  if (isWhole) return round('service on the embedded database', ['--project', 'service', ...ON_A_DATABASE], env);
+  const { differing, sample } = filesForBothDatabases(seed);
+  const name = `service on the embedded database: ${differing.length} files on differences, ${sample.length} of the others`;
+  return round(name, ['--project', 'service', ...differing, ...sample], env);
+}
+
+/** Runs the test runner with its output collected. */
+function collected(args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(runtime(), [...runner, ...args], {
+      cwd: root,
+      env: childEnvironment({ ...env, FAILURE_LIST }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const parts = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (part) => parts.push(part));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(parts).toString() }));
+  });
+}
+
+/** Connections of a server that nobody uses. */
+async function freeConnections(url) {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `SELECT current_setting('max_connections')::int - count(*)::int AS free FROM pg_stat_activity WHERE backend_type = 'client backend'`,
+    );
+    return rows[0].free;
+  } finally {
+    await client.end();
+  }
+}

@@ -19,6 +19,7 @@ import {
 import { adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { initDataOf } from '../support/init-data.ts';
+import { sampleOf } from '../support/matrix-sample.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 const routes = buildRouteTable(appRouter);
@@ -27,6 +28,7 @@ const operations = operationsOf(document as never);
 const named = operations.map((operation) => [`${operation.method} ${operation.path}`, operation] as const);
 const guarded = named.filter(([, operation]) => operation.auth !== 'NONE');
 const UNKNOWN_ID = 2_147_000_000;
+const nameOf = ([name]: readonly [string, ...unknown[]]) => name;
 
 let t: TestApp;
 let server: FastifyInstance;
@@ -54,14 +56,14 @@ const send = (client: ApiClient, { method }: DocumentedOperation, path: string, 
   client.send(method, path, body, { query });
 
 describe('credentials', () => {
-  test.each(guarded)('%s without a credential is 401', async (_name, operation) => {
+  test.each(sampleOf(guarded, nameOf))('%s without a credential is 401', async (_name, operation) => {
     const reply = await send(stranger, operation, pathFor(operation, UNKNOWN_ID), exampleBody(operation));
     expect(reply.status).toBe(401);
     expect(reply.body.detail).toBe(operation.auth === 'KEY' ? 'Missing API key' : 'Authentication required');
     if (operation.auth !== 'KEY') expect(reply.headers['www-authenticate']).toBe('Bearer');
   });
 
-  test.each(guarded)('%s with a wrong credential is 401', async (_name, operation) => {
+  test.each(sampleOf(guarded, nameOf))('%s with a wrong credential is 401', async (_name, operation) => {
     const liar = clientOf(server, { 'x-api-key': 'sst_wrong', authorization: 'Bearer wrong.token.here' });
     const reply = await send(liar, operation, pathFor(operation, UNKNOWN_ID), exampleBody(operation));
     expect(reply.status).toBe(401);
@@ -69,11 +71,14 @@ describe('credentials', () => {
   });
 
   const administered = named.filter(([, operation]) => operation.auth === 'JWT_ADMIN');
-  test.skipIf(administered.length === 0).each(administered)('%s without its permission is 403', async (_name, operation) => {
-    const reply = await send(clients.get('JWT')!, operation, pathFor(operation, UNKNOWN_ID), exampleBody(operation));
-    expect(reply.status).toBe(403);
-    expect(reply.body.detail).toBe('Permission denied: No active roles assigned');
-  });
+  test.skipIf(administered.length === 0).each(sampleOf(administered, nameOf))(
+    '%s without its permission is 403',
+    async (_name, operation) => {
+      const reply = await send(clients.get('JWT')!, operation, pathFor(operation, UNKNOWN_ID), exampleBody(operation));
+      expect(reply.status).toBe(403);
+      expect(reply.body.detail).toBe('Permission denied: No active roles assigned');
+    },
+  );
 
   test('an administrator with another permission is refused by every administered operation', async () => {
     const other = await adminClient(t.app, server, ['nothing:else']);
@@ -88,7 +93,7 @@ describe('input', () => {
   const parameters = operations.flatMap((operation) =>
     badParameters(operation).map((bad) => [`${operation.method} ${operation.path}: ${bad.what}`, operation, bad] as const),
   );
-  test.each(parameters)('%s', async (_name, operation, bad) => {
+  test.each(sampleOf(parameters, nameOf))('%s', async (_name, operation, bad) => {
     const reply = await send(allowed(operation), operation, bad.path ?? pathFor(operation, 1), exampleBody(operation), bad.query);
     expect(reply.status).toBe(422);
     const issue = reply.body.detail.find((candidate: { loc: string[] }) => candidate.loc.join('.').startsWith(bad.loc.join('.')));
@@ -100,7 +105,7 @@ describe('input', () => {
   const bodies = operations.flatMap((operation) =>
     badBodies(operation).map((bad) => [`${operation.method} ${operation.path}: ${bad.what}`, operation, bad] as const),
   );
-  test.each(bodies)('%s', async (_name, operation, bad) => {
+  test.each(sampleOf(bodies, nameOf))('%s', async (_name, operation, bad) => {
     const reply = await send(allowed(operation), operation, pathFor(operation, 1), bad.body);
     expect(reply.status, JSON.stringify(reply.body)).toBe(422);
     const issue = reply.body.detail.find((candidate: { loc: string[] }) => candidate.loc.join('.') === bad.loc.join('.'));

@@ -2,6 +2,7 @@ import type { Database } from '../../src/core/db/database.ts';
 import type { SideConnection } from '../../src/core/db/side-connection.ts';
 import { EventBus } from '../../src/core/events/event-bus.ts';
 import { createLogger } from '../../src/core/log.ts';
+import { outsideOfTests } from './abandoned-tests.ts';
 
 declare global {
   var testBuses: WeakMap<SideConnection, Promise<EventBus>> | undefined;
@@ -16,11 +17,11 @@ export function busOf(database: Pick<Database, 'side'>): Promise<EventBus> {
   const buses = globalThis.testBuses;
   const known = buses.get(database.side);
   if (known) return known;
-  const starting = (async () => {
+  const starting = outsideOfTests(async () => {
     const bus = new EventBus(database.side, createLogger({ level: 'silent', format: 'json' }));
     await bus.start();
     return bus;
-  })();
+  });
   buses.set(database.side, starting);
   return starting;
 }

@@ -11,6 +11,7 @@ import type { WaitLimits } from '../../src/core/db/open-prisma.ts';
 import { readSchemaFiles } from '../../src/core/db/schema-files.ts';
 import { EMBEDDED_PARSERS } from '../../src/core/db/sql-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
+import { abandonable } from './abandoned-tests.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 export const migrationsFolder = join(root, 'prisma', 'migrations');
@@ -19,6 +20,9 @@ const log = createLogger({ level: 'silent', format: 'json' });
 
 /** Address of a PostgreSQL server where test databases may be created; unset = the embedded database. */
 export const serverUrl = process.env.TEST_DATABASE_URL || null;
+
+/** Connections of a pool; fewer in the project `service`, whose tests make few requests at once (vitest.config.ts). */
+const POOL_SIZE = Number(process.env.TEST_POOL_SIZE ?? 20);
 
 /** In the race tests hundreds of callers share a pool, and on a busy machine they wait long. */
 const TEST_LIMITS: WaitLimits = { connectMs: 60_000, beginMs: 60_000, transactionMs: 90_000 };
@@ -78,6 +82,9 @@ async function installAll(database: Database): Promise<void> {
   await installJobs(database, log);
 }
 
+/** SQLSTATE of a name that exists. */
+const DUPLICATE_DATABASE = '42P04';
+
 async function prepareServerTemplate(key: string): Promise<void> {
   const name = `subscription_test_template_${key}`;
   const admin = new pg.Client({ connectionString: serverUrl! });
@@ -91,7 +98,13 @@ async function prepareServerTemplate(key: string): Promise<void> {
     await installAll(database);
     await database.jobDatabase.executeSql(REFUSE_NOTICES);
     await database.close();
-    await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+    try {
+      await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`);
+    } catch (error) {
+      await admin.query(`DROP DATABASE ${making}`);
+      // Another run has made it meanwhile.
+      if ((error as { code?: string }).code !== DUPLICATE_DATABASE) throw error;
+    }
   } finally {
     await admin.end();
   }
@@ -137,13 +150,13 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   if (!serverUrl) {
     const file = await readFile(join(cacheFolder, `${key}.tar`));
     const database = await openEmbedded({ dataDir: null, migrationsFolder, loadDataDir: new Blob([file]), limits: TEST_LIMITS });
-    return { ...database, url: null, drop: () => database.close() };
+    return { ...database, db: abandonable(database.db), url: null, drop: () => database.close() };
   }
   const name = newName();
   await onServer(`CREATE DATABASE ${name} TEMPLATE subscription_test_template_${key}`, ...refusingNotices(name));
   const database = await openPostgres({
     url: urlOf(name),
-    poolSize: options.poolSize ?? 20,
+    poolSize: options.poolSize ?? POOL_SIZE,
     statementTimeoutMs: TEST_LIMITS.transactionMs,
     limits: TEST_LIMITS,
     migrationsFolder,
@@ -151,6 +164,7 @@ export async function freshDatabase(options: { poolSize?: number } = {}): Promis
   });
   return {
     ...database,
+    db: abandonable(database.db),
     url: urlOf(name),
     drop: async () => {
       await database.close();
@@ -207,9 +221,15 @@ const USED_SEQUENCES = `
   SELECT schemaname || '.' || sequencename AS name FROM pg_sequences
   WHERE schemaname = 'public' AND last_value IS NOT NULL AND sequencename <> ALL ($1::text[])`;
 
+/** A hook that ran into its time-out may have left one, whose locks everything that follows would wait for. */
+const END_OPEN_TRANSACTIONS = `
+  SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity
+  WHERE datname = current_database() AND pid <> pg_backend_pid() AND state LIKE 'idle in transaction%'`;
+
 /** Empties the database between files of one worker. */
 export async function emptyDatabase(database: Database): Promise<void> {
   const { sql } = database.db;
+  await sql(END_OPEN_TRANSACTIONS);
   const paged = await sql<{ query: string; bytes: number }>(USED_TABLES, [KEPT_TABLES]);
   const statements = paged.some(({ bytes }) => bytes > MAX_LEFT_BYTES) ? await truncation(sql) : await deletions(sql, paged);
   statements.push(

@@ -17,6 +17,7 @@ import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
+import { outsideOfTests } from './abandoned-tests.ts';
 
 /** The fake outside systems of one worker, with the clock of the current test. */
 export interface TestSandbox {
@@ -45,7 +46,7 @@ const secrets: SandboxSecrets = {
 
 /** Starts the fakes once per worker: HTTP servers on loopback, called through the adapters of the service. */
 export function workerSandbox(): Promise<TestSandbox> {
-  globalThis.testSandbox ??= startAll();
+  globalThis.testSandbox ??= outsideOfTests(startAll);
   return globalThis.testSandbox;
 }
 

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { brokenRules } from '../../../scripts/check-tests.ts';
+import { DIFFERS, filesForBothDatabases, ON_A_DATABASE, testFilesOf } from '../../../scripts/test-plan.mjs';
+
+describe('the style of tests', () => {
+  it('finds a semicolon in the name of a test, also of a table and of a group', () => {
+    const source = [
+      "it('is refused; nothing is changed', () => {});",
+      "test.each(cases(1))('%s; other', () => {});",
+      "describe('a group', () => { const text = 'a; b'; });",
+      'test(`of one; and more`, () => {});',
+    ].join('\n');
+    expect(brokenRules(source)['name with a semicolon']).toEqual([1, 2, 4]);
+  });
+
+  it('finds rows that no builder makes, spread literals and errors without a name', () => {
+    const source = [
+      'await sql("INSERT INTO users (id) VALUES (1)");',
+      'const a = { ...{ b: 1, c: 2 }, ...rest };',
+      'expect(f).toThrow();',
+      "expect(f).toThrow('not found');",
+      'expect(f).not.toThrow();',
+    ].join('\n');
+    expect(brokenRules(source)).toMatchObject({ 'raw INSERT': [1], 'spread literal': [2], 'bare toThrow': [3] });
+  });
+});
+
+describe('the plan of the tests', () => {
+  it('names only files and folders that exist', () => {
+    for (const [path] of DIFFERS) expect(testFilesOf([path]), path).not.toEqual([]);
+  });
+
+  it('runs every file on a difference, and with any seed the same sample of the others', () => {
+    const { differing, sample } = filesForBothDatabases('1');
+    expect(differing).toContain('tests/domain/core/transaction.test.ts');
+    expect(filesForBothDatabases('1').sample).toEqual(sample);
+    expect(filesForBothDatabases('2').sample).not.toEqual(sample);
+    for (const path of sample) {
+      expect(
+        ON_A_DATABASE.some((folder) => path.startsWith(folder)),
+        path,
+      ).toBe(true);
+      expect(differing).not.toContain(path);
+    }
+  });
+});
