@@ -4,7 +4,8 @@ import type { Tariff } from '../catalog/types.ts';
 import { text } from '../messaging/texts.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
-import type { SaleRecord, SaleStart } from './purchase/types.ts';
+import type { SaleRow } from './purchase/sale-row.ts';
+import type { SaleStart } from './purchase/types.ts';
 import { daysUsed, isPast } from './rules/status.ts';
 import { subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
@@ -51,7 +52,7 @@ export async function chargeDayInTransaction(
   });
 }
 
-function renewalEvent(subscription: Subscription, endDate: Date, balanceAfter: number): SaleRecord['event'] {
+function renewalEvent(subscription: Subscription, endDate: Date, balanceAfter: number): SaleRow['event'] {
   return {
     type: 'renewal',
     extra: {

@@ -1,21 +1,34 @@
 import type { App } from '../../../core/app.ts';
 import type { AppError } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
+import { accountKey } from '../../ledger/post-movement.ts';
 import type { QuoteTotals } from '../../pricing/types.ts';
 import { sendPush } from '../../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
+import { columnsOf } from '../repo.ts';
 import { cartKey } from '../saved-cart.ts';
-import type { SubscriptionDetails } from '../types.ts';
+import type { SubscriptionChanges, SubscriptionDetails, TrafficPurchase } from '../types.ts';
 import { notifyAdminsOfSale } from './notify-admins.ts';
 import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
+import type { SaleRow, SalesProduct } from './sale-row.ts';
 import { type GivenQuote, type QuotedSale, requireQuoted } from './signed-quote.ts';
-import type { SaleRecord, SaleStart, SalesProduct } from './types.ts';
+import type { SaleStart } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
-export interface PricedSale
-  extends Pick<SaleRecord, 'changes' | 'dropsPurchases' | 'serverPrices' | 'conversion' | 'marksPaid'>,
-    Partial<Pick<SaleRecord, 'trafficPurchase' | 'endsCarts'>> {
+export interface PricedSale {
+  changes: SubscriptionChanges;
+  dropsPurchases: boolean;
+  /** As in `SaleRow`. */
+  serverPrices: SaleRow['server_prices'];
+  /** A trial became paid (spec 02 H8). */
+  conversion: { trialDurationDays: number; firstPaidPeriodDays: number } | null;
+  /** The user counts as one who had a paid subscription (spec 02 section 3). */
+  marksPaid: boolean;
+  /** A traffic package to add. Default: none. */
+  trafficPurchase?: Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'> | null;
+  /** The saved orders that this sale fulfils or outdates. Default: any. */
+  endsCarts?: SaleRow['ends_carts'];
   quote: Pick<QuoteTotals, 'finalKopeks' | 'offerDiscountKopeks'>;
   /** The order as its preview quotes it, and the quote that the client sent back, null = none. Default: it has no quotes. */
   quoted?: Pick<QuotedSale, 'product' | 'terms'> & { given: GivenQuote | null };
@@ -26,7 +39,7 @@ export interface PricedSale
   description: string;
   /** The answer when the money does not suffice. */
   refusal: (missingKopeks: number) => AppError;
-  event: (balanceAfterKopeks: number) => SaleRecord['event'];
+  event: (balanceAfterKopeks: number) => SaleRow['event'];
   tariffName: string | null;
   /** Time was bought: notices of the old end are deleted, the owner is notified of the new one. */
   isTerm: boolean;
@@ -73,33 +86,34 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
   const balanceAfter = buyer.balanceKopeks - finalKopeks;
   const event = sale.event(balanceAfter);
-  const consumesOffer = sale.quote.offerDiscountKopeks > 0;
   // complete_sale() records the events of the movement, behind those that were sent before.
   await t.db.effects?.write();
-  const { outcome, transactionId, balanceKopeks, saved } = await writeSale(
-    t.db,
-    {
-      buyer,
-      subscription,
-      changes: sale.changes,
-      dropsPurchases: sale.dropsPurchases,
-      trafficPurchase: sale.trafficPurchase ?? null,
-      forgetsNotices: sale.isTerm,
-      marksPaid: sale.marksPaid,
-      endsCarts: sale.endsCarts ?? null,
-      consumesOffer,
-      serverPrices: sale.serverPrices,
-      conversion: sale.conversion,
-      amountKopeks: finalKopeks,
-      product: isCharged ? sale.product : null,
-      description: sale.description,
-      resetsTraffic: sale.resetsTraffic,
-      resetsDevices: sale.resetsDevices ?? false,
-      event,
+  const account = { kind: 'sales_revenue', product: sale.product } as const;
+  const { conversion, trafficPurchase = null } = sale;
+  const row: SaleRow = {
+    user_id: buyer.id,
+    subscription_id: subscription?.id ?? null,
+    changes: columnsOf(sale.changes),
+    resets_traffic: sale.resetsTraffic,
+    resets_devices: sale.resetsDevices ?? false,
+    amount_kopeks: finalKopeks,
+    charge: isCharged ? { kind: account.kind, key: accountKey(account), description: sale.description } : null,
+    event,
+    drops_purchases: sale.dropsPurchases,
+    forgets_notices: sale.isTerm,
+    marks_paid: sale.marksPaid,
+    consumes_offer: sale.quote.offerDiscountKopeks > 0,
+    traffic_purchase: trafficPurchase && { traffic_gb: trafficPurchase.trafficGb, expires_at: trafficPurchase.expiresAt },
+    cart_key: cartKey(buyer.id),
+    ends_carts: sale.endsCarts ?? null,
+    server_prices: sale.serverPrices,
+    conversion: conversion && {
+      trial_duration_days: conversion.trialDurationDays,
+      first_paid_period_days: conversion.firstPaidPeriodDays,
     },
-    cartKey(buyer.id),
-    t.clock.now(),
-  );
+  };
+  const log = { description: sale.description, now: t.clock.now() };
+  const { outcome, transactionId, balanceKopeks, saved } = await writeSale(t.db, row, log);
   if (outcome === 'insufficient') throw sale.refusal(finalKopeks - balanceKopeks!);
   if (saved === null) throw new Error(`a charge under the user's lock ended as ${outcome}`);
   await sendPush(t, saved.subscription.id);
