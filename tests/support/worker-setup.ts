@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { setPasswordCost } from '../../src/core/password-hasher.ts';
 import { runEndOfFileTasks } from './end-of-file.ts';
+import { checkRecordedEvents } from './recorded-events.ts';
 import { emptyDatabase } from './test-database.ts';
 import { workerDatabase } from './worker-database.ts';
 
@@ -11,4 +12,7 @@ beforeAll(async () => {
   await emptyDatabase(await workerDatabase());
 });
 
-afterAll(runEndOfFileTasks);
+afterAll(async () => {
+  await runEndOfFileTasks();
+  await checkRecordedEvents(await workerDatabase());
+});
