@@ -28,8 +28,8 @@ export async function chargeDayInTransaction(
   const keepsRest = !subscription.isTrial || subscriptionSettingsOf(t).trialAddRemainingDaysToPaid;
   const endDate = addDays(keepsRest && !isPast(subscription, now) ? subscription.endDate : now, 1);
   return completeSale(t, start, {
+    order: { kind: 'day' },
     quote: { finalKopeks: priceKopeks, offerDiscountKopeks: 0 },
-    product: 'daily',
     changes: {
       status: 'active',
       isDailyPaused: false,
@@ -43,7 +43,7 @@ export async function chargeDayInTransaction(
     description: text(buyer.language, 'subscriptions.transaction_daily', { tariff_name: tariff.name }),
     refusal: () => insufficientFundsForDay(t, buyer, priceKopeks),
     event: (balanceAfter) => (isAutomatic ? renewalEvent(subscription, endDate, balanceAfter) : null),
-    ...(isAutomatic ? { endsCarts: [] } : {}),
+    keepsCarts: isAutomatic,
     tariffName: tariff.name,
     isTerm: true,
     marksPaid: true,

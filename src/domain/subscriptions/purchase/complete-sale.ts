@@ -5,18 +5,20 @@ import { accountKey } from '../../ledger/post-movement.ts';
 import type { QuoteTotals } from '../../pricing/types.ts';
 import { sendPush } from '../../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
+import { type SoldOrder, saleFacts } from '../order.ts';
 import { columnsOf } from '../repo.ts';
 import { cartKey } from '../saved-cart.ts';
 import type { SubscriptionChanges, SubscriptionDetails, TrafficPurchase } from '../types.ts';
 import { notifyAdminsOfSale } from './notify-admins.ts';
 import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
-import type { SaleRow, SalesProduct } from './sale-row.ts';
+import type { SaleRow } from './sale-row.ts';
 import { type GivenQuote, type QuotedSale, requireQuoted } from './signed-quote.ts';
 import type { SaleStart } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
 export interface PricedSale {
+  order: SoldOrder;
   changes: SubscriptionChanges;
   dropsPurchases: boolean;
   /** As in `SaleRow`. */
@@ -27,14 +29,11 @@ export interface PricedSale {
   marksPaid: boolean;
   /** A traffic package to add. Default: none. */
   trafficPurchase?: Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'> | null;
-  /** The saved orders that this sale fulfils or outdates. Default: any. */
-  endsCarts?: SaleRow['ends_carts'];
+  /** No saved order is outdated by it. Default: those that `saleFacts` names are. */
+  keepsCarts?: boolean;
   quote: Pick<QuoteTotals, 'finalKopeks' | 'offerDiscountKopeks'>;
   /** The order as its preview quotes it, and the quote that the client sent back, null = none. Default: it has no quotes. */
-  quoted?: Pick<QuotedSale, 'product' | 'terms'> & { given: GivenQuote | null };
-  product: SalesProduct;
-  /** Nothing to pay leaves no row among the transactions either. Default: a row of 0. */
-  skipsFreeRow?: boolean;
+  quoted?: Pick<QuotedSale, 'order' | 'delivered'> & { given: GivenQuote | null };
   /** Shown in the list of transactions. */
   description: string;
   /** The answer when the money does not suffice. */
@@ -79,16 +78,17 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const { buyer, subscription } = start;
   const { finalKopeks } = sale.quote;
   if (sale.quoted) {
-    const { given, ...order } = sale.quoted;
-    requireQuoted(given, { ...order, userId: buyer.id, priceKopeks: finalKopeks }, t.clock.now());
+    const { given, ...quoted } = sale.quoted;
+    requireQuoted(given, { ...quoted, userId: buyer.id, priceKopeks: finalKopeks }, t.clock.now());
   }
   if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
-  const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
+  const { product, endsCarts, hasFreeRow } = saleFacts(sale.order, start.currentTariff !== null);
+  const isCharged = finalKopeks > 0 || hasFreeRow;
   const balanceAfter = buyer.balanceKopeks - finalKopeks;
   const event = sale.event(balanceAfter);
   // complete_sale() records the events of the movement, behind those that were sent before.
   await t.db.effects?.write();
-  const account = { kind: 'sales_revenue', product: sale.product } as const;
+  const account = { kind: 'sales_revenue', product } as const;
   const { conversion, trafficPurchase = null } = sale;
   const row: SaleRow = {
     user_id: buyer.id,
@@ -105,7 +105,7 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
     consumes_offer: sale.quote.offerDiscountKopeks > 0,
     traffic_purchase: trafficPurchase && { traffic_gb: trafficPurchase.trafficGb, expires_at: trafficPurchase.expiresAt },
     cart_key: cartKey(buyer.id),
-    ends_carts: sale.endsCarts ?? null,
+    ends_carts: sale.keepsCarts ? [] : endsCarts,
     server_prices: sale.serverPrices,
     conversion: conversion && {
       trial_duration_days: conversion.trialDurationDays,
