@@ -58,17 +58,6 @@ CREATE OR REPLACE FUNCTION sale_columns() RETURNS text[] LANGUAGE sql IMMUTABLE 
     'autopay_days_before']
 $$;
 
--- Raises when p_given has a key that is not among p_known, so that nothing of what a caller asks for is ignored. p_place is for the message.
-CREATE OR REPLACE FUNCTION refuse_unknown_keys(p_place text, p_given jsonb, p_known text[]) RETURNS void LANGUAGE plpgsql IMMUTABLE AS $$
-DECLARE
-  v_unknown text := (SELECT string_agg(k.name, ', ' ORDER BY k.name) FROM jsonb_object_keys(p_given) AS k (name)
-    WHERE k.name <> ALL (p_known));
-BEGIN
-  IF v_unknown IS NOT NULL THEN
-    RAISE EXCEPTION '% does not know the keys %', p_place, v_unknown USING ERRCODE = 'invalid_parameter_value';
-  END IF;
-END $$;
-
 -- Writes a sale under the locks of open_sale(): the movement of money, the subscription with its request to the panel, its traffic
 -- purchases, notices and servers, the user's flags, the conversion and the row of the dashboard feed; the saved order goes
 -- (spec 02 sections 3 and 15, H7). The keys of p_sale are the columns of v_sale below, which SaleRow of
@@ -82,6 +71,7 @@ CREATE OR REPLACE FUNCTION complete_sale(p_sale jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, transaction_id integer, balance_kopeks bigint, sold subscriptions) LANGUAGE plpgsql AS $$
 DECLARE
   v_sale record;
+  v_unknown jsonb;
   v_charge record;
   v_new subscriptions;
   v_columns text[];
@@ -90,8 +80,11 @@ BEGIN
     user_id integer, subscription_id integer, changes jsonb, resets_traffic boolean, resets_devices boolean,
     amount_kopeks bigint, charge jsonb, event jsonb, drops_purchases boolean, forgets_notices boolean, marks_paid boolean,
     consumes_offer boolean, traffic_purchase jsonb, cart_key text, ends_carts jsonb, server_prices jsonb, conversion jsonb);
-  PERFORM refuse_unknown_keys('complete_sale()', p_sale, ARRAY(SELECT jsonb_object_keys(to_jsonb(v_sale))));
-  PERFORM refuse_unknown_keys('complete_sale(): changes', v_sale.changes, sale_columns());
+  v_unknown := p_sale - ARRAY(SELECT jsonb_object_keys(to_jsonb(v_sale))) || (v_sale.changes - sale_columns());
+  IF v_unknown <> '{}' THEN
+    RAISE EXCEPTION 'complete_sale() does not know the keys %', (SELECT string_agg(k.name, ', ' ORDER BY k.name)
+      FROM jsonb_object_keys(v_unknown) AS k (name)) USING ERRCODE = 'invalid_parameter_value';
+  END IF;
   outcome := 'free';
   IF v_sale.charge IS NOT NULL THEN
     SELECT r.* INTO v_charge FROM jsonb_to_record(v_sale.charge) AS r (kind text, key text, description text);

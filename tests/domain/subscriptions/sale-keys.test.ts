@@ -28,7 +28,7 @@ test.each([
   [
     'of the subscription',
     { ...emptySale, changes: { device_limit: 2, user_id: 7, balance: 1 } },
-    'complete_sale(): changes does not know the keys balance, user_id',
+    'complete_sale() does not know the keys balance, user_id',
   ],
 ])('an unknown key %s is refused, and nothing is written', async (_place, sale, message) => {
   const user = await aUser(app);
