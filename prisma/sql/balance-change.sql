@@ -10,26 +10,24 @@
 -- the stored key, which the caller compares with its request; they are null when the key was removed in the meantime.
 -- Raises SQLSTATE AM001 when a number of JSON could not hold the new balance exactly.
 --
--- A second call with one key waits at the INSERT for the first one. A refusal deletes the row of the key again, so the key may be used
+-- A second call with one key waits in claim_key() for the first one. A refusal deletes the row of the key again, so the key may be used
 -- again, and the call that waited for it goes on.
 CREATE OR REPLACE FUNCTION change_balance(
   p_actor text, p_key text, p_operation text, p_body_hash text, p_messenger_id bigint, p_user_id integer, p_amount bigint,
   p_description text, p_internal boolean, p_answer text, p_now timestamptz)
 RETURNS TABLE (outcome text, balance_kopeks bigint, response json, operation text, body_hash text) LANGUAGE plpgsql AS $$
 DECLARE
+  v_claim record;
   v_user integer;
   v_outcome text;
   v_balance bigint;
   v_response json;
 BEGIN
-  IF p_key IS NOT NULL THEN
-    INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at)
-    VALUES (p_actor, p_key, p_operation, p_body_hash, p_now) ON CONFLICT (actor, key) DO NOTHING;
-    IF NOT FOUND THEN
-      RETURN QUERY SELECT 'repeated'::text, NULL::bigint, k.response, k.operation::text, k.body_hash::text
-        FROM (SELECT) AS one LEFT JOIN idempotency_keys k ON k.actor = p_actor AND k.key = p_key;
-      RETURN;
-    END IF;
+  SELECT c.* INTO v_claim FROM claim_key(p_actor, p_key, p_operation, p_body_hash, p_now) c;
+  IF NOT v_claim.claimed THEN
+    RETURN QUERY SELECT 'repeated'::text, NULL::bigint, (v_claim.known).response, (v_claim.known).operation::text,
+      (v_claim.known).body_hash::text;
+    RETURN;
   END IF;
 
   -- Locked already here: an account that is being erased is awaited, and then found no longer (spec 10 U8).

@@ -68,4 +68,6 @@ export interface OperationMeta {
   audit?: { hide: readonly string[] };
   /** Of an API token's operation: the `action` under which the audit log records each call. */
   recordedAs?: string;
+  /** Of a mutation that the audit log does not record as a change: why. Set by `unaudited`. */
+  unaudited?: string;
 }

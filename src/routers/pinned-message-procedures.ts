@@ -13,7 +13,7 @@ import { activateMessage, broadcastMessage, unpinMessage } from '../domain/pinne
 import type { PinnedMedia, PinnedMessage, PublishedMessage } from '../domain/pinned-messages/types.ts';
 import type { Context } from './context.ts';
 import { SuccessResponse } from './shared.schemas.ts';
-import type { ProcedureFor } from './trpc.ts';
+import type { ProcedureFor, ReaderFor } from './trpc.ts';
 import {
   PinnedBroadcastQuery,
   type PinnedMessageBroadcastResponse,
@@ -30,7 +30,7 @@ import { fromWire, toWire, withBody } from './wire.ts';
 type Editor = ProcedureFor<AdminActor | TokenActor>;
 
 interface Group {
-  reading: Editor;
+  reading: ReaderFor<AdminActor | TokenActor>;
   editing: Editor;
   deleting: Editor;
   base: `/${string}`;

@@ -4,7 +4,7 @@ import { listPromoGroupRecords, readPromoGroup } from '../domain/promo-groups/re
 import { changePromoGroup, createPromoGroup } from '../domain/promo-groups/save-promo-group.ts';
 import type { PromoGroupRecord } from '../domain/promo-groups/types.ts';
 import { SuccessResponse } from './shared.schemas.ts';
-import type { ProcedureFor } from './trpc.ts';
+import type { ProcedureFor, ReaderFor } from './trpc.ts';
 import {
   type PromoGroupCreateRequest,
   PromoGroupListQuery,
@@ -18,7 +18,7 @@ import { fromWire, toWire, withBody } from './wire.ts';
 type Procedure = ProcedureFor<TokenActor | AdminActor>;
 
 interface Group {
-  read: Procedure;
+  read: ReaderFor<TokenActor | AdminActor>;
   create: Procedure;
   edit: Procedure;
   delete: Procedure;

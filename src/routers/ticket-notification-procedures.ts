@@ -15,15 +15,13 @@ import {
 } from './cabinet/ticket-notifications.schemas.ts';
 import { TicketPath } from './cabinet/tickets.schemas.ts';
 import { SuccessResponse } from './shared.schemas.ts';
-import type { ProcedureFor } from './trpc.ts';
+import type { ProcedureFor, ReaderFor } from './trpc.ts';
 import { fromWire, toWire } from './wire.ts';
-
-type Reader = ProcedureFor<UserActor | AdminActor>;
 
 interface Group {
   /** Base procedure of what only reads, and of what marks rows read. */
-  reading: Reader;
-  marking: Reader;
+  reading: ReaderFor<UserActor | AdminActor>;
+  marking: ProcedureFor<UserActor | AdminActor>;
   base: `/${string}`;
   tag: string;
   /** Whose notifications these are, for the summaries. */

@@ -1,4 +1,4 @@
-import { initTRPC, TRPCError, type TRPCProcedureBuilder, type TRPCUnsetMarker } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import type { Actor, AdminActor, TokenActor, UserActor } from '../core/actor.ts';
 import { actorKey } from '../core/actor.ts';
@@ -14,6 +14,16 @@ import { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
 import type { OperationArea, OperationMeta } from './operation-meta.ts';
 import { readAgainWhenLost } from './read-again.ts';
+import type {
+  AdminProcedure,
+  Admitted,
+  AuditAction,
+  ChangeAction,
+  ReadingProcedure,
+  WritingProcedure,
+} from './reading-procedure.ts';
+
+export { unaudited } from './reading-procedure.ts';
 
 type TrpcCode = ConstructorParameters<typeof TRPCError>[0]['code'];
 
@@ -143,12 +153,12 @@ async function identifyToken({ app, credentials, ip, seen }: Context): Promise<T
   return actor;
 }
 
-/** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials). */
+/** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials); for what only reads, see `ReadingProcedure`. */
 export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async (call) => {
   const { ctx, next } = call;
   const actor = await identifyToken(ctx);
   return readAgainWhenLost(call, () => next({ ctx: { ...ctx, actor } }));
-});
+}) as unknown as ReadingProcedure<Admitted<TokenActor>>;
 
 /**
  * An API token at an operation that affects every customer: tokens have no permissions, so each change is recorded in the audit log
@@ -156,7 +166,7 @@ export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async (c
  * @param permission what an administrator needs for the same or, without such an operation, a name of that form; the
  *   row's `action`
  */
-export const auditedWebProcedure = (permission: string) =>
+export const auditedWebProcedure = <P extends AuditAction>(permission: ChangeAction<P>): WritingProcedure<Admitted<TokenActor>> =>
   base.meta({ area: 'web', auth: 'KEY', recordedAs: permission }).use(async (call) => {
     const { ctx, next, type, meta, getRawInput } = call;
     const actor = await identifyToken(ctx);
@@ -178,8 +188,9 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(
 /**
  * An administrator with the permission (spec 01 section 4.5). Every request, also a refused one, gets a row in the audit log with its
  * outcome. The row of a change is written before the answer is sent, all others in the background.
+ * @param permission also the row's `action`; one to read gives a procedure from which no mutation can be made
  */
-export const adminProcedure = (permission: string, area: OperationArea = 'admin') =>
+export const adminProcedure = <P extends AuditAction>(permission: P, area: OperationArea = 'admin') =>
   base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async (call) => {
     const { ctx, next, type, meta, getRawInput } = call;
     const user = await repeatWhenLost(ctx.app, () => identifyAdmin(ctx.app, ctx.credentials));
@@ -197,24 +208,22 @@ export const adminProcedure = (permission: string, area: OperationArea = 'admin'
     const result = await readAgainWhenLost(call, () => next({ ctx: admitted }));
     await trail.close(result.ok ? null : httpErrorOf(result.error, undefined));
     return result;
-  });
+  }) as unknown as AdminProcedure<Admitted<AdminActor>, P>;
 
 /** A base procedure typed by its actor only, for groups that several areas share. */
-export type ProcedureFor<A extends Actor> = TRPCProcedureBuilder<
-  Context,
-  OperationMeta,
-  { actor: A; app: App },
-  TRPCUnsetMarker,
-  TRPCUnsetMarker,
-  TRPCUnsetMarker,
-  TRPCUnsetMarker,
-  false
->;
+export type ProcedureFor<A extends Actor> = WritingProcedure<Admitted<A>>;
+/** The same for what only reads. */
+export type ReaderFor<A extends Actor> = ReadingProcedure<Admitted<A>>;
 
 /**
- * Lets one function make the routers of two areas: `procedureFor(webProcedure)` and `procedureFor(adminProcedure('x:read'))` are alike to
- * a group whose use cases take either actor. tRPC's builder is invariant in its context, hence the cast.
+ * Lets one function make the routers of two areas: `procedureFor(auditedWebProcedure('x:edit'))` and `procedureFor(adminProcedure('x:edit'))`
+ * are alike to a group whose use cases take either actor. tRPC's builder is invariant in its context, hence the cast.
  */
-export function procedureFor<A extends Actor>(procedure: { readonly _def: object }): ProcedureFor<A> {
+export function procedureFor<A extends Actor>(procedure: { readonly _def: object; readonly mutation: object }): ProcedureFor<A> {
   return procedure as unknown as ProcedureFor<A>;
+}
+
+/** As `procedureFor`, for what only reads. */
+export function readerFor<A extends Actor>(procedure: { readonly _def: object }): ReaderFor<A> {
+  return procedure as unknown as ReaderFor<A>;
 }

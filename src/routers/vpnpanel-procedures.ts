@@ -4,7 +4,7 @@ import { readNodeStatistics, readNodeUsage } from '../domain/provisioning/nodes/
 import { listNodes, nodesRealtime, readNode } from '../domain/provisioning/nodes/read-nodes.ts';
 import { readPanelStatus, readSystem } from '../domain/provisioning/nodes/read-system.ts';
 import { FreeForm } from './shared.schemas.ts';
-import type { ProcedureFor } from './trpc.ts';
+import type { ReaderFor } from './trpc.ts';
 import { listOf, toNode, toStatistics, toStatus, toSystem, toUsageRange, toUsageRow } from './vpnpanel-wire.ts';
 import {
   NodePath,
@@ -19,7 +19,7 @@ import {
 import { fromWire, toWire } from './wire.ts';
 
 interface Group {
-  reading: ProcedureFor<TokenActor | AdminActor>;
+  reading: ReaderFor<TokenActor | AdminActor>;
   base: '/vpnpanel' | '/cabinet/admin/vpnpanel';
   tag: string;
   /** The same shapes have other component names in each area. */

@@ -5,7 +5,7 @@ import type { MigrationStats } from '../domain/provisioning/migration/types.ts';
 import { requirePanel } from '../domain/provisioning/panel-access.ts';
 import { recommendSync } from '../domain/provisioning/sync/recommend.ts';
 import { startSync } from '../domain/provisioning/sync/start-sync.ts';
-import type { ProcedureFor } from './trpc.ts';
+import type { ProcedureFor, ReaderFor } from './trpc.ts';
 import { toMigration, toRecommendation, toSync } from './vpnpanel-sync-wire.ts';
 import {
   MigrationPath,
@@ -21,7 +21,7 @@ type Base = ProcedureFor<TokenActor | AdminActor>;
 type SyncOperation = 'fromPanel' | 'toPanel' | 'validate' | 'cleanup' | 'statuses' | 'recommendations';
 
 interface Group<Sync, Migration> {
-  reading: Base;
+  reading: ReaderFor<TokenActor | AdminActor>;
   managing: Base;
   syncing: Base;
   base: '/vpnpanel' | '/cabinet/admin/vpnpanel';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliverWebhook } from '../../src/domain/webhooks/delivery/deliver-webhook.ts';
 import { createWebhookTransport } from '../../src/integrations/webhooks/webhook-transport.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
+import { inventEvents } from '../support/recorded-events.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { type Receiver, reply, startReceiver } from '../support/webhook-receiver.ts';
 
@@ -128,6 +129,7 @@ describe('webhooks', () => {
     const ids: number[] = [];
     for (const status of [200, 200, 500, 0]) {
       t.clock.advance(1_000);
+      inventEvents();
       await app.db.sql("SELECT emit_event('user.created', '{\"user_id\": 1}'::jsonb, 'feed', 1, $1::timestamptz) AS id", [
         t.clock.now(),
       ]);

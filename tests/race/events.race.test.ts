@@ -4,6 +4,7 @@ import { openPostgres } from '../../src/core/db/open-postgres.ts';
 import { EventBus } from '../../src/core/events/event-bus.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { eventually } from '../support/eventually.ts';
+import { inventEvents } from '../support/recorded-events.ts';
 import { freshDatabase, migrationsFolder, type TestDatabase } from '../support/test-database.ts';
 
 const WRITERS = 12;
@@ -59,6 +60,7 @@ test('08 L1, L2: while writers overlap, roll back and are killed, and readers ar
         await client.query('SELECT pg_current_xact_id()');
         const user = 1 + ((number + i) % USERS);
         const { rows } = await client.query('UPDATE counted_users SET n = n + 1 WHERE id = $1 RETURNING n', [user]);
+        inventEvents();
         await client.query("SELECT emit_event('counted', $1::jsonb, 'feed', NULL, now())", [
           JSON.stringify({ user, n: rows[0].n }),
         ]);

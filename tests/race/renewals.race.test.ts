@@ -107,7 +107,7 @@ test('a top-up that waits for the owner, who buys the saved order at this moment
     await lockSaleStart(tx.db, buyer.userId);
     locked.resolve();
     await goOn.promise;
-    await renewInTransaction(tx, buyer.userId, { periodDays: 30 });
+    await renewInTransaction(tx, buyer.userId, { kind: 'renewal', periodDays: 30 });
   });
   await locked.promise;
   const job = spendTopup(app, buyer.userId);

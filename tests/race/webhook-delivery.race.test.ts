@@ -13,6 +13,7 @@ import { createWebhookTransport } from '../../src/integrations/webhooks/webhook-
 import { eventually } from '../support/eventually.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { lost } from '../support/parallel.ts';
+import { inventEvents } from '../support/recorded-events.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 import { type Receiver, reply, startReceiver } from '../support/webhook-receiver.ts';
@@ -50,6 +51,7 @@ describe.runIf(serverUrl !== null)('webhook deliveries raced', () => {
   }
 
   async function emit(): Promise<number> {
+    inventEvents();
     await app.db.sql("SELECT emit_event('user.created', '{}'::jsonb, 'feed', 1, $1::timestamptz) AS id", [app.clock.now()]);
     const [row] = await app.db.sql<{ id: number }>('SELECT max(id) AS id FROM webhook_deliveries');
     return row!.id;

@@ -10,6 +10,7 @@ import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
 import { attachRealtime, type Realtime, type RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
 import { recheckCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import type { RealtimeLimits } from '../../src/realtime/limits.ts';
+import { inventEvents } from '../support/recorded-events.ts';
 
 /** What the gate of the cabinet knows of a user; tests change it. */
 export interface Person {
@@ -106,6 +107,7 @@ export interface EmittedEvent {
 
 /** Records an event as the domain does, committed at once. */
 export async function emit(app: App, event: EmittedEvent): Promise<void> {
+  inventEvents();
   await app.db.sql('SELECT emit_event($1, $2::jsonb, $3, $4::int, $5::timestamptz) AS id', [
     event.type ?? 'user.created',
     JSON.stringify(event.payload ?? { user_id: 1 }),
@@ -118,6 +120,7 @@ export async function emit(app: App, event: EmittedEvent): Promise<void> {
 
 /** Records feed events with the payloads `{n, filler}`, n from `first` to `last`, in one transaction. */
 export async function emitNumbers(app: App, first: number, last: number, filler = ''): Promise<void> {
+  inventEvents();
   await app.db.sql(
     `SELECT count(emit_event('user.created', jsonb_build_object('n', n, 'filler', $3::text), 'feed', NULL, $4::timestamptz)) AS events
      FROM generate_series($1::int, $2::int) n`,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { setPasswordCost } from '../../src/core/password-hasher.ts';
 import { takeAbandoned } from './abandoned-tests.ts';
 import { runEndOfFileTasks } from './end-of-file.ts';
+import { checkRecordedEvents } from './recorded-events.ts';
 import { emptyDatabase } from './test-database.ts';
 import { replaceWorkerDatabase, workerDatabase } from './worker-database.ts';
 
@@ -14,5 +15,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await runEndOfFileTasks();
+  // An abandoned test may have left the database half-written.
   if (takeAbandoned()) await replaceWorkerDatabase();
+  else await checkRecordedEvents(await workerDatabase());
 });

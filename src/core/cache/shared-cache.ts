@@ -5,7 +5,7 @@ import type { EventRecorder } from '../events/event-recorder.ts';
 declare module '../events/event-recorder.ts' {
   interface EventTypes {
     /** For the instances: what these keys of the shared cache hold has changed. */
-    [CACHE_FORGOTTEN]: { keys: readonly string[] };
+    [CACHE_FORGOTTEN]: EventType<{ keys: readonly string[] }, 'instance'>;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Rows, TABLES } from '../../generated/rows.ts';
 import type { Clock } from '../clock.ts';
-import type { EventRecorder } from '../events/event-recorder.ts';
+import type { EmittedTo, EventRecorder } from '../events/event-recorder.ts';
 import { delayOf, type JobSender, type JobTypes } from '../jobs/job-sender.ts';
 import type { SqlRunner } from './db.ts';
 
@@ -60,8 +60,8 @@ export function collectEffects(sql: SqlRunner, clock: Clock): TransactionEffects
       },
     },
     events: {
-      emit: async (event, payload, { audience, userId = null }) => {
-        waiting.push(JSON.stringify({ event, payload, audience, user_id: userId, now: clock.now() }));
+      emit: async (event: string, payload: unknown, { audience, userId }: EmittedTo) => {
+        waiting.push(JSON.stringify({ event, payload, audience, user_id: userId ?? null, now: clock.now() }));
       },
       // `inTransaction` does it after the commit.
       announce: () => undefined,

@@ -1,7 +1,7 @@
 declare module './event-recorder.ts' {
   interface EventTypes {
     /** For the instances: all data was replaced or changed by a restore, so nothing that was read before counts. */
-    [DATABASE_RESTORED]: Record<string, never>;
+    [DATABASE_RESTORED]: EventType<Record<string, never>, 'instance'>;
   }
 }
 

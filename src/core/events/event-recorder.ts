@@ -1,4 +1,4 @@
-/** Payload type of each domain event; filled by declaration merging in `domain/<module>/events.ts`. */
+/** Payload and audience of each domain event, an `EventType`; filled by declaration merging in `domain/<module>/events.ts`. */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
 export interface EventTypes {}
 
@@ -11,15 +11,35 @@ export type Audience = 'feed' | 'user' | 'staff' | 'instance';
 /** Days after which the rows of events are deleted; as long a client can ask for what it missed. */
 export const EVENT_RETENTION_DAYS = 7;
 
-export interface EventOptions {
+/** What is known of one event by its type. */
+export interface EventType<Payload = unknown, To extends Audience = Audience> {
+  payload: Payload;
+  audience: To;
+}
+
+export type EventPayload<K extends keyof EventTypes> = EventTypes[K]['payload'];
+
+/** Of an event of any type, as it is recorded. */
+export interface EmittedTo {
   audience: Audience;
-  /** Owner of the event; required for the `user` audience. */
   userId?: number;
 }
 
+/** The types of the events that one audience receives. */
+export type EventsTo<To extends Audience> = {
+  [K in keyof EventTypes]: EventTypes[K]['audience'] extends To ? K : never;
+}[keyof EventTypes];
+
 /** Records domain events as rows of the current transaction; they are delivered after the commit (spec 00, outside effects). */
 export interface EventRecorder {
-  emit<K extends keyof EventTypes>(type: K, payload: EventTypes[K], options: EventOptions): Promise<void>;
+  /** The audience is that of the definition and no other; an event for one user names the user. */
+  emit<K extends EventsTo<'user'>>(type: K, payload: EventPayload<K>, to: { audience: 'user'; userId: number }): Promise<void>;
+  /** @param to.userId whom the event is about */
+  emit<K extends Exclude<keyof EventTypes, EventsTo<'user'>>>(
+    type: K,
+    payload: EventPayload<K>,
+    to: { audience: EventTypes[K]['audience']; userId?: number },
+  ): Promise<void>;
   /**
    * Events may have been committed by a statement that this recorder did not send: the instances look for them now and not with their
    * next regular look. `inTransaction` calls it after each commit; inside a transaction it does nothing.

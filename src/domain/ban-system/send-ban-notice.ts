@@ -4,7 +4,7 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refuse } from '../../core/errors.ts';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 import { NoFields } from '../../core/events/event-fields.ts';
 import { normaliseEmail } from '../identity/rules.ts';
 import { recipientOf } from '../messaging/notify-user.ts';
@@ -48,7 +48,7 @@ export const BAN_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof BAN_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof BAN_EVENTS> {}
 }
 
 export interface BanNotice extends BanNoticeValues {

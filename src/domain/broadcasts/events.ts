@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 
 export const BROADCAST_PROGRESS = 'broadcast.progress';
 
@@ -29,5 +29,5 @@ export const BROADCAST_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof BROADCAST_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof BROADCAST_EVENTS> {}
 }

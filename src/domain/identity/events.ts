@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 import { UserIdField } from '../../core/events/event-fields.ts';
 
 /** Feed event of a new account (spec 01 section 2.2). */
@@ -29,5 +29,5 @@ export const IDENTITY_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof IDENTITY_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof IDENTITY_EVENTS> {}
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 import {
   AMOUNT_AND_BALANCE_EXAMPLE,
   AMOUNT_EXAMPLE,
@@ -68,5 +68,5 @@ export const LEDGER_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof LEDGER_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof LEDGER_EVENTS> {}
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Actor, actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
@@ -40,7 +40,7 @@ export interface Opened<Start> {
 }
 
 const MAX_KEY_LENGTH = 255;
-/** Longer than any outside call may take. */
+/** Longer than any outside call may take: a caller that ended between its two transactions. */
 const ABANDONED_MS = 2 * MINUTE_MS;
 
 /**
@@ -50,24 +50,8 @@ const ABANDONED_MS = 2 * MINUTE_MS;
  * when its database session was cut: if the lost COMMIT was carried out, the second attempt finds the first answer.
  * @throws ValidationError 422 when the key was used with another body or for another operation, or is too long
  */
-export async function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: App) => Promise<T>): Promise<T> {
-  const { key, operation } = once;
-  if (key === null) return inTransaction(app, fn);
-  checkKey(key);
-  const who = actorKey(actor);
-  const hash = bodyHash(once);
-  const attempt = async (t: App): Promise<T> => {
-    const [mine] = await t.db.sql<{ key: string }>(
-      `INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ($1, $2, $3, $4, $5::timestamptz)
-       ON CONFLICT (actor, key) DO NOTHING RETURNING key`,
-      [who, key, operation, hash, t.clock.now()],
-    );
-    if (!mine) return (await replay<T>(t, who, once, hash)).response;
-    const response = await fn(t);
-    await storeAnswer(t, who, key, response);
-    return response;
-  };
-  return repeatWhenLost(app, () => inTransaction(app, attempt));
+export function runOnce<T>(app: App, actor: Actor, once: OnceKey, fn: (t: App) => Promise<T>): Promise<T> {
+  return runOnceFrom(app, actor, once, claimKey, fn);
 }
 
 /**
@@ -82,19 +66,42 @@ export async function runOnceFrom<Start, T>(
   open: (t: App, claim: KeyClaim | null) => Promise<Opened<Start>>,
   fn: (t: App, start: Start) => Promise<T>,
 ): Promise<T> {
-  const { key, operation } = once;
+  const { key } = once;
   if (key === null) return inTransaction(app, async (t) => fn(t, (await open(t, null)).start));
-  checkKey(key);
-  const who = actorKey(actor);
-  const hash = bodyHash(once);
+  const claim = claimOf(app, actor, once, key);
   const attempt = async (t: App): Promise<T> => {
-    const opened = await open(t, { actor: who, key, operation, bodyHash: hash, createdAt: t.clock.now() });
-    if (!opened.isClaimed) return answerIn<T>(opened.known, once, hash);
+    const opened = await open(t, claim);
+    if (!opened.isClaimed) return answerIn<T>(opened.known, once, claim.bodyHash);
     const response = await fn(t, opened.start);
-    await storeAnswer(t, who, key, response);
+    await storeAnswer(t, claim, response);
     return response;
   };
   return repeatWhenLost(app, () => inTransaction(app, attempt));
+}
+
+/** @throws ValidationError 422 for an empty key and one that is too long */
+function claimOf(app: App, actor: Actor, once: OnceKey, key: string): KeyClaim {
+  checkKey(key);
+  return { actor: actorKey(actor), key, operation: once.operation, bodyHash: bodyHash(once), createdAt: app.clock.now() };
+}
+
+/** The first five parameters of `claim_key()`, and of functions that call it; null without a claim. */
+export function claimValues(claim: KeyClaim | null): unknown[] {
+  if (claim === null) return [null, null, null, null, null];
+  return [claim.actor, claim.key, claim.operation, claim.bodyHash, claim.createdAt];
+}
+
+/**
+ * Claims a key in a statement of its own, see `claim_key()` in prisma/sql/idempotency.sql.
+ * @param abandonedBefore a key without an answer that was claimed before this moment is taken over; null = none is
+ */
+async function claimKey(t: App, claim: KeyClaim | null, abandonedBefore: Date | null = null): Promise<Opened<undefined>> {
+  if (claim === null) return { isClaimed: true, known: null, start: undefined };
+  const [row] = await t.db.sql<ClaimRow>(
+    `SELECT ${claimColumns('c')} FROM claim_key($1, $2, $3, $4, $5::timestamptz, $6::timestamptz) c`,
+    [...claimValues(claim), abandonedBefore],
+  );
+  return { ...claimIn(row!), start: undefined };
 }
 
 /** SELECT list of a claim that a function made: `claimed`, and as `known` the row of the key. For `claimIn`. */
@@ -111,11 +118,11 @@ export function claimIn({ claimed, operation, bodyHash: hash, response }: ClaimR
 }
 
 /** Stores the answer, together with the events and jobs of the operation. */
-async function storeAnswer(t: App, who: string, key: string, response: unknown): Promise<void> {
+async function storeAnswer(t: App, { actor, key }: KeyClaim, response: unknown): Promise<void> {
   await t.db.sql(
     `WITH answered AS (UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key)
      SELECT record_effects($4::jsonb) AS recorded FROM answered`,
-    [who, key, toStoredJson({ value: response }), t.db.effects!.take()],
+    [actor, key, toStoredJson({ value: response }), t.db.effects!.take()],
   );
 }
 
@@ -148,22 +155,15 @@ export async function runOnceAround<P, T>(
 ): Promise<T> {
   const { key } = once;
   if (key === null) return finish(await inTransaction(app, prepare));
-  checkKey(key);
-  const who = actorKey(actor);
-  const hash = bodyHash(once);
+  const claim = claimOf(app, actor, once, key);
   const prepared = await inTransaction<{ first: P } | { answer: T }>(app, async (t) => {
-    const [mine] = await t.db.sql<{ key: string }>(
-      `INSERT INTO idempotency_keys (actor, key, operation, body_hash, created_at) VALUES ($1, $2, $3, $4, $5::timestamptz)
-       ON CONFLICT (actor, key) DO NOTHING RETURNING key`,
-      [who, key, once.operation, hash, t.clock.now()],
-    );
-    if (mine || (await takeOver(t, who, once, hash))) return { first: await prepare(t) };
-    return { answer: (await replay<T>(t, who, once, hash)).response };
+    const { isClaimed, known } = await claimKey(t, claim, addMs(claim.createdAt, -ABANDONED_MS));
+    return isClaimed ? { first: await prepare(t) } : { answer: answerIn<T>(known, once, claim.bodyHash) };
   });
   if ('answer' in prepared) return prepared.answer;
   try {
     const answer = await finish(prepared.first);
-    const stored = [who, key, toStoredJson({ value: answer })];
+    const stored = [claim.actor, key, toStoredJson({ value: answer })];
     // Without the stored answer a repeat would call the outside system again.
     await repeatWhenLost(app, () =>
       app.db.sql('UPDATE idempotency_keys SET response = $3::json WHERE actor = $1 AND key = $2 RETURNING key', stored),
@@ -171,28 +171,9 @@ export async function runOnceAround<P, T>(
     return answer;
   } catch (error) {
     const drop = 'DELETE FROM idempotency_keys WHERE actor = $1 AND key = $2 AND response IS NULL RETURNING key';
-    await repeatWhenLost(app, () => app.db.sql(drop, [who, key]));
+    await repeatWhenLost(app, () => app.db.sql(drop, [claim.actor, key]));
     throw error;
   }
-}
-
-/** Takes the key from a first caller that crashed between its two transactions: after `ABANDONED_MS` a repeat of the same request may. */
-async function takeOver(t: App, who: string, once: OnceKey, hash: string): Promise<boolean> {
-  const rows = await t.db.sql<{ key: string }>(
-    `UPDATE idempotency_keys SET created_at = $5::timestamptz
-     WHERE actor = $1 AND key = $2 AND operation = $3 AND body_hash = $4 AND response IS NULL
-       AND created_at < $5::timestamptz - $6::int * interval '1 millisecond' RETURNING key`,
-    [who, once.key, once.operation, hash, t.clock.now(), ABANDONED_MS],
-  );
-  return rows.length > 0;
-}
-
-async function replay<T>(t: App, who: string, once: OnceKey, hash: string): Promise<{ response: T }> {
-  const [row] = await t.db.sql<StoredKey>(`SELECT ${STORED.of()} FROM idempotency_keys WHERE actor = $1 AND key = $2`, [
-    who,
-    once.key,
-  ]);
-  return { response: answerIn<T>(row ?? null, once, hash) };
 }
 
 /** @throws AppError 409 while the first caller has no answer yet | ValidationError 422 for another request */

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import type { EventTypes } from '../../core/events/event-recorder.ts';
+import type { EventPayload, EventsTo } from '../../core/events/event-recorder.ts';
 import type { MailParams, MailType } from './render-mail.ts';
 import { sendMail } from './send-mail.ts';
 import { sendMessage } from './send-message.ts';
@@ -28,14 +28,14 @@ export function recipientOf(user: {
 }
 
 /** One notice in its three forms. */
-export interface UserNotice<K extends keyof EventTypes, M extends MailType> {
+export interface UserNotice<K extends EventsTo<'user'>, M extends MailType> {
   /** For the messenger, values escaped. */
   html: string;
   mail: M;
   mailParams: MailParams<M>;
   /** `notification.<type>`, for the sockets of users without a messenger. */
   event: K;
-  context: EventTypes[K];
+  context: EventPayload<K>;
   /** It is sent at most once through the messenger (`sendMessage`). */
   isOnce?: boolean;
 }
@@ -44,7 +44,7 @@ export interface UserNotice<K extends keyof EventTypes, M extends MailType> {
  * Queues a notice in the caller's transaction: in the messenger if the user has one, else by mail to a verified address and on the user's
  * sockets. Blocked and deleted users are not notified (spec 05 section 9.3).
  */
-export async function notifyUser<K extends keyof EventTypes, M extends MailType>(
+export async function notifyUser<K extends EventsTo<'user'>, M extends MailType>(
   t: App,
   recipient: Recipient,
   notice: UserNotice<K, M>,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { App } from '../../core/app.ts';
 import { defineEvent, type EventDefinition } from '../../core/events/define-event.ts';
+import type { EventType } from '../../core/events/event-recorder.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import type { Recipient } from '../messaging/notify-user.ts';
 import { sendTemplateMail } from '../messaging/send-mail.ts';
@@ -9,7 +10,7 @@ import { htmlText, type TextKey, text } from '../messaging/texts.ts';
 import { NOTICE_SETTINGS, type UserNoticeType } from './event-effects.ts';
 import type { NoticeValues, StoredEvent } from './types.ts';
 
-type NotificationEvents = Record<`notification.${UserNoticeType}`, NoticeValues>;
+type NotificationEvents = Record<`notification.${UserNoticeType}`, EventType<NoticeValues, 'user'>>;
 
 /** One notice for each kind, with the same optional values. */
 export const PANEL_NOTICE_EVENTS: readonly EventDefinition[] = (Object.keys(NOTICE_SETTINGS) as UserNoticeType[]).map((type) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 
 export const PINNED_PROGRESS = 'pinned_message.progress';
 
@@ -23,5 +23,5 @@ export const PINNED_MESSAGE_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof PINNED_MESSAGE_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof PINNED_MESSAGE_EVENTS> {}
 }

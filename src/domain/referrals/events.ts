@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 
 export const REFERRAL_REGISTERED = 'referral.registered';
 export const REFERRAL_REGISTERED_NOTICE = 'notification.referral_registered';
@@ -70,5 +70,5 @@ export const REFERRAL_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof REFERRAL_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof REFERRAL_EVENTS> {}
 }

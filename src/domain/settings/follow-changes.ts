@@ -7,7 +7,7 @@ import type { SettingsStore } from './settings-store.ts';
 declare module '../../core/events/event-recorder.ts' {
   interface EventTypes {
     /** For the instances: the override of a setting was stored or removed. */
-    [SETTING_CHANGED]: { key: string };
+    [SETTING_CHANGED]: EventType<{ key: string }, 'instance'>;
   }
 }
 

@@ -62,9 +62,8 @@ async function startTrialFrom(t: App, start: SaleStart | null, refusal: Insuffic
   const started = startTrial(terms, squads, t.clock.now());
   requireServers(null, started);
   const sale = await completeSale(t, start, {
+    order: { kind: 'trial' },
     quote: { finalKopeks: feeKopeks, offerDiscountKopeks: 0 },
-    product: 'trial',
-    skipsFreeRow: true,
     changes: subscription === null ? { ...started, ...autopayDefaults(t) } : started,
     dropsPurchases: true,
     serverPrices: {},

@@ -4,7 +4,8 @@ import type { Tariff } from '../catalog/types.ts';
 import { text } from '../messaging/texts.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
-import type { SaleRecord, SaleStart } from './purchase/types.ts';
+import type { SaleRow } from './purchase/sale-row.ts';
+import type { SaleStart } from './purchase/types.ts';
 import { daysUsed, isPast } from './rules/status.ts';
 import { subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
@@ -27,8 +28,8 @@ export async function chargeDayInTransaction(
   const keepsRest = !subscription.isTrial || subscriptionSettingsOf(t).trialAddRemainingDaysToPaid;
   const endDate = addDays(keepsRest && !isPast(subscription, now) ? subscription.endDate : now, 1);
   return completeSale(t, start, {
+    order: { kind: 'day' },
     quote: { finalKopeks: priceKopeks, offerDiscountKopeks: 0 },
-    product: 'daily',
     changes: {
       status: 'active',
       isDailyPaused: false,
@@ -42,7 +43,7 @@ export async function chargeDayInTransaction(
     description: text(buyer.language, 'subscriptions.transaction_daily', { tariff_name: tariff.name }),
     refusal: () => insufficientFundsForDay(t, buyer, priceKopeks),
     event: (balanceAfter) => (isAutomatic ? renewalEvent(subscription, endDate, balanceAfter) : null),
-    ...(isAutomatic ? { endsCarts: [] } : {}),
+    keepsCarts: isAutomatic,
     tariffName: tariff.name,
     isTerm: true,
     marksPaid: true,
@@ -51,7 +52,7 @@ export async function chargeDayInTransaction(
   });
 }
 
-function renewalEvent(subscription: Subscription, endDate: Date, balanceAfter: number): SaleRecord['event'] {
+function renewalEvent(subscription: Subscription, endDate: Date, balanceAfter: number): SaleRow['event'] {
   return {
     type: 'renewal',
     extra: {

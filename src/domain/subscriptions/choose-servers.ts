@@ -66,13 +66,11 @@ async function sellServers(t: App, opened: SaleStart | null, countries: readonly
   if (isUnchanged) return { message: 'No changes detected', connectedSquads };
   await completeSale(t, start, {
     ...ADD_ON,
+    order: { kind: 'servers', squadUuids: connectedSquads },
     quote: { finalKopeks: totalKopeks, offerDiscountKopeks: 0 },
-    product: 'servers',
-    skipsFreeRow: true,
     changes: { connectedSquads },
     serverPrices: pricesKopeks,
     dropsPurchases: false,
-    endsCarts: [],
     description: text(buyer.language, 'subscriptions.transaction_servers', { servers: added.join(', ') }),
     refusal: () => insufficientFundsForServers(totalKopeks, buyer.balanceKopeks),
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 import {
   AMOUNT_AND_BALANCE_EXAMPLE,
   AMOUNT_EXAMPLE,
@@ -191,13 +191,15 @@ export const OWNER_NOTICE_EVENTS = [
   }),
 ] as const;
 
-type OwnerNoticeEvents = PayloadsOf<typeof OWNER_NOTICE_EVENTS>;
+type OwnerNoticeEvents = EventsOf<typeof OWNER_NOTICE_EVENTS>;
 
 /** Values of the notices by the name behind `notification.`. */
 export type OwnerNotices = {
-  [Type in keyof OwnerNoticeEvents as Type extends `notification.${infer Name}` ? Name : never]: OwnerNoticeEvents[Type];
+  [Type in keyof OwnerNoticeEvents as Type extends `notification.${infer Name}`
+    ? Name
+    : never]: OwnerNoticeEvents[Type]['payload'];
 };
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof SUBSCRIPTION_EVENTS>, OwnerNoticeEvents {}
+  interface EventTypes extends EventsOf<typeof SUBSCRIPTION_EVENTS>, OwnerNoticeEvents {}
 }

@@ -5,22 +5,20 @@ import type { MessengerButton } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey, text } from '../messaging/texts.ts';
 import { notifyOwner } from './notify-owner.ts';
+import type { SavableOrder } from './order.ts';
 import { findBuyerDetails } from './purchase/repo.ts';
 import type { Buyer } from './purchase/types.ts';
+import { orderOfCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
 
 /** Messages to the owner of a saved order after a top-up. All of them are queued in the caller's transaction. */
 
 /** The saved orders whose purchase sends an e-mail to owners without a messenger (spec 02 sections 5.9 and 5.10). */
-const MAILED_BY_SALE: ReadonlySet<SavedCart['cart_mode']> = new Set([
-  'tariff_purchase',
-  'daily_tariff_purchase',
-  'subscription_purchase',
-]);
+const MAILED_BY_SALE: ReadonlySet<SavableOrder['kind'] | undefined> = new Set(['tariff', 'classic'] as const);
 
 /** Tells the owner what was bought automatically (spec 02 section 5.16), unless the purchase itself sent an e-mail. */
 export async function notifyOrderBought(t: App, before: Buyer, cart: SavedCart): Promise<void> {
-  if (before.messengerId === null && MAILED_BY_SALE.has(cart.cart_mode)) return;
+  if (before.messengerId === null && MAILED_BY_SALE.has(orderOfCart(cart)?.kind)) return;
   const { buyer } = (await findBuyerDetails(t.db, before.id))!;
   await notifyOwner(t, recipientOf(buyer), 'order_bought', {
     description: cart.description,

@@ -11,20 +11,21 @@ import type { PricePart } from '../pricing/types.ts';
 import { withPushedLink } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
+import type { OrderOf } from './order.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds, insufficientFundsMessage } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
-import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
+import { type GivenQuote, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
 import { type ClassicOrder, type ClassicSelection, classicChanges, resolveSelection } from './rules/classic-selection.ts';
 import { daysUsed } from './rules/status.ts';
 import type { SubscriptionView } from './rules/view.ts';
-import { keepCartOnRefusal } from './saved-cart.ts';
+import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import type { SavedCart, Subscription } from './types.ts';
+import type { Subscription } from './types.ts';
 
 /**
  * What a classic subscription may be made of (spec 02 section 5.8). Never writes.
@@ -77,9 +78,10 @@ export async function previewClassic(app: App, actor: UserActor, selection: Clas
   refuseTariffsMode(app);
   const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
-  const order = resolveSelection(selection, await inputOf(app, buyer, details?.subscription ?? null));
-  const quote = await signQuote(app, { ...quotedOrder(order), userId: buyer.id, priceKopeks: order.quote.finalKopeks });
-  return { ...previewOf(app, buyer, order), quote };
+  const classic = resolveSelection(selection, await inputOf(app, buyer, details?.subscription ?? null));
+  const { order, quote } = classic;
+  const signed = await signQuote(app, { order, delivered: {}, userId: buyer.id, priceKopeks: quote.finalKopeks });
+  return { ...previewOf(app, buyer, classic), quote: signed };
 }
 
 /**
@@ -108,12 +110,8 @@ export async function purchaseClassic(
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseClassicInTransaction(
-  t: App,
-  userId: number,
-  selection: ClassicSelection,
-): Promise<PurchasedClassic> {
-  return sellClassic(t, (await openSale(t, userId, NEEDS)).start, selection, null);
+export async function purchaseClassicInTransaction(t: App, userId: number, order: OrderOf<'classic'>): Promise<PurchasedClassic> {
+  return sellClassic(t, (await openSale(t, userId, NEEDS)).start, { ...order, periodId: null }, null);
 }
 
 const NEEDS: SaleNeeds = { servers: 'always' };
@@ -128,24 +126,32 @@ async function sellClassic(
   const start = requireBuyer(opened);
   const { buyer, subscription, servers: squads } = start;
   const now = t.clock.now();
-  const order = resolveSelection(selection, { subscription, user: buyer, squads, settings: pricingSettingsOf(t), now });
+  const { order, quote } = resolveSelection(selection, {
+    subscription,
+    user: buyer,
+    squads,
+    settings: pricingSettingsOf(t),
+    now,
+  });
   const changes = classicChanges(subscription, order, { now, settings: subscriptionSettingsOf(t) });
   const isConversion = subscription?.isTrial === true && subscription.status !== 'pending';
   const period = periodLabel(order.periodDays, buyer.language);
   const description = text(buyer.language, 'subscriptions.transaction_classic', { period });
+  const totalKopeks = quote.finalKopeks;
   const sale = await completeSale(t, start, {
-    quote: order.quote,
-    quoted: { ...quotedOrder(order), given },
-    product: 'classic',
+    order,
+    quote,
+    quoted: { order, delivered: {}, given },
     changes: subscription === null ? { ...changes, ...autopayDefaults(t) } : changes,
     dropsPurchases: true,
-    serverPrices: Object.fromEntries(order.quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks])),
+    serverPrices: Object.fromEntries(quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks])),
     conversion:
       isConversion && subscription
         ? { trialDurationDays: daysUsed(subscription, now), firstPaidPeriodDays: order.periodDays }
         : null,
     description,
-    refusal: (missing) => insufficientFunds(t, buyer, missing, cartOf(order, missing, description)),
+    refusal: (missingKopeks) =>
+      insufficientFunds(t, buyer, missingKopeks, cartOf(order, { totalKopeks, missingKopeks, description })),
     event: () => ({
       type: 'purchase',
       extra: { period_days: order.periodDays, was_trial_conversion: isConversion, payment_method: 'balance' },
@@ -159,7 +165,7 @@ async function sellClassic(
   return {
     success: true,
     message: text(buyer.language, 'subscriptions.classic_bought', { period }),
-    subscription: soldSubscription(t, { buyer, tariff: null, sale, usedOffer: order.quote.offerDiscountKopeks > 0 }),
+    subscription: soldSubscription(t, { buyer, tariff: null, sale, usedOffer: quote.offerDiscountKopeks > 0 }),
     wasTrialConversion: isConversion,
     balanceKopeks: sale.balanceKopeks,
   };
@@ -177,27 +183,8 @@ async function inputOf(app: App, buyer: Buyer, subscription: Subscription | null
   return { subscription, user: buyer, squads, settings: pricingSettingsOf(app), now: app.clock.now() };
 }
 
-function quotedOrder({ periodDays, trafficGb, squadUuids, devices }: ClassicOrder): Pick<QuotedSale, 'product' | 'terms'> {
-  return { product: 'classic', terms: { periodDays, trafficGb, servers: squadUuids.toSorted(), devices } };
-}
-
-function cartOf(order: ClassicOrder, missingKopeks: number, description: string): SavedCart {
-  return {
-    source: 'cabinet',
-    cart_mode: 'subscription_purchase',
-    total_price: order.quote.finalKopeks,
-    missing_amount: missingKopeks,
-    description,
-    period_id: `days:${order.periodDays}`,
-    period_days: order.periodDays,
-    traffic_gb: order.trafficGb,
-    countries: order.squadUuids,
-    devices: order.devices,
-  };
-}
-
-function previewOf(app: App, buyer: Buyer, order: ClassicOrder): Omit<ClassicPreview, 'quote'> {
-  const { quote } = order;
+function previewOf(app: App, buyer: Buyer, classic: ClassicOrder): Omit<ClassicPreview, 'quote'> {
+  const { order, quote } = classic;
   const label = (kopeks: number) => formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
   const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
   const perMonth = Math.floor(quote.finalKopeks / displayMonthsOf(order.periodDays));
@@ -211,7 +198,7 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): Omit<ClassicPre
     originalPriceLabel: isReduced ? label(quote.originalTotalKopeks) : null,
     discountPercent: percent,
     discountLabel: isReduced ? text(buyer.language, 'subscriptions.you_save', { amount: label(saved) }) : null,
-    discountLines: discountLines(buyer, order, label),
+    discountLines: discountLines(buyer, classic, label),
     perMonthPriceKopeks: perMonth,
     perMonthPriceLabel: label(perMonth),
     balanceKopeks: buyer.balanceKopeks,
@@ -220,13 +207,17 @@ function previewOf(app: App, buyer: Buyer, order: ClassicOrder): Omit<ClassicPre
     missingAmountLabel: missing > 0 ? label(missing) : null,
     canPurchase: missing === 0,
     statusMessage: missing > 0 ? insufficientFundsMessage(app, buyer, missing) : '',
-    breakdown: breakdownOf(buyer, order, label),
+    breakdown: breakdownOf(buyer, classic, label),
   };
 }
 
-function breakdownOf(buyer: Buyer, order: ClassicOrder, label: (kopeks: number) => string): ClassicPreview['breakdown'] {
+function breakdownOf(
+  buyer: Buyer,
+  { order, quote }: ClassicOrder,
+  label: (kopeks: number) => string,
+): ClassicPreview['breakdown'] {
   const { language } = buyer;
-  const { quote, periodDays, trafficGb, devices } = order;
+  const { periodDays, trafficGb, devices } = order;
   const parts: [string, PricePart][] = [
     [periodLabel(periodDays, language), quote.base],
     [trafficLabel(trafficGb, language), quote.traffic],

@@ -9,6 +9,7 @@ import { text } from '../messaging/texts.ts';
 import { devicesLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { DEVICES_PURCHASED } from './events.ts';
+import type { Choice, OrderOf } from './order.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -17,14 +18,9 @@ import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './p
 import type { Buyer, SaleStart } from './purchase/types.ts';
 import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
-import { keepCartOnRefusal } from './saved-cart.ts';
+import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
-import type { SavedCart, Subscription } from './types.ts';
-
-export interface DeviceOrder {
-  /** How many to add, 1..100. */
-  devices: number;
-}
+import type { Subscription } from './types.ts';
 
 /** Devices that were bought; kopeks, and labels of the same amounts. */
 export interface PurchasedDevices extends AddOnDiscount {
@@ -74,6 +70,7 @@ export interface UnavailableDevices {
 /**
  * Buys devices for the rest of the paid time from the balance, once per idempotency key (spec 02 section 5.5). The limit is checked under
  * the lock, so two purchases at once never exceed the maximum together. When the balance is too small, the order is saved as the cart.
+ * @param request.devices how many to add, 1..100
  * @param noneStatus status of the refusal without a subscription: the two endpoints of the cabinet differ
  * @throws AppError 403 restricted | 400 or 404 no_subscription | 400 subscription_inactive, devices_unavailable, devices_limit_exceeded | 402 |
  * those of `requireQuoted`
@@ -81,10 +78,10 @@ export interface UnavailableDevices {
 export async function purchaseDevices(
   app: App,
   actor: UserActor,
-  order: DeviceOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
+  request: Choice<'devices'> & { quote?: string | null | undefined; idempotencyKey: string | null },
   noneStatus: 400 | 404 = 400,
 ): Promise<PurchasedDevices> {
-  const { quote, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = request;
   const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
@@ -92,7 +89,7 @@ export async function purchaseDevices(
       actor,
       { key: idempotencyKey, operation: 'subscription.devices', input },
       (t, claim) => openSale(t, actor.userId, {}, claim),
-      (t, start) => sellDevices(t, start, input.devices, { noneStatus, given }),
+      (t, start) => sellDevices(t, start, { kind: 'devices', ...input }, { noneStatus, given }),
     ),
   );
 }
@@ -128,23 +125,24 @@ export async function readDevicePrice(
     baseDevicePriceKopeks: terms.unitKopeks,
     ...(basePriceKopeks === undefined ? {} : { ...discount, baseTotalPriceKopeks: basePriceKopeks }),
     quote: await signQuote(app, {
-      ...{ ...quotedDevices(subscription, devices), userId: buyer.id, priceKopeks: quote.finalKopeks },
+      ...{ ...quotedDevices(subscription, { kind: 'devices', devices }), userId: buyer.id, priceKopeks: quote.finalKopeks },
     }),
   };
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseDevicesInTransaction(t: App, userId: number, devices: number): Promise<PurchasedDevices> {
-  return sellDevices(t, (await openSale(t, userId)).start, devices, {});
+export async function purchaseDevicesInTransaction(t: App, userId: number, order: OrderOf<'devices'>): Promise<PurchasedDevices> {
+  return sellDevices(t, (await openSale(t, userId)).start, order, {});
 }
 
 /** The sale itself; the caller has opened it and decided how many. */
 export async function sellDevices(
   t: App,
   opened: SaleStart | null,
-  devices: number,
+  order: OrderOf<'devices'>,
   { noneStatus = 400, given = null }: { noneStatus?: 400 | 404; given?: GivenQuote | null },
 ): Promise<PurchasedDevices> {
+  const { devices } = order;
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) {
@@ -154,17 +152,17 @@ export async function sellDevices(
   const { quote } = offerDevices(t, buyer, { subscription, tariff: start.currentTariff }, devices);
   const description = describeDevices(buyer, devices);
   const newLimit = subscription.deviceLimit + devices;
+  const totalKopeks = quote.finalKopeks;
   const sale = await completeSale(t, start, {
     ...ADD_ON,
+    order,
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
-    quoted: { ...quotedDevices(subscription, devices), given },
-    product: 'devices',
+    quoted: { ...quotedDevices(subscription, order), given },
     changes: { deviceLimit: newLimit },
     dropsPurchases: false,
-    endsCarts: ['add_devices'],
     description,
-    refusal: (missing) =>
-      insufficientFundsForDevices(buyer, quote.finalKopeks, devicesCart(devices, quote, missing, description)),
+    refusal: (missingKopeks) =>
+      insufficientFundsForDevices(buyer, totalKopeks, cartOf({ ...order, quote }, { totalKopeks, missingKopeks, description })),
   });
   const paid = { amount_kopeks: quote.finalKopeks, amount_rubles: rublesOf(quote.finalKopeks) };
   const owner = { audience: 'user', userId: buyer.id } as const;
@@ -192,8 +190,8 @@ export function offerDevices(app: App, buyer: Buyer, target: DeviceTarget, devic
   throw refuse('subscription_inactive', 400, text(language, 'errors.subscription_inactive'));
 }
 
-function quotedDevices({ deviceLimit }: Subscription, devices: number): Pick<QuotedSale, 'product' | 'terms'> {
-  return { product: 'devices', terms: { devices, newDeviceLimit: deviceLimit + devices } };
+function quotedDevices({ deviceLimit }: Subscription, order: OrderOf<'devices'>): Pick<QuotedSale, 'order' | 'delivered'> {
+  return { order, delivered: { newDeviceLimit: deviceLimit + order.devices } };
 }
 
 /** Devices for which subscription, and its tariff. */
@@ -228,19 +226,4 @@ function boundsOf(subscription: Subscription, refusal: DeviceRefusal): Partial<U
 /** What the list of transactions shows, in the user's language. */
 export function describeDevices(buyer: Pick<Buyer, 'language'>, devices: number): string {
   return text(buyer.language, 'subscriptions.transaction_devices', { devices: devicesLabel(devices, buyer.language) });
-}
-
-/** The order as it is saved for a later top-up; kopeks. */
-export function devicesCart(devices: number, quote: DeviceOffer['quote'], missingKopeks: number, description: string): SavedCart {
-  return {
-    source: 'cabinet',
-    cart_mode: 'add_devices',
-    devices_to_add: devices,
-    total_price: quote.finalKopeks,
-    missing_amount: missingKopeks,
-    description,
-    price_kopeks: quote.finalKopeks,
-    base_price_kopeks: quote.originalKopeks,
-    discount_percent: quote.discountPercent,
-  };
 }

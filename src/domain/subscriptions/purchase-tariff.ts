@@ -12,6 +12,7 @@ import type { PricingSettings } from '../pricing/types.ts';
 import { withPushedLink } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { tariffNotOffered, tariffsModeOff } from './errors.ts';
+import type { Choice, OrderOf } from './order.ts';
 import { type CompletedSale, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -22,17 +23,8 @@ import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { daysUsed } from './rules/status.ts';
 import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tariff-purchase.ts';
 import type { SubscriptionView } from './rules/view.ts';
-import { keepCartOnRefusal } from './saved-cart.ts';
+import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import type { SavedCart, SubscriptionChanges } from './types.ts';
-
-export interface TariffOrder {
-  tariffId: number;
-  /** Days; a daily tariff is always bought for one. */
-  periodDays: number;
-  /** GB picked by the buyer; null = the tariff's own limit. */
-  trafficGb: number | null;
-}
 
 /** A tariff that was bought; kopeks. The fields of a discount are absent when there was none; their labels are sums (spec 10 X12). */
 export interface PurchasedTariff {
@@ -61,6 +53,7 @@ export interface PurchasedTariff {
 /**
  * Buys a tariff from the balance, once per idempotency key (spec 02 section 5.10). An order that the balance does not cover is saved as
  * the cart. The answer to a first purchase, a repeated one too, has the link if the panel gave it in time (spec 10 V4).
+ * @param request.periodDays a daily tariff is always bought for one
  * @param options.keepsCart false = such an order is not saved (the mini-app, spec 02 section 12.2)
  * @throws AppError 403 restricted or not for the promo group | 400 `Tariffs mode is not enabled`, period_unavailable,
  * traffic_unavailable, no_servers | 404 | 402 insufficient_funds | those of `requireQuoted`
@@ -68,36 +61,37 @@ export interface PurchasedTariff {
 export async function purchaseTariff(
   app: App,
   actor: UserActor,
-  order: TariffOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
+  request: Choice<'tariff'> & { quote?: string | null | undefined; idempotencyKey: string | null },
   options: { keepsCart: boolean } = { keepsCart: true },
 ): Promise<PurchasedTariff> {
-  const { quote, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = request;
+  const order = { kind: 'tariff', ...input } as const;
   const given = await readGivenQuote(app, quote);
   const purchased = await keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
       app,
       actor,
       { key: idempotencyKey, operation: 'subscription.purchase-tariff', input },
-      (t, claim) => openSale(t, actor.userId, needsOf(input), claim),
-      (t, start) => sellTariff(t, start, input, { ...options, given }),
+      (t, claim) => openSale(t, actor.userId, needsOf(order), claim),
+      (t, start) => sellTariff(t, start, order, { ...options, given }),
     ),
   );
   return withPushedLink(app, purchased);
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseTariffInTransaction(t: App, userId: number, order: TariffOrder): Promise<PurchasedTariff> {
+export async function purchaseTariffInTransaction(t: App, userId: number, order: OrderOf<'tariff'>): Promise<PurchasedTariff> {
   return sellTariff(t, (await openSale(t, userId, needsOf(order))).start, order, { keepsCart: true, given: null });
 }
 
-function needsOf(order: TariffOrder): SaleNeeds {
+function needsOf(order: OrderOf<'tariff'>): SaleNeeds {
   return { orderedTariffId: order.tariffId, servers: 'for_open_tariff' };
 }
 
 async function sellTariff(
   t: App,
   opened: SaleStart | null,
-  order: TariffOrder,
+  order: OrderOf<'tariff'>,
   { keepsCart, given }: { keepsCart: boolean; given: GivenQuote | null },
 ): Promise<PurchasedTariff> {
   const pricing = pricingSettingsOf(t);
@@ -121,10 +115,12 @@ async function sellTariff(
   requireServers(subscription, changes);
   const isTrialConversion = outcome.kind === 'extend' && outcome.result.isTrialConversion;
   const description = describe(buyer, tariff, quote.periodDays);
+  const quoted = quotedTariff(tariff, quote, order.trafficGb);
+  const totalKopeks = quote.finalKopeks;
   const sale = await completeSale(t, start, {
+    order: quoted.order,
     quote,
-    quoted: { ...quotedTariff(tariff, quote, order.trafficGb), given },
-    product: 'tariff',
+    quoted: { ...quoted, given },
     changes,
     dropsPurchases: outcome.kind === 'extend' && outcome.result.dropsPurchases,
     serverPrices: {},
@@ -138,7 +134,7 @@ async function sellTariff(
         t,
         buyer,
         missingKopeks,
-        keepsCart ? cartOf(order, tariff, quote, changes, missingKopeks, description) : null,
+        keepsCart ? cartOf({ ...quoted.order, tariff, changes }, { totalKopeks, missingKopeks, description }) : null,
       ),
     event: () => ({
       type: 'purchase',
@@ -162,7 +158,13 @@ function offeredTariff({ buyer, orderedTariff: tariff }: SaleStart): Tariff {
   return tariff;
 }
 
-function priceOrder(tariff: Tariff, order: TariffOrder, start: SaleStart, settings: PricingSettings, now: Date): TariffQuote {
+function priceOrder(
+  tariff: Tariff,
+  order: OrderOf<'tariff'>,
+  start: SaleStart,
+  settings: PricingSettings,
+  now: Date,
+): TariffQuote {
   const quote = quoteTariff({
     tariff,
     periodDays: purchasedPeriod(tariff, order.periodDays),
@@ -186,30 +188,6 @@ function describe(buyer: Buyer, tariff: Tariff, periodDays: number): string {
     tariff_name: tariff.name,
     period: periodLabel(periodDays, buyer.language),
   });
-}
-
-function cartOf(
-  order: TariffOrder,
-  tariff: Tariff,
-  quote: TariffQuote,
-  changes: SubscriptionChanges,
-  missingKopeks: number,
-  description: string,
-): SavedCart {
-  const common = {
-    source: 'cabinet',
-    tariff_id: tariff.id,
-    total_price: quote.finalKopeks,
-    missing_amount: missingKopeks,
-    description,
-    traffic_limit_gb: changes.trafficLimitGb ?? tariff.trafficLimitGb,
-    device_limit: changes.deviceLimit ?? tariff.deviceLimit,
-    allowed_squads: changes.connectedSquads ?? tariff.allowedSquads,
-  } as const;
-  if (tariff.isDaily) {
-    return { ...common, cart_mode: 'daily_tariff_purchase', is_daily: true, daily_price_kopeks: tariff.dailyPriceKopeks };
-  }
-  return { ...common, cart_mode: 'tariff_purchase', period_days: quote.periodDays, custom_traffic_gb: order.trafficGb };
 }
 
 function answerOf(

@@ -9,6 +9,7 @@ import type { AddOnQuote } from '../pricing/addons.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
 import { TRAFFIC_PURCHASED } from './events.ts';
+import type { Choice, OrderOf } from './order.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { type InsufficientFundsRefusal, insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -19,14 +20,9 @@ import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
 import { reactivatedStatus } from './rules/status.ts';
 import { planTraffic } from './rules/traffic-order.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
-import { keepCartOnRefusal } from './saved-cart.ts';
+import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
-import type { SavedCart, Subscription, SubscriptionChanges } from './types.ts';
-
-export interface TrafficOrder {
-  /** 0 = the unlimited package, sold in classic mode. */
-  gb: number;
-}
+import type { Subscription, SubscriptionChanges } from './types.ts';
 
 /** Traffic that was bought; GB (0 = unlimited), kopeks. */
 export interface PurchasedTraffic extends AddOnDiscount {
@@ -40,6 +36,7 @@ export interface PurchasedTraffic extends AddOnDiscount {
 
 /**
  * Adds a traffic package for 30 days from the balance, once per idempotency key (spec 02 sections 3.3 and 5.3).
+ * @param request.gb 0 = the unlimited package, sold in classic mode
  * @param refusal of a balance that is too small, where nothing is saved; null = the usual one, and the order is saved as the cart
  * @throws AppError 403 restricted | 404 | 400 (see `planTraffic`) | 402 insufficient_funds or the refusal given |
  * those of `requireQuoted`
@@ -47,10 +44,10 @@ export interface PurchasedTraffic extends AddOnDiscount {
 export async function purchaseTraffic(
   app: App,
   actor: UserActor,
-  order: TrafficOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
+  request: Choice<'traffic'> & { quote?: string | null | undefined; idempotencyKey: string | null },
   refusal: InsufficientFundsRefusal | null = null,
 ): Promise<PurchasedTraffic> {
-  const { quote, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = request;
   const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
@@ -58,22 +55,23 @@ export async function purchaseTraffic(
       actor,
       { key: idempotencyKey, operation: 'subscription.traffic', input },
       (t, claim) => openSale(t, actor.userId, {}, claim),
-      (t, start) => sellTraffic(t, start, input, { refusal, given }),
+      (t, start) => sellTraffic(t, start, { kind: 'traffic', ...input }, { refusal, given }),
     ),
   );
 }
 
 /** The sale itself in the caller's transaction: also for orders that run by themselves after a top-up (spec 02 section 6). */
-export async function purchaseTrafficInTransaction(t: App, userId: number, order: TrafficOrder): Promise<PurchasedTraffic> {
+export async function purchaseTrafficInTransaction(t: App, userId: number, order: OrderOf<'traffic'>): Promise<PurchasedTraffic> {
   return sellTraffic(t, (await openSale(t, userId)).start, order, { refusal: null, given: null });
 }
 
 async function sellTraffic(
   t: App,
   opened: SaleStart | null,
-  { gb }: TrafficOrder,
+  order: OrderOf<'traffic'>,
   { refusal, given }: { refusal: InsufficientFundsRefusal | null; given: GivenQuote | null },
 ): Promise<PurchasedTraffic> {
+  const { gb } = order;
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
@@ -85,19 +83,24 @@ async function sellTraffic(
   const description = text(buyer.language, 'subscriptions.transaction_traffic', {
     traffic: trafficLabel(gb, buyer.language),
   });
+  const totalKopeks = quote.finalKopeks;
   const sale = await completeSale(t, start, {
     ...ADD_ON,
+    order,
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
-    quoted: { ...quotedTraffic(subscription, gb), given },
-    product: 'traffic',
+    quoted: { ...quotedTraffic(subscription, order), given },
     changes,
     dropsPurchases: added === null,
     trafficPurchase: added?.purchase ?? null,
-    endsCarts: ['add_traffic'],
     description,
     refusal: (missingKopeks) =>
       refusal === null
-        ? insufficientFunds(t, buyer, missingKopeks, trafficCart(subscription, gb, quote, missingKopeks, description))
+        ? insufficientFunds(
+            t,
+            buyer,
+            missingKopeks,
+            cartOf({ ...order, subscription, quote }, { totalKopeks, missingKopeks, description }),
+          )
         : refusal(t, buyer, { requiredKopeks: quote.finalKopeks, missingKopeks }),
   });
   const newLimitGb = sale.details.subscription.trafficLimitGb;
@@ -153,28 +156,9 @@ export function quoteTrafficOrNull(...order: Parameters<typeof quoteTraffic>): A
 }
 
 /** A package as it is quoted. */
-export function quotedTraffic({ trafficLimitGb }: Subscription, gb: number): Pick<QuotedSale, 'product' | 'terms'> {
-  return { product: 'traffic', terms: { gb, trafficLimitGb } };
-}
-
-/** The order as it is saved for a later top-up; kopeks. */
-export function trafficCart(
-  subscription: Subscription,
-  gb: number,
-  quote: AddOnQuote,
-  missingKopeks: number,
-  description: string,
-): SavedCart {
-  return {
-    source: 'cabinet',
-    cart_mode: 'add_traffic',
-    subscription_id: subscription.id,
-    traffic_gb: gb,
-    total_price: quote.finalKopeks,
-    missing_amount: missingKopeks,
-    description,
-    price_kopeks: quote.finalKopeks,
-    base_price_kopeks: quote.originalKopeks,
-    discount_percent: quote.discountPercent,
-  };
+export function quotedTraffic(
+  { trafficLimitGb }: Subscription,
+  order: OrderOf<'traffic'>,
+): Pick<QuotedSale, 'order' | 'delivered'> {
+  return { order, delivered: { trafficLimitGb } };
 }

@@ -47,7 +47,10 @@ export async function listRenewalOptions(app: App, actor: UserActor): Promise<Qu
   const sign = await quoteSigner(app);
   return renewalOptions(input).map((option) => {
     const { periodDays, priceKopeks } = option;
-    return { ...option, quote: sign({ ...quotedRenewal(input, periodDays), userId: buyer.id, priceKopeks }) };
+    return {
+      ...option,
+      quote: sign({ ...quotedRenewal(input, { kind: 'renewal', periodDays }), userId: buyer.id, priceKopeks }),
+    };
   });
 }
 
@@ -81,7 +84,11 @@ export async function listTrafficPackages(app: App, actor: UserActor): Promise<T
   return trafficPackages(pricingSettingsOf(app), tariff).map((offer) => {
     const quote = quoteTrafficOrNull(app, buyer, { subscription, tariff }, offer.gb);
     if (!quote) return { ...offer, quote: null };
-    const sale = { ...quotedTraffic(subscription, offer.gb), userId: buyer.id, priceKopeks: quote.finalKopeks };
+    const sale = {
+      ...quotedTraffic(subscription, { kind: 'traffic', gb: offer.gb }),
+      userId: buyer.id,
+      priceKopeks: quote.finalKopeks,
+    };
     return { ...offer, quote: sign(sale) };
   });
 }

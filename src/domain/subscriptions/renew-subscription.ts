@@ -7,8 +7,8 @@ import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import type { ClassicQuote } from '../pricing/classic-price.ts';
 import { periodLabel } from '../pricing/labels.ts';
-import type { TariffQuote } from '../pricing/tariff-price.ts';
 import { noSubscription } from './errors.ts';
+import type { Choice, OrderOf } from './order.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -17,13 +17,8 @@ import type { Buyer, SaleNeeds, SaleStart } from './purchase/types.ts';
 import { extendSubscription } from './rules/extend.ts';
 import { isRenewable, quotedRenewal, quoteRenewal } from './rules/renewal.ts';
 import { daysUsed } from './rules/status.ts';
-import { keepCartOnRefusal } from './saved-cart.ts';
+import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
-import type { SavedCart, Subscription } from './types.ts';
-
-export interface RenewalOrder {
-  periodDays: number;
-}
 
 /** A renewal that was made; kopeks. The fields of the personal discount are absent without one. */
 export interface RenewedSubscription {
@@ -48,9 +43,9 @@ export interface RenewedSubscription {
 export async function renewSubscription(
   app: App,
   actor: UserActor,
-  order: RenewalOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
+  request: Choice<'renewal'> & { quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<RenewedSubscription> {
-  const { quote, idempotencyKey, ...input } = order;
+  const { quote, idempotencyKey, ...input } = request;
   const given = await readGivenQuote(app, quote);
   return keepCartOnRefusal(app, actor.userId, () =>
     runOnceFrom(
@@ -58,7 +53,7 @@ export async function renewSubscription(
       actor,
       { key: idempotencyKey, operation: 'subscription.renew', input },
       (t, claim) => openSale(t, actor.userId, RENEWAL_NEEDS, claim),
-      (t, start) => sellRenewal(t, start, input, { given }),
+      (t, start) => sellRenewal(t, start, { kind: 'renewal', ...input }, { given }),
     ),
   );
 }
@@ -67,7 +62,7 @@ export async function renewSubscription(
 export const RENEWAL_NEEDS: SaleNeeds = { locksCurrentTariff: true, servers: 'without_tariff' };
 
 /** The renewal in the caller's transaction, for orders that run after a top-up (spec 02 section 6). */
-export async function renewInTransaction(t: App, userId: number, order: RenewalOrder): Promise<RenewedSubscription> {
+export async function renewInTransaction(t: App, userId: number, order: OrderOf<'renewal'>): Promise<RenewedSubscription> {
   return sellRenewal(t, (await openSale(t, userId, RENEWAL_NEEDS)).start, order);
 }
 
@@ -81,7 +76,7 @@ export async function renewInTransaction(t: App, userId: number, order: RenewalO
 export async function sellRenewal(
   t: App,
   opened: SaleStart | null,
-  order: RenewalOrder,
+  order: OrderOf<'renewal'>,
   { isAutopay = false, given = null }: { isAutopay?: boolean; given?: GivenQuote | null } = {},
 ): Promise<RenewedSubscription> {
   const pricing = pricingSettingsOf(t);
@@ -102,10 +97,11 @@ export async function sellRenewal(
   );
   const description = describe(buyer, tariff, order.periodDays);
   const newEndDate = result.changes.endDate ?? subscription.endDate;
+  const totalKopeks = quote.finalKopeks;
   const sale = await completeSale(t, start, {
+    order,
     quote,
-    quoted: { ...quotedRenewal({ subscription, tariff }, order.periodDays), given },
-    product: tariff === null ? 'classic' : 'tariff',
+    quoted: { ...quotedRenewal({ subscription, tariff }, order), given },
     changes: result.changes,
     dropsPurchases: result.dropsPurchases,
     serverPrices: 'serverPrices' in quote ? pricesByUuid(quote) : {},
@@ -114,7 +110,12 @@ export async function sellRenewal(
       : null,
     description,
     refusal: (missingKopeks) =>
-      insufficientFunds(t, buyer, missingKopeks, cartOf(subscription, order, quote, missingKopeks, description)),
+      insufficientFunds(
+        t,
+        buyer,
+        missingKopeks,
+        cartOf({ ...order, subscription, quote }, { totalKopeks, missingKopeks, description }),
+      ),
     event: (balanceAfter) => ({
       type: 'renewal',
       extra: {
@@ -155,28 +156,4 @@ function describe(buyer: Buyer, tariff: Tariff | null, periodDays: number): stri
 
 function pricesByUuid(quote: ClassicQuote): Record<string, number> {
   return Object.fromEntries(quote.serverPrices.map((server) => [server.squadUuid, server.paidPriceKopeks]));
-}
-
-function cartOf(
-  subscription: Subscription,
-  order: RenewalOrder,
-  quote: TariffQuote | ClassicQuote,
-  missingKopeks: number,
-  description: string,
-): SavedCart {
-  return {
-    source: 'cabinet',
-    cart_mode: 'extend',
-    subscription_id: subscription.id,
-    tariff_id: subscription.tariffId,
-    period_days: order.periodDays,
-    total_price: quote.finalKopeks,
-    missing_amount: missingKopeks,
-    description,
-    discount_percent: quote.base.discountPercent,
-    consume_promo_offer: quote.offerDiscountKopeks > 0,
-    traffic_limit_gb: subscription.trafficLimitGb,
-    device_limit: subscription.deviceLimit,
-    allowed_squads: subscription.connectedSquads,
-  };
 }

@@ -8,9 +8,9 @@ import { text } from '../messaging/texts.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import type { Buyer } from './purchase/types.ts';
-import { describeDevices, devicesCart, offerDevices } from './purchase-devices.ts';
-import { quoteTraffic, trafficCart } from './purchase-traffic.ts';
-import { cartKey } from './saved-cart.ts';
+import { describeDevices, offerDevices } from './purchase-devices.ts';
+import { quoteTraffic } from './purchase-traffic.ts';
+import { cartKey, cartOf } from './saved-cart.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
 /**
@@ -20,18 +20,24 @@ import type { SavedCart, Subscription } from './types.ts';
 export async function saveTrafficCart(app: App, actor: UserActor, gb: number): Promise<void> {
   const { buyer, subscription } = await subscriptionOf(app, actor);
   const quote = quoteTraffic(app, buyer, { subscription, tariff: await tariffOf(app, subscription) }, gb);
-  const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
+  const totalKopeks = quote.finalKopeks;
+  const missingKopeks = Math.max(0, totalKopeks - buyer.balanceKopeks);
   const traffic = trafficLabel(gb, buyer.language);
   const description = text(buyer.language, 'subscriptions.transaction_traffic', { traffic });
-  await save(app, buyer, trafficCart(subscription, gb, quote, missing, description));
+  await save(app, buyer, cartOf({ kind: 'traffic', gb, subscription, quote }, { totalKopeks, missingKopeks, description }));
 }
 
 /** The same for devices. @throws AppError 400 no_subscription and what the purchase refuses */
 export async function saveDevicesCart(app: App, actor: UserActor, devices: number): Promise<void> {
   const { buyer, subscription } = await subscriptionOf(app, actor);
   const { quote } = offerDevices(app, buyer, { subscription, tariff: await tariffOf(app, subscription) }, devices);
-  const missing = Math.max(0, quote.finalKopeks - buyer.balanceKopeks);
-  await save(app, buyer, devicesCart(devices, quote, missing, describeDevices(buyer, devices)));
+  const totalKopeks = quote.finalKopeks;
+  const missingKopeks = Math.max(0, totalKopeks - buyer.balanceKopeks);
+  await save(
+    app,
+    buyer,
+    cartOf({ kind: 'devices', devices, quote }, { totalKopeks, missingKopeks, description: describeDevices(buyer, devices) }),
+  );
 }
 
 async function subscriptionOf(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {

@@ -6,6 +6,7 @@ import { dropIfSame, put, take } from '../../core/short-lived.ts';
 import { renewEndedFrom } from './autopay/renew-due.ts';
 import { resumeDailyFrom } from './daily/charge-days.ts';
 import { notifyOrderBought, notifyOrderRefused, notifySavedOrder } from './notify-saved-order.ts';
+import type { SavableOrder } from './order.ts';
 import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import type { SaleNeeds, SaleStart } from './purchase/types.ts';
@@ -14,14 +15,14 @@ import { purchaseDevicesInTransaction } from './purchase-devices.ts';
 import { purchaseTariffInTransaction } from './purchase-tariff.ts';
 import { purchaseTrafficInTransaction } from './purchase-traffic.ts';
 import { RENEWAL_NEEDS, sellRenewal } from './renew-subscription.ts';
-import { cartKey } from './saved-cart.ts';
+import { cartKey, orderOfCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
 
 /** A payment within this time counts as the same purchase, made a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */
 const REPEAT_WINDOW_MS = MINUTE_MS;
 
 /** The saved orders that are not bought automatically after a payment within that time. */
-const NOT_REPEATED: ReadonlySet<SavedCart['cart_mode']> = new Set(['extend', 'tariff_purchase', 'daily_tariff_purchase']);
+const NOT_REPEATED: ReadonlySet<SavableOrder['kind'] | undefined> = new Set(['renewal', 'tariff'] as const);
 
 /** Marks the top-up as spent, in the transaction that spends it. @returns false when that was done before */
 export type ClaimTopup = (t: App) => Promise<boolean>;
@@ -83,7 +84,8 @@ async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | nul
     return;
   }
   if (cart.total_price <= 0) return;
-  const isBought = t.settings.get('AUTO_PURCHASE_AFTER_TOPUP_ENABLED') && !(isRepeat && NOT_REPEATED.has(cart.cart_mode));
+  const isBought =
+    t.settings.get('AUTO_PURCHASE_AFTER_TOPUP_ENABLED') && !(isRepeat && NOT_REPEATED.has(orderOfCart(cart)?.kind));
   if (isBought) await buySaved(t, start, attempt);
   else await notifySavedOrder(t, start.buyer, cart);
 }
@@ -96,33 +98,28 @@ async function buySaved(t: App, start: SaleStart, attempt: { order: SavedCart | 
   const { buyer, subscription } = start;
   const cart = await take<SavedCart>(t, cartKey(buyer.id));
   if (cart === null) return;
+  const order = orderOfCart(cart);
   const isForAnother = cart.cart_mode === 'extend' && cart.subscription_id !== subscription?.id;
-  if (isForAnother || subscription?.status === 'disabled') return notifyOrderRefused(t, buyer, cart);
+  if (order === null || isForAnother || subscription?.status === 'disabled') return notifyOrderRefused(t, buyer, cart);
   attempt.order = cart;
-  await purchase(t, start, cart);
+  await purchase(t, start, order);
   await notifyOrderBought(t, buyer, cart);
 }
 
 /** The purchase that the owner asked for, at the present price and by the present rules. */
-function purchase(t: App, start: SaleStart, cart: SavedCart): Promise<unknown> {
+function purchase(t: App, start: SaleStart, order: SavableOrder): Promise<unknown> {
   const userId = start.buyer.id;
-  switch (cart.cart_mode) {
-    case 'extend':
-      return sellRenewal(t, start, { periodDays: cart.period_days });
-    case 'tariff_purchase': {
-      const { tariff_id: tariffId, period_days: periodDays, custom_traffic_gb: trafficGb } = cart;
-      return purchaseTariffInTransaction(t, userId, { tariffId, periodDays, trafficGb });
-    }
-    case 'daily_tariff_purchase':
-      return purchaseTariffInTransaction(t, userId, { tariffId: cart.tariff_id, periodDays: 1, trafficGb: null });
-    case 'add_devices':
-      return purchaseDevicesInTransaction(t, userId, cart.devices_to_add);
-    case 'add_traffic':
-      return purchaseTrafficInTransaction(t, userId, { gb: cart.traffic_gb });
-    case 'subscription_purchase': {
-      const { period_id: periodId, period_days: periodDays, traffic_gb: trafficGb, countries: squadUuids, devices } = cart;
-      return purchaseClassicInTransaction(t, userId, { periodId, periodDays, trafficGb, squadUuids, devices });
-    }
+  switch (order.kind) {
+    case 'renewal':
+      return sellRenewal(t, start, order);
+    case 'tariff':
+      return purchaseTariffInTransaction(t, userId, order);
+    case 'devices':
+      return purchaseDevicesInTransaction(t, userId, order);
+    case 'traffic':
+      return purchaseTrafficInTransaction(t, userId, order);
+    case 'classic':
+      return purchaseClassicInTransaction(t, userId, order);
   }
 }
 

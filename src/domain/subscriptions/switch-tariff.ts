@@ -10,6 +10,7 @@ import { text } from '../messaging/texts.ts';
 import { freeLabel } from '../pricing/labels.ts';
 import type { TariffSwitchQuote } from '../pricing/tariff-switch.ts';
 import { withPushedLink } from '../subscription-state/await-push.ts';
+import type { Choice } from './order.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -26,8 +27,7 @@ import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
 /** Period and traffic are taken along as part of the request; a switch keeps its own time (spec 02 section 5.11). */
-export interface SwitchOrder {
-  tariffId: number;
+export interface SwitchRequest extends Choice<'switch'> {
   periodDays: number | null;
   trafficGb: number | null;
 }
@@ -81,7 +81,7 @@ export interface SwitchedTariff extends SwitchDiscount {
  * What a switch to the tariff would cost and whether the balance covers it (spec 02 section 5.11); kopeks. Never writes.
  * @throws AppError the refusals of `validateSwitch`
  */
-export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchOrder): Promise<SwitchPreview> {
+export async function previewTariffSwitch(app: App, actor: UserActor, order: SwitchRequest): Promise<SwitchPreview> {
   const found = await requireBuyerDetails(app, actor);
   const { buyer } = found;
   const next = isRowId(order.tariffId) ? await findTariff(app, order.tariffId) : null;
@@ -103,7 +103,7 @@ export async function previewTariffSwitch(app: App, actor: UserActor, order: Swi
 export async function switchTariff(
   app: App,
   actor: UserActor,
-  order: SwitchOrder & { quote?: string | null | undefined; idempotencyKey: string | null },
+  order: SwitchRequest & { quote?: string | null | undefined; idempotencyKey: string | null },
 ): Promise<SwitchedTariff> {
   const { quote, idempotencyKey, ...input } = order;
   const given = await readGivenQuote(app, quote);
@@ -139,9 +139,9 @@ async function sellSwitch(t: App, opened: SaleStart | null, given: GivenQuote | 
   requireServers(subscription, result.changes);
   const paidDays = quote.newPeriodDays || quote.remainingDays;
   const sale = await completeSale(t, start, {
+    order: { kind: 'switch', tariffId: next.id },
     quote,
     quoted: { ...quotedOrder(validated), given },
-    product: 'tariff',
     changes: result.changes,
     dropsPurchases: true,
     serverPrices: {},
@@ -185,10 +185,10 @@ async function sellSwitch(t: App, opened: SaleStart | null, given: GivenQuote | 
   };
 }
 
-function quotedOrder({ current, next, quote }: ValidatedSwitch): Pick<QuotedSale, 'product' | 'terms'> {
+function quotedOrder({ current, next, quote }: ValidatedSwitch): Pick<QuotedSale, 'order' | 'delivered'> {
   const { id: tariffId, trafficLimitGb, deviceLimit } = next;
-  const terms = { fromTariffId: current.id, tariffId, trafficLimitGb, deviceLimit, newPeriodDays: quote.newPeriodDays };
-  return { product: 'switch', terms };
+  const delivered = { fromTariffId: current.id, trafficLimitGb, deviceLimit, newPeriodDays: quote.newPeriodDays };
+  return { order: { kind: 'switch', tariffId }, delivered };
 }
 
 function validate(

@@ -7,6 +7,7 @@ import { text } from '../messaging/texts.ts';
 import { type AddOnQuote, quoteMiniappTrafficChange, quoteTrafficChange } from '../pricing/addons.ts';
 import { trafficLabel } from '../pricing/labels.ts';
 import { noSubscription } from './errors.ts';
+import type { Choice } from './order.ts';
 import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
 import { insufficientFundsForTrafficSwitch } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -15,11 +16,6 @@ import { actualStatus } from './rules/status.ts';
 import { reducedLimit } from './rules/traffic-purchases.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
-
-export interface TrafficSwitchOrder {
-  /** 0 = unlimited. */
-  gb: number;
-}
 
 /** Where the switch is made; the rules of the two areas differ (spec 02 sections 5.4 and 12.2). */
 export interface TrafficSwitchOptions {
@@ -48,7 +44,7 @@ export interface SwitchedTraffic {
 export function switchTraffic(
   app: App,
   actor: UserActor,
-  order: TrafficSwitchOrder & { idempotencyKey: string | null },
+  order: Choice<'traffic_switch'> & { idempotencyKey: string | null },
   options: TrafficSwitchOptions = {},
 ): Promise<SwitchedTraffic> {
   const { idempotencyKey, ...input } = order;
@@ -77,12 +73,10 @@ async function sellSwitch(
   const newTrafficGb = isMiniapp && gb > 0 ? gb + subscription.purchasedTrafficGb : gb;
   const sale = await completeSale(t, start, {
     ...ADD_ON,
+    order: { kind: 'traffic_switch', gb },
     quote: { finalKopeks: quote.finalKopeks, offerDiscountKopeks: 0 },
-    product: 'traffic',
-    skipsFreeRow: true,
     changes: { trafficLimitGb: newTrafficGb, ...(isMiniapp ? {} : { purchasedTrafficGb: 0, trafficResetAt: null }) },
     dropsPurchases: !isMiniapp,
-    endsCarts: ['add_traffic'],
     description: text(buyer.language, 'subscriptions.transaction_traffic_switch', { traffic: trafficLabel(gb, buyer.language) }),
     refusal: () => insufficientFundsForTrafficSwitch(quote.finalKopeks),
   });

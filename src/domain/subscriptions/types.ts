@@ -17,32 +17,31 @@ export type SubscriptionStatus = Subscription['status'];
 /** A traffic package bought for 30 days. */
 export type TrafficPurchase = Rows['TrafficPurchase'];
 
-/** The columns a life-cycle rule may set. */
-export type SubscriptionChanges = Partial<
-  Pick<
-    Subscription,
-    | 'status'
-    | 'isTrial'
-    | 'startDate'
-    | 'endDate'
-    | 'trafficLimitGb'
-    | 'trafficUsedGb'
-    | 'purchasedTrafficGb'
-    | 'trafficResetAt'
-    | 'deviceLimit'
-    | 'connectedSquads'
-    | 'tariffId'
-    | 'isDailyPaused'
-    | 'cancelEndedAutopay'
-    | 'cancelPausedDaily'
-    | 'lastDailyChargeAt'
-    | 'subscriptionUrl'
-    | 'subscriptionCryptoLink'
-    | 'vpnpanelShortUuid'
-    | 'autopayEnabled'
-    | 'autopayDaysBefore'
-  >
->;
+/** The fields a life-cycle rule may set: the one list of them. A test compares it with `sale_columns()` in prisma/sql/sales.sql. */
+export const CHANGED_FIELDS = [
+  'status',
+  'isTrial',
+  'startDate',
+  'endDate',
+  'trafficLimitGb',
+  'trafficUsedGb',
+  'purchasedTrafficGb',
+  'trafficResetAt',
+  'deviceLimit',
+  'connectedSquads',
+  'tariffId',
+  'isDailyPaused',
+  'cancelEndedAutopay',
+  'cancelPausedDaily',
+  'lastDailyChargeAt',
+  'subscriptionUrl',
+  'subscriptionCryptoLink',
+  'vpnpanelShortUuid',
+  'autopayEnabled',
+  'autopayDaysBefore',
+] as const satisfies readonly (keyof Subscription)[];
+
+export type SubscriptionChanges = Partial<Pick<Subscription, (typeof CHANGED_FIELDS)[number]>>;
 
 /** Settings of the life cycle (spec 02 section 14), beside `PricingSettings`. */
 export interface SubscriptionSettings {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineEvent, type PayloadsOf } from '../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 import { UserIdField } from '../../core/events/event-fields.ts';
 import type { TicketPriority, TicketStatus } from './types.ts';
 
@@ -79,5 +79,5 @@ export const TICKET_EVENTS = [
 ] as const;
 
 declare module '../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof TICKET_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof TICKET_EVENTS> {}
 }

@@ -14,7 +14,7 @@ import { BUTTON_KEYS } from '../../domain/broadcasts/rules.ts';
 import type { Broadcast } from '../../domain/broadcasts/types.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, router, unaudited } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   AdminBroadcastListQuery,
@@ -62,7 +62,7 @@ export const adminBroadcastsRouter = router({
       return { buttons: BUTTON_KEYS.map((key) => ({ key, label: buttonLabel(language, key), default: key === 'home' })) };
     }),
 
-  preview: adminProcedure('broadcasts:read')
+  preview: unaudited('Changes nothing.', adminProcedure('broadcasts:read'))
     .meta({ openapi: { method: 'POST', path: `${BASE}/preview`, tags, summary: 'Who would get a message' } })
     .input(fromWire(BroadcastPreviewRequest))
     .output(toWire(BroadcastPreviewResponse))
@@ -88,7 +88,7 @@ export const adminBroadcastsRouter = router({
     .output(toWire(EmailFiltersResponse))
     .query(({ ctx }) => listEmailFilters(ctx.app, ctx.actor)),
 
-  emailPreview: adminProcedure('broadcasts:read')
+  emailPreview: unaudited('Changes nothing.', adminProcedure('broadcasts:read'))
     .meta({ openapi: { method: 'POST', path: `${BASE}/email-preview`, tags, summary: 'Who would get a mail' } })
     .input(fromWire(EmailPreviewRequest))
     .output(toWire(EmailPreviewResponse))

@@ -3,7 +3,7 @@ import { deleteTemplate, storeTemplate } from '../../domain/messaging/templates/
 import { previewTemplate } from '../../domain/messaging/templates/preview-template.ts';
 import { listTemplates, readTemplate } from '../../domain/messaging/templates/read-templates.ts';
 import { TEMPLATE_LANGUAGES } from '../../domain/messaging/templates/template-variables.ts';
-import { adminProcedure, router } from '../trpc.ts';
+import { adminProcedure, router, unaudited } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   EmailTemplateDeletedResponse,
@@ -60,7 +60,7 @@ export const adminEmailTemplatesRouter = router({
       wasCustom: await deleteTemplate(ctx.app, ctx.actor, notificationType, language),
     })),
 
-  preview: adminProcedure('email_templates:read')
+  preview: unaudited('Changes nothing.', adminProcedure('email_templates:read'))
     .meta({ openapi: { method: 'POST', path: `${one}/preview`, tags, summary: 'Preview an e-mail template' } })
     .input(fromWire(withBody(TemplatePath, EmailTemplatePreviewRequest)))
     .output(toWire(EmailTemplatePreviewResponse))

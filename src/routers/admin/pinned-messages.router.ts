@@ -5,7 +5,7 @@ import { knownLanguage } from '../../domain/messaging/texts.ts';
 import { createPinnedMessage } from '../../domain/pinned-messages/publish-messages.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
 import { pinnedMedia, pinnedMessageProcedures } from '../pinned-message-procedures.ts';
-import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   CabinetPinnedMessagesPinnedMessageBroadcastResponse,
@@ -25,7 +25,7 @@ const readerLanguage = async (app: App, actor: AdminActor) => knownLanguage(awai
 export const adminPinnedMessagesRouter = router({
   ...pinnedMessageProcedures({
     ...{ base, tag, mayDeleteActive: false },
-    reading: procedureFor(adminProcedure('pinned_messages:read')),
+    reading: readerFor(adminProcedure('pinned_messages:read')),
     editing: procedureFor(adminProcedure('pinned_messages:edit')),
     deleting: procedureFor(adminProcedure('pinned_messages:delete')),
     languageOf: async ({ app, actor }) => (actor.kind === 'admin' ? readerLanguage(app, actor) : null),

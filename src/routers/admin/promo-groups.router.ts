@@ -1,5 +1,5 @@
 import { promoGroupProcedures } from '../promo-group-procedures.ts';
-import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 import {
   AdminPromoGroupCreateRequest,
   AdminPromoGroupListResponse,
@@ -9,7 +9,7 @@ import {
 
 export const adminPromoGroupsRouter = router(
   promoGroupProcedures({
-    read: procedureFor(adminProcedure('promo_groups:read')),
+    read: readerFor(adminProcedure('promo_groups:read')),
     create: procedureFor(adminProcedure('promo_groups:create')),
     edit: procedureFor(adminProcedure('promo_groups:edit')),
     delete: procedureFor(adminProcedure('promo_groups:delete')),

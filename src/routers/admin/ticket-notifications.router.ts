@@ -1,9 +1,9 @@
 import { ticketNotificationProcedures } from '../ticket-notification-procedures.ts';
-import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 
 export const adminTicketNotificationsRouter = router(
   ticketNotificationProcedures({
-    reading: procedureFor(adminProcedure('tickets:read')),
+    reading: readerFor(adminProcedure('tickets:read')),
     marking: procedureFor(adminProcedure('tickets:settings')),
     base: '/cabinet/admin/tickets/notifications',
     tag: 'Cabinet Admin Ticket Notifications',

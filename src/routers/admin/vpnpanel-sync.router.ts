@@ -1,6 +1,6 @@
 import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../domain/provisioning/sync/auto-sync.ts';
 import { startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
-import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import { toAutoRun, toAutoStatus, toSync } from '../vpnpanel-sync-wire.ts';
 import { toWire } from '../wire.ts';
@@ -22,7 +22,7 @@ const syncing = adminProcedure('vpnpanel:sync');
 
 export const adminVpnpanelSyncRouter = router({
   ...vpnpanelSyncProcedures({
-    reading: procedureFor(reading),
+    reading: readerFor(reading),
     managing: procedureFor(adminProcedure('vpnpanel:manage')),
     syncing: procedureFor(syncing),
     base: '/cabinet/admin/vpnpanel',

@@ -15,7 +15,7 @@ import {
   readSquadWithServer,
   type SquadWithServer,
 } from '../../domain/provisioning/squads/read-squads.ts';
-import { adminProcedure, procedureFor, router } from '../trpc.ts';
+import { adminProcedure, readerFor, router } from '../trpc.ts';
 import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
 import { listOf, toInbound, toNode, toSquad } from '../vpnpanel-wire.ts';
 import { NodePath, SquadPath } from '../web/vpnpanel.schemas.ts';
@@ -75,7 +75,7 @@ function doneOrRefuse<T>(result: PanelOutcome<T>, failure: string): T {
 
 export const adminVpnpanelRouter = router({
   ...vpnpanelReadProcedures({
-    reading: procedureFor(reading),
+    reading: readerFor(reading),
     base: '/cabinet/admin/vpnpanel',
     tag: 'Cabinet Admin VpnPanel',
     schemas: {

@@ -1,9 +1,9 @@
 import { ticketNotificationProcedures } from '../ticket-notification-procedures.ts';
-import { cabinetProcedure, procedureFor, router } from '../trpc.ts';
+import { cabinetProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 
 export const ticketNotificationsRouter = router(
   ticketNotificationProcedures({
-    reading: procedureFor(cabinetProcedure),
+    reading: readerFor(cabinetProcedure),
     marking: procedureFor(cabinetProcedure),
     base: '/cabinet/tickets/notifications',
     tag: 'Cabinet Ticket Notifications',

@@ -3,7 +3,7 @@ import { identifyMiniappUser } from '../../domain/identity/authenticate-miniapp.
 import { readMaintenanceNotice } from '../../domain/safety/maintenance.ts';
 import { listMiniappTariffs } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
 import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
-import { previewTariffSwitch, type SwitchOrder, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
+import { previewTariffSwitch, type SwitchRequest, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 import { asMiniappUser } from './as-miniapp-user.ts';
@@ -107,6 +107,6 @@ export const miniappTariffsRouter = router({
     }),
 });
 
-function switchOrder(tariffId: number): SwitchOrder {
+function switchOrder(tariffId: number): SwitchRequest {
   return { tariffId, periodDays: null, trafficGb: null };
 }

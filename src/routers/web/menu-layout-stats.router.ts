@@ -11,7 +11,7 @@ import {
 } from '../../domain/content/menu-layout/click-stats.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
-import { router, webProcedure } from '../trpc.ts';
+import { router, unaudited, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   ButtonClickStatsResponse,
@@ -56,7 +56,7 @@ export const menuLayoutStatsRouter = router({
     .output(toWire(ButtonClickStatsResponse))
     .query(({ ctx, input }) => countButtonClicks(ctx.app, input.buttonId, input.days)),
 
-  logClick: webProcedure
+  logClick: unaudited('A click is a row of the statistics.', webProcedure)
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/stats/log-click', tags, summary: 'Record a click' },
       wire: { query: ['button_id', 'user_id', 'callback_data', 'button_type', 'button_text'] },

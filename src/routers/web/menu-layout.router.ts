@@ -8,7 +8,7 @@ import { readButtons, readRow } from '../../domain/content/menu-layout/read-docu
 import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
 import { BOUND_CONDITIONS, FLAG_CONDITIONS, GROUP_CONDITIONS } from '../../domain/content/menu-layout/types.ts';
 import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
-import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, router, unaudited, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
   AvailableCallbacksResponse,
@@ -82,7 +82,7 @@ export const menuLayoutRouter = router({
       return { items, total: items.length };
     }),
 
-  preview: webProcedure
+  preview: unaudited('Changes nothing.', webProcedure)
     .meta({ openapi: { method: 'POST', path: '/menu-layout/preview', tags, summary: 'Preview the menu of a user' } })
     .input(fromWire(MenuPreviewRequest))
     .output(toWire(MenuPreviewResponse))
@@ -138,7 +138,7 @@ export const menuLayoutRouter = router({
       return { success: true, ...size, warnings: importLayout(before, incoming, input.merge_mode).warnings };
     }),
 
-  validate: webProcedure
+  validate: unaudited('Changes nothing.', webProcedure)
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/validate', tags, summary: 'Check a layout without saving it' },
       wire: { bodyOptional: true },

@@ -1,6 +1,6 @@
 import { createPinnedMessage } from '../../domain/pinned-messages/publish-messages.ts';
 import { pinnedMedia, pinnedMessageProcedures } from '../pinned-message-procedures.ts';
-import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, procedureFor, readerFor, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   PinnedBroadcastQuery,
@@ -19,7 +19,7 @@ const tag = 'pinned-messages';
 export const pinnedMessagesRouter = router({
   ...pinnedMessageProcedures({
     ...{ base, tag, mayDeleteActive: true },
-    reading: procedureFor(webProcedure),
+    reading: readerFor(webProcedure),
     editing: procedureFor(auditedWebProcedure('pinned_messages:edit')),
     deleting: procedureFor(auditedWebProcedure('pinned_messages:delete')),
     languageOf: async ({ language }) => language,

@@ -1,5 +1,5 @@
 import { promoGroupProcedures } from '../promo-group-procedures.ts';
-import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, procedureFor, readerFor, router, webProcedure } from '../trpc.ts';
 import {
   PromoGroupCreateRequest,
   PromoGroupListResponse,
@@ -9,7 +9,7 @@ import {
 
 export const promoGroupsRouter = router(
   promoGroupProcedures({
-    read: procedureFor(webProcedure),
+    read: readerFor(webProcedure),
     create: procedureFor(auditedWebProcedure('promo_groups:create')),
     edit: procedureFor(auditedWebProcedure('promo_groups:edit')),
     delete: procedureFor(auditedWebProcedure('promo_groups:delete')),

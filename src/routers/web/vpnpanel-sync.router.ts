@@ -1,4 +1,4 @@
-import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, procedureFor, readerFor, router, webProcedure } from '../trpc.ts';
 import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import {
   VpnPanelGenericSyncResponses,
@@ -10,7 +10,7 @@ import {
 
 export const vpnpanelSyncRouter = router(
   vpnpanelSyncProcedures({
-    reading: procedureFor(webProcedure),
+    reading: readerFor(webProcedure),
     managing: procedureFor(auditedWebProcedure('vpnpanel:manage')),
     syncing: procedureFor(auditedWebProcedure('vpnpanel:sync')),
     base: '/vpnpanel',

@@ -3,7 +3,7 @@ import { readUserTraffic } from '../../domain/provisioning/nodes/read-user-traff
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
 import { createSquad, runSquadAction, updateSquad } from '../../domain/provisioning/squads/change-squads.ts';
 import { listPanelInbounds, listPanelSquads, readPanelSquad } from '../../domain/provisioning/squads/read-squads.ts';
-import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
+import { auditedWebProcedure, readerFor, router, webProcedure } from '../trpc.ts';
 import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
 import { listOf, toInbound, toSquad, toUserTraffic } from '../vpnpanel-wire.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -46,7 +46,7 @@ const squadFlag = (result: PanelOutcome<unknown>, done: string) => ({
 
 export const vpnpanelRouter = router({
   ...vpnpanelReadProcedures({
-    reading: procedureFor(webProcedure),
+    reading: readerFor(webProcedure),
     base: '/vpnpanel',
     tag: 'vpnpanel',
     schemas: {

@@ -5,6 +5,7 @@ import type { SideConnection } from '../../../src/core/db/side-connection.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { type DeliveredEvent, EventBus } from '../../../src/core/events/event-bus.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inventEvents } from '../../support/recorded-events.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, serverUrl } from '../../support/test-database.ts';
 
@@ -35,6 +36,7 @@ async function aBus(options: { side?: SideConnection; drained?: () => Promise<vo
 
 /** Records an event that nobody announces, as a process does that ends after its commit. */
 async function record(app: App, n: number): Promise<void> {
+  inventEvents();
   await app.db.sql('SELECT emit_event($1, $2::jsonb, $3, $4::int, $5::timestamptz) AS id', [
     'test.counted',
     JSON.stringify({ n }),

@@ -20,7 +20,7 @@ describe('inTransaction', () => {
     const work = (marker: string, fail: boolean) =>
       inTransaction(t.app, async (tx) => {
         await tx.jobs.send('core.purge' as never, { marker } as never);
-        await tx.events.emit('test.event' as never, { marker } as never, { audience: 'feed', userId: user.id });
+        await tx.events.emit('setting.changed', { key: marker }, { audience: 'instance', userId: user.id });
         if (fail) throw new Error('after the effects');
       });
     await work('kept', false);
@@ -28,7 +28,8 @@ describe('inTransaction', () => {
     expect(await jobCount('kept')).toBe(1);
     expect(await jobCount('lost')).toBe(0);
     const events = await t.app.db.sql<{ marker: string }>(
-      "SELECT payload->>'marker' AS marker FROM domain_events WHERE type = 'test.event'",
+      "SELECT payload->>'key' AS marker FROM domain_events WHERE type = 'setting.changed' AND user_id = $1::int",
+      [user.id],
     );
     expect(events.map((event) => event.marker)).toEqual(['kept']);
   });

@@ -5,6 +5,7 @@ import { createUser } from '../../../src/domain/identity/create-user.ts';
 import { findUserByEmail, findUserById, findUserByMessengerId } from '../../../src/domain/identity/find-user.ts';
 import type { NewUser } from '../../../src/domain/identity/types.ts';
 import { unique } from '../../support/builders.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { testApp } from '../../support/test-app.ts';
 
 let app: App;
@@ -28,13 +29,7 @@ function draft(fields: Partial<NewUser> = {}): NewUser {
   };
 }
 
-async function events(userId: number): Promise<Record<string, unknown>[]> {
-  const rows = await app.db.sql<{ payload: Record<string, unknown> }>(
-    "SELECT payload FROM domain_events WHERE type = 'user.created' AND user_id = $1::int",
-    [userId],
-  );
-  return rows.map((row) => row.payload);
-}
+const events = (userId: number) => recordedEvents(app, 'user.created', userId);
 
 describe('createUser', () => {
   it('cleans names, joins the default group and emits the event', async () => {

@@ -12,6 +12,7 @@ import { openSession } from '../../../src/domain/identity/sessions/open-session.
 import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
 import { BROWSER, signInOver, someone, switchedOff, withIssuer } from '../../support/oauth-setup.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anAddress, anUnverifiedAccount, aVerifiedAccount } from './accounts.ts';
 
@@ -58,11 +59,8 @@ describe('sign-in over a provider', () => {
       [first.user.id],
     );
     expect(rows).toEqual([{ deviceInfo: `oauth:${provider}` }]);
-    const [event] = await app.db.sql<{ payload: Record<string, unknown> }>(
-      "SELECT payload FROM domain_events WHERE type = 'user.created' AND user_id = $1::int",
-      [first.user.id],
-    );
-    expect(event!.payload).toMatchObject({ email: account.email, auth_type: provider, messenger_id: null });
+    const [event] = await recordedEvents(app, 'user.created', first.user.id);
+    expect(event).toMatchObject({ email: account.email, auth_type: provider, messenger_id: null });
   });
 
   it('keeps no address that the provider does not vouch for', async () => {

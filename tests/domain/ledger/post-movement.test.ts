@@ -4,6 +4,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import type { Movement } from '../../../src/domain/ledger/types.ts';
 import { aUser } from '../../support/builders.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 let t: TestApp;
@@ -70,11 +71,7 @@ describe('postMovement', () => {
     await postMovement(t.app, { ...purchase(user.id, 7_000), paidThroughProvider: 'test' });
     await postMovement(t.app, { ...bonus, isInternal: true });
     expect((await postMovement(t.app, purchase(user.id, 900_000))).outcome).toBe('insufficient');
-    const events = await t.app.db.sql<{ payload: object }>(
-      "SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'balance.change' AND audience = 'user' ORDER BY id",
-      [user.id],
-    );
-    expect(events.map(({ payload }) => payload)).toEqual([
+    expect(await recordedEvents(t.app, 'balance.change', user.id)).toEqual([
       {
         ...{ amount_kopeks: 1_250, amount_rubles: 12.5, new_balance_kopeks: 51_250, new_balance_rubles: 512.5 },
         description: 'gift',
@@ -98,13 +95,9 @@ describe('postMovement', () => {
     await postMovement(t.app, { ...deposit(user.id, -500), ...back });
     await postMovement(t.app, { ...deposit(user.id, 400), ...back });
     await postMovement(t.app, { ...deposit(user.id, 300), isInternal: true });
-    const events = await t.app.db.sql<{ payload: object; audience: string }>(
-      "SELECT payload, audience FROM domain_events WHERE user_id = $1::int AND type = 'payment.received' ORDER BY id",
-      [user.id],
-    );
-    expect(events).toEqual([
-      { payload: { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test' }, audience: 'user' },
-      { payload: { amount_kopeks: 7_050, amount_rubles: 70.5, payment_method: 'test' }, audience: 'user' },
+    expect(await recordedEvents(t.app, 'payment.received', user.id)).toEqual([
+      { amount_kopeks: 50_000, amount_rubles: 500, payment_method: 'test' },
+      { amount_kopeks: 7_050, amount_rubles: 70.5, payment_method: 'test' },
     ]);
   });
 

@@ -22,6 +22,7 @@ import {
   revenueOf,
   subscriptionOf,
 } from '../../support/purchase-samples.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -82,11 +83,8 @@ describe('a paid purchase', () => {
     expect(await mailText(app, email, 'guest_subscription_delivered')).toContain(facts.subscriptionUrl!);
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1, kopeks: -30_000 });
     expect(await checkLedger(app)).toEqual([]);
-    const [event] = await app.db.sql<{ payload: object }>(
-      "SELECT payload FROM domain_events WHERE type = 'transaction.created' AND user_id = $1::int",
-      [userId],
-    );
-    expect(event!.payload).toMatchObject({ type: 'subscription_payment', amount_kopeks: 30_000, payment_method: 'sandbox' });
+    const [event] = await recordedEvents(app, 'transaction.created', userId);
+    expect(event).toMatchObject({ type: 'subscription_payment', amount_kopeks: 30_000, payment_method: 'sandbox' });
   });
 
   test('spec 03 H7: is not delivered before the panel has given the links', async () => {

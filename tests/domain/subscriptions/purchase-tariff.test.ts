@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -104,12 +105,8 @@ describe('a first purchase', () => {
       email,
     ]);
     expect(mail.template).toBe('subscription_activated');
-    const notice = await rowOf<{ payload: object }>(
-      t.app,
-      `SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'notification.subscription_activated'`,
-      [buyer.userId],
-    );
-    expect(notice.payload).toMatchObject({ tariff_name: 'Mail', expires_at: expect.stringMatching(/^\d\d\.\d\d\.\d{4}$/) });
+    const [notice] = await recordedEvents(t.app, 'notification.subscription_activated', buyer.userId);
+    expect(notice).toMatchObject({ tariff_name: 'Mail', expires_at: expect.stringMatching(/^\d\d\.\d\d\.\d{4}$/) });
   });
 });
 

@@ -3,6 +3,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { listRenewalOptions, readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { readCart } from '../../support/saved-cart.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
@@ -41,12 +42,8 @@ describe('a renewal', () => {
         balance_after: 20_000,
       },
     });
-    const event = await rowOf<object>(
-      t.app,
-      `SELECT payload FROM domain_events WHERE user_id = $1::int AND type = 'subscription.renewed'`,
-      [buyer.userId],
-    );
-    expect(event).toEqual({ payload: { new_expires_at: after, amount_kopeks: 30_000, amount_rubles: 300 } });
+    const events = await recordedEvents(t.app, 'subscription.renewed', buyer.userId);
+    expect(events).toEqual([{ new_expires_at: after, amount_kopeks: 30_000, amount_rubles: 300 }]);
     const push = await rowOf<object>(
       t.app,
       'SELECT provision_version, provision_reset_traffic FROM subscriptions WHERE id = $1::int',

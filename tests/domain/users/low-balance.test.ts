@@ -5,6 +5,7 @@ import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { notifyLowBalances } from '../../../src/domain/users/notifications/notify-low-balances.ts';
 import { changeMyPreferences } from '../../../src/domain/users/notifications/preferences.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
+import { recordedEvents } from '../../support/recorded-events.ts';
 import { topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { takeMessages } from '../../support/ticket-stage.ts';
@@ -96,11 +97,8 @@ describe('spec 05 section 9.1: the notice of a low balance', () => {
     await app.db.sql('UPDATE users SET messenger_id = NULL WHERE id = $1::int RETURNING id', [user.id]);
     await spend(user.id, 450);
     await notifyLowBalances(app);
-    const events = await app.db.sql<{ payload: object }>(
-      "SELECT payload FROM domain_events WHERE type = 'notification.balance_low' AND user_id = $1::int",
-      [user.id],
-    );
-    expect(events).toMatchObject([{ payload: { balance_kopeks: 50, balance_rubles: 0.5 } }]);
+    const events = await recordedEvents(app, 'notification.balance_low', user.id);
+    expect(events).toMatchObject([{ balance_kopeks: 50, balance_rubles: 0.5 }]);
   });
 
   it('finds an entry that commits after later ones were read', async () => {

@@ -12,6 +12,7 @@ import {
   getWebhookStats,
 } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import { eventually } from '../../support/eventually.ts';
+import { inventEvents } from '../../support/recorded-events.ts';
 import { testApp } from '../../support/test-app.ts';
 import { takeMessages } from '../../support/ticket-stage.ts';
 import { reply } from '../../support/webhook-receiver.ts';
@@ -39,6 +40,7 @@ describe('an event', () => {
     const off = await aWebhook();
     await changeWebhook(app, actor, off.id, { name: null, url: null, secret: null, description: null, isActive: false });
     const failing = inTransaction(app, async (t) => {
+      inventEvents();
       await t.db.sql("SELECT emit_event('user.created', '{}'::jsonb, 'feed', 7, now()) AS id");
       throw new Error('rolled back');
     });

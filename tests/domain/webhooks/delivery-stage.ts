@@ -4,6 +4,7 @@ import type { DeliveryRequest } from '../../../src/domain/webhooks/delivery/deli
 import { createWebhook } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import type { Webhook } from '../../../src/domain/webhooks/types.ts';
 import { createWebhookTransport } from '../../../src/integrations/webhooks/webhook-transport.ts';
+import { inventEvents } from '../../support/recorded-events.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { type Receiver, startReceiver } from '../../support/webhook-receiver.ts';
 
@@ -55,6 +56,7 @@ export async function aWebhook(fields: WebhookFields = {}): Promise<Webhook> {
 
 /** Emits an event of the type. @returns id of the delivery for the webhook */
 export async function emit(webhookId: number, type = 'user.created'): Promise<number> {
+  inventEvents();
   await app.db.sql("SELECT emit_event($1, $2::jsonb, 'feed', 7, $3::timestamptz) AS id", [
     type,
     JSON.stringify(payload),

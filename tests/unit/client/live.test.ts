@@ -3,12 +3,12 @@ import { type CabinetClient, createClient, createFeedClient } from '../../../pac
 import type { CabinetEvents, FeedEvents } from '../../../packages/client/src/event-types.ts';
 import type { WebSocketConstructor } from '../../../packages/client/src/reconnecting-socket.ts';
 import { memoryTokenStore } from '../../../packages/client/src/token-store.ts';
-import type { EventTypes } from '../../../src/core/events/event-recorder.ts';
+import type { EventPayload, EventTypes } from '../../../src/core/events/event-recorder.ts';
 import { startTrialService, TRIAL_FACTS, type TrialService } from './trial-service.ts';
 
 /** What the domain emits must be what the client promises (notices are of free form). A payload that differs turns into `false` and fails the type check. */
 type Fulfilled<Promised> = {
-  [Type in Exclude<keyof EventTypes & keyof Promised, `notification.${string}`>]: EventTypes[Type] extends Promised[Type]
+  [Type in Exclude<keyof EventTypes & keyof Promised, `notification.${string}`>]: EventPayload<Type> extends Promised[Type]
     ? true
     : false;
 };

@@ -102,6 +102,6 @@ describe('refusal', () => {
       null,
       null,
     ]);
-    expect([refusal('note', 'src/sandbox/panel/a.ts'), refusal('note', path)]).toEqual([null, expect.any(String)]);
+    expect([refusal('note', 'packages/sandbox/src/panel/a.ts'), refusal('note', path)]).toEqual([null, expect.any(String)]);
   });
 });

@@ -4,6 +4,7 @@ import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import { quoteClassic } from '../../../src/domain/pricing/classic-price.ts';
 import { quoteTariff } from '../../../src/domain/pricing/tariff-price.ts';
 import { classicOptions } from '../../../src/domain/subscriptions/classic-options.ts';
+import type { OrderOf } from '../../../src/domain/subscriptions/order.ts';
 import {
   type PurchaseOptionsInput,
   type TariffsOptionsInput,
@@ -37,7 +38,10 @@ function buyer(offer = 0) {
 }
 
 /** What a quote states, unsigned. */
-const sign: TariffsOptionsInput['sign'] = ({ userId, terms, priceKopeks }) => JSON.stringify({ userId, ...terms, priceKopeks });
+const sign: TariffsOptionsInput['sign'] = ({ userId, order, delivered, priceKopeks }) => {
+  const { tariffId, periodDays } = order as OrderOf<'tariff'>;
+  return JSON.stringify({ userId, tariffId, periodDays, ...delivered, priceKopeks });
+};
 
 function quotedInput(fields: Partial<PurchaseOptionsInput>): TariffsOptionsInput {
   const input = inputOf(fields);

@@ -1,8 +1,9 @@
 import type { App } from '../../../core/app.ts';
 import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../../catalog/types.ts';
+import type { OrderOf } from '../../subscriptions/order.ts';
 import { requireBuyer } from '../../subscriptions/purchase/open-sale.ts';
-import { requireQuoted } from '../../subscriptions/purchase/signed-quote.ts';
+import { type QuotedSale, requireQuoted } from '../../subscriptions/purchase/signed-quote.ts';
 import type { SaleNeeds, SaleStart } from '../../subscriptions/purchase/types.ts';
 import { pricingSettingsOf } from '../../subscriptions/settings.ts';
 import { priceMissing, tariffWithoutServers } from '../purchases/errors.ts';
@@ -18,6 +19,7 @@ export function giftNeeds({ tariffId }: GiftOrder): SaleNeeds {
 
 /** A gift under the locks of its buyer and its tariff. */
 export interface PricedGift {
+  order: OrderOf<'gift'>;
   tariff: Tariff;
   price: GiftPrice;
   buyer: SaleStart['buyer'];
@@ -34,37 +36,38 @@ export function priceGift(t: App, opened: SaleStart | null, { order, quote }: Ch
   const price = giftPrice(tariff, periodDays, { user: buyer, settings: pricingSettingsOf(t), now: t.clock.now() });
   if (!price) throw priceMissing();
   if (effectiveSquads(tariff, servers).length === 0) throw tariffWithoutServers();
-  const sale = { ...quotedGift(tariff, periodDays), userId: buyer.id, priceKopeks: price.kopeks };
-  requireQuoted(quote, sale, t.clock.now());
-  return { tariff, price, buyer };
+  const quoted = quotedGift(tariff, periodDays);
+  requireQuoted(quote, { ...quoted, userId: buyer.id, priceKopeks: price.kopeks }, t.clock.now());
+  return { order: quoted.order, tariff, price, buyer };
 }
 
 /** A gift as it is quoted. */
-export function quotedGift({ id: tariffId, trafficLimitGb, deviceLimit }: Tariff, periodDays: number) {
-  return { product: 'gift', terms: { tariffId, periodDays, trafficLimitGb, deviceLimit } } as const;
+export function quotedGift(
+  { id: tariffId, trafficLimitGb, deviceLimit }: Tariff,
+  periodDays: number,
+): { order: OrderOf<'gift'>; delivered: QuotedSale['delivered'] } {
+  return { order: { kind: 'gift', tariffId, periodDays }, delivered: { trafficLimitGb, deviceLimit } };
 }
 
 /** The row of a gift. */
 export function newGift(
   t: App,
-  { order, buyer, recipient, warning }: CheckedGift,
-  { tariff, price, buyer: { promoOfferDiscountSource, language } }: PricedGift,
+  { order: { giftMessage }, buyer, recipient, warning }: CheckedGift,
+  { order, price, buyer: { promoOfferDiscountSource, language } }: PricedGift,
   payment: Pick<NewPurchase, 'paymentMethod' | 'paymentId'>,
   token: string,
 ): NewPurchase {
   return {
     token,
-    source: 'cabinet',
+    order,
     landingId: null,
     buyerUserId: buyer.id,
     buyer: buyerContact(buyer),
     language,
     isGift: true,
     recipient,
-    giftMessage: order.giftMessage,
+    giftMessage,
     recipientWarning: warning,
-    tariffId: tariff.id,
-    periodDays: order.periodDays,
     amountKopeks: price.kopeks,
     promoOfferPercent: price.offerPercent,
     promoOfferSource: price.offerPercent === null ? null : promoOfferDiscountSource,

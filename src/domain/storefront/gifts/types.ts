@@ -1,12 +1,11 @@
 import type { UserRecord } from '../../identity/types.ts';
+import type { Choice } from '../../subscriptions/order.ts';
 import type { GivenQuote } from '../../subscriptions/purchase/signed-quote.ts';
 import type { PreparedRecipient } from '../purchases/recipient.ts';
 import type { Contact, ContactType } from '../purchases/types.ts';
 
 /** What a user wants to give; days. */
-export interface GiftOrder {
-  tariffId: number;
-  periodDays: number;
+export interface GiftOrder extends Choice<'gift'> {
   /** As it was typed; null = a gift that is only a code. */
   recipient: { type: ContactType; value: string } | null;
   giftMessage: string | null;

@@ -3,6 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { columns, plainRow, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import type { Prisma } from '../../../generated/prisma/client.ts';
+import type { OrderOf } from '../../subscriptions/order.ts';
 import { CODE_LENGTH, HEAD_LENGTH, newPurchaseToken } from './rules.ts';
 import type { Contact, FailureReason, GuestPurchase, PurchaseStatus } from './types.ts';
 
@@ -56,10 +57,7 @@ async function findOne(db: Db, where: Prisma.GuestPurchaseWhereUniqueInput): Pro
 }
 
 export interface NewPurchase
-  extends Pick<
-    GuestPurchase,
-    'source' | 'landingId' | 'buyerUserId' | 'recipientWarning' | 'promoOfferPercent' | 'promoOfferSource'
-  > {
+  extends Pick<GuestPurchase, 'landingId' | 'buyerUserId' | 'recipientWarning' | 'promoOfferPercent' | 'promoOfferSource'> {
   token: string;
   buyer: Contact;
   /** Of the page; null = unknown. */
@@ -67,8 +65,7 @@ export interface NewPurchase
   isGift: boolean;
   recipient: Contact | null;
   giftMessage: string | null;
-  tariffId: number;
-  periodDays: number;
+  order: OrderOf<'gift' | 'landing'>;
   amountKopeks: number;
   paymentMethod: string;
   /** The invoice; null = paid from the balance. */
@@ -84,7 +81,7 @@ export interface NewPurchase
  */
 export async function insertPurchase(
   db: Db,
-  { buyer, recipient, now, ...purchase }: NewPurchase,
+  { order, buyer, recipient, now, ...purchase }: NewPurchase,
   paid?: Omit<PaidMark, 'id' | 'now'>,
 ): Promise<number> {
   const contacts = {
@@ -94,8 +91,10 @@ export async function insertPurchase(
     giftRecipientValue: recipient?.value ?? null,
   };
   const code = purchase.token.slice(0, CODE_LENGTH);
+  const { kind, ...bought } = order;
+  const source = kind === 'gift' ? 'cabinet' : 'landing';
   const state = paid ? { ...paid, status: 'paid', paidAt: now } : {};
-  const data = { ...purchase, ...contacts, ...state, code, createdAt: now, updatedAt: now };
+  const data = { ...purchase, ...bought, source, ...contacts, ...state, code, createdAt: now, updatedAt: now };
   const { id } = await db.prisma.guestPurchase.create({ data, select: { id: true } });
   if (!paid && purchase.promoOfferPercent !== null) await db.sql('SELECT reserve_offer($1::int) AS held', [id]);
   return id;

@@ -9,6 +9,7 @@ import { providerOf } from '../../payments/method-settings.ts';
 import { type PreparedInvoice, prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
 import { purchaseDescription } from '../../payments/payment-texts.ts';
 import type { ReturnUrls } from '../../payments/ports.ts';
+import type { Choice } from '../../subscriptions/order.ts';
 import { landingNotFound } from '../landings/errors.ts';
 import { choosePayment, type PaymentChoice, usableMethod } from '../landings/payment-choice.ts';
 import { findBySlug } from '../landings/repo.ts';
@@ -35,10 +36,8 @@ import { GUEST_PURCHASE } from './rules.ts';
 import type { Contact } from './types.ts';
 
 /** A guest's order; its contacts have been checked by `readContact`. */
-export interface PurchaseOrder {
+export interface PurchaseOrder extends Choice<'landing'> {
   slug: string;
-  tariffId: number;
-  periodDays: number;
   buyer: Contact;
   /** Id of the page's method, optionally followed by a sub-option. */
   paymentMethod: string;
@@ -118,7 +117,7 @@ async function preparePurchase(
   });
   await insertPurchase(t.db, {
     token,
-    source: 'landing',
+    order: { kind: 'landing', tariffId: tariff.id, periodDays: order.periodDays },
     landingId: landing.id,
     buyerUserId: null,
     recipientWarning: null,
@@ -129,8 +128,6 @@ async function preparePurchase(
     isGift: order.isGift,
     recipient: order.isGift ? order.recipient : null,
     giftMessage: order.isGift ? order.giftMessage : null,
-    tariffId: tariff.id,
-    periodDays: order.periodDays,
     amountKopeks,
     paymentMethod: order.paymentMethod,
     paymentId: invoice.paymentId,

@@ -84,7 +84,7 @@ async function renewFrom(t: App, start: SaleStart, scope: AutopayScope): Promise
     if (scope === 'due') await notifyInsufficientFunds(t, buyer, subscription.id, priceKopeks);
     return 'not_renewed';
   }
-  const { newEndDate } = await sellRenewal(t, start, { periodDays }, { isAutopay: true });
+  const { newEndDate } = await sellRenewal(t, start, { kind: 'renewal', periodDays }, { isAutopay: true });
   await notifySuccess(t, buyer, priceKopeks, newEndDate);
   return 'renewed';
 }

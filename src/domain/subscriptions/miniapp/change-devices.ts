@@ -49,7 +49,7 @@ async function setLimit(t: App, start: SaleStart, limit: number): Promise<string
   const added = limit - subscription.deviceLimit;
   if (added === 0) return NO_CHANGES;
   if (added > MAX_ADDED) throw refuse('devices_limit_exceeded', 400, `At most ${MAX_ADDED} devices may be added`);
-  if (added > 0) return (await sellDevices(t, start, added, { noneStatus: 404 })).message;
+  if (added > 0) return (await sellDevices(t, start, { kind: 'devices', devices: added }, { noneStatus: 404 })).message;
   await update(t.db, subscription.id, { deviceLimit: limit }, { now: t.clock.now() });
   await requestProvisioning(t, subscription.id);
   return text(buyer.language, 'subscriptions.devices_limit_set', { limit });

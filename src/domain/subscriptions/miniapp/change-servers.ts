@@ -66,12 +66,10 @@ async function sellServers(t: App, opened: SaleStart | null, wanted: readonly st
   const now = t.clock.now();
   await completeSale(t, start, {
     ...ADD_ON,
+    order: { kind: 'servers', squadUuids: chosenUuids },
     quote: { finalKopeks: prorate(sum, subscription.endDate, now).priceKopeks, offerDiscountKopeks: 0 },
-    product: 'servers',
-    skipsFreeRow: true,
     changes: { connectedSquads: chosenUuids },
     dropsPurchases: false,
-    endsCarts: [],
     serverPrices: Object.fromEntries(
       [...monthly].map(([uuid, kopeks]) => [uuid, prorate(kopeks, subscription.endDate, now).priceKopeks]),
     ),

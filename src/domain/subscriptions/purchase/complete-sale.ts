@@ -1,32 +1,44 @@
 import type { App } from '../../../core/app.ts';
 import type { AppError } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
+import { accountKey } from '../../ledger/post-movement.ts';
 import type { QuoteTotals } from '../../pricing/types.ts';
 import { sendPush } from '../../provisioning/request-provisioning.ts';
 import { SUBSCRIPTION_ACTIVATED, SUBSCRIPTION_RENEWED } from '../events.ts';
+import { type SoldOrder, saleFacts } from '../order.ts';
+import { columnsOf } from '../repo.ts';
 import { cartKey } from '../saved-cart.ts';
-import type { SubscriptionDetails } from '../types.ts';
+import type { SubscriptionChanges, SubscriptionDetails, TrafficPurchase } from '../types.ts';
 import { notifyAdminsOfSale } from './notify-admins.ts';
 import { notifySale } from './notify-sale.ts';
 import { writeSale } from './repo.ts';
+import type { SaleRow } from './sale-row.ts';
 import { type GivenQuote, type QuotedSale, requireQuoted } from './signed-quote.ts';
-import type { SaleRecord, SaleStart, SalesProduct } from './types.ts';
+import type { SaleStart } from './types.ts';
 
 /** A priced sale under the locks of `lockSaleStart`. */
-export interface PricedSale
-  extends Pick<SaleRecord, 'changes' | 'dropsPurchases' | 'serverPrices' | 'conversion' | 'marksPaid'>,
-    Partial<Pick<SaleRecord, 'trafficPurchase' | 'endsCarts'>> {
+export interface PricedSale {
+  order: SoldOrder;
+  changes: SubscriptionChanges;
+  dropsPurchases: boolean;
+  /** As in `SaleRow`. */
+  serverPrices: SaleRow['server_prices'];
+  /** A trial became paid (spec 02 H8). */
+  conversion: { trialDurationDays: number; firstPaidPeriodDays: number } | null;
+  /** The user counts as one who had a paid subscription (spec 02 section 3). */
+  marksPaid: boolean;
+  /** A traffic package to add. Default: none. */
+  trafficPurchase?: Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'> | null;
+  /** No saved order is outdated by it. Default: those that `saleFacts` names are. */
+  keepsCarts?: boolean;
   quote: Pick<QuoteTotals, 'finalKopeks' | 'offerDiscountKopeks'>;
   /** The order as its preview quotes it, and the quote that the client sent back, null = none. Default: it has no quotes. */
-  quoted?: Pick<QuotedSale, 'product' | 'terms'> & { given: GivenQuote | null };
-  product: SalesProduct;
-  /** Nothing to pay leaves no row among the transactions either. Default: a row of 0. */
-  skipsFreeRow?: boolean;
+  quoted?: Pick<QuotedSale, 'order' | 'delivered'> & { given: GivenQuote | null };
   /** Shown in the list of transactions. */
   description: string;
   /** The answer when the money does not suffice. */
   refusal: (missingKopeks: number) => AppError;
-  event: (balanceAfterKopeks: number) => SaleRecord['event'];
+  event: (balanceAfterKopeks: number) => SaleRow['event'];
   tariffName: string | null;
   /** Time was bought: notices of the old end are deleted, the owner is notified of the new one. */
   isTerm: boolean;
@@ -66,40 +78,42 @@ export async function completeSale(t: App, start: SaleStart, sale: PricedSale): 
   const { buyer, subscription } = start;
   const { finalKopeks } = sale.quote;
   if (sale.quoted) {
-    const { given, ...order } = sale.quoted;
-    requireQuoted(given, { ...order, userId: buyer.id, priceKopeks: finalKopeks }, t.clock.now());
+    const { given, ...quoted } = sale.quoted;
+    requireQuoted(given, { ...quoted, userId: buyer.id, priceKopeks: finalKopeks }, t.clock.now());
   }
   if (buyer.balanceKopeks < finalKopeks) throw sale.refusal(finalKopeks - buyer.balanceKopeks);
-  const isCharged = finalKopeks > 0 || !sale.skipsFreeRow;
+  const { product, endsCarts, hasFreeRow } = saleFacts(sale.order, start.currentTariff !== null);
+  const isCharged = finalKopeks > 0 || hasFreeRow;
   const balanceAfter = buyer.balanceKopeks - finalKopeks;
   const event = sale.event(balanceAfter);
-  const consumesOffer = sale.quote.offerDiscountKopeks > 0;
   // complete_sale() records the events of the movement, behind those that were sent before.
   await t.db.effects?.write();
-  const { outcome, transactionId, balanceKopeks, saved } = await writeSale(
-    t.db,
-    {
-      buyer,
-      subscription,
-      changes: sale.changes,
-      dropsPurchases: sale.dropsPurchases,
-      trafficPurchase: sale.trafficPurchase ?? null,
-      forgetsNotices: sale.isTerm,
-      marksPaid: sale.marksPaid,
-      endsCarts: sale.endsCarts ?? null,
-      consumesOffer,
-      serverPrices: sale.serverPrices,
-      conversion: sale.conversion,
-      amountKopeks: finalKopeks,
-      product: isCharged ? sale.product : null,
-      description: sale.description,
-      resetsTraffic: sale.resetsTraffic,
-      resetsDevices: sale.resetsDevices ?? false,
-      event,
+  const account = { kind: 'sales_revenue', product } as const;
+  const { conversion, trafficPurchase = null } = sale;
+  const row: SaleRow = {
+    user_id: buyer.id,
+    subscription_id: subscription?.id ?? null,
+    changes: columnsOf(sale.changes),
+    resets_traffic: sale.resetsTraffic,
+    resets_devices: sale.resetsDevices ?? false,
+    amount_kopeks: finalKopeks,
+    charge: isCharged ? { kind: account.kind, key: accountKey(account), description: sale.description } : null,
+    event,
+    drops_purchases: sale.dropsPurchases,
+    forgets_notices: sale.isTerm,
+    marks_paid: sale.marksPaid,
+    consumes_offer: sale.quote.offerDiscountKopeks > 0,
+    traffic_purchase: trafficPurchase && { traffic_gb: trafficPurchase.trafficGb, expires_at: trafficPurchase.expiresAt },
+    cart_key: cartKey(buyer.id),
+    ends_carts: sale.keepsCarts ? [] : endsCarts,
+    server_prices: sale.serverPrices,
+    conversion: conversion && {
+      trial_duration_days: conversion.trialDurationDays,
+      first_paid_period_days: conversion.firstPaidPeriodDays,
     },
-    cartKey(buyer.id),
-    t.clock.now(),
-  );
+  };
+  const log = { description: sale.description, now: t.clock.now() };
+  const { outcome, transactionId, balanceKopeks, saved } = await writeSale(t.db, row, log);
   if (outcome === 'insufficient') throw sale.refusal(finalKopeks - balanceKopeks!);
   if (saved === null) throw new Error(`a charge under the user's lock ended as ${outcome}`);
   await sendPush(t, saved.subscription.id);

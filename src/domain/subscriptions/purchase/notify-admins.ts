@@ -5,7 +5,8 @@ import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
 import type { Subscription } from '../types.ts';
 import { dayOf } from './notify-sale.ts';
-import type { SaleRecord, SaleStart } from './types.ts';
+import type { SaleRow } from './sale-row.ts';
+import type { SaleStart } from './types.ts';
 
 /** Each kind of sale has its topic; its title is the text `subscriptions.admin_<kind>`. */
 const TOPICS = {
@@ -18,7 +19,7 @@ const TOPICS = {
 } as const;
 
 interface NoticedSale {
-  event: SaleRecord['event'];
+  event: SaleRow['event'];
   isTerm: boolean;
   amountKopeks: number;
   balanceAfterKopeks: number;

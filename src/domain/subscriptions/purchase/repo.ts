@@ -3,13 +3,13 @@ import type { Db } from '../../../core/db/db.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { ALL_SERVERS_JSON, serversOf } from '../../catalog/find-squads.ts';
 import { tariffOf } from '../../catalog/find-tariff.ts';
-import { accountKey } from '../../ledger/post-movement.ts';
-import { type ClaimRow, claimColumns, claimIn, type KeyClaim, type Opened } from '../../ledger/run-once.ts';
+import { type ClaimRow, claimColumns, claimIn, claimValues, type KeyClaim, type Opened } from '../../ledger/run-once.ts';
 import type { Posting } from '../../ledger/types.ts';
-import { columnsOf, type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
+import { type DetailColumns, detailColumns, primaryGroupIdSql, toDetails } from '../repo.ts';
 import type { SubscriptionDetails } from '../types.ts';
 import { consumedOfferDetails, consumedOfferSql } from './consumed-offer.ts';
-import type { Buyer, SaleNeeds, SaleRecord, SaleStart } from './types.ts';
+import type { SaleRow } from './sale-row.ts';
+import type { Buyer, SaleNeeds, SaleStart } from './types.ts';
 
 export const BUYER = columns('User', [
   ...(['id', 'status', 'authType', 'language', 'balanceKopeks', 'messengerId', 'email', 'emailVerified'] as const),
@@ -87,7 +87,7 @@ export async function openSaleStart(
     orderedTariffId !== undefined && isRowId(orderedTariffId) ? orderedTariffId : null,
     locksCurrentTariff,
     whichServers,
-    ...[claim?.actor ?? null, claim?.key ?? null, claim?.operation ?? null, claim?.bodyHash ?? null, claim?.createdAt ?? null],
+    ...claimValues(claim),
     ...(reads?.values ?? []),
   ]);
   const { read, ...opening } = row!;
@@ -132,41 +132,16 @@ interface SoldRow extends Omit<SaleOutcome, 'saved'>, DetailColumns {
  * Writes a sale in one statement: the money, the subscription with the request to update the panel, its purchases, notices and servers, the
  * user's flags, the conversion, the dashboard event; the saved order is fulfilled or outdated and goes (spec 02 sections 3 and 15).
  * See `complete_sale()` in prisma/sql/sales.sql.
+ * @param log.description for the log of a discount that is used up
  */
-export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: Date): Promise<SaleOutcome> {
-  const account = sale.product && ({ kind: 'sales_revenue', product: sale.product } as const);
-  const record = {
-    user_id: sale.buyer.id,
-    subscription_id: sale.subscription?.id ?? null,
-    changes: columnsOf(sale.changes),
-    resets_traffic: sale.resetsTraffic,
-    resets_devices: sale.resetsDevices,
-    amount_kopeks: sale.amountKopeks,
-    charge: account && { kind: account.kind, key: accountKey(account), description: sale.description },
-    event: sale.event,
-    drops_purchases: sale.dropsPurchases,
-    forgets_notices: sale.forgetsNotices,
-    marks_paid: sale.marksPaid,
-    consumes_offer: sale.consumesOffer,
-    traffic_purchase: sale.trafficPurchase && {
-      traffic_gb: sale.trafficPurchase.trafficGb,
-      expires_at: sale.trafficPurchase.expiresAt,
-    },
-    cart_key: cartKey,
-    ends_carts: sale.endsCarts,
-    server_prices: sale.serverPrices,
-    conversion: sale.conversion && {
-      trial_duration_days: sale.conversion.trialDurationDays,
-      first_paid_period_days: sale.conversion.firstPaidPeriodDays,
-    },
-  };
-  const values: unknown[] = [JSON.stringify(record), now];
+export async function writeSale(db: Db, sale: SaleRow, log: { description: string; now: Date }): Promise<SaleOutcome> {
+  const values: unknown[] = [JSON.stringify(sale), log.now];
   let offerLog = '';
-  if (sale.consumesOffer) {
+  if (sale.consumes_offer) {
     // The snapshot of the statement has the discount that complete_sale() clears.
-    values.push(sale.buyer.id, consumedOfferDetails(sale));
-    const log = consumedOfferSql({ userId: '$3::int', details: '$4::jsonb', now: '$2::timestamptz' });
-    offerLog = `WITH logged AS (${log}) `;
+    values.push(sale.user_id, consumedOfferDetails({ description: log.description, amountKopeks: sale.amount_kopeks }));
+    const logging = consumedOfferSql({ userId: '$3::int', details: '$4::jsonb', now: '$2::timestamptz' });
+    offerLog = `WITH logged AS (${logging}) `;
   }
   const [row] = await db.sql<SoldRow>(
     `${offerLog}SELECT d.outcome, d.transaction_id, d.balance_kopeks, CASE WHEN (d.sold).id IS NOT NULL THEN to_jsonb(d.sold) END AS subscription,
@@ -175,7 +150,7 @@ export async function writeSale(db: Db, sale: SaleRecord, cartKey: string, now: 
   );
   const { outcome, transactionId, balanceKopeks, subscription, servers, purchases } = row!;
   // The statement still sees the purchases that it deletes, and not yet the one that it adds.
-  const shown = { servers, purchases: sale.dropsPurchases ? [] : purchases };
+  const shown = { servers, purchases: sale.drops_purchases ? [] : purchases };
   const saved = subscription === null ? null : toDetails(nestedRow('Subscription', subscription), shown);
   return { outcome, transactionId, balanceKopeks, saved };
 }

@@ -4,18 +4,18 @@ import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { refuse, ValidationError } from '../../../core/errors.ts';
 import { storedSecret } from '../../../core/stored-secret.ts';
-
-/** What can be quoted. `traffic`: a further package; `switch`: another tariff for the rest of the time. */
-export type QuotedProduct = 'classic' | 'tariff' | 'renewal' | 'switch' | 'traffic' | 'devices' | 'gift';
+import type { QuotableOrder } from '../order.ts';
 
 /** One order of one user, and what it costs. */
 export interface QuotedSale {
-  product: QuotedProduct;
+  order: QuotableOrder;
+  /** What is delivered for it, beyond what the buyer chose; the same for the preview and for the sale. */
+  delivered: Terms;
   userId: number;
-  /** Everything that the buyer chose, and what is delivered for it; the same for the preview and for the sale. */
-  terms: Readonly<Record<string, string | number | null | readonly string[]>>;
   priceKopeks: number;
 }
+
+type Terms = Readonly<Record<string, string | number | null | readonly string[]>>;
 
 /** What a preview answers, with the quote of its price. */
 export type Quoted<T> = T & { quote: string };
@@ -55,9 +55,9 @@ export async function quoteSigner(app: App): Promise<(sale: QuotedSale) => strin
 
 function signerOf(secret: string, now: Date): (sale: QuotedSale) => string {
   const expiresAt = new Date(now.getTime() + QUOTE_MS).toISOString();
-  return ({ product, userId, terms, priceKopeks }) => {
+  return ({ order, delivered, userId, priceKopeks }) => {
     const claims: Claims = {
-      ...{ version: VERSION, product, user_id: userId, terms: hashOf(terms) },
+      ...{ version: VERSION, product: order.kind, user_id: userId, terms: hashOf(termsOf(order, delivered)) },
       ...{ price_kopeks: priceKopeks, expires_at: expiresAt },
     };
     const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
@@ -98,7 +98,7 @@ export async function readGivenQuote(app: App, text: string | null | undefined):
 export function requireQuoted(given: GivenQuote | null, sale: QuotedSale, now: Date): void {
   if (given === null) return;
   const { text, claims, sign } = given;
-  if (claims?.product !== sale.product || claims.user_id !== sale.userId) {
+  if (claims?.product !== sale.order.kind || claims.user_id !== sale.userId) {
     const issue = { loc: ['body', 'quote'], type: 'quote_invalid', msg: 'This is no quote for this purchase', input: text };
     throw new ValidationError([issue]);
   }
@@ -117,7 +117,7 @@ const MESSAGES = {
 } as const;
 
 function changeOf(claims: Claims, sale: QuotedSale, now: Date): keyof typeof MESSAGES | null {
-  if (claims.terms !== hashOf(sale.terms)) return 'terms';
+  if (claims.terms !== hashOf(termsOf(sale.order, sale.delivered))) return 'terms';
   if (claims.price_kopeks !== sale.priceKopeks) return 'price';
   return new Date(claims.expires_at) <= now ? 'expired' : null;
 }
@@ -137,8 +137,27 @@ function signatureOf(secret: string, text: string): Buffer {
   return createHmac('sha256', secret).update(text).digest();
 }
 
+/**
+ * Everything that the buyer chose, and what is delivered for it. Where what is delivered says more than the choice, it stands for it. A release
+ * that changes these terms refuses the quotes that the previous one has signed.
+ */
+function termsOf(order: QuotableOrder, delivered: Terms): Terms {
+  switch (order.kind) {
+    case 'classic': {
+      const { periodDays, trafficGb, squadUuids, devices } = order;
+      return { periodDays, trafficGb, servers: squadUuids.toSorted(), devices, ...delivered };
+    }
+    case 'tariff':
+      return { tariffId: order.tariffId, periodDays: order.periodDays, ...delivered };
+    default: {
+      const { kind: _, ...choice } = order;
+      return { ...choice, ...delivered };
+    }
+  }
+}
+
 /** The order of the names does not count; that of a list does. */
-function hashOf(terms: QuotedSale['terms']): string {
+function hashOf(terms: Terms): string {
   const entries = Object.entries(terms).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(entries)).digest('base64url');
 }

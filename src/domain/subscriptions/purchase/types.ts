@@ -1,11 +1,7 @@
 import type { ServerSquad, Tariff } from '../../catalog/types.ts';
-import type { ContraAccount } from '../../ledger/types.ts';
 import type { PricedUser } from '../../pricing/types.ts';
-import type { SavedCart, Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
+import type { Subscription } from '../types.ts';
 import type { BuyerRow } from './repo.ts';
-
-/** What is sold, as the ledger distinguishes it. */
-export type SalesProduct = Extract<ContraAccount, { kind: 'sales_revenue' }>['product'];
 
 /** A user as far as buying and showing a subscription are concerned. */
 export interface Buyer extends BuyerRow, PricedUser {}
@@ -38,38 +34,4 @@ export interface SaleNeeds {
    * text, so that there are few statements to prepare.
    */
   reads?: { sql: string; values: readonly unknown[] };
-}
-
-/** What a paid sale writes. */
-export interface SaleRecord {
-  buyer: Buyer;
-  /** Null = the fields are a new subscription. */
-  subscription: Subscription | null;
-  changes: SubscriptionChanges;
-  dropsPurchases: boolean;
-  /** A traffic package to add. */
-  trafficPurchase: Pick<TrafficPurchase, 'trafficGb' | 'expiresAt'> | null;
-  /** Expiry notices of the old dates are forgotten (spec 02 section 3.1). */
-  forgetsNotices: boolean;
-  /** The user counts as one who had a paid subscription (spec 02 section 3). */
-  marksPaid: boolean;
-  /** The saved orders that this sale fulfils or outdates; null = any. */
-  endsCarts: readonly SavedCart['cart_mode'][] | null;
-  /** The one-shot personal discount is used up. */
-  consumesOffer: boolean;
-  /** What each server is recorded to have cost by this sale, kopeks by squad uuid; connected squads without an entry cost 0. */
-  serverPrices: Readonly<Record<string, number>>;
-  /** A trial became paid (spec 02 H8). */
-  conversion: { trialDurationDays: number; firstPaidPeriodDays: number } | null;
-  amountKopeks: number;
-  /** As what it is charged; null = nothing is charged, and no row is added to the transactions. */
-  product: SalesProduct | null;
-  /** Shown in the list of transactions, and in the log of a discount that is used up. */
-  description: string;
-  /** The panel sets the used traffic back to zero. */
-  resetsTraffic: boolean;
-  /** The panel removes the user's devices. */
-  resetsDevices: boolean;
-  /** Row of the dashboard feed; null = none. */
-  event: { type: 'purchase' | 'renewal' | 'activation'; extra: Record<string, unknown> } | null;
 }

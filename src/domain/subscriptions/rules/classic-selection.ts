@@ -3,6 +3,7 @@ import { refuse } from '../../../core/errors.ts';
 import { isFull } from '../../catalog/rules/tariff-access.ts';
 import { type ClassicQuote, isTrafficFixed, quoteClassic } from '../../pricing/classic-price.ts';
 import { type ClassicChoices, classicChoices } from '../classic-options.ts';
+import type { Choice, OrderOf } from '../order.ts';
 import type { PurchaseOptionsInput } from '../purchase-options.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';
@@ -20,10 +21,7 @@ export interface ClassicSelection {
 
 /** A selection that is sold, and its price. */
 export interface ClassicOrder {
-  periodDays: number;
-  trafficGb: number;
-  squadUuids: string[];
-  devices: number;
+  order: OrderOf<'classic'>;
   quote: ClassicQuote;
 }
 
@@ -58,7 +56,7 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
   });
   // What discounts make free may be bought; only a renewal of it is refused (spec 10 X21).
   if (quote.finalKopeks <= 0 && quote.base.originalKopeks <= 0) throw refuse('calculation_error', 400, 'Invalid total amount');
-  return { periodDays, trafficGb: quote.trafficLimitGb, squadUuids, devices, quote };
+  return { order: { kind: 'classic', periodDays, trafficGb: quote.trafficLimitGb, squadUuids, devices }, quote };
 }
 
 /**
@@ -68,7 +66,7 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
  */
 export function classicChanges(
   subscription: Subscription | null,
-  order: Pick<ClassicOrder, 'periodDays' | 'trafficGb' | 'squadUuids' | 'devices'>,
+  order: Choice<'classic'>,
   context: { now: Date; settings: Pick<SubscriptionSettings, 'trialAddRemainingDaysToPaid'> },
 ): SubscriptionChanges {
   const { now } = context;

@@ -3,6 +3,7 @@ import { type ClassicQuote, type PricedServer, quoteClassic } from '../../pricin
 import { MONTH_DAYS, periodKeys } from '../../pricing/periods.ts';
 import { quoteTariff, type TariffPriceRefusal, type TariffQuote } from '../../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
+import type { OrderOf } from '../order.ts';
 import type { QuotedSale } from '../purchase/signed-quote.ts';
 import type { Subscription } from '../types.ts';
 
@@ -69,11 +70,10 @@ export function isRenewable(quote: TariffQuote | ClassicQuote): boolean {
 /** A renewal as it is quoted. */
 export function quotedRenewal(
   { subscription, tariff }: Pick<RenewalInput, 'subscription' | 'tariff'>,
-  periodDays: number,
-): Pick<QuotedSale, 'product' | 'terms'> {
+  order: OrderOf<'renewal'>,
+): Pick<QuotedSale, 'order' | 'delivered'> {
   const { trafficLimitGb, deviceLimit, connectedSquads } = subscription;
-  const terms = { tariffId: tariff?.id ?? null, periodDays, trafficLimitGb, deviceLimit, servers: connectedSquads.toSorted() };
-  return { product: 'renewal', terms };
+  return { order, delivered: { tariffId: tariff?.id ?? null, trafficLimitGb, deviceLimit, servers: connectedSquads.toSorted() } };
 }
 
 /** The periods on offer with the very prices that a renewal charges (spec 02 H5). */

@@ -4,6 +4,7 @@ import type { ServerSquad, Tariff } from '../../catalog/types.ts';
 import { purchaseDeviceLimit, type TariffQuote } from '../../pricing/tariff-price.ts';
 import { deviceLimitAfterSwitch, type SwitchKind } from '../../pricing/tariff-switch.ts';
 import type { PricingSettings } from '../../pricing/types.ts';
+import type { OrderOf } from '../order.ts';
 import type { QuotedSale } from '../purchase/signed-quote.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { type ExtendContext, type ExtendResult, extendSubscription } from './extend.ts';
@@ -34,9 +35,11 @@ export function quotedTariff(
   tariff: Pick<Tariff, 'id' | 'trafficLimitGb' | 'deviceLimit'>,
   { periodDays, extraDevices }: Pick<TariffQuote, 'periodDays' | 'extraDevices'>,
   trafficGb: number | null,
-): Pick<QuotedSale, 'product' | 'terms'> {
-  const delivered = { trafficLimitGb: trafficGb ?? tariff.trafficLimitGb, deviceLimit: tariff.deviceLimit + extraDevices };
-  return { product: 'tariff', terms: { tariffId: tariff.id, periodDays, ...delivered } };
+): { order: OrderOf<'tariff'>; delivered: QuotedSale['delivered'] } {
+  return {
+    order: { kind: 'tariff', tariffId: tariff.id, periodDays, trafficGb },
+    delivered: { trafficLimitGb: trafficGb ?? tariff.trafficLimitGb, deviceLimit: tariff.deviceLimit + extraDevices },
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { defineEvent, type PayloadsOf } from '../../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../../core/events/define-event.ts';
 import { NoFields } from '../../../core/events/event-fields.ts';
 import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
@@ -26,7 +26,7 @@ export const ACCOUNT_STATUS_EVENTS = [
 ] as const;
 
 declare module '../../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof ACCOUNT_STATUS_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof ACCOUNT_STATUS_EVENTS> {}
 }
 
 export interface StatusChange {

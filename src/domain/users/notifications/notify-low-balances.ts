@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { defineEvent, type PayloadsOf } from '../../../core/events/define-event.ts';
+import { defineEvent, type EventsOf } from '../../../core/events/define-event.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { readState, writeState } from '../../../core/service-state.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
@@ -44,7 +44,7 @@ export const LOW_BALANCE_EVENTS = [
 ] as const;
 
 declare module '../../../core/events/event-recorder.ts' {
-  interface EventTypes extends PayloadsOf<typeof LOW_BALANCE_EVENTS> {}
+  interface EventTypes extends EventsOf<typeof LOW_BALANCE_EVENTS> {}
 }
 
 /**
