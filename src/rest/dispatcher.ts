@@ -9,7 +9,7 @@
 import multipart from '@fastify/multipart';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuse, ValidationError } from '../core/errors.ts';
+import { refusal, ValidationError } from '../core/errors.ts';
 import { type ErrorLog, type ExplainInput, type RefusalObserver, sendError } from './error-replies.ts';
 import { readForm } from './multipart-reader.ts';
 import { methodFinder } from './not-found.ts';
@@ -131,7 +131,7 @@ function inputReaderFor(route: RestRoute): InputReader {
 
 const JSON_MEDIA_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
-const unsupportedMediaType = () => refuse('unsupported_media_type', 415, 'Unsupported Media Type');
+const unsupportedMediaType = refusal('unsupported_media_type', 415, 'Unsupported Media Type');
 
 function hasBody(request: FastifyRequest): boolean {
   const length = request.headers['content-length'];

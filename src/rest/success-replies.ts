@@ -2,9 +2,11 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { refuse } from '../core/errors.ts';
+import { refusal } from '../core/errors.ts';
 import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/replies.ts';
 import { readByteRange } from './byte-range.ts';
+
+const rangeNotSatisfiable = refusal('range_not_satisfiable', 416, 'Range Not Satisfiable');
 
 /** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';
@@ -94,7 +96,7 @@ function rangeOf(reply: FastifyReply, { acceptsRanges, body, etag }: FileReply):
   if (!acceptsRanges || size === null || (version !== undefined && version !== etag)) return null;
   const found = readByteRange(range, size);
   if (found !== 'unsatisfiable') return found;
-  throw refuse('range_not_satisfiable', 416, 'Range Not Satisfiable', { headers: { 'content-range': `bytes */${size}` } });
+  throw rangeNotSatisfiable({ headers: { 'content-range': `bytes */${size}` } });
 }
 
 /** RFC 6266: an ASCII form for old clients, and the exact name for the others. */

@@ -1,3 +1,4 @@
+import type { Refusal } from '../core/errors.ts';
 /** Data of one operation besides its schemas; source of the REST routes, the contract test of the guards and the OpenAPI document. */
 
 export type OperationArea = 'web' | 'cabinet' | 'admin';
@@ -32,7 +33,7 @@ export interface WireHints {
     maxBytes: number;
     /** Of a larger file the operation gets the first `maxBytes` bytes with `isTruncated`, because it has a refusal of its own. */
     givesBeginning?: boolean;
-    tooLarge?: { status: 400 | 413; detail: string };
+    tooLarge?: Refusal;
     /** The operation reads the file while it arrives (a `StreamedFile`) and limits it itself; fields behind the file are not read. */
     streams?: boolean;
   };

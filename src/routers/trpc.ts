@@ -4,7 +4,7 @@ import type { Actor, AdminActor, TokenActor, UserActor } from '../core/actor.ts'
 import { actorKey } from '../core/actor.ts';
 import type { App } from '../core/app.ts';
 import { repeatWhenLost } from '../core/db/repeat-lost.ts';
-import { AppError, type HttpError, isAppError, refuse, toHttp, ValidationError } from '../core/errors.ts';
+import { AppError, type HttpError, isAppError, refusal, toHttp, ValidationError } from '../core/errors.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
 import { authenticateToken } from '../domain/access/authenticate-token.ts';
 import { authorizeAdmin } from '../domain/access/authorize-admin.ts';
@@ -14,6 +14,8 @@ import { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
 import type { OperationArea, OperationMeta } from './operation-meta.ts';
 import { readAgainWhenLost } from './read-again.ts';
+
+const notFound = refusal('not_found', 404, 'Not Found');
 
 type TrpcCode = ConstructorParameters<typeof TRPCError>[0]['code'];
 
@@ -116,7 +118,7 @@ const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {
   const isOpen = isCabinet
     ? ctx.app.settings.get('CABINET_ENABLED')
     : meta.auth === 'NONE' || ctx.app.settings.get('WEB_API_ENABLED');
-  if (!isOpen) throw refuse('not_found', 404, 'Not Found');
+  if (!isOpen) throw notFound();
   return next();
 });
 

@@ -2,11 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { ensureDefaultToken } from './manage-tokens.ts';
 import { findTokenByHash, rehashToken, touchToken } from './repo.ts';
 import { hasTokenShape, tokenCacheKey, tokenHash } from './rules.ts';
 import type { ApiToken } from './types.ts';
+
+const apiKeyMissing = refusal('api_key_missing', 401, 'Missing API key');
 
 /** How long a checked token is cached; a revocation clears the cache of every instance with its commit. */
 const TRUST_MS = 15_000;
@@ -21,7 +23,7 @@ export async function authenticateToken(
   ip: string | null,
 ): Promise<TokenActor> {
   const text = (credentials.apiKey ?? credentials.bearer ?? '').trim();
-  if (text === '') throw refuse('api_key_missing', 401, 'Missing API key');
+  if (text === '') throw apiKeyMissing();
   const isDefault = isDefaultToken(app, text);
   if (!isDefault && !hasTokenShape(text)) throw invalidKey();
   const algorithm = app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM');
@@ -49,9 +51,7 @@ function isUsable(token: ApiToken, now: Date): boolean {
   return token.isActive && (token.expiresAt === null || token.expiresAt > now);
 }
 
-function invalidKey(): AppError {
-  return refuse('api_key_invalid', 401, 'Invalid or expired API key');
-}
+const invalidKey = refusal('api_key_invalid', 401, 'Invalid or expired API key');
 
 function isDefaultToken(app: App, text: string): boolean {
   const expected = app.settings.get('WEB_API_DEFAULT_TOKEN');

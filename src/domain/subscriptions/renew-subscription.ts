@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
@@ -8,7 +8,7 @@ import { text } from '../messaging/texts.ts';
 import type { ClassicQuote } from '../pricing/classic-price.ts';
 import { periodLabel } from '../pricing/labels.ts';
 import type { TariffQuote } from '../pricing/tariff-price.ts';
-import { noSubscription } from './errors.ts';
+import { invalidPeriod, noSubscription } from './errors.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from './purchase/open-sale.ts';
@@ -20,6 +20,8 @@ import { daysUsed } from './rules/status.ts';
 import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
+
+const periodUnavailable = refusal('period_unavailable', 400, 'Selected renewal period is not available');
 
 export interface RenewalOrder {
   periodDays: number;
@@ -92,8 +94,8 @@ export async function sellRenewal(
   if (!subscription) throw noSubscription();
   const { currentTariff: tariff, servers } = start;
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings: pricing, now }, order.periodDays);
-  if (quote.kind === 'refusal') throw refuse('period_unavailable', 400, 'Selected renewal period is not available');
-  if (!isRenewable(quote)) throw refuse('invalid_period', 400, 'Invalid renewal period');
+  if (quote.kind === 'refusal') throw periodUnavailable();
+  if (!isRenewable(quote)) throw invalidPeriod();
 
   const result = extendSubscription(
     subscription,

@@ -1,4 +1,4 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
 import { nodeNotFound, nodesOverview } from '../../domain/provisioning/nodes/read-nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
@@ -39,6 +39,8 @@ import {
   SystemStatsResponse,
 } from './vpnpanel.schemas.ts';
 
+const panelRefused = refusal('panel_refused', 400, 'Failed to delete squad');
+
 const tags: [string] = ['Cabinet Admin VpnPanel'];
 const reading = adminProcedure('vpnpanel:read');
 const changing = adminProcedure('vpnpanel:manage');
@@ -70,7 +72,7 @@ function withReason(failure: string, result: Exclude<PanelOutcome<unknown>, { ou
  */
 function doneOrRefuse<T>(result: PanelOutcome<T>, failure: string): T {
   if (result.outcome === 'done') return result.value;
-  throw refuse('panel_refused', 400, withReason(failure, result));
+  throw panelRefused({ detail: withReason(failure, result) });
 }
 
 export const adminVpnpanelRouter = router({

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { UserActor } from '../../core/actor.ts';
-import { isAppError, refuse } from '../../core/errors.ts';
+import { isAppError, refusal } from '../../core/errors.ts';
 import { authenticateUser } from '../../domain/identity/authenticate-user.ts';
 import { type ShownLanding, showLanding } from '../../domain/storefront/landings/show-landing.ts';
 import { activateByToken } from '../../domain/storefront/purchases/activate-purchase.ts';
@@ -21,6 +21,8 @@ import {
 } from './landing.schemas.ts';
 import { limitByAddress } from './limited-procedure.ts';
 
+const rateLimited = refusal('rate_limited', 429, 'Too many requests');
+
 const tags: [string] = ['Landing Pages'];
 
 /**
@@ -32,7 +34,7 @@ async function limitGuests(ctx: Context, action: string, limit: number, message 
     await limitByAddress(ctx, `landing/${action}`, limit);
   } catch (error) {
     if (isAppError(error) && error.status === 400) throw error;
-    throw refuse('rate_limited', 429, message, { headers: { 'Retry-After': '60' }, cause: error });
+    throw rateLimited({ detail: message, headers: { 'Retry-After': '60' }, cause: error });
   }
 }
 

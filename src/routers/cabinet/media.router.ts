@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/clock.ts';
-import { rethrowUnavailable } from '../../core/errors.ts';
+import { refusal, rethrowUnavailable } from '../../core/errors.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { authorizeAdmin } from '../../domain/access/authorize-admin.ts';
 import { identifyAdmin } from '../../domain/identity/authenticate-admin.ts';
@@ -36,7 +36,7 @@ export const cabinetMediaRouter = router({
         multipart: {
           fileKey: 'file',
           maxBytes: CABINET_MAX_BYTES,
-          tooLarge: { status: 400, detail: 'File too large. Maximum size: 10MB' },
+          tooLarge: refusal('file_too_large', 400, 'File too large. Maximum size: 10MB'),
         },
       },
     })

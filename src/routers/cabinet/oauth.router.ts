@@ -1,4 +1,4 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { listOAuthProviders } from '../../domain/identity/oauth/list-providers.ts';
 import { signInWithProvider } from '../../domain/identity/oauth/sign-in-with-provider.ts';
@@ -10,6 +10,8 @@ import { fromWire, toWire, withBody } from '../wire.ts';
 import { AuthResponse } from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
 import * as schemas from './oauth.schemas.ts';
+
+const oauthProviderNotFound = refusal('oauth_provider_not_found', 404, 'Not Found');
 
 const tags: [string] = ['Cabinet OAuth'];
 /** Contains the secret that an open sign-in is bound to (spec 01 H19). */
@@ -27,7 +29,7 @@ async function start(ctx: Context, provider: OAuthProvider) {
 
 function knownProvider(name: string): OAuthProvider {
   if (isOAuthProvider(name)) return name;
-  throw refuse('oauth_provider_not_found', 404, 'Not Found');
+  throw oauthProviderNotFound();
 }
 
 export const oauthRouter = router({

@@ -1,4 +1,4 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import {
   forgetAllDevices,
   forgetDevice,
@@ -31,6 +31,8 @@ import {
   TrafficPurchaseRequest,
   TrafficSwitchAnswer,
 } from './subscription-addons.schemas.ts';
+
+const invalidLimit = refusal('invalid_limit', 400, 'Invalid new_device_limit');
 
 const tags: [string] = ['Cabinet Subscription'];
 const ROOT = '/cabinet/subscription';
@@ -165,7 +167,7 @@ export const subscriptionAddonsRouter = router({
     .output(toWire(DeviceReductionAnswer))
     .mutation(async ({ ctx, input }) => {
       const newLimit = input.body.new_device_limit;
-      if (newLimit === undefined || newLimit < 1) throw refuse('invalid_limit', 400, 'Invalid new_device_limit');
+      if (newLimit === undefined || newLimit < 1) throw invalidLimit();
       return { success: true, ...(await reduceDevices(ctx.app, ctx.actor, newLimit)) };
     }),
 });

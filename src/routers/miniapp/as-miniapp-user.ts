@@ -1,9 +1,11 @@
 import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { AppError, isAppError, refuse } from '../../core/errors.ts';
+import { AppError, isAppError, refusal } from '../../core/errors.ts';
 import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { middleware } from '../trpc.ts';
+
+const userNotFound = refusal('user_not_found', 404, 'User not found');
 
 /** Machine codes of the use cases that have another name in the mini-app, some also another status. */
 export type Renames = Readonly<Record<string, string | { code: string; status: number }>>;
@@ -48,7 +50,7 @@ function unknownCaller(app: App, cause: AppError): AppError {
     title: text(null, 'errors.miniapp_user_unknown_title'),
     ...(purchaseUrl === '' ? {} : { purchase_url: purchaseUrl }),
   };
-  return refuse('user_not_found', 404, detail, { cause });
+  return userNotFound({ detail, cause });
 }
 
 /** The credential among the parsed input, in the spelling of the operation. */

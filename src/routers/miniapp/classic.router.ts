@@ -1,4 +1,4 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { previewClassic, purchaseClassic, readClassicOptions } from '../../domain/subscriptions/purchase-classic.ts';
 import { classicOptionsAnswer } from '../purchase-options-wire.ts';
@@ -14,6 +14,8 @@ import {
   MiniAppSubscriptionPurchaseResponse,
   selectionOf,
 } from './classic.schemas.ts';
+
+const validationError = refusal('validation_error', 400, 'Invalid selection');
 
 const tags: [string] = ['miniapp'];
 const ROOT = '/miniapp/subscription/purchase';
@@ -61,6 +63,6 @@ export const miniappClassicRouter = router({
 });
 
 function required<T>(selection: T | null): T {
-  if (selection === null) throw refuse('validation_error', 400, 'Invalid selection');
+  if (selection === null) throw validationError();
   return selection;
 }

@@ -1,4 +1,4 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
 import { findPromocode } from '../../domain/promo/codes/read-promocodes.ts';
@@ -36,6 +36,8 @@ import {
   PromoOfferClaimInput,
 } from './subscription.schemas.ts';
 import { toAutopay, toRenewalOptions } from './subscription-wire.ts';
+
+const invalid = refusal('invalid', 400, 'Promo code must not be empty');
 
 const tags: [string] = ['miniapp'];
 const MAX_AUTOPAY_DAYS = 30;
@@ -191,7 +193,7 @@ export const miniappSubscriptionRouter = router({
     .use(asMiniappUser(PROMOCODE_NAMES))
     .output(MiniAppPromoCodeActivationResponse)
     .mutation(async ({ ctx, input }) => {
-      if (input.code.trim() === '') throw refuse('invalid', 400, 'Promo code must not be empty');
+      if (input.code.trim() === '') throw invalid();
       const activated = await activatePromocode(ctx.app, ctx.actor, input.code, ctx.idempotencyKey);
       const promocode = await findPromocode(ctx.app, input.code);
       return {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { refusal } from '../../core/errors.ts';
 import { readFileAsToken } from '../../domain/media/read-media.ts';
 import { WEB_MAX_BYTES } from '../../domain/media/rules.ts';
 import { uploadAsToken } from '../../domain/media/upload-media.ts';
@@ -18,7 +19,7 @@ export const mediaRouter = router({
         multipart: {
           fileKey: 'file',
           maxBytes: WEB_MAX_BYTES,
-          tooLarge: { status: 413, detail: 'File too large. Maximum size: 50MB' },
+          tooLarge: refusal('file_too_large', 413, 'File too large. Maximum size: 50MB'),
         },
       },
     })

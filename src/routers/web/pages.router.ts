@@ -1,4 +1,4 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { readDocument, writeDocument } from '../../domain/content/pages/manage-documents.ts';
 import {
   createFaqPage,
@@ -46,6 +46,8 @@ import {
   ServiceRulesResponse,
   ServiceRulesUpdateRequest,
 } from './pages.schemas.ts';
+
+const faqStatusRequired = refusal('faq_status_required', 400, "Parameter 'is_enabled' is required");
 
 const tags: [string] = ['pages'];
 const onePage = '/pages/faq/{page_id}';
@@ -113,7 +115,7 @@ export const pagesRouter = router({
     .output(toWire(FaqStatusResponse))
     .mutation(({ ctx, input: { body, ...query } }) => {
       const { language, isEnabled } = body ?? query;
-      if (isEnabled == null) throw refuse('faq_status_required', 400, "Parameter 'is_enabled' is required");
+      if (isEnabled == null) throw faqStatusRequired();
       return writeFaqStatus(ctx.app, { language, isEnabled });
     }),
 

@@ -1,5 +1,5 @@
 import { countCharacters } from '../../../core/characters.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import {
   BUTTON_STYLES,
   type ButtonLook,
@@ -49,4 +49,9 @@ function withLook(before: ButtonLook, change: LookChange, section: CabinetSectio
   };
 }
 
-const invalid = (detail: string) => refuse('button_look_invalid', 400, detail);
+const invalid = refusal(
+  'button_look_invalid',
+  400,
+  'Invalid locale "uk" for section "subscription". Allowed: ru, en, ua, zh, fa',
+  (detail: string) => ({ detail }),
+);

@@ -1,4 +1,4 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 
 /**
  * The chat menu of the cabinet mode: rows of buttons that open the cabinet, and their looks (spec 05 section 8). Fields are named as they
@@ -171,7 +171,9 @@ export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): Cabinet
   };
 }
 
-const invalid = (detail: string) => refuse('cabinet_menu_invalid', 400, detail);
+const invalid = refusal('cabinet_menu_invalid', 400, 'At least one row with a button is required.', (detail: string) => ({
+  detail,
+}));
 
 function checkButton(button: CabinetButton): void {
   const { id } = button;

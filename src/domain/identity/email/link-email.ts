@@ -2,7 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { emailTaken, userNotFound } from '../errors.ts';
@@ -49,6 +49,4 @@ export async function linkEmail(
   return { email, requiresVerification };
 }
 
-function alreadyVerified() {
-  return refuse('email_already_verified', 400, 'You already have a verified email');
-}
+const alreadyVerified = refusal('email_already_verified', 400, 'You already have a verified email');
