@@ -26,8 +26,8 @@ const undescribed = [
   ...gaps.unused.map((key) => `a text for nothing: ${key}`),
 ];
 if (undescribed.length > 0) {
-  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps in src/rest/descriptions. The name behind the kind is a key of
-tag-descriptions.ts, of a file in operations/, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
+  console.error(`${undescribed.join('\n')}\n\n${undescribed.length} gaps. The text of an operation is the \`description\` at its procedure. Other names behind
+the kind are keys in src/rest/descriptions: of tag-descriptions.ts, of parameter-descriptions.ts, or, of a property, of a file in fields/.`);
   process.exit(1);
 }
 const placeholders = bodies(described).filter(

@@ -4,7 +4,6 @@ import { EVENT_CATALOGUE } from '../routers/event-catalogue.ts';
 import { type DescriptionGaps, describeDocument } from './describe-document.ts';
 import { FIELD_DESCRIPTIONS } from './descriptions/field-descriptions.ts';
 import { INTRODUCTION } from './descriptions/introduction.ts';
-import { OPERATION_DESCRIPTIONS } from './descriptions/operation-descriptions.ts';
 import { PARAMETER_DESCRIPTIONS } from './descriptions/parameter-descriptions.ts';
 import refusals from './descriptions/refusals.json' with { type: 'json' };
 import { TAG_DESCRIPTIONS } from './descriptions/tag-descriptions.ts';
@@ -34,7 +33,8 @@ export function buildServiceDocument(
   documentEvents(document, EVENT_CATALOGUE);
   const gaps = describeDocument(document, {
     tags: TAG_DESCRIPTIONS,
-    operations: OPERATION_DESCRIPTIONS,
+    // They stand at the procedures.
+    operations: {},
     parameters: PARAMETER_DESCRIPTIONS,
     properties: FIELD_DESCRIPTIONS,
   });

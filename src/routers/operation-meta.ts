@@ -53,8 +53,9 @@ export interface OperationMeta {
     /** Exactly one tag: the contract's group name. */
     tags: [string];
     summary: string;
-    description?: string;
   };
+  /** What the operation does, what it changes outside, idempotency; in the document. */
+  description?: string;
   area?: OperationArea;
   auth?: OperationAuth;
   permissions?: readonly string[];

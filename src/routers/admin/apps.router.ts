@@ -11,12 +11,19 @@ const statusOf = (configUuid: string | null) => ({ enabled: configUuid !== null,
 
 export const adminAppsRouter = router({
   status: adminProcedure('apps:read')
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/status`, tags, summary: 'Which app configuration is in force' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/status`, tags, summary: 'Which app configuration is in force' },
+      description: 'Returns whether an app configuration is in force, and which.',
+    })
     .output(toWire(VpnPanelConfigStatus))
     .query(({ ctx }) => statusOf(chosenAppConfig(ctx.app))),
 
   choose: adminProcedure('apps:edit')
-    .meta({ openapi: { method: 'PUT', path: `${ROOT}/uuid`, tags, summary: 'Choose the app configuration' } })
+    .meta({
+      openapi: { method: 'PUT', path: `${ROOT}/uuid`, tags, summary: 'Choose the app configuration' },
+      description:
+        'Chooses the configuration of the panel that connection guides are made from; null, blank or nothing chooses none. It applies immediately on every instance, unless the environment sets one. Whether the panel has it is not checked.',
+    })
     .input(fromWire(UpdateVpnPanelUuidRequest))
     .output(toWire(VpnPanelConfigStatus))
     .mutation(async ({ ctx, input }) => statusOf(await chooseAppConfig(ctx.app, editorOf(ctx.actor), input.uuid ?? null))),
@@ -24,6 +31,7 @@ export const adminAppsRouter = router({
   config: adminProcedure('apps:read')
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/config`, tags, summary: 'Read the chosen app configuration from the panel' },
+      description: 'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
     })
     .output(AppConfigAnswer)
     .query(async ({ ctx }) => {
@@ -32,7 +40,11 @@ export const adminAppsRouter = router({
     }),
 
   configs: adminProcedure('apps:read')
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' },
+      description:
+        "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
+    })
     .output(toWire(AppConfigItem.array()))
     .query(({ ctx }) => listAppConfigs(ctx.app)),
 });

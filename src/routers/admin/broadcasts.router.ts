@@ -41,12 +41,19 @@ const answer = async (app: App, broadcast: Broadcast) => withFiles(app, broadcas
 
 export const adminBroadcastsRouter = router({
   filters: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/filters`, tags, summary: 'Segments of the messenger with their sizes' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/filters`, tags, summary: 'Segments of the messenger with their sizes' },
+      description:
+        'Lists the segments of the messenger with the number of users who would get a message. The numbers are up to 30 seconds old.',
+    })
     .output(toWire(BroadcastFiltersResponse))
     .query(({ ctx }) => listFilters(ctx.app, ctx.actor)),
 
   tariffs: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/tariffs`, tags, summary: 'Active tariffs as segments' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/tariffs`, tags, summary: 'Active tariffs as segments' },
+      description: 'Lists active tariffs as segments. The numbers are up to 30 seconds old.',
+    })
     .output(toWire(BroadcastTariffsResponse))
     .query(async ({ ctx }) => ({
       tariffs: (await listTariffFilters(ctx.app)).map(({ tariffId, key, label, count }) => ({
@@ -55,7 +62,10 @@ export const adminBroadcastsRouter = router({
     })),
 
   buttons: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/buttons`, tags, summary: 'Standard buttons' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/buttons`, tags, summary: 'Standard buttons' },
+      description: 'Lists the standard buttons under a message, with their labels.',
+    })
     .output(toWire(BroadcastButtonsResponse))
     .query(async ({ ctx }) => {
       const language = await languageOf(ctx.app, ctx.actor);
@@ -63,19 +73,31 @@ export const adminBroadcastsRouter = router({
     }),
 
   preview: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/preview`, tags, summary: 'Who would get a message' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/preview`, tags, summary: 'Who would get a message' },
+      description:
+        'Returns how many users would get a message to a segment now, and the first of them. Nothing is sent or stored.',
+    })
     .input(fromWire(BroadcastPreviewRequest))
     .output(toWire(BroadcastPreviewResponse))
     .mutation(({ ctx, input }) => previewAudience(ctx.app, 'messenger', input.target)),
 
   list: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'Broadcasts, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: BASE, tags, summary: 'Broadcasts, newest first' },
+      description: 'Lists broadcasts of all channels with their progress, newest first.',
+    })
     .input(fromWire(AdminBroadcastListQuery))
     .output(toWire(CabinetBroadcastsBroadcastListResponse))
     .query(async ({ ctx, input }) => withFiles(ctx.app, { ...(await listAllBroadcasts(ctx.app, input)), ...input })),
 
   create: adminProcedure('broadcasts:create')
-    .meta({ openapi: { method: 'POST', path: BASE, tags, summary: 'Send a message to a segment' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: BASE, tags, summary: 'Send a message to a segment' },
+      description:
+        'Sends a message through the messenger to all members of a segment who have not switched off news. Rows of recipients are written and messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message once. Administrators receive `broadcast.progress` on `/cabinet/ws`. With a caption of the file the text is not sent.',
+      idempotent: true,
+    })
     .input(fromWire(CabinetBroadcastsBroadcastCreateRequest))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input: { media, ...request } }) => {
@@ -84,12 +106,19 @@ export const adminBroadcastsRouter = router({
     }),
 
   emailFilters: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/email-filters`, tags, summary: 'Segments of the mail with their sizes' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/email-filters`, tags, summary: 'Segments of the mail with their sizes' },
+      description:
+        'Lists the segments of the mail with the number of users who would get one. The numbers are up to 30 seconds old.',
+    })
     .output(toWire(EmailFiltersResponse))
     .query(({ ctx }) => listEmailFilters(ctx.app, ctx.actor)),
 
   emailPreview: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/email-preview`, tags, summary: 'Who would get a mail' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/email-preview`, tags, summary: 'Who would get a mail' },
+      description: 'Returns how many users would get a mail to a segment now, and the first of them. Nothing is sent or stored.',
+    })
     .input(fromWire(EmailPreviewRequest))
     .output(toWire(EmailPreviewResponse))
     .mutation(({ ctx, input }) => previewAudience(ctx.app, 'email', input.target)),
@@ -97,6 +126,8 @@ export const adminBroadcastsRouter = router({
   send: adminProcedure('broadcasts:send')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/send`, tags, summary: 'Send a message, a mail or both' },
+      description:
+        'Sends a message through the messenger, a mail, or both; with both, the mail goes to everyone with a verified address. Mails are sent at the pace of `BROADCAST_MAILS_PER_SECOND`, and `{{user_name}}` and `{{email}}` in subject and content are filled. Files and buttons belong to the message.',
       idempotent: true,
     })
     .input(fromWire(CombinedBroadcastCreateRequest))
@@ -108,19 +139,29 @@ export const adminBroadcastsRouter = router({
     }),
 
   get: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/{broadcast_id}`, tags, summary: 'A broadcast' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/{broadcast_id}`, tags, summary: 'A broadcast' },
+      description: 'Returns a broadcast with its progress.',
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .query(async ({ ctx, input }) => answer(ctx.app, await readBroadcast(ctx.app, input.broadcastId))),
 
   stop: adminProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/stop`, tags, summary: 'Stop a broadcast' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/stop`, tags, summary: 'Stop a broadcast' },
+      description:
+        'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing.',
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input }) => answer(ctx.app, await stopBroadcast(ctx.app, input.broadcastId))),
 
   pause: adminProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/pause`, tags, summary: 'Pause a broadcast' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/pause`, tags, summary: 'Pause a broadcast' },
+      description: 'Holds a broadcast on all its channels until it is resumed or stopped. Messages under way are still sent.',
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input }) => answer(ctx.app, await pauseBroadcast(ctx.app, input.broadcastId))),
@@ -128,6 +169,8 @@ export const adminBroadcastsRouter = router({
   resume: adminProcedure('broadcasts:send')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/resume`, tags, summary: 'Resume a paused broadcast' },
+      description:
+        'Continues a paused broadcast. With `retry_unconfirmed` it is also sent again to recipients of whom it is unknown whether they got it, of a running or an ended broadcast too; they may get it twice.',
       wire: { bodyOptional: true },
     })
     .input(fromWire(withBody(BroadcastPath, BroadcastResumeRequest)))

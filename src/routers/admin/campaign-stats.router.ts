@@ -23,7 +23,10 @@ const toPeriod = (period: CampaignPeriod) => ({ days: period.days, ...asReferral
 
 export const adminCampaignStatsRouter = router({
   overview: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/campaigns/overview', tags, summary: 'Totals of all campaigns' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/campaigns/overview', tags, summary: 'Totals of all campaigns' },
+      description: 'Counts campaigns, registrations and bonuses.',
+    })
     .output(toWire(CampaignsOverviewResponse))
     .query(async ({ ctx }) => {
       const totals = await campaignTotals(ctx.app);
@@ -42,6 +45,7 @@ export const adminCampaignStatsRouter = router({
         tags,
         summary: 'Statistics of a campaign',
       },
+      description: 'Returns registrations, trials, payers, revenue and conversion of a campaign.',
     })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignStatisticsResponse))
@@ -65,6 +69,8 @@ export const adminCampaignStatsRouter = router({
         tags,
         summary: 'Statistics of a campaign by day, compared with the week before, and its top registrants',
       },
+      description:
+        'Returns registrations and payments of the last 30 days by day, the last 7 days beside the 7 before, and the registrants with the highest payments.',
     })
     .input(fromWire(CampaignPath))
     .output(toWire(AdminCampaignChartDataResponse))

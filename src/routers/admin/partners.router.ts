@@ -56,7 +56,10 @@ function toDetail({ user, stats, debtKopeks: referralDebtKopeks, campaigns }: Pa
 
 export const adminPartnersRouter = router({
   settings: adminProcedure('partners:settings')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/settings`, tags, summary: 'Settings of the partner page' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/settings`, tags, summary: 'Settings of the partner page' },
+      description: 'Returns the settings of the referral programme and of withdrawals.',
+    })
     .output(toWire(PartnerSettingsResponse))
     .query(({ ctx }) => readPartnerSettings(ctx.app)),
 
@@ -68,13 +71,18 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Change settings; absent and null fields do not change',
       },
+      description:
+        'Changes settings of the referral programme; absent or null fields are not changed. The change applies immediately on every instance.',
     })
     .input(fromWire(PartnerSettingsUpdateRequest))
     .output(toWire(PartnerSettingsResponse))
     .mutation(({ ctx, input }) => changePartnerSettings(ctx.app, ctx.actor, input)),
 
   applications: adminProcedure('partners:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/applications`, tags, summary: 'List applications, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/applications`, tags, summary: 'List applications, newest first' },
+      description: 'Lists applications, newest first.',
+    })
     .input(fromWire(ApplicationListQuery))
     .output(toWire(AdminPartnerApplicationsResponse))
     .query(({ ctx, input }) => listPartnerApplications(ctx.app, input)),
@@ -87,6 +95,8 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Make an applicant a partner',
       },
+      description:
+        'Makes the applicant a partner with a personal commission. The applicant is notified in the messenger, else by e-mail. An application is decided once.',
     })
     .input(fromWire(withBody(ApplicationPath, AdminApproveRequest)))
     .output(SuccessResponse)
@@ -98,6 +108,7 @@ export const adminPartnersRouter = router({
   reject: adminProcedure('partners:approve')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Reject an application' },
+      description: 'Declines an application. The applicant is notified in the messenger, else by e-mail, and may apply again.',
     })
     .input(fromWire(withBody(ApplicationPath, AdminRejectRequest)))
     .output(SuccessResponse)
@@ -109,18 +120,26 @@ export const adminPartnersRouter = router({
   stats: adminProcedure('partners:read')
     .meta({
       openapi: { method: 'GET', path: `${BASE}/stats`, tags, summary: 'Totals of partners, applications, referrals and rewards' },
+      description: 'Counts partners, open applications, referrals and rewards.',
     })
     .output(toWire(PartnerTotalsResponse))
     .query(({ ctx }) => readPartnerTotals(ctx.app)),
 
   list: adminProcedure('partners:read')
-    .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'List partners, newest registration first' } })
+    .meta({
+      openapi: { method: 'GET', path: BASE, tags, summary: 'List partners, newest registration first' },
+      description: 'Lists partners, newest registration first.',
+    })
     .input(fromWire(PartnerListQuery))
     .output(toWire(AdminPartnerListResponse))
     .query(({ ctx, input }) => listApprovedPartners(ctx.app, input)),
 
   get: adminProcedure('partners:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/{user_id}`, tags, summary: 'A user as a partner, with the campaigns' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/{user_id}`, tags, summary: 'A user as a partner, with the campaigns' },
+      description:
+        'Returns a user as a partner: referrals, rewards and campaigns with their numbers. Works for any user, also one who is not a partner.',
+    })
     .input(fromWire(PartnerPath))
     .output(toWire(AdminPartnerDetailResponse))
     .query(async ({ ctx, input }) => toDetail(await readPartnerDetail(ctx.app, input.userId))),
@@ -128,6 +147,7 @@ export const adminPartnersRouter = router({
   updateCommission: adminProcedure('partners:edit')
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/{user_id}/commission`, tags, summary: "Change a partner's commission" },
+      description: 'Sets the commission of a partner, from the next top-up of a referral on.',
     })
     .input(fromWire(withBody(PartnerPath, AdminUpdateCommissionRequest)))
     .output(toWire(CommissionAnswer))
@@ -137,7 +157,10 @@ export const adminPartnersRouter = router({
     }),
 
   revoke: adminProcedure('partners:revoke')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{user_id}/revoke`, tags, summary: 'End a partnership' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{user_id}/revoke`, tags, summary: 'End a partnership' },
+      description: 'Ends a partnership: the personal commission is removed, and the campaigns are unassigned. Rewards remain.',
+    })
     .input(fromWire(PartnerPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -153,6 +176,8 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Assign a campaign to a partner',
       },
+      description:
+        'Gives a campaign to a partner. One that belongs to another partner is refused; repeating the call changes nothing.',
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)
@@ -169,6 +194,7 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Unassign a campaign from a partner',
       },
+      description: 'Takes a campaign from a partner.',
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)

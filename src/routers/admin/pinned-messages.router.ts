@@ -24,7 +24,7 @@ const readerLanguage = async (app: App, actor: AdminActor) => knownLanguage(awai
 
 export const adminPinnedMessagesRouter = router({
   ...pinnedMessageProcedures({
-    ...{ base, tag, mayDeleteActive: false },
+    ...{ base, tag, mayDeleteActive: false, recorded: '' },
     reading: procedureFor(adminProcedure('pinned_messages:read')),
     editing: procedureFor(adminProcedure('pinned_messages:edit')),
     deleting: procedureFor(adminProcedure('pinned_messages:delete')),
@@ -41,7 +41,11 @@ export const adminPinnedMessagesRouter = router({
   }),
 
   create: adminProcedure('pinned_messages:create')
-    .meta({ openapi: { method: 'POST', path: base, tags: [tag], summary: 'Add a pinned message and make it the active one' } })
+    .meta({
+      openapi: { method: 'POST', path: base, tags: [tag], summary: 'Add a pinned message and make it the active one' },
+      description:
+        'Adds a message, which becomes the active one in the place of the one before. What the messenger would refuse is refused here. With `broadcast` it goes to every active user of the messenger, without a sound, and is pinned in the place of the pinned message before it; other pins of a chat stay. It is sent in the background at the pace of `MESSENGER_SENDS_PER_SECOND`, and the answer has the counts reached after `PINNED_ANSWER_WAIT_MS`. A broadcast or unpinning that has not ended is ended by the next one. Administrators receive `pinned_message.progress` on `/cabinet/ws`. Broadcasts and unpinning are possible once a minute together, in both areas; a call that is refused does not count.',
+    })
     .input(fromWire(CabinetPinnedMessagesPinnedMessageCreateRequest))
     .output(toWire(CabinetPinnedMessagesPinnedMessageBroadcastResponse))
     .mutation(async ({ ctx, input: { broadcast, media, ...draft } }) => {

@@ -20,7 +20,10 @@ const tags: [string] = ['Admin Promocodes'];
 
 export const adminPromocodesRouter = router({
   list: adminProcedure('promocodes:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/promocodes', tags, summary: 'List promo codes, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/promocodes', tags, summary: 'List promo codes, newest first' },
+      description: 'Lists promo codes, newest first.',
+    })
     .input(fromWire(PromocodeListQuery))
     .output(toWire(AdminPromocodeListResponse))
     .query(async ({ ctx, input }) => {
@@ -30,7 +33,11 @@ export const adminPromocodesRouter = router({
     }),
 
   create: adminProcedure('promocodes:create')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' },
+      description:
+        'Creates a promo code. Which fields are required depends on its type. The administrator is recorded as creator.',
+    })
     .input(fromWire(AdminPromocodeCreateRequest))
     .output(toWire(AdminPromocodeResponse))
     .mutation(async ({ ctx, input }) => {
@@ -42,6 +49,7 @@ export const adminPromocodesRouter = router({
   get: adminProcedure('promocodes:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'A promo code and its uses' },
+      description: 'Returns a promo code with the number of its uses and the ten newest ones.',
     })
     .input(fromWire(PromocodePath))
     .output(toWire(AdminPromocodeDetailResponse))
@@ -53,6 +61,8 @@ export const adminPromocodesRouter = router({
   update: adminProcedure('promocodes:edit')
     .meta({
       openapi: { method: 'PATCH', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'Change a promo code' },
+      description:
+        'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
     })
     .input(fromWire(withBody(PromocodePath, AdminPromocodeUpdateRequest)))
     .output(toWire(AdminPromocodeResponse))
@@ -68,6 +78,7 @@ export const adminPromocodesRouter = router({
         tags,
         summary: 'Delete a promo code and its uses',
       },
+      description: 'Deletes a promo code and the records of its uses. A code that the fortune wheel gave cannot be deleted.',
     })
     .input(fromWire(PromocodePath))
     .output(SuccessResponse)
@@ -84,6 +95,7 @@ export const adminPromocodesRouter = router({
         tags,
         summary: "End a user's personal discount",
       },
+      description: 'Ends the personal discount of a user. If a promo code gave it, the code counts as unused again.',
     })
     .input(fromWire(DiscountUserPath))
     .output(toWire(DeactivateDiscountResponse))

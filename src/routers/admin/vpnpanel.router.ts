@@ -91,7 +91,11 @@ export const adminVpnpanelRouter = router({
   }),
 
   nodesOverview: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/overview', tags, summary: 'Nodes and their counts' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/overview', tags, summary: 'Nodes and their counts' },
+      description:
+        'Lists the nodes with the numbers of connected, disconnected and disabled ones and of users online. A disabled node counts as disabled only.',
+    })
     .output(toWire(CabinetVpnPanelNodesOverview))
     .query(async ({ ctx }) => {
       const { usersOnline, nodes, ...counts } = await nodesOverview(ctx.app);
@@ -106,6 +110,7 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Enable, disable or restart a node',
       },
+      description: 'Enables, disables or restarts a node in the panel. Connections through it are interrupted.',
     })
     .input(fromWire(withBody(NodePath, NodeActionRequest)))
     .output(toWire(NodeActionResponse))
@@ -117,7 +122,10 @@ export const adminVpnpanelRouter = router({
     }),
 
   restartAllNodes: changing
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/nodes/restart-all', tags, summary: 'Restart all nodes' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/nodes/restart-all', tags, summary: 'Restart all nodes' },
+      description: 'Restarts all nodes of the panel; connections are interrupted.',
+    })
     .output(toWire(NodeActionResponse))
     .mutation(async ({ ctx }) => {
       doneOrRefuse(await restartAllNodes(ctx.app, ctx.actor), 'Failed to restart all nodes');
@@ -132,12 +140,17 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'List internal squads with their servers',
       },
+      description: 'Lists the internal squads of the panel with the servers that belong to them.',
     })
     .output(toWire(SquadsListResponse))
     .query(async ({ ctx }) => listOf((await listSquadsWithServers(ctx.app)).map(toSquadWithServer))),
 
   createSquad: changing
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/squads', tags, summary: 'Create an internal squad' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/squads', tags, summary: 'Create an internal squad' },
+      description:
+        'Creates an internal squad in the panel with the given inbounds. It becomes a server with the next synchronisation of servers.',
+    })
     .input(fromWire(SquadCreateRequest))
     .output(SquadOperationResponse)
     .mutation(async ({ ctx, input }) => {
@@ -148,6 +161,7 @@ export const adminVpnpanelRouter = router({
   squad: reading
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' },
+      description: 'Returns an internal squad with its inbounds, its server and the number of active subscriptions.',
     })
     .input(fromWire(SquadPath))
     .output(toWire(SquadDetailResponse))
@@ -169,6 +183,7 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Change an internal squad',
       },
+      description: 'Changes name or inbounds of an internal squad in the panel.',
     })
     .input(fromWire(withBody(SquadPath, SquadUpdateRequest)))
     .output(SquadOperationResponse)
@@ -187,6 +202,7 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Delete an internal squad',
       },
+      description: 'Deletes an internal squad in the panel. Its server remains until the next synchronisation of servers.',
     })
     .input(fromWire(SquadPath))
     .output(SquadOperationResponse)
@@ -203,6 +219,8 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Run an action on a squad',
       },
+      description:
+        'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. The change affects connected users immediately.',
     })
     .input(fromWire(withBody(SquadPath, SquadActionRequest)))
     .output(SquadOperationResponse)
@@ -213,7 +231,10 @@ export const adminVpnpanelRouter = router({
     }),
 
   inbounds: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/inbounds', tags, summary: 'List inbounds' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/inbounds', tags, summary: 'List inbounds' },
+      description: 'Lists the inbounds of the panel, from which squads are made.',
+    })
     .output(InboundsListResponse)
     .query(async ({ ctx }) => listOf((await listPanelInbounds(ctx.app)).map(toInbound))),
 });

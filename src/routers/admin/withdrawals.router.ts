@@ -20,7 +20,10 @@ const inRubles = <Row extends { amountKopeks: number }>(row: Row) => ({ ...row, 
 
 export const adminWithdrawalsRouter = router({
   list: adminProcedure('withdrawals:read')
-    .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'List withdrawal requests, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: BASE, tags, summary: 'List withdrawal requests, newest first' },
+      description: 'Lists withdrawal requests, newest first. The pending requests are counted whatever the filter.',
+    })
     .input(fromWire(WithdrawalListQuery))
     .output(toWire(AdminWithdrawalListResponse))
     .query(async ({ ctx, input }) => {
@@ -29,7 +32,11 @@ export const adminWithdrawalsRouter = router({
     }),
 
   get: adminProcedure('withdrawals:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/{withdrawal_id}`, tags, summary: 'A request with its risk analysis' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/{withdrawal_id}`, tags, summary: 'A request with its risk analysis' },
+      description:
+        'Returns a request with the risk analysis that was made when it was created, and the balance, referrals and rewards of the user now.',
+    })
     .input(fromWire(WithdrawalPath))
     .output(toWire(AdminWithdrawalDetailResponse))
     .query(async ({ ctx, input }) => inRubles(await readWithdrawal(ctx.app, ctx.actor, input.withdrawalId))),
@@ -37,6 +44,8 @@ export const adminWithdrawalsRouter = router({
   approve: adminProcedure('withdrawals:approve')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/approve`, tags, summary: 'Approve a pending request' },
+      description:
+        'Approves a pending request: the amount leaves the balance as a movement of type `withdrawal`, which emits `transaction.created`, and the user is notified in the messenger, else by e-mail. Refused when the balance does not cover the amount. Above the amount of `REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS` the first approval is only recorded and the request stays pending until another administrator approves it too. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(withBody(WithdrawalPath, AdminApproveWithdrawalRequest)))
@@ -48,6 +57,8 @@ export const adminWithdrawalsRouter = router({
   reject: adminProcedure('withdrawals:reject')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/reject`, tags, summary: 'Reject a pending request' },
+      description:
+        'Rejects a pending request. No money moves. The user is notified in the messenger, else by e-mail. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(withBody(WithdrawalPath, AdminRejectWithdrawalRequest)))
@@ -59,6 +70,8 @@ export const adminWithdrawalsRouter = router({
   complete: adminProcedure('withdrawals:approve')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{withdrawal_id}/complete`, tags, summary: 'Record that a request was paid out' },
+      description:
+        'Records that an approved request was paid out. The balance does not change: the approval has taken the amount from it. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(WithdrawalPath))

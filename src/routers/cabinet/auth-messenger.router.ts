@@ -10,14 +10,21 @@ import { answerSignIn } from './campaign-bonus.ts';
 import { limitedProcedure } from './limited-procedure.ts';
 
 const tags: [string] = ['Cabinet Auth'];
-const post = <P extends string>(path: P, summary: string) => ({
+const post = <P extends string>(path: P, summary: string, description: string) => ({
   openapi: { method: 'POST' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
+  description,
 });
 
 /** Sign-ins by data that the messenger signed (spec 01 section 5.1). */
 export const messengerSignIn = {
   messenger: limitedProcedure('messenger', 10)
-    .meta(post('messenger', "Sign in with the messenger mini-app's signed data"))
+    .meta(
+      post(
+        'messenger',
+        "Sign in with the messenger mini-app's signed data",
+        'Signs in with the launch data of the mini-app, at most 30 days old; an unknown user is created. Name and user name are refreshed. A referral code counts for a new user only; a campaign gives its bonus once per account.',
+      ),
+    )
     .input(fromWire(schemas.MessengerAuthRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
@@ -26,7 +33,13 @@ export const messengerSignIn = {
     }),
 
   messengerWidget: limitedProcedure('messenger/widget', 10)
-    .meta(post('messenger/widget', "Sign in with the messenger's login widget"))
+    .meta(
+      post(
+        'messenger/widget',
+        "Sign in with the messenger's login widget",
+        'Signs in with the data of the login widget; an unknown user is created. Otherwise like the sign-in with launch data.',
+      ),
+    )
     .input(schemas.MessengerWidgetAuthRequest)
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
@@ -37,7 +50,13 @@ export const messengerSignIn = {
     }),
 
   messengerOidc: limitedProcedure('messenger/oidc', 10)
-    .meta(post('messenger/oidc', "Sign in with the messenger's OpenID Connect token"))
+    .meta(
+      post(
+        'messenger/oidc',
+        "Sign in with the messenger's OpenID Connect token",
+        'Signs in with an OpenID Connect token of the messenger; an unknown user is created. A token is accepted once.',
+      ),
+    )
     .input(fromWire(schemas.MessengerOIDCAuthRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
@@ -49,7 +68,13 @@ export const messengerSignIn = {
 /** Sign-in by the link that a purchase shows to its new buyer (spec 01 section 5.3). */
 export const linkTokenSignIn = {
   autoLogin: limitedProcedure('login/auto', 5)
-    .meta(post('login/auto', 'Sign in with the one-time token of a purchase'))
+    .meta(
+      post(
+        'login/auto',
+        'Sign in with the one-time token of a purchase',
+        'Signs in with the token that a purchase on a sales page returned. The token works once.',
+      ),
+    )
     .input(fromWire(schemas.AutoLoginRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithAutoLogin(ctx.app, input.token), input)),
@@ -58,12 +83,24 @@ export const linkTokenSignIn = {
 /** A sign-in that is confirmed in the messenger's bot (spec 01 section 5.4). */
 export const deepLinkRouter = router({
   request: limitedProcedure('deeplink/request', 10)
-    .meta(post('deeplink/request', 'Begin a sign-in that is confirmed in the bot'))
+    .meta(
+      post(
+        'deeplink/request',
+        'Begin a sign-in that is confirmed in the bot',
+        'Begins a sign-in in a browser that the user confirms in the bot. Show the bot link with the token, then poll the outcome.',
+      ),
+    )
     .output(toWire(schemas.DeepLinkTokenResponse))
     .mutation(({ ctx }) => requestDeepLink(ctx.app, { ip: ctx.ip, device: ctx.userAgent })),
 
   poll: limitedProcedure('deeplink/poll', 60)
-    .meta(post('deeplink/poll', 'Ask whether the sign-in was confirmed; 202 while it was not'))
+    .meta(
+      post(
+        'deeplink/poll',
+        'Ask whether the sign-in was confirmed; 202 while it was not',
+        'Returns the outcome of a sign-in through the bot: 202 until the user confirms it, then the session, once; 410 when the token has expired or was used.',
+      ),
+    )
     .input(fromWire(schemas.DeepLinkPollRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await pollDeepLink(ctx.app, input.token), input)),

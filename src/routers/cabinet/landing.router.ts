@@ -73,7 +73,10 @@ async function signedIn({ app, credentials }: Context): Promise<UserActor | null
 /** Sales pages: callers have no account, so attempts are limited by client address. */
 export const landingRouter = router({
   get: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/{slug}', tags, summary: 'A sales page' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/landing/{slug}', tags, summary: 'A sales page' },
+      description: 'Returns a sales page with tariffs, prices and payment methods, in the requested language.',
+    })
     .input(LandingPageQuery)
     .output(toWire(LandingConfigResponse))
     .query(async ({ ctx, input }) => {
@@ -84,6 +87,8 @@ export const landingRouter = router({
   purchase: publicProcedure('web')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/landing/{slug}/purchase', tags, summary: 'Buy a tariff without an account' },
+      description:
+        'Begins a purchase without an account, for the buyer or as a gift, and returns the address where it is paid and the token of the purchase. It is delivered when the provider reports the payment. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(LandingPurchaseRequest))
@@ -99,7 +104,11 @@ export const landingRouter = router({
     }),
 
   status: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' },
+      description:
+        'Returns the state of a purchase. Contacts are masked. Links, password and sign-in token of a new account are shown for a limited time.',
+    })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))
     .query(async ({ ctx, input }) => {
@@ -114,9 +123,9 @@ export const landingRouter = router({
         path: '/cabinet/landing/activate/{token}',
         tags,
         summary: 'Start a purchase that waits for its recipient',
-        description:
-          'Where a running subscription would be replaced, the recipient must agree: with the token of a purchase for oneself, with the token from the own notice of a gift, or signed in (`Authorization: Bearer`). The token of the giver alone is refused: 401 without a sign-in, 403 for anybody else.',
       },
+      description:
+        'Where a running subscription would be replaced, the recipient must agree: with the token of a purchase for oneself, with the token from the own notice of a gift, or signed in (`Authorization: Bearer`). The token of the giver alone is refused: 401 without a sign-in, 403 for anybody else.',
     })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))

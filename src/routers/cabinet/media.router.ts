@@ -32,6 +32,8 @@ export const cabinetMediaRouter = router({
     })
     .meta({
       openapi: { method: 'POST', path: '/cabinet/media/upload', tags, summary: 'Upload a file' },
+      description:
+        'Stores a private file of up to 10 MB as form data, for a ticket or, as an administrator, for broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. 20 uploads in ten minutes are allowed, and so many files and megabytes altogether as `MEDIA_FILES_PER_USER` and `MEDIA_MEGABYTES_PER_USER` say; neither limits the sum for administrators. A file that nothing refers to is deleted after `MEDIA_UNUSED_DAYS` days.',
       wire: {
         multipart: {
           fileKey: 'file',
@@ -54,6 +56,8 @@ export const cabinetMediaRouter = router({
   download: publicProcedure('cabinet')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/media/{file_id}', tags, summary: 'Download a file' },
+      description:
+        'Returns the content of a file. No credential is needed for a public file, nor for a private one with a signed id, as uploads and tickets return them; a signed id expires (`MEDIA_LINK_MINUTES`). By its plain id a private file is returned to its uploader and to administrators only. Images and videos are shown in place, everything else is a download. A `Range` of bytes is answered with 206.',
       wire: { reply: 'file' },
     })
     .input(fromWire(MediaPath))

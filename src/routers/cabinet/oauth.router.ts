@@ -34,7 +34,10 @@ function knownProvider(name: string): OAuthProvider {
 
 export const oauthRouter = router({
   providers: publicProcedure('cabinet')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/auth/oauth/providers', tags, summary: 'Providers to sign in with' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/auth/oauth/providers', tags, summary: 'Providers to sign in with' },
+      description: 'Lists the providers that are configured and switched on.',
+    })
     .output(toWire(schemas.OAuthProvidersResponse))
     .query(({ ctx }) => ({ providers: listOAuthProviders(ctx.app) })),
 
@@ -46,6 +49,7 @@ export const oauthRouter = router({
         tags,
         summary: 'Begin a sign-in through a provider',
       },
+      description: 'Begins a sign-in: returns the address to send the browser to and the state that belongs to it.',
     })
     .input(fromWire(schemas.OAuthProviderPath))
     .output(toWire(schemas.OAuthAuthorizeResponse))
@@ -54,6 +58,7 @@ export const oauthRouter = router({
   start: publicProcedure('cabinet')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/oauth/{provider}', tags, summary: 'Begin a sign-in through a provider' },
+      description: 'Another path of `GET /cabinet/auth/oauth/{provider}/authorize`, with the same answer.',
     })
     .input(fromWire(schemas.OAuthStartPath))
     .output(toWire(schemas.OAuthStartAnswer))
@@ -67,6 +72,8 @@ export const oauthRouter = router({
         tags,
         summary: 'Complete a sign-in through a provider',
       },
+      description:
+        'Completes a sign-in with the code of the provider. The user is found by the id at the provider, else by an address that the provider has verified, else created. The state works once.',
     })
     .input(fromWire(withBody(schemas.OAuthProviderPath, schemas.OAuthCallbackRequest)))
     .output(toWire(AuthResponse))

@@ -16,7 +16,10 @@ const tags: [string] = ['Cabinet Partner'];
 
 export const partnerRouter = router({
   status: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/partner/status', tags, summary: 'Own partner status' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/referral/partner/status', tags, summary: 'Own partner status' },
+      description: 'Returns the state as a partner, the newest application, and the active campaigns with their numbers.',
+    })
     .output(toWire(PartnerStatusResponse))
     .query(async ({ ctx }) => {
       const { campaigns, ...partnership } = await readMyPartnership(ctx.app, ctx.actor);
@@ -34,6 +37,7 @@ export const partnerRouter = router({
         tags,
         summary: 'Statistics of an own campaign',
       },
+      description: 'Returns registrations and revenue of one own campaign, also by day. For partners only.',
     })
     .input(fromWire(CampaignStatsPath))
     .output(toWire(PartnerCampaignDetailedStats))
@@ -43,7 +47,11 @@ export const partnerRouter = router({
     }),
 
   sendApplication: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' },
+      description:
+        'Sends an application to become a partner. One application can be open at a time. Administrators are notified.',
+    })
     .input(fromWire(PartnerApplicationRequest))
     .output(toWire(PartnerApplicationInfo))
     .mutation(({ ctx, input }) => applyForPartnership(ctx.app, ctx.actor, input)),

@@ -11,6 +11,8 @@ export const promocodeRouter = router({
   activate: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/promocode/activate', tags, summary: 'Activate a promo code' },
+      description:
+        'Activates a promo code: money, days, a trial, a promo group or a discount, by its type. A user can use a code once, and five codes a day; repeated wrong codes are limited (429). If days are given, the panel is updated afterwards. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(PromocodeActivateRequest))
@@ -34,6 +36,8 @@ export const promocodeRouter = router({
         tags,
         summary: 'Deactivate the discount of a promo code',
       },
+      description:
+        'Removes an unused discount that a promo code gave. The code counts as unused again, and the user leaves a promo group that the code gave.',
     })
     .output(toWire(PromocodeDeactivateResponse))
     .mutation(async ({ ctx }) => {

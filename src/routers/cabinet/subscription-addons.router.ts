@@ -39,7 +39,12 @@ const ROOT = '/cabinet/subscription';
 
 export const subscriptionAddonsRouter = router({
   buyTraffic: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' },
+      description:
+        'Buys a traffic package for 30 days on top of the limit. A subscription that was closed because its traffic was used up becomes active again. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      idempotent: true,
+    })
     .input(TrafficPurchaseRequest)
     .output(toWire(TrafficPurchaseAnswer))
     .mutation(async ({ ctx, input }) => ({
@@ -55,6 +60,8 @@ export const subscriptionAddonsRouter = router({
         tags,
         summary: 'Replace the current traffic package with another',
       },
+      description:
+        'Replaces the current traffic package with another. A more expensive one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -65,7 +72,11 @@ export const subscriptionAddonsRouter = router({
     })),
 
   saveTrafficCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' },
+      description:
+        'Saves the order of a traffic package, to be bought after a top-up. It replaces a saved order. Charges nothing.',
+    })
     .input(TrafficPurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -74,7 +85,10 @@ export const subscriptionAddonsRouter = router({
     }),
 
   devices: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/devices`, tags, summary: 'The connected devices' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/devices`, tags, summary: 'The connected devices' },
+      description: 'Lists the connected devices. A panel that does not answer gives an empty list.',
+    })
     .output(toWire(ConnectedDevicesAnswer))
     .query(async ({ ctx }) => {
       const { devices, deviceLimit } = await listConnectedDevices(ctx.app, ctx.actor);
@@ -93,6 +107,7 @@ export const subscriptionAddonsRouter = router({
   devicePrice: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/devices/price`, tags, summary: 'Calculate the price of additional devices' },
+      description: 'Returns what more devices cost for the remaining time, or the reason why none can be bought.',
     })
     .input(DevicePriceQuery)
     .output(toWire(DevicePriceAnswer))
@@ -101,6 +116,8 @@ export const subscriptionAddonsRouter = router({
   purchaseDevices: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices/purchase`, tags, summary: 'Buy devices from the balance' },
+      description:
+        'Buys devices for the remaining time. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -113,6 +130,8 @@ export const subscriptionAddonsRouter = router({
   addDevices: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
+      description:
+        'Buys devices for the remaining time, at the price of `POST /cabinet/subscription/devices/purchase`. For older clients; new ones use that operation. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -124,7 +143,10 @@ export const subscriptionAddonsRouter = router({
     }),
 
   saveDevicesCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' },
+      description: 'Saves an order of devices, to be bought after a top-up. It replaces a saved order. Charges nothing.',
+    })
     .input(DevicePurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -133,12 +155,18 @@ export const subscriptionAddonsRouter = router({
     }),
 
   forgetDevices: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Delete all connected devices' } })
+    .meta({
+      openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Delete all connected devices' },
+      description: 'Removes all connected devices in the panel; each connects again with its next use.',
+    })
     .output(toWire(DevicesForgottenAnswer))
     .mutation(async ({ ctx }) => ({ success: true, ...(await forgetAllDevices(ctx.app, ctx.actor)) })),
 
   forgetDevice: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Delete a connected device' } })
+    .meta({
+      openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Delete a connected device' },
+      description: 'Removes one connected device in the panel; it connects again with its next use.',
+    })
     .input(DeviceAddress)
     .output(toWire(DeviceForgottenAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -154,6 +182,7 @@ export const subscriptionAddonsRouter = router({
         tags,
         summary: 'Bounds of a lower device limit',
       },
+      description: 'Returns how far the device limit can be lowered, and the number of connected devices.',
     })
     .output(toWire(ReductionInfoAnswer))
     .query(({ ctx }) => readReductionInfo(ctx.app, ctx.actor)),
@@ -161,6 +190,8 @@ export const subscriptionAddonsRouter = router({
   reduceDevices: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices/reduce`, tags, summary: 'Lower the device limit' },
+      description:
+        'Lowers the device limit without refund. Where more devices are connected, the most recently updated ones are removed. If the panel refuses the change, nothing changes (502).',
       wire: { wholeBodyKey: 'body' },
     })
     .input(DeviceReductionRequest)

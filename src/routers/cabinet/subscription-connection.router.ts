@@ -16,13 +16,19 @@ const ROOT = '/cabinet/subscription';
 
 export const subscriptionConnectionRouter = router({
   countries: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/countries`, tags, summary: 'List servers that can be connected' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/countries`, tags, summary: 'List servers that can be connected' },
+      description:
+        'Lists the servers that the user can connect, at the price that adding one is charged at now; for 30 days without a subscription. Servers that are connected but no longer offered are not listed.',
+    })
     .output(toWire(CountriesAnswer))
     .query(({ ctx }) => readServerOffer(ctx.app, ctx.actor)),
 
   changeCountries: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/countries`, tags, summary: 'Change the connected servers' },
+      description:
+        'Connects and disconnects servers: `countries` is the whole new list of their UUIDs. Each added server is charged for the remaining time, removing is free. The panel is updated after the answer. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
       wire: { wholeBodyKey: 'body' },
     })
@@ -33,7 +39,11 @@ export const subscriptionConnectionRouter = router({
     ),
 
   appConfig: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/app-config`, tags, summary: 'Guide to connect client apps' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/app-config`, tags, summary: 'Guide to connect client apps' },
+      description:
+        "Returns the panel's guide to connect client apps, with the own links put in: `deepLink` of each app, `resolvedUrl` of each button. The guide is cached, the links never. 404 while no guide is chosen or the panel has none.",
+    })
     .output(AppGuideAnswer)
     .query(async ({ ctx }) => {
       const { cryptoLink, ...guide } = await readAppGuide(ctx.app, ctx.actor);
@@ -41,7 +51,11 @@ export const subscriptionConnectionRouter = router({
     }),
 
   refreshTraffic: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/refresh-traffic`, tags, summary: 'Read the used traffic from the panel' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/refresh-traffic`, tags, summary: 'Read the used traffic from the panel' },
+      description:
+        'Reads the used traffic from the panel and stores it, once a minute. Within the minute it returns the last values, with `rate_limited`. A panel that does not answer gives the stored values, with `source` `database`.',
+    })
     .output(toWire(TrafficRefreshAnswer))
     .mutation(async ({ ctx }) => ({ success: true as const, ...(await refreshTraffic(ctx.app, ctx.actor)) })),
 });

@@ -22,7 +22,10 @@ const ROOT = '/miniapp/subscription/purchase';
 
 export const miniappClassicRouter = router({
   options: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'Options of a classic subscription' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'Options of a classic subscription' },
+      description: 'Returns periods, traffic, servers and devices that can be bought, with prices. For classic mode.',
+    })
     .input(MiniAppSubscriptionPurchaseOptionsRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionPurchaseOptionsResponse))
@@ -40,7 +43,10 @@ export const miniappClassicRouter = router({
     }),
 
   preview: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'Calculate the price of a selection' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'Calculate the price of a selection' },
+      description: 'Returns what a selection costs, part by part. For classic mode. Charges nothing.',
+    })
     .input(MiniAppSubscriptionPurchasePreviewRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionPurchasePreviewResponse))
@@ -50,7 +56,12 @@ export const miniappClassicRouter = router({
     }),
 
   purchase: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: ROOT, tags, summary: 'Buy a selection from the balance' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: ROOT, tags, summary: 'Buy a selection from the balance' },
+      description:
+        'Buys a selection of period, traffic, servers and devices from the balance. For classic mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      idempotent: true,
+    })
     .input(MiniAppSubscriptionPurchaseRequest)
     .use(asMiniappUser())
     .output(MiniAppSubscriptionPurchaseResponse)

@@ -19,7 +19,10 @@ const ROOT = '/miniapp/subscription';
 
 export const miniappSettingsRouter = router({
   settings: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/settings`, tags, summary: 'What of the subscription can be changed' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/settings`, tags, summary: 'What of the subscription can be changed' },
+      description: 'Returns what of the subscription can be changed: servers, traffic and devices, with prices per 30 days.',
+    })
     .input(MiniAppSubscriptionSettingsRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionSettingsResponse))
@@ -29,7 +32,12 @@ export const miniappSettingsRouter = router({
     }),
 
   changeServers: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/servers`, tags, summary: 'Replace the servers' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/servers`, tags, summary: 'Replace the servers' },
+      description:
+        'Replaces the servers of the subscription. Added ones cost their price for the rest of the paid time; removing is free. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      idempotent: true,
+    })
     .input(MiniAppSubscriptionServersUpdateRequest)
     .use(asMiniappUser())
     .output(MiniAppSubscriptionUpdateResponse)
@@ -42,6 +50,8 @@ export const miniappSettingsRouter = router({
   changeTraffic: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Replace the traffic package' },
+      description:
+        'Replaces the traffic package. The difference to a dearer one is charged for the whole days left, at least one; packages bought on top stay. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppSubscriptionTrafficUpdateRequest)
@@ -53,7 +63,12 @@ export const miniappSettingsRouter = router({
     }),
 
   changeDevices: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Set the device limit' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Set the device limit' },
+      description:
+        'Sets the device limit. Devices above the included number cost their price for the rest of the paid time; fewer are free. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      idempotent: true,
+    })
     .input(MiniAppSubscriptionDevicesUpdateRequest)
     .use(asMiniappUser())
     .output(MiniAppSubscriptionUpdateResponse)

@@ -69,6 +69,8 @@ export const miniappSubscriptionRouter = router({
   autopay: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
+      description:
+        'Switches automatic renewal from the balance and sets how many days before the end it starts. Null leaves a value unchanged.',
     })
     .input(MiniAppSubscriptionAutopayRequest)
     .use(asMiniappUser({ autopay_not_for_daily: 'autopay_not_available_for_daily' }))
@@ -85,6 +87,8 @@ export const miniappSubscriptionRouter = router({
   trial: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/trial', tags, summary: 'Start the trial' },
+      description:
+        'Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppSubscriptionTrialRequest)
@@ -115,6 +119,8 @@ export const miniappSubscriptionRouter = router({
         tags,
         summary: 'Periods and prices of a renewal',
       },
+      description:
+        'Lists periods and prices of a renewal, with the recommended one and the amount that the balance is missing for it.',
     })
     .input(MiniAppSubscriptionRenewalOptionsRequest)
     .use(asMiniappUser())
@@ -126,6 +132,8 @@ export const miniappSubscriptionRouter = router({
   renewal: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/renewal', tags, summary: 'Renew from the balance' },
+      description:
+        'Renews the own subscription from the balance. If it does not suffice and a method is named, an invoice for the rest is created and the renewal follows its payment. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppSubscriptionRenewalRequest)
@@ -147,6 +155,8 @@ export const miniappSubscriptionRouter = router({
   topUpTraffic: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/traffic-topup', tags, summary: 'Buy a traffic package' },
+      description:
+        'Buys a traffic package for 30 days on top of the limit. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppTrafficTopupRequest)
@@ -167,6 +177,8 @@ export const miniappSubscriptionRouter = router({
         tags,
         summary: 'Pause or resume a daily subscription',
       },
+      description:
+        'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppDailySubscriptionToggleRequest)
@@ -175,7 +187,10 @@ export const miniappSubscriptionRouter = router({
     .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   removeDevice: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' } })
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' },
+      description: 'Removes one connected device in the panel; it connects again with its next use.',
+    })
     .input(MiniAppDeviceRemovalRequest)
     .use(asMiniappUser({ no_panel_user: { code: 'vpnpanel_unavailable', status: 409 } }))
     .output(MiniAppDeviceRemovalResponse)
@@ -187,6 +202,8 @@ export const miniappSubscriptionRouter = router({
   activatePromocode: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/promo-codes/activate', tags, summary: 'Activate a promo code' },
+      description:
+        'Activates a promo code, with the rules of the cabinet. Repeated wrong codes are limited (429). Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppPromoCodeActivationRequest)
@@ -214,6 +231,8 @@ export const miniappSubscriptionRouter = router({
   claimOffer: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/promo-offers/{offer_id}/claim', tags, summary: 'Claim an own promo offer' },
+      description:
+        'Claims an own offer: a personal discount for the next purchase, or temporary access to servers. An offer can be claimed once.',
     })
     .input(PromoOfferClaimInput)
     .use(asMiniappUser(OFFER_NAMES))

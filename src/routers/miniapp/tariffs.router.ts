@@ -29,6 +29,7 @@ export const miniappTariffsRouter = router({
   maintenance: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/maintenance/status', tags, summary: 'Whether the service is under maintenance' },
+      description: 'Returns whether the service is under maintenance, and why.',
     })
     .input(MiniAppSubscriptionRequest)
     .output(MiniAppMaintenanceStatusResponse)
@@ -42,6 +43,8 @@ export const miniappTariffsRouter = router({
   tariffs: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariffs', tags, summary: 'Tariffs on sale and the current one' },
+      description:
+        'Returns the tariffs on sale to the user with prices, costs of a switch, the own tariff and the balance. For tariffs mode.',
     })
     .input(MiniAppTariffsRequest)
     .use(asMiniappUser())
@@ -63,6 +66,8 @@ export const miniappTariffsRouter = router({
   purchaseTariff: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariff/purchase', tags, summary: 'Buy a tariff from the balance' },
+      description:
+        'Buys a tariff from the balance; an existing subscription is extended or moved to it. For tariffs mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppTariffPurchaseRequest)
@@ -83,6 +88,7 @@ export const miniappTariffsRouter = router({
         tags,
         summary: 'Preview the price of a switch to another tariff',
       },
+      description: 'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
     })
     .input(MiniAppTariffSwitchRequest)
     .use(asMiniappUser(SWITCH_NAMES))
@@ -95,6 +101,8 @@ export const miniappTariffsRouter = router({
   switchTariff: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariff/switch', tags, summary: 'Switch to another tariff' },
+      description:
+        'Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(MiniAppTariffSwitchRequest)

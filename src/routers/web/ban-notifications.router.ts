@@ -7,7 +7,11 @@ const tags: [string] = ['ban-notifications'];
 
 export const banNotificationsRouter = router({
   send: auditedWebProcedure('ban_notifications:send')
-    .meta({ openapi: { method: 'POST', path: '/ban-notifications/send', tags, summary: 'Tell a user of a ban' } })
+    .meta({
+      openapi: { method: 'POST', path: '/ban-notifications/send', tags, summary: 'Tell a user of a ban' },
+      description:
+        'Sends a user one message about a ban, its end or a warning: in the messenger before the answer, to users without it by mail and on their sockets. A user who is not found, and a message that cannot be delivered, are answered with 200 and `success` false. Every call sends; nothing is repeated.',
+    })
     .input(fromWire(BanNotificationRequest))
     .output(toWire(BanNotificationResponse))
     .mutation(async ({ ctx, input }) => {

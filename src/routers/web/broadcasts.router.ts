@@ -20,7 +20,10 @@ const withText = (broadcast: Broadcast) => ({ ...broadcast, messageText: broadca
 
 export const broadcastsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/broadcasts', tags, summary: 'Broadcasts, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/broadcasts', tags, summary: 'Broadcasts, newest first' },
+      description: 'Lists broadcasts of all channels with their progress, newest first.',
+    })
     .input(fromWire(WebBroadcastListQuery))
     .output(toWire(BroadcastListResponse))
     .query(async ({ ctx, input }) => {
@@ -31,6 +34,8 @@ export const broadcastsRouter = router({
   create: auditedWebProcedure('broadcasts:send')
     .meta({
       openapi: { method: 'POST', path: '/broadcasts', tags, summary: 'Send a message to a segment of users' },
+      description:
+        'Sends a message through the messenger to all members of a segment who have not switched off news. The rows of the recipients are written and the messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message at most once. Where a process ends while messages are under way, it is unknown of these whether they arrived: they are counted in `unconfirmed_count` and not sent again. With a caption of the file the text is not sent. The call is recorded in the audit log.',
       idempotent: true,
     })
     .input(fromWire(BroadcastCreateRequest))
@@ -43,7 +48,11 @@ export const broadcastsRouter = router({
     }),
 
   stop: auditedWebProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: '/broadcasts/{broadcast_id}/stop', tags, summary: 'Stop a broadcast' } })
+    .meta({
+      openapi: { method: 'POST', path: '/broadcasts/{broadcast_id}/stop', tags, summary: 'Stop a broadcast' },
+      description:
+        'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing. The call is recorded in the audit log.',
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(BroadcastResponse))
     .mutation(async ({ ctx, input }) => withText(await stopBroadcast(ctx.app, input.broadcastId))),

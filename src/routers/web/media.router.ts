@@ -15,6 +15,8 @@ export const mediaRouter = router({
   upload: auditedWebProcedure('media:create')
     .meta({
       openapi: { method: 'POST', path: '/upload', tags, summary: 'Upload a file' },
+      description:
+        'Stores a file of up to 50 MB as form data and returns its id for tickets, broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. Where `ADMIN_NOTIFICATIONS_CHAT_ID` or `ADMIN_IDS` names a chat, the file is shown there with the caption, and its id is that of the messenger. A file that nothing of the service refers to is deleted after `MEDIA_UNUSED_DAYS` days.',
       wire: {
         multipart: {
           fileKey: 'file',
@@ -37,6 +39,8 @@ export const mediaRouter = router({
   download: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/media/{file_id}', tags, summary: 'Download a file' },
+      description:
+        'Returns the content of a file that was uploaded, or that came with a ticket or a broadcast; every other id is unknown. Images and videos are shown in place, everything else is a download. A `Range` of bytes is answered with 206. May send requests to the messenger.',
       wire: { reply: 'file' },
     })
     .input(fromWire(MediaPath))

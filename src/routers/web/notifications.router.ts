@@ -15,13 +15,19 @@ export const notificationsRouter = router({
   list: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/notifications/subscriptions', tags, summary: 'List subscription events, newest first' },
+      description:
+        'Lists events in the life of subscriptions, newest first. The service records purchases, renewals, trials, top-ups, promo codes and changes of groups.',
     })
     .input(fromWire(SubscriptionEventListQuery))
     .output(toWire(SubscriptionEventListResponse))
     .query(async ({ ctx, input }) => ({ ...input, ...(await readEvents(ctx.app, input)) })),
 
   create: auditedWebProcedure('notifications:create')
-    .meta({ openapi: { method: 'POST', path: '/notifications/subscriptions', tags, summary: 'Record a subscription event' } })
+    .meta({
+      openapi: { method: 'POST', path: '/notifications/subscriptions', tags, summary: 'Record a subscription event' },
+      description:
+        'Records an event of a user. Subscription and transaction must belong to the user. Nothing is sent and no money is moved. Repeating the call records it again.',
+    })
     .input(fromWire(SubscriptionEventCreate))
     .output(toWire(SubscriptionEventResponse))
     .mutation(({ ctx, input: { occurredAt, ...event } }) =>

@@ -37,7 +37,10 @@ function withPriceInRubles(server: ServerWithGroups) {
 
 export const serversRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers', tags, summary: 'List servers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers', tags, summary: 'List servers' },
+      description: 'Lists servers by their place and name, page by page.',
+    })
     .input(fromWire(ServerListQuery))
     .output(toWire(ServerListResponse))
     .query(async ({ ctx, input }) => {
@@ -50,7 +53,11 @@ export const serversRouter = router({
     }),
 
   create: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' } })
+    .meta({
+      openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' },
+      description:
+        'Creates a server for an internal squad of the panel. Each squad has one server; it needs at least one promo group.',
+    })
     .input(fromWire(ServerCreateRequest))
     .output(toWire(ServerResponse))
     .mutation(async ({ ctx, input }) => {
@@ -59,7 +66,10 @@ export const serversRouter = router({
     }),
 
   stats: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/stats', tags, summary: 'Totals of all servers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers/stats', tags, summary: 'Totals of all servers' },
+      description: 'Counts servers, those on sale and those in use, and sums up what was paid for servers.',
+    })
     .output(toWire(ServerStatisticsResponse))
     .query(async ({ ctx }) => {
       const totals = await serverTotals(ctx.app);
@@ -67,13 +77,19 @@ export const serversRouter = router({
     }),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/{server_id}', tags, summary: 'Read a server' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers/{server_id}', tags, summary: 'Read a server' },
+      description: 'Returns a server with its promo groups.',
+    })
     .input(fromWire(ServerPath))
     .output(toWire(ServerResponse))
     .query(async ({ ctx, input }) => withPriceInRubles(await readServer(ctx.app, input.serverId))),
 
   update: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' },
+      description: 'Changes fields of a server; only fields that are sent change. The panel is not changed.',
+    })
     .input(fromWire(withBody(ServerPath, ServerUpdateRequest)))
     .output(toWire(ServerResponse))
     .mutation(async ({ ctx, input: { serverId, ...changes } }) => {
@@ -89,7 +105,10 @@ export const serversRouter = router({
     }),
 
   delete: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' },
+      description: 'Deletes a server that no subscription uses. The squad in the panel stays.',
+    })
     .input(fromWire(ServerPath))
     .output(toWire(ServerDeleteResponse))
     .mutation(async ({ ctx, input }) => {
@@ -98,7 +117,10 @@ export const serversRouter = router({
     }),
 
   users: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/{server_id}/users', tags, summary: 'Users of a server' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers/{server_id}/users', tags, summary: 'Users of a server' },
+      description: 'Lists users whose subscription uses the server, by user id.',
+    })
     .input(fromWire(ServerUsersQuery))
     .output(toWire(ServerConnectedUsersResponse))
     .query(async ({ ctx, input: { serverId, limit, offset } }) => {
@@ -107,12 +129,19 @@ export const serversRouter = router({
     }),
 
   sync: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' } })
+    .meta({
+      openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
+      description:
+        'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. A panel that gives no squads changes nothing and is answered with 502 and the reason.',
+    })
     .output(toWire(ServerSyncResponse))
     .mutation(({ ctx }) => syncServersOrFail(ctx.app)),
 
   syncCounts: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Recount the users of every server' } })
+    .meta({
+      openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Recount the users of every server' },
+      description: 'Counts the active subscriptions of every server anew.',
+    })
     .output(toWire(ServerCountsSyncResponse))
     .mutation(async ({ ctx }) => ({ updated: await recountServerUsers(ctx.app) })),
 });

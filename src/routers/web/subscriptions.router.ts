@@ -36,7 +36,10 @@ const withActualStatus = (app: App, subscription: Subscription) => ({
 
 export const subscriptionsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/subscriptions', tags, summary: 'List subscriptions, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/subscriptions', tags, summary: 'List subscriptions, newest first' },
+      description: 'Lists subscriptions, newest first, as a plain array. All filters are combined.',
+    })
     .input(fromWire(SubscriptionListQuery))
     .output(toWire(SubscriptionResponse.array()))
     .query(async ({ ctx, input }) =>
@@ -44,7 +47,11 @@ export const subscriptionsRouter = router({
     ),
 
   create: auditedWebProcedure('users:subscription')
-    .meta({ openapi: { method: 'POST', path: '/subscriptions', tags, summary: 'Give a user a subscription without charging' } })
+    .meta({
+      openapi: { method: 'POST', path: '/subscriptions', tags, summary: 'Give a user a subscription without charging' },
+      description:
+        'Gives a user a trial or a paid subscription without charging. A paid one needs `period_days` or `duration_days`; other absent values are taken from the settings. The user is created or changed in the panel afterwards.',
+    })
     .input(fromWire(SubscriptionCreateRequest))
     .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input: { periodDays, ...input } }) => {
@@ -57,7 +64,10 @@ export const subscriptionsRouter = router({
     }),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/subscriptions/{subscription_id}', tags, summary: 'One subscription' } })
+    .meta({
+      openapi: { method: 'GET', path: '/subscriptions/{subscription_id}', tags, summary: 'One subscription' },
+      description: 'Returns a subscription with its stored and its effective status.',
+    })
     .input(fromWire(SubscriptionPath))
     .output(toWire(SubscriptionResponse))
     .query(async ({ ctx, input }) => withActualStatus(ctx.app, await findSubscription(ctx.app, input.subscriptionId))),
@@ -70,6 +80,8 @@ export const subscriptionsRouter = router({
         tags,
         summary: 'Disable a subscription; it is retained',
       },
+      description:
+        'Disables a subscription: the status becomes `disabled`, the row remains. The user is disabled in the panel afterwards.',
     })
     .input(fromWire(SubscriptionPath))
     .output(toWire(SubscriptionResponse))
@@ -80,6 +92,8 @@ export const subscriptionsRouter = router({
   extend: auditedWebProcedure('users:subscription')
     .meta({
       openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/extend', tags, summary: 'Add days without charging' },
+      description:
+        'Adds days without charging: from the end where it is in the future, else from now. An expired, disabled or limited subscription becomes active. The panel is updated afterwards.',
     })
     .input(fromWire(withBody(SubscriptionPath, SubscriptionExtendRequest)))
     .output(toWire(SubscriptionResponse))
@@ -95,6 +109,8 @@ export const subscriptionsRouter = router({
         tags,
         summary: 'Add traffic for 30 days without charging',
       },
+      description:
+        'Adds traffic for 30 days without charging; an unlimited subscription stays unlimited. An expired, disabled or limited subscription whose end is in the future becomes active. The panel is updated afterwards.',
     })
     .input(fromWire(withBody(SubscriptionPath, SubscriptionTrafficRequest)))
     .output(toWire(SubscriptionResponse))
@@ -110,6 +126,8 @@ export const subscriptionsRouter = router({
         tags,
         summary: 'Raise the device limit without charging',
       },
+      description:
+        'Raises the device limit without charging, at most to the setting `MAX_DEVICES_LIMIT`. The panel is updated afterwards.',
     })
     .input(fromWire(withBody(SubscriptionPath, SubscriptionDevicesRequest)))
     .output(toWire(SubscriptionResponse))
@@ -118,7 +136,10 @@ export const subscriptionsRouter = router({
     ),
 
   addSquad: auditedWebProcedure('users:subscription')
-    .meta({ openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/squads', tags, summary: 'Connect a server' } })
+    .meta({
+      openapi: { method: 'POST', path: '/subscriptions/{subscription_id}/squads', tags, summary: 'Connect a server' },
+      description: 'Connects a server to the subscription, if it is not connected yet. The panel is updated afterwards.',
+    })
     .input(fromWire(withBody(SubscriptionPath, SubscriptionSquadRequest)))
     .output(toWire(SubscriptionResponse))
     .mutation(async ({ ctx, input }) =>
@@ -133,6 +154,7 @@ export const subscriptionsRouter = router({
         tags,
         summary: 'Disconnect a server',
       },
+      description: 'Disconnects a server from the subscription, if it is connected. The panel is updated afterwards.',
     })
     .input(fromWire(SubscriptionSquadPath))
     .output(toWire(SubscriptionResponse))

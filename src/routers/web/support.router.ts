@@ -22,19 +22,29 @@ const tags: [string] = ['support'];
 
 export const supportRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/tickets', tags, summary: 'Tickets without messages, last changed first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/tickets', tags, summary: 'Tickets without messages, last changed first' },
+      description: 'Lists tickets without their messages as a plain array, last changed first. All filters are combined.',
+    })
     .input(fromWire(TicketListQuery))
     .output(toWire(TicketResponse.array()))
     .query(async ({ ctx, input }) => (await listTicketsPlainly(ctx.app, input, input)).map(withTitle)),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/tickets/{ticket_id}', tags, summary: 'A ticket with its messages' } })
+    .meta({
+      openapi: { method: 'GET', path: '/tickets/{ticket_id}', tags, summary: 'A ticket with its messages' },
+      description: 'Returns a ticket with its messages, oldest first.',
+    })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
     .query(async ({ ctx, input }) => withTitle(await readTicket(ctx.app, input.ticketId))),
 
   setStatus: auditedWebProcedure('tickets:close')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' },
+      description:
+        'Sets the state of a ticket; every state can follow every other. Emits `ticket.status_changed` where the state changes.',
+    })
     .input(fromWire(TicketStatusInput))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -43,7 +53,10 @@ export const supportRouter = router({
     }),
 
   setPriority: auditedWebProcedure('tickets:close')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' },
+      description: 'Sets the priority of a ticket.',
+    })
     .input(fromWire(TicketPriorityInput))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -52,7 +65,11 @@ export const supportRouter = router({
     }),
 
   blockReplies: auditedWebProcedure('tickets:edit')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" },
+      description:
+        'Forbids the user to write in the ticket, permanently or until a time. `false` and null together remove the block.',
+    })
     .input(fromWire(TicketReplyBlockInput))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -62,7 +79,10 @@ export const supportRouter = router({
     }),
 
   unblockReplies: auditedWebProcedure('tickets:edit')
-    .meta({ openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' },
+      description: 'Allows the user to write in the ticket again.',
+    })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -71,7 +91,11 @@ export const supportRouter = router({
     }),
 
   reply: auditedWebProcedure('tickets:reply')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' },
+      description:
+        'Adds a reply of support; the state becomes `answered`. The user is notified through the messenger, else by e-mail, and in the cabinet. Emits `ticket.message_added`. Text or a file is required.',
+    })
     .input(fromWire(TicketReplyInput))
     .output(toWire(TicketReplyResponse))
     .mutation(async ({ ctx, input }) => {
@@ -88,6 +112,8 @@ export const supportRouter = router({
         tags,
         summary: 'The file of a message',
       },
+      description:
+        'Returns the file of a message and an address to load it from. Sends a request to the messenger to find the file.',
     })
     .input(fromWire(TicketMediaPath))
     .output(toWire(TicketMediaResponse))

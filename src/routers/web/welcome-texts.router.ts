@@ -22,7 +22,10 @@ const one = '/welcome-texts/{welcome_text_id}';
 
 export const welcomeTextsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/welcome-texts', tags, summary: 'List welcome texts' } })
+    .meta({
+      openapi: { method: 'GET', path: '/welcome-texts', tags, summary: 'List welcome texts' },
+      description: 'Lists the welcome texts, last changed first.',
+    })
     .input(fromWire(WelcomeTextListQuery))
     .output(toWire(WelcomeTextListResponse))
     .query(async ({ ctx, input }) => {
@@ -31,19 +34,27 @@ export const welcomeTextsRouter = router({
     }),
 
   create: auditedWebProcedure('welcome_texts:create')
-    .meta({ openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' } })
+    .meta({
+      openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' },
+      description:
+        'Adds a welcome text. An active one takes the place of the active text before it. What the messenger would refuse is refused here.',
+    })
     .input(fromWire(WelcomeTextCreateRequest))
     .output(toWire(WelcomeTextResponse))
     .mutation(({ ctx, input }) => createWelcomeText(ctx.app, input, ctx.language)),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' } })
+    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' }, description: 'Returns a welcome text.' })
     .input(fromWire(WelcomeTextPath))
     .output(toWire(WelcomeTextResponse))
     .query(({ ctx, input }) => readWelcomeText(ctx.app, input.welcomeTextId)),
 
   update: auditedWebProcedure('welcome_texts:edit')
-    .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' } })
+    .meta({
+      openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' },
+      description:
+        'Changes the given fields of a welcome text. Activating it deactivates the one before it; deactivating it may leave none.',
+    })
     .input(fromWire(withBody(WelcomeTextPath, WelcomeTextUpdateRequest)))
     .output(toWire(WelcomeTextResponse))
     .mutation(({ ctx, input: { welcomeTextId, ...changes } }) =>
@@ -51,7 +62,10 @@ export const welcomeTextsRouter = router({
     ),
 
   delete: auditedWebProcedure('welcome_texts:delete')
-    .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' } })
+    .meta({
+      openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' },
+      description: 'Deletes a welcome text. After the active one is deleted, there is none.',
+    })
     .input(fromWire(WelcomeTextPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {

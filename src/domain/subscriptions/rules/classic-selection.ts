@@ -3,6 +3,7 @@ import { refusal } from '../../../core/errors.ts';
 import { isFull } from '../../catalog/rules/tariff-access.ts';
 import { type ClassicQuote, isTrafficFixed, quoteClassic } from '../../pricing/classic-price.ts';
 import { type ClassicChoices, classicChoices } from '../classic-options.ts';
+import { invalidServers } from '../errors.ts';
 import type { PurchaseOptionsInput } from '../purchase-options.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';
@@ -10,7 +11,6 @@ import { isPast } from './status.ts';
 const invalidPeriod = refusal('invalid_period', 400, 'Invalid or missing subscription period');
 const invalidTraffic = refusal('invalid_traffic', 400, 'Selected traffic option is not available');
 const calculationError = refusal('calculation_error', 400, 'Invalid total amount');
-const invalidServers = refusal('invalid_servers', 400, 'Select at least one server');
 
 /** What the buyer picked; null or empty = what the options name as default. */
 export interface ClassicSelection {
@@ -106,7 +106,7 @@ function periodOf({ periodId, periodDays }: ClassicSelection): number | null {
 function squadsOf(selection: ClassicSelection, choices: ClassicChoices, subscription: Subscription | null): string[] {
   const picked = [...new Set(selection.squadUuids)];
   const uuids = picked.length > 0 ? picked : choices.defaults.squadUuids;
-  if (uuids.length < choices.minServers) throw invalidServers();
+  if (uuids.length < choices.minServers) throw invalidServers({ detail: 'Select at least one server' });
   const connected = new Set(subscription?.connectedSquads ?? []);
   const isSold = (uuid: string) => {
     const squad = choices.squads.find((candidate) => candidate.squadUuid === uuid);

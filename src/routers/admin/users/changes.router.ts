@@ -40,6 +40,8 @@ export const userChangesRouter = router({
         tags,
         summary: 'Add to a balance or deduct from it',
       },
+      description:
+        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Administrators cannot change themselves or those of their own rank or above. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(UpdateBalanceInput))
@@ -57,9 +59,9 @@ export const userChangesRouter = router({
         path: '/cabinet/admin/users/{user_id}/subscription',
         tags,
         summary: 'Change the subscription of a user by hand',
-        description:
-          'Actions: create, extend, shorten, set_end_date, change_tariff, set_traffic, toggle_autopay, cancel, activate, add_traffic, remove_traffic, set_device_limit.',
       },
+      description:
+        'Actions: create, extend, shorten, set_end_date, change_tariff, set_traffic, toggle_autopay, cancel, activate, add_traffic, remove_traffic, set_device_limit.',
     })
     .input(fromWire(UpdateSubscriptionInput))
     .output(toWire(UpdateSubscriptionResponse))
@@ -71,6 +73,8 @@ export const userChangesRouter = router({
   updateStatus: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/status', tags, summary: 'Set the status of a user' },
+      description:
+        'Sets the status of a user. With any other status than `active` the user is refused in the cabinet immediately. Administrators cannot change themselves or those of their own rank or above.',
     })
     .input(fromWire(UpdateUserStatusInput))
     .output(toWire(UpdateUserStatusResponse))
@@ -81,6 +85,8 @@ export const userChangesRouter = router({
   block: adminProcedure('users:block')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/block', tags, summary: 'Block a user' },
+      description:
+        'Blocks a user: the user is refused in the cabinet immediately. The subscription continues. Administrators cannot change themselves or those of their own rank or above.',
       wire: { query: ['reason'] },
     })
     .input(fromWire(BlockUserInput))
@@ -90,7 +96,11 @@ export const userChangesRouter = router({
     ),
 
   unblock: adminProcedure('users:block')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/unblock', tags, summary: 'Unblock a user' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/unblock', tags, summary: 'Unblock a user' },
+      description:
+        'Sets the status of a user to `active` again. Administrators cannot change themselves or those of their own rank or above.',
+    })
     .input(fromWire(AdminUserPath))
     .output(toWire(UpdateUserStatusResponse))
     .mutation(async ({ ctx, input }) => statusAnswer(await changeUserStatus(ctx.app, ctx.actor, input.userId, 'active', null))),
@@ -103,6 +113,8 @@ export const userChangesRouter = router({
         tags,
         summary: 'Restrict or allow top-ups and purchases',
       },
+      description:
+        'Forbids or allows topping up and buying. Null leaves a value unchanged. Administrators cannot change themselves or those of their own rank or above.',
     })
     .input(fromWire(UpdateRestrictionsInput))
     .output(toWire(UpdateRestrictionsResponse))
@@ -119,6 +131,8 @@ export const userChangesRouter = router({
         tags,
         summary: 'Put a user into one promo group, or into none',
       },
+      description:
+        'Puts a user into one promo group in place of all others, or into none. Prices change immediately. Administrators cannot change themselves or those of their own rank or above.',
     })
     .input(fromWire(UpdatePromoGroupInput))
     .output(toWire(UpdatePromoGroupResponse))
@@ -136,6 +150,8 @@ export const userChangesRouter = router({
         tags,
         summary: 'Set the commission of a user in percent',
       },
+      description:
+        'Sets the personal commission of a user; null for the general one. Administrators cannot change themselves or those of their own rank or above.',
     })
     .input(fromWire(UpdateReferralCommissionInput))
     .output(toWire(UpdateReferralCommissionResponse))

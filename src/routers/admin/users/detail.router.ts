@@ -22,7 +22,11 @@ const toDetail = (user: AdminUserDetail) => ({
 
 export const userDetailRouter = router({
   get: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}', tags, summary: 'Everything about a user' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}', tags, summary: 'Everything about a user' },
+      description:
+        'Returns everything about a user: account, subscription, promo group, referrals, campaign and the newest movements.',
+    })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserDetailResponse))
     .query(async ({ ctx, input }) => toDetail(await readUserDetail(ctx.app, input.userId))),
@@ -35,6 +39,7 @@ export const userDetailRouter = router({
         tags,
         summary: 'Everything about the user of a messenger id',
       },
+      description: 'Returns everything about the user with this messenger id.',
     })
     .input(fromWire(AdminMessengerPath))
     .output(toWire(UserDetailResponse))
@@ -48,6 +53,7 @@ export const userDetailRouter = router({
         tags,
         summary: 'Movements of a user, newest first',
       },
+      description: 'Lists the movements of a user, newest first. Purchases, gifts and withdrawals are negative.',
     })
     .input(fromWire(UserTransactionsInput))
     .output(toWire(UserTransactionsAnswer))

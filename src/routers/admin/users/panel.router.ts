@@ -46,6 +46,7 @@ export const userPanelRouter = router({
         tags,
         summary: 'Data of a user in the panel',
       },
+      description: 'Returns the data of the user in the panel. A panel that does not answer is reported as `found` false.',
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserPanelInfoResponse))
@@ -71,6 +72,8 @@ export const userPanelRouter = router({
   nodeUsage: adminProcedure('users:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/node-usage', tags, summary: 'Traffic of 30 days by node' },
+      description:
+        'Returns the traffic of the user in the last 30 days by node and day. A panel that does not answer gives an empty list.',
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserNodeUsageResponse))
@@ -81,7 +84,10 @@ export const userPanelRouter = router({
     }),
 
   devices: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Devices of a user' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Devices of a user' },
+      description: 'Lists the connected devices of the user. A panel that does not answer gives an empty list.',
+    })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserDevicesResponse))
     .query(async ({ ctx, input }) => {
@@ -98,6 +104,8 @@ export const userPanelRouter = router({
   resetDevices: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Delete all devices' },
+      description:
+        'Removes all connected devices of the user in the panel and returns their number. Devices that cannot be removed are skipped.',
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(ResetDevicesResponse))
@@ -106,6 +114,8 @@ export const userPanelRouter = router({
   deleteDevice: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices/{hwid}', tags, summary: 'Delete a device' },
+      description:
+        'Removes one connected device of the user in the panel. A refusal of the panel is answered with `success` false.',
     })
     .input(fromWire(DevicePath))
     .output(toWire(DeleteDeviceResponse))
@@ -122,6 +132,7 @@ export const userPanelRouter = router({
         tags,
         summary: 'Compare a user in the service and in the panel',
       },
+      description: 'Compares subscription and panel user and lists the differences. Changes nothing.',
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(PanelSyncStatusResponse))
@@ -158,6 +169,8 @@ export const userPanelRouter = router({
         tags,
         summary: "Overwrite the local values with the panel's",
       },
+      description:
+        'Overwrites end, status, limits and traffic of the subscription with those of the panel, or creates the subscription. The answer lists the changes.',
       wire: { bodyOptional: true },
     })
     .input(fromWire(SyncFromPanelInput))
@@ -179,6 +192,8 @@ export const userPanelRouter = router({
         tags,
         summary: "Overwrite the panel's values with the local ones",
       },
+      description:
+        'Overwrites the panel user with the subscription, or creates the panel user. The answer contains which of both was done.',
       wire: { bodyOptional: true },
     })
     .input(fromWire(SyncToPanelInput))

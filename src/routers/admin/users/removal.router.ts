@@ -29,6 +29,8 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Mark a user deleted, or delete the row',
       },
+      description:
+        'Marks a user deleted, or deletes the row, which is possible only while no other record depends on it. Administrators cannot change themselves or those of their own rank or above.',
       wire: { body: ['soft_delete', 'reason'], bodyOptional: true },
     })
     .input(fromWire(DeleteUserInput))
@@ -47,6 +49,8 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Erase an account; its financial history is retained without personal data',
       },
+      description:
+        'Deletes an account permanently, on request with the panel user. Movements of money remain without a name, because ledger entries are never deleted. A failure changes nothing in the service. Administrators cannot change themselves or those of their own rank or above.',
       wire: { body: ['delete_from_panel', 'reason'], bodyOptional: true },
     })
     .input(fromWire(FullDeleteUserInput))
@@ -72,6 +76,8 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Reset the trial of a user',
       },
+      description:
+        'Lets a user take a trial again: an unpaid subscription is deleted and disabled in the panel. An active paid subscription remains. Administrators cannot change themselves or those of their own rank or above.',
       wire: { bodyOptional: true },
     })
     .input(fromWire(ResetTrialInput))
@@ -94,6 +100,8 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Delete the subscription of a user',
       },
+      description:
+        'Deletes the subscription of a user, paid or not, and on request disables the panel user. Nothing is refunded. Administrators cannot change themselves or those of their own rank or above.',
       wire: { bodyOptional: true },
     })
     .input(fromWire(ResetSubscriptionInput))
@@ -117,6 +125,8 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Block a user and switch an unpaid subscription off',
       },
+      description:
+        'Blocks a user and disables the subscription, in the service and in the panel. An active paid subscription continues. Administrators cannot change themselves or those of their own rank or above.',
       wire: { bodyOptional: true },
     })
     .input(fromWire(DisableUserInput))
