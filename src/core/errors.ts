@@ -123,10 +123,15 @@ export function rethrowUnavailable(error: unknown): void {
 
 /** A new primary accepts writes after 4 s (switchover) to 20 s (lost node). */
 const RETRY_AFTER_SECONDS = '5';
-const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
+export const databaseUnavailable = refusal(
+  'database_unavailable',
+  503,
+  'Service temporarily unavailable. Please try again later.',
+  () => ({ headers: { 'Retry-After': RETRY_AFTER_SECONDS } }),
+);
 
 /** Clients read the machine code of an object under either name (spec 10 U5). */
-function shownDetail(detail: ErrorDetail): ErrorDetail {
+export function shownDetail(detail: ErrorDetail): ErrorDetail {
   return typeof detail === 'string' ? detail : { ...detail, error_code: detail.code };
 }
 
@@ -145,12 +150,7 @@ export function toHttp(error: unknown): HttpError {
   }
   // A transaction that met others each of five times (`retried`) was rolled back, and may succeed later.
   if (isDatabaseUnavailable(error) || isRetryable(error)) {
-    return {
-      status: 503,
-      body: { detail: UNAVAILABLE },
-      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-      code: 'database_unavailable',
-    };
+    return toHttp(databaseUnavailable());
   }
   return { status: 500, body: { detail: 'Internal Server Error' }, headers: {}, code: 'internal_error' };
 }

@@ -55,6 +55,6 @@ function secondsLeft(app: App, windowSeconds: number): number {
   return Math.max(60, Math.ceil((endsAt - app.clock.now().getTime()) / 1_000));
 }
 
-const tooManyRequests = refusal('rate_limited', 429, 'Too many requests', (retryAfterSeconds: number) => ({
+export const tooManyRequests = refusal('rate_limited', 429, 'Too many requests', (retryAfterSeconds: number) => ({
   headers: { 'Retry-After': String(retryAfterSeconds) },
 }));

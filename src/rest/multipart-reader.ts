@@ -1,12 +1,9 @@
 /** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards have passed. */
 import type { FastifyRequest } from 'fastify';
-import { isAppError, refusal } from '../core/errors.ts';
+import { isAppError } from '../core/errors.ts';
+import { bodyTooLarge, malformedForm, tooManyParts } from '../core/http/request-refusals.ts';
 import type { StreamedFile, UploadedFile } from '../core/http/uploads.ts';
 import type { WireHints } from '../routers/operation-meta.ts';
-
-const tooManyParts = refusal('too_many_parts', 413, 'The form has too many parts. Maximum: one file and <n> fields');
-const malformedForm = refusal('malformed_form', 400, 'There was an error parsing the body');
-const bodyTooLarge = refusal('body_too_large', 413, 'Request body too large');
 
 export type FormFields = Record<string, string | string[] | UploadedFile | StreamedFile>;
 

@@ -5,7 +5,6 @@ import { type DescriptionGaps, describeDocument } from './describe-document.ts';
 import { FIELD_DESCRIPTIONS } from './descriptions/field-descriptions.ts';
 import { INTRODUCTION } from './descriptions/introduction.ts';
 import { PARAMETER_DESCRIPTIONS } from './descriptions/parameter-descriptions.ts';
-import refusals from './descriptions/refusals.json' with { type: 'json' };
 import { TAG_DESCRIPTIONS } from './descriptions/tag-descriptions.ts';
 import { documentEvents } from './document-events.ts';
 import { documentRefusals } from './document-refusals.ts';
@@ -29,7 +28,7 @@ export function buildServiceDocument(
     servers: [{ url: '/', description: 'The service that serves this document' }],
   });
   document.tags.sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  documentRefusals(document, refusals);
+  documentRefusals(document, routes);
   documentEvents(document, EVENT_CATALOGUE);
   const gaps = describeDocument(document, {
     tags: TAG_DESCRIPTIONS,

@@ -2,11 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { refusal } from '../core/errors.ts';
-import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/replies.ts';
-import { readByteRange } from './byte-range.ts';
 
-const rangeNotSatisfiable = refusal('range_not_satisfiable', 416, 'Range Not Satisfiable');
+import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/replies.ts';
+import { rangeNotSatisfiable } from '../core/http/request-refusals.ts';
+import { readByteRange } from './byte-range.ts';
 
 /** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';

@@ -1,4 +1,4 @@
-import type { Refusal } from '../core/errors.ts';
+import type { DeclaredRefusal, Refusal } from '../core/errors.ts';
 /** Data of one operation besides its schemas; source of the REST routes, the contract test of the guards and the OpenAPI document. */
 
 export type OperationArea = 'web' | 'cabinet' | 'admin';
@@ -56,6 +56,10 @@ export interface OperationMeta {
   };
   /** What the operation does, what it changes outside, idempotency; in the document. */
   description?: string;
+  /** What the operation refuses: factories of the domain. A test provokes each of them; no other may be thrown (scripts/refusals.ts). */
+  refuses?: readonly DeclaredRefusal[];
+  /** What its base procedure refuses before it; declared with the guard. */
+  guardRefuses?: readonly DeclaredRefusal[];
   area?: OperationArea;
   auth?: OperationAuth;
   permissions?: readonly string[];

@@ -1,5 +1,6 @@
 import type { AdminActor, TokenActor } from '../core/actor.ts';
 import { deletePromoGroup } from '../domain/promo-groups/delete-promo-group.ts';
+import { defaultGroupNotDeletable, promoGroupNameTaken, promoGroupNotFound } from '../domain/promo-groups/errors.ts';
 import { listPromoGroupRecords, readPromoGroup } from '../domain/promo-groups/read-promo-groups.ts';
 import { changePromoGroup, createPromoGroup } from '../domain/promo-groups/save-promo-group.ts';
 import type { PromoGroupRecord } from '../domain/promo-groups/types.ts';
@@ -59,6 +60,7 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
         openapi: { method: 'POST', path: base, tags, summary: 'Create a promo group' },
         description:
           'Creates a promo group. The first group, or one with `is_default`, becomes the default one in place of another.',
+        refuses: [promoGroupNameTaken],
       })
       .input(fromWire(schemas.createRequest))
       .output(Response)
@@ -68,6 +70,7 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
       .meta({
         openapi: { method: 'GET', path: one, tags, summary: 'Read a promo group' },
         description: 'Returns a promo group with the number of its members.',
+        refuses: [promoGroupNotFound],
       })
       .input(fromWire(PromoGroupPath))
       .output(Response)
@@ -78,6 +81,7 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
         openapi: { method: 'PATCH', path: one, tags, summary: 'Change a promo group' },
         description:
           'Changes a promo group; null leaves a field unchanged. Prices of its members change immediately. Removing `is_default` makes another group the default one.',
+        refuses: [promoGroupNameTaken, promoGroupNotFound],
       })
       .input(fromWire(withBody(PromoGroupPath, schemas.updateRequest)))
       .output(Response)
@@ -89,6 +93,7 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
       .meta({
         openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a promo group; its members get the default one' },
         description: 'Deletes a promo group; its members join the default one. The default group itself cannot be deleted.',
+        refuses: [defaultGroupNotDeletable, promoGroupNotFound],
       })
       .input(fromWire(PromoGroupPath))
       .output(SuccessResponse)

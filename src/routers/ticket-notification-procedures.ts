@@ -2,6 +2,7 @@ import type { AdminActor, UserActor } from '../core/actor.ts';
 import {
   countUnreadNotifications,
   listTicketNotifications,
+  notificationNotFound,
   readAllNotifications,
   readNotification,
   readTicketNotifications,
@@ -60,6 +61,7 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
         description: isOwn
           ? 'Marks an own notification as read. Repeating the call changes nothing.'
           : 'Marks a notification as read, for all administrators. Repeating the call changes nothing.',
+        refuses: [notificationNotFound],
       })
       .input(fromWire(NotificationPath))
       .output(SuccessResponse)

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { AdminActor, TokenActor } from '../core/actor.ts';
 import { readNodeStatistics, readNodeUsage } from '../domain/provisioning/nodes/read-node-usage.ts';
-import { listNodes, nodesRealtime, readNode } from '../domain/provisioning/nodes/read-nodes.ts';
+import { listNodes, nodeNotFound, nodesRealtime, readNode } from '../domain/provisioning/nodes/read-nodes.ts';
 import { readPanelStatus, readSystem } from '../domain/provisioning/nodes/read-system.ts';
+import { dateRangeTooLong, invalidDateRange } from '../domain/provisioning/nodes/rules.ts';
+import { PANEL_READ_REFUSALS } from '../domain/provisioning/panel-access.ts';
 import { FreeForm } from './shared.schemas.ts';
 import type { ProcedureFor } from './trpc.ts';
 import { listOf, toNode, toStatistics, toStatus, toSystem, toUsageRange, toUsageRow } from './vpnpanel-wire.ts';
@@ -50,6 +52,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
       .meta({
         openapi: { method: 'GET', path: `${base}/system`, tags, summary: 'The panel at a glance' },
         description: 'Returns current users, nodes, machine and traffic of the panel.',
+        refuses: [...PANEL_READ_REFUSALS],
       })
       .output(toWire(schemas.system))
       .query(async ({ ctx }) => toSystem(await readSystem(ctx.app))),
@@ -58,6 +61,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
       .meta({
         openapi: { method: 'GET', path: `${base}/nodes`, tags, summary: 'List nodes' },
         description: 'Lists the current nodes of the panel.',
+        refuses: [...PANEL_READ_REFUSALS],
       })
       .output(toWire(schemas.nodes))
       .query(async ({ ctx }) => listOf((await listNodes(ctx.app)).map(toNode))),
@@ -66,6 +70,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
       .meta({
         openapi: { method: 'GET', path: `${base}/nodes/realtime`, tags, summary: 'Current traffic of the nodes' },
         description: 'Returns the current traffic of the nodes, as the panel reports it.',
+        refuses: [...PANEL_READ_REFUSALS],
       })
       .output(z.array(FreeForm))
       .query(({ ctx }) => nodesRealtime(ctx.app)),
@@ -74,6 +79,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
       .meta({
         openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}`, tags, summary: 'Read a node' },
         description: 'Returns a node of the panel.',
+        refuses: [...PANEL_READ_REFUSALS, nodeNotFound],
       })
       .input(fromWire(NodePath))
       .output(toWire(schemas.node))
@@ -83,6 +89,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
       .meta({
         openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}/statistics`, tags, summary: 'A node with its statistics' },
         description: 'Returns a node with its current traffic and its usage of the last 7 days.',
+        refuses: [...PANEL_READ_REFUSALS, nodeNotFound],
       })
       .input(fromWire(NodePath))
       .output(toWire(schemas.nodeStatistics))
@@ -93,6 +100,7 @@ export function vpnpanelReadProcedures({ reading, base, tag, schemas }: Group) {
         openapi: { method: 'GET', path: `${base}/nodes/{node_uuid}/usage`, tags, summary: 'Usage of a node by day' },
         description:
           'Returns the usage of a node in a period by user and day, as the panel reports it. Without a period the last 7 days.',
+        refuses: [...PANEL_READ_REFUSALS, dateRangeTooLong, invalidDateRange, nodeNotFound],
       })
       .input(fromWire(NodeUsageQuery))
       .output(schemas.nodeUsage)

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { setPasswordCost } from '../../src/core/password-hasher.ts';
 import { runEndOfFileTasks } from './end-of-file.ts';
+import { failOnUndeclaredRefusals } from './refusal-recorder.ts';
 import { emptyDatabase } from './test-database.ts';
 import { workerDatabase } from './worker-database.ts';
 
@@ -11,4 +12,6 @@ beforeAll(async () => {
   await emptyDatabase(await workerDatabase());
 });
 
+afterEach(failOnUndeclaredRefusals);
+afterAll(failOnUndeclaredRefusals);
 afterAll(runEndOfFileTasks);

@@ -4,7 +4,7 @@ import { refusal } from '../../core/errors.ts';
 import { adminLevel, denialReason } from './permission-rules.ts';
 import { isConfigAdmin, readActivePolicies, readEffectiveAccess } from './read-effective-access.ts';
 
-const permissionDenied = refusal('permission_denied', 403, 'Permission denied: No active roles assigned');
+export const permissionDenied = refusal('permission_denied', 403, 'Permission denied: No active roles assigned');
 
 /**
  * Decides one permission of a signed-in user (spec 01 section 4.5).

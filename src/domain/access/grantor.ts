@@ -7,7 +7,7 @@ import { listActivePolicies } from './policy-repo.ts';
 import { listRolesInEffect } from './role-repo.ts';
 import { permissionsBeyond } from './role-rules.ts';
 
-const permissionsBeyondGrantor = refusal('permissions_beyond_own', 403, 'Cannot grant permissions you do not have: tickets:read');
+export const permissionsBeyondGrantor = refusal('permissions_beyond_own', 403, 'Cannot grant permissions you do not have: tickets:read');
 const selfLockOut = refusal('self_lock_out', 403, 'This change would take your own permissions away: <n>');
 
 /** The rights of an administrator who grants rights to others. */

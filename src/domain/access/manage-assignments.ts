@@ -21,13 +21,13 @@ import { forgetAccess } from './read-effective-access.ts';
 import { findRole, lockRoleForShare } from './role-repo.ts';
 
 const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot assign a role with level >= your own role level');
-const targetUserNotFound = refusal('target_user_not_found', 404, 'Target user not found');
-const assignmentNotFound = refusal('assignment_not_found', 404, 'Role assignment not found');
+export const targetUserNotFound = refusal('target_user_not_found', 404, 'Target user not found');
+export const assignmentNotFound = refusal('assignment_not_found', 404, 'Role assignment not found');
 const roleNotFoundRefusal = refusal('role_not_found', 404, 'Associated role not found');
 const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot revoke a role at or above your own level');
 
 const SUPERADMINS_ELSEWHERE = 'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables.';
-const superadminRole = refusal(
+export const superadminRole = refusal(
   'superadmin_role_fixed',
   403,
   'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables. Add the user there and restart the bot.',

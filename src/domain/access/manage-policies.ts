@@ -16,10 +16,10 @@ import { conditionIssues } from './policy-rules.ts';
 import { forgetPolicies } from './read-effective-access.ts';
 import { type AdminRole, lockRoleForShare } from './role-repo.ts';
 
-const policyOutOfReach = refusal('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
-const roleNotFound = refusal('role_not_found', 404, 'Referenced role not found');
+export const policyOutOfReach = refusal('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
+export const roleNotFound = refusal('role_not_found', 404, 'Referenced role not found');
 
-const policyNotFound = refusal('policy_not_found', 404, 'Policy not found');
+export const policyNotFound = refusal('policy_not_found', 404, 'Policy not found');
 
 /** Policies by descending priority, active ones, with `includeInactive` all. @param filter.roleId null = all */
 export function listPolicies(app: App, filter: { roleId: number | null; includeInactive: boolean }): Promise<NamedPolicy[]> {

@@ -21,11 +21,11 @@ import { unknownPermissions } from './role-rules.ts';
 
 const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot create a role with level >= your own role level');
 const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot edit a role at or above your own level');
-const systemRoleFixed = refusal('system_role_fixed', 403, 'Cannot delete a system role');
-const permissionsUnknown = refusal('permissions_unknown', 400, 'Invalid permissions:  ');
+export const systemRoleFixed = refusal('system_role_fixed', 403, 'Cannot delete a system role');
+export const permissionsUnknown = refusal('permissions_unknown', 400, 'Invalid permissions: users:fly');
 
 export const roleNotFound = refusal('role_not_found', 404, 'Role not found');
-const roleNameTaken = refusal('role_name_taken', 409, 'Role with this name already exists');
+export const roleNameTaken = refusal('role_name_taken', 409, 'Role with this name already exists');
 
 /** The registry of permissions, section by section (spec 01 section 15). */
 export function listPermissions(): { section: string; actions: string[] }[] {

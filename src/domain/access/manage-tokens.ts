@@ -143,7 +143,7 @@ function currentHash(app: App, text: string): string {
   return tokenHash(text, app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM'), app.settings.get('WEB_API_TOKEN_HMAC_SECRET'));
 }
 
-const tokenNotFound = refusal('token_not_found', 404, 'Token not found');
+export const tokenNotFound = refusal('token_not_found', 404, 'Token not found');
 
 function invalid(field: string, msg: string, input: unknown): ValidationError {
   return new ValidationError([{ loc: ['body', field], type: 'value_error', msg, input }]);

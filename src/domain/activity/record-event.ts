@@ -6,8 +6,8 @@ import { isRowId } from '../../core/row-id.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { type EventFilter, findEvent, insertEvent, listEvents, type RecordedEvent, referencesOf } from './repo.ts';
 
-const subscriptionNotFound = refusal('subscription_not_found', 404, 'Subscription not found');
-const transactionNotFound = refusal('transaction_not_found', 404, 'Transaction not found');
+export const subscriptionNotFound = refusal('subscription_not_found', 404, 'Subscription not found');
+export const transactionNotFound = refusal('transaction_not_found', 404, 'Transaction not found');
 
 export type NewEvent = Pick<RecordedEvent, 'eventType' | 'userId' | 'extra'> &
   Changes<{

@@ -13,7 +13,7 @@ import { type TakenBackup, takeBackup } from './take-backup.ts';
 import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listLostTasks, listTasks, updateTask } from './task-repo.ts';
 import type { BackupOrigin, BackupTask } from './types.ts';
 
-const backupTaskNotFound = refusal('backup_task_not_found', 404, 'Task not found');
+export const backupTaskNotFound = refusal('backup_task_not_found', 404, 'Task not found');
 
 const KEPT_TASK_DAYS = 30;
 /** A task whose jobs ended so often without its beginning is not queued again. */

@@ -4,7 +4,7 @@ import { refusal } from '../../core/errors.ts';
 import type { ByteRange, RangedContent } from '../../core/http/replies.ts';
 import { type BackupFile, findBackup, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
 
-const backupNotFound = refusal('backup_not_found', 404, 'Backup file not found: ');
+export const backupNotFound = refusal('backup_not_found', 404, 'Backup file not found: backup.tar.gz');
 
 /** A page of the backups in the folder, the newest first. Only those of the page are looked into. */
 export async function listBackups(

@@ -8,9 +8,9 @@ import { withWorkFolder } from './folder.ts';
 import { type RestoreOptions, type RestoreResult, restoreBackup } from './restore-backup.ts';
 
 const filenameRequired = refusal('filename_required', 400, 'Filename is required');
-const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
-const invalidFilename = refusal('invalid_filename', 400, 'Invalid filename');
-const fileTooLarge = refusal('file_too_large', 413, 'File too large. Maximum size: <n>MB');
+export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
+export const invalidFilename = refusal('invalid_filename', 400, 'Invalid filename');
+export const fileTooLarge = refusal('file_too_large', 413, 'File too large. Maximum size: <n>MB');
 
 const EXTENSIONS = ['.tar.gz', '.json', '.json.gz', '.tar'];
 

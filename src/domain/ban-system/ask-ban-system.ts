@@ -4,12 +4,13 @@ import { refusal } from '../../core/errors.ts';
 import { type BanSystemPort, isBanSystemError } from './ports.ts';
 import type { BanStats } from './types.ts';
 
-const banSystemDisabled = refusal('ban_system_disabled', 503, 'Ban System integration is disabled');
+export const banSystemDisabled = refusal('ban_system_disabled', 503, 'Ban System integration is disabled');
 const banSystemNotConfigured = refusal('ban_system_not_configured', 503, 'Ban System is not configured');
-const banSystemFailed = refusal(
+export const BAN_SYSTEM_REFUSALS = [banSystemDisabled, banSystemNotConfigured];
+export const banSystemFailed = refusal(
   'ban_system_failed',
   502,
-  'Ban System API error: API error <n>: <n> яяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяяя',
+  'Ban System API error: API error <n>',
 );
 
 /**

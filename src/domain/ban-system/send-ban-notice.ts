@@ -24,8 +24,8 @@ import {
 } from './notice-text.ts';
 import { findRecipient, type RecipientRow } from './repo.ts';
 
-const banNoticeFields = refusal('ban_notice_fields', 400, 'Для уведомления network_mobile нужны поля: ban_minutes');
-const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
+export const banNoticeFields = refusal('ban_notice_fields', 400, 'Для уведомления network_mobile нужны поля: ban_minutes');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 const Warning = z.object({ message: z.string().describe('Text of the warning.') });
 

@@ -10,7 +10,7 @@ import { type TextKey, text } from '../messaging/texts.ts';
 import { countSegments, countTariffMembers, listFirst, type SampleRecipient } from './repo.ts';
 import { BASIC_SEGMENTS, CUSTOM_SEGMENTS, EMAIL_SEGMENTS } from './rules.ts';
 
-const targetUnknown = refusal('target_unknown', 400, 'Invalid email target:  ');
+export const targetUnknown = refusal('target_unknown', 400, 'Invalid target: everyone');
 
 /** Counts of all segments take one pass over the users: a page that shows them again soon gets the same ones. */
 const TRUST_MS = 30 * SECOND_MS;

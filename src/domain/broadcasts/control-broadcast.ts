@@ -9,9 +9,9 @@ import { findBroadcast } from './repo.ts';
 import { broadcastNotFound, withProgress } from './rules.ts';
 import type { Broadcast } from './types.ts';
 
-const broadcastNotRunning = refusal('broadcast_not_running', 400, 'Broadcast is not running');
-const broadcastNotPaused = refusal('broadcast_not_paused', 400, 'Broadcast is not paused');
-const broadcastConfirmed = refusal('broadcast_confirmed', 400, 'Broadcast has no unconfirmed recipients to send it to again');
+export const broadcastNotRunning = refusal('broadcast_not_running', 400, 'Broadcast is not running');
+export const broadcastNotPaused = refusal('broadcast_not_paused', 400, 'Broadcast is not paused');
+export const broadcastConfirmed = refusal('broadcast_confirmed', 400, 'Broadcast has no unconfirmed recipients to send it to again');
 
 /**
  * Ends a broadcast, on all its channels: what is under way is still sent, nothing after it (spec 05 section 3.3).

@@ -14,12 +14,12 @@ import { insertBroadcast } from './repo.ts';
 import { captionOf, isButtonKey, MAX_CAPTION, trimmedDraft, withProgress } from './rules.ts';
 import type { Broadcast, BroadcastDraft } from './types.ts';
 
-const textMissing = refusal('text_missing', 400, 'Message text must not be empty');
-const mailTitleMissing = refusal('subject_missing', 400, 'Email subject is required for email broadcast');
-const contentMissing = refusal('content_missing', 400, 'Email HTML content is required for email broadcast');
-const buttonUnknown = refusal('button_unknown', 400, 'Invalid button key');
-const messengerUnavailable = refusal('messenger_unavailable', 502, 'The messenger does not answer');
-const captionTooLong = refusal(
+export const textMissing = refusal('text_missing', 400, 'Message text must not be empty');
+export const mailTitleMissing = refusal('subject_missing', 400, 'Email subject is required for email broadcast');
+export const contentMissing = refusal('content_missing', 400, 'Email HTML content is required for email broadcast');
+export const buttonUnknown = refusal('button_unknown', 400, 'Invalid button key');
+export const messengerUnavailable = refusal('messenger_unavailable', 502, 'The messenger does not answer');
+export const captionTooLong = refusal(
   'caption_too_long',
   400,
   'The caption of the file is too long: <n> characters, at most <n> are allowed',

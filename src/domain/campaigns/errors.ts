@@ -1,8 +1,8 @@
 import type { Actor } from '../../core/actor.ts';
 import { type AppError, refusal } from '../../core/errors.ts';
 
-const campaignExists = refusal('campaign_exists', 400, 'Campaign with this start_parameter already exists');
-const campaignInUseRefusal = refusal(
+export const campaignExists = refusal('campaign_exists', 400, 'Campaign with this start_parameter already exists');
+export const campaignInUseRefusal = refusal(
   'campaign_in_use',
   400,
   'Cannot delete campaign with <n> registrations. Deactivate it instead.',

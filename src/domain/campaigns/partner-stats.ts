@@ -21,8 +21,8 @@ import {
 } from './partner-repo.ts';
 import type { PartnerCampaign, PartnerCampaignStats } from './partner-types.ts';
 
-const partnerRequired = refusal('partner_required', 403, 'Partner status required');
-const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found or not assigned to you');
+export const partnerRequired = refusal('partner_required', 403, 'Partner status required');
+export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found or not assigned to you');
 
 const STATS_DAYS = 30;
 const COMPARED_DAYS = 7;

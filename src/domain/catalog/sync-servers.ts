@@ -5,7 +5,7 @@ import { applyPanelSquads, type ServerSyncCounts } from './servers/apply-panel-s
 import { countAll } from './servers/repo.ts';
 
 const panelNotConfigured = refusal('panel_not_configured', 503, 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set');
-const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 const serverSyncFailed = refusal('server_sync_failed', 500, 'Sync failed: the servers could not be saved');
 const panelNotConfiguredRefusal = refusal('panel_not_configured', 400, 'VpnPanel is not configured');
 const panelUnavailableRefusal = refusal('panel_unavailable', 500, 'Failed to fetch squads from VpnPanel');

@@ -11,8 +11,8 @@ import { knownTemplateType } from '../messaging/templates/errors.ts';
 import { sampleValues } from '../messaging/templates/sample-values.ts';
 import { templateLanguage } from '../messaging/templates/template-variables.ts';
 
-const mailNotConfigured = refusal('mail_not_configured', 400, 'SMTP is not configured');
-const testMailWithoutAddress = refusal('test_mail_without_address', 400, 'No email address provided and admin has no email');
+export const mailNotConfigured = refusal('mail_not_configured', 400, 'SMTP is not configured');
+export const testMailWithoutAddress = refusal('test_mail_without_address', 400, 'No email address provided and admin has no email');
 const testMailFailed = refusal('test_mail_failed', 500, 'Failed to send test email');
 
 const TEST_MAILS_PER_MINUTE = 5;

@@ -8,8 +8,8 @@ import { findSessionUserByMessengerId } from './repo.ts';
 import { MINIAPP_INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import type { SessionUser } from './types.ts';
 
-const unauthorized = refusal('unauthorized', 401, 'Init data is too old', (detail: string) => ({ detail }));
-const invalidUser = refusal('invalid_user', 400, 'Invalid messenger user payload');
+export const initDataRefused = refusal('unauthorized', 401, 'Init data is too old', (detail: string) => ({ detail }));
+export const invalidUser = refusal('invalid_user', 400, 'Invalid messenger user payload');
 
 const FAULTS: Record<InitDataFault, string> = {
   bot_token_missing: 'Bot token is not configured',
@@ -27,9 +27,9 @@ const FAULTS: Record<InitDataFault, string> = {
  * @throws AppError 401 unauthorized | 400 invalid_user
  */
 export function readMiniappIdentity(app: App, initData: string): number {
-  if (initData.trim() === '') throw unauthorized('Missing initData');
+  if (initData.trim() === '') throw initDataRefused('Missing initData');
   const reading = app.ports.messengerIdentity.readInitData(initData, MINIAPP_INIT_DATA_MAX_AGE_SECONDS);
-  if (reading.fault !== null) throw unauthorized(FAULTS[reading.fault]);
+  if (reading.fault !== null) throw initDataRefused(FAULTS[reading.fault]);
   if (!reading.hasUser) throw invalidUser();
   const { messengerId } = reading.identity;
   if (messengerId === null) throw invalidUser({ detail: 'Invalid messenger user identifier' });

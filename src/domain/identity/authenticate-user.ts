@@ -7,8 +7,8 @@ import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import { isFromEndedSession, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
 import type { SessionUser } from './types.ts';
 
-const authenticationRequired = unauthorized('authentication_required', 'Authentication required');
-const accessTokenInvalid = unauthorized('access_token_invalid', 'Invalid or expired token');
+export const authenticationRequired = unauthorized('authentication_required', 'Authentication required');
+export const accessTokenInvalid = unauthorized('access_token_invalid', 'Invalid or expired token');
 const otherMessengerAccount = unauthorized(
   'other_messenger_account',
   'Session belongs to a different Messenger account. Please restart the app.',

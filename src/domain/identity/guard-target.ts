@@ -8,7 +8,8 @@ import type { UserRecord } from './types.ts';
 
 const selfTargeted = refusal('own_account', 403, 'Cannot block or delete your own account');
 const targetProtected = refusal('target_protected', 403, 'Cannot act on a configured administrator');
-const targetLevel = refusal('target_level', 403, 'Cannot act on a user at or above your own level');
+export const targetLevel = refusal('target_level', 403, 'Cannot act on a user at or above your own level');
+export const TARGET_REFUSALS = [selfTargeted, targetLevel];
 
 /** `removal`: block, delete and any other action that ends the target's access. */
 export type ActionKind = 'change' | 'removal';

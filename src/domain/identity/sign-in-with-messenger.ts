@@ -10,7 +10,7 @@ import { cleanName, displayedName, INIT_DATA_MAX_AGE_SECONDS } from './rules.ts'
 import { openSession, type SignIn } from './sessions/open-session.ts';
 import type { UserRecord } from './types.ts';
 
-const initDataInvalid = unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
+export const initDataInvalid = unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
 const messengerIdMissing = unauthorized('messenger_id_missing', 'Missing Messenger user ID');
 
 export interface InitDataSignIn {

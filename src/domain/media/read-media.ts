@@ -8,7 +8,7 @@ import { findFile } from './repo.ts';
 import { isShownInPlace, mediaNotFound, safeName } from './rules.ts';
 import type { ContentType, MediaFile } from './types.ts';
 
-const mediaUnavailable = refusal('media_unavailable', 502, 'Failed to download media');
+export const mediaUnavailable = refusal('media_unavailable', 502, 'Failed to download media');
 
 export interface Download {
   name: string;

@@ -3,8 +3,8 @@ import type { MediaKind } from '../messaging/ports.ts';
 import { contentTypeOf } from './content-type.ts';
 import type { ContentType } from './types.ts';
 
-const fileEmpty = refusal('file_empty', 400, 'File is empty');
-const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
+export const fileEmpty = refusal('file_empty', 400, 'File is empty');
+export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
 
 /** Largest file through the Web API; what the messenger takes. */
 export const WEB_MAX_BYTES = 50 * 1024 * 1024;

@@ -9,10 +9,10 @@ import { insertFile, lockUploader, measureUploads, type NewFile } from './repo.t
 import { checkContent, safeName } from './rules.ts';
 import { isMediaKind, type MediaFile } from './types.ts';
 
-const mediaTypeUnknown = refusal('media_type_unknown', 400, 'Unsupported media type. Allowed: photo, video, document');
-const mediaNotStored = refusal('media_not_stored', 503, 'Failed to upload media');
-const tooManyFiles = refusal('too_many_files', 400, 'Too many files. Maximum: <n>');
-const filesTooLarge = refusal('files_too_large', 400, 'Files too large. Maximum altogether: <n>MB');
+export const mediaTypeUnknown = refusal('media_type_unknown', 400, 'Unsupported media type. Allowed: photo, video, document');
+export const mediaNotStored = refusal('media_not_stored', 503, 'Failed to upload media');
+export const tooManyFiles = refusal('too_many_files', 400, 'Too many files. Maximum: <n>');
+export const filesTooLarge = refusal('files_too_large', 400, 'Files too large. Maximum altogether: <n>MB');
 
 export interface Upload {
   /** `photo`, `video` or `document`, in any case and with blanks around it. */

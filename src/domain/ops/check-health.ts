@@ -5,7 +5,7 @@ import { refusal } from '../../core/errors.ts';
 import './ports.ts';
 
 const connectionsLost = refusal('connections_lost', 503, 'The database connections of this process are lost');
-const clockWrong = refusal('clock_wrong', 503, 'Not ready: the clock of this machine is <n> s from the clock of the database');
+export const clockWrong = refusal('clock_wrong', 503, 'Not ready: the clock of this machine is <n> s from the clock of the database');
 const notReady = refusal('not_ready', 503, 'Not ready');
 
 export interface Health {

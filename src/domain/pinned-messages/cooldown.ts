@@ -3,7 +3,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { refusal } from '../../core/errors.ts';
 import { lockState, writeState } from '../../core/service-state.ts';
 
-const broadcastCooldown = refusal('broadcast_cooldown', 429, 'Broadcast cooldown active. Try again in <n> seconds.');
+export const broadcastCooldown = refusal('broadcast_cooldown', 429, 'Broadcast cooldown active. Try again in <n> seconds.');
 
 /** Row of `service_state`. */
 const KEY = 'pinned-messages:cooldown';

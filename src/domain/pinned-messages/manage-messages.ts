@@ -18,7 +18,7 @@ import {
 import { checkSendable, messageNotFound, storedContent } from './rules.ts';
 import type { PinnedChanges, PinnedMessage } from './types.ts';
 
-const pinnedMessageActive = refusal('pinned_message_active', 409, 'Cannot delete active pinned message. Deactivate it first.');
+export const pinnedMessageActive = refusal('pinned_message_active', 409, 'Cannot delete active pinned message. Deactivate it first.');
 
 /** Newest first (spec 05 section 4). */
 export function listPinnedMessages(

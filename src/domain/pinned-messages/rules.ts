@@ -7,7 +7,7 @@ import type { Language } from '../messaging/texts.ts';
 import type { PinnedMessage } from './types.ts';
 
 export const messageNotFound = refusal('pinned_message_not_found', 404, 'Pinned message not found');
-const nothingToSend = refusal('pinned_message_empty', 400, 'Either content or media must be provided');
+export const nothingToSend = refusal('pinned_message_empty', 400, 'Either content or media must be provided');
 
 /** The text as it is stored: without attributes that only a browser would follow. */
 export const storedContent = (app: App, content: string): string => withAllowedAttributes(content, app.ports.messenger.markup);

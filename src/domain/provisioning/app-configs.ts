@@ -8,15 +8,15 @@ import { requirePanel } from './panel-access.ts';
 import type { PanelAppConfig } from './panel-objects.ts';
 import { isPanelError } from './ports.ts';
 
-const panelUnavailable = refusal(
+export const panelUnavailable = refusal(
   'panel_unavailable',
   502,
   'Failed to fetch config from VpnPanel: VPN panel: Server error (A<id>)',
 );
 const panelGone = refusal('panel_unavailable', 503, 'Failed to fetch config from VpnPanel: VPN panel: not configured');
-const invalidUuid = refusal('invalid_uuid', 400, 'Invalid UUID format');
-const appConfigNotSet = refusal('app_config_not_set', 400, 'VpnPanel subscription config is not configured');
-const appConfigNotFound = refusal('app_config_not_found', 404, 'Subscription config not found');
+export const invalidUuid = refusal('invalid_uuid', 400, 'Invalid UUID format');
+export const appConfigNotSet = refusal('app_config_not_set', 400, 'VpnPanel subscription config is not configured');
+export const appConfigNotFound = refusal('app_config_not_found', 404, 'Subscription config not found');
 
 /** The configuration of the panel's subscription page that connection guides are made from (spec 02 section 11, spec 06 section 11). */
 

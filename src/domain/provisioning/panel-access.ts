@@ -10,12 +10,13 @@ export function requirePanel(app: App): void {
   if (problem !== null) throw notConfigured(problem);
 }
 
-const notConfigured = refusal(
+export const notConfigured = refusal(
   'panel_not_configured',
   503,
   'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set',
   (problem: string) => ({ detail: problem || 'VpnPanel API not configured' }),
 );
+export const PANEL_READ_REFUSALS = [notConfigured, panelUnavailable];
 
 /**
  * Calls a configured panel and returns its failure.

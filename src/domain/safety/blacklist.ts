@@ -8,7 +8,7 @@ import { isListed, replaceEntries } from './blacklist-repo.ts';
 import { isListDue, type PublishedList, readListState, refreshPublishedList } from './published-list.ts';
 import { type BlacklistLine, parseBlacklist, rawListUrl } from './rules.ts';
 
-const blacklisted = refusal('blacklisted', 403, {
+export const blacklisted = refusal('blacklisted', 403, {
   code: 'blacklisted',
   message: 'Доступ закрыт: аккаунт внесён в чёрный список.',
 });

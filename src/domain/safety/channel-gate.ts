@@ -8,7 +8,7 @@ import { text } from '../messaging/texts.ts';
 import { findMembership, listRequiredChannels, type RequiredChannel, saveMembership } from './channel-repo.ts';
 import { readMembership } from './membership-reader.ts';
 
-const channelSubscriptionRequired = refusal('channel_subscription_required', 403, {
+export const channelSubscriptionRequired = refusal('channel_subscription_required', 403, {
   code: 'channel_subscription_required',
   message: 'Чтобы продолжить, подпишитесь на обязательные каналы.',
   channels: [

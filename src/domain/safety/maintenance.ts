@@ -19,7 +19,11 @@ import {
   selectNotices,
 } from './maintenance-rules.ts';
 
-const maintenance = refusal('maintenance', 503, 'Closed');
+export const maintenance = refusal('maintenance', 503, {
+  code: 'maintenance',
+  message: 'Maintenance is under way. The service will be back soon, thank you for your patience.',
+  reason: null,
+});
 
 const STATE_KEY = 'maintenance';
 /** A change reaches every instance with its commit; this is for a lost notification. */

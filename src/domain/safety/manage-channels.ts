@@ -17,8 +17,8 @@ import {
 } from './channel-repo.ts';
 import { type FieldReading, readChannelId, readChannelLink, refuseNull } from './channel-rules.ts';
 
-const channelNotFound = refusal('channel_not_found', 404, 'Channel not found');
-const channelIdTaken = refusal('channel_id_taken', 409, 'A channel with this channel_id already exists');
+export const channelNotFound = refusal('channel_not_found', 404, 'Channel not found');
+export const channelIdTaken = refusal('channel_id_taken', 409, 'A channel with this channel_id already exists');
 
 /** A new channel, as the request has it. */
 export interface ChannelDraft {

@@ -13,8 +13,8 @@ import { storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 import { valueProblem } from './value-problem.ts';
 
-const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
-const settingPathTaken = refusal('setting_path_taken', 400, 'Value must not be the path of YOOKASSA_WEBHOOK_PATH');
+export const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
+export const settingPathTaken = refusal('setting_path_taken', 400, 'Value must not be the path of YOOKASSA_WEBHOOK_PATH');
 
 /**
  * Stores an override (spec 06 section 6.2). Every instance follows the event of the change; in this one it is in effect on return.

@@ -13,10 +13,10 @@ import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { update } from './repo.ts';
 import type { Subscription } from './types.ts';
 
-const trialRefusal = refusal('trial', 400, 'Device reduction is not available for trial subscriptions');
-const notLower = refusal('not_lower', 400, 'New device limit must be less than current limit');
-const belowMinimum = refusal('below_minimum', 400, 'Cannot reduce below minimum device limit (<n>) for your tariff');
-const noPanelUser = refusal('no_panel_user', 400, 'User UUID not found');
+export const trialRefusal = refusal('trial', 400, 'Device reduction is not available for trial subscriptions');
+export const notLower = refusal('not_lower', 400, 'New device limit must be less than current limit');
+export const belowMinimum = refusal('below_minimum', 400, 'Cannot reduce below minimum device limit (<n>) for your tariff');
+export const noPanelUser = refusal('no_panel_user', 400, 'User UUID not found');
 
 export interface ConnectedDevices {
   devices: PanelDevice[];
@@ -182,7 +182,7 @@ async function atPanel<T>(app: App, failure: string, call: () => Promise<T>): Pr
   }
 }
 
-const panelFailure = refusal('vpnpanel_error', 502, 'Failed to delete devices', (message: string, cause: unknown) => ({
+export const panelFailure = refusal('vpnpanel_error', 502, 'Failed to delete devices', (message: string, cause: unknown) => ({
   detail: message,
   cause,
 }));

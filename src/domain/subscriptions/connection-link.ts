@@ -6,7 +6,7 @@ import { noSubscription } from './errors.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
 
-const linkNotGenerated = refusal('link_not_generated', 404, 'Subscription link not yet generated');
+export const linkNotGenerated = refusal('link_not_generated', 404, 'Subscription link not yet generated');
 
 /**
  * The links to connect with, and the steps of connecting (spec 02 section 5.14).

@@ -17,7 +17,7 @@ import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
 import type { Subscription } from './types.ts';
 
-const durationRequired = refusal('duration_required', 400, 'duration_days is required for paid subscriptions');
+export const durationRequired = refusal('duration_required', 400, 'duration_days is required for paid subscriptions');
 
 /** What an integration requests; null or absent = the documented default. */
 export type WebSubscriptionRequest = {

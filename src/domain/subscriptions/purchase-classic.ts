@@ -26,7 +26,7 @@ import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
-const classicModeDisabled = refusal(
+export const classicModeDisabled = refusal(
   'classic_mode_disabled',
   400,
   'This endpoint is not available in tariffs mode. Use /purchase-tariff instead.',

@@ -21,7 +21,7 @@ import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
-const noSubscriptionRefusal = refusal('no_subscription', 400, 'У вас нет подписки');
+export const noSubscriptionRefusal = refusal('no_subscription', 400, 'У вас нет подписки');
 const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'Maximum number of devices: {max}');
 const devicesUnavailable = refusal('devices_unavailable', 400, 'Buying devices is not available');
 const subscriptionInactive = refusal('subscription_inactive', 400, 'The subscription is not active');

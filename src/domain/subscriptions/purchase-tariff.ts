@@ -26,8 +26,8 @@ import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, SubscriptionChanges } from './types.ts';
 
-const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
-const periodUnavailable = refusal('period_unavailable', 400, {
+export const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
+export const periodUnavailable = refusal('period_unavailable', 400, {
   code: 'period_unavailable',
   message: 'The selected period is not available for this tariff',
 });

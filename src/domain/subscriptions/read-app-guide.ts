@@ -9,7 +9,7 @@ import { appGuide, type GuideLinks } from './rules/app-config.ts';
 import { connectionLink } from './rules/connection-link.ts';
 import type { Subscription } from './types.ts';
 
-const appConfigNotSet = refusal('app_config_not_set', 404, 'App configuration not set up.');
+export const appConfigNotSet = refusal('app_config_not_set', 404, 'App configuration not set up.');
 
 /** How long a guide waits for an encrypted link; the next one asks again. */
 const ENCRYPTION_WAIT_MS = 3_000;

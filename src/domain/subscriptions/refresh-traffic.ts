@@ -10,8 +10,8 @@ import { storeUsedTraffic } from './repo.ts';
 import { percentUsed } from './rules/view.ts';
 import type { Subscription } from './types.ts';
 
-const noSubscription = refusal('no_subscription', 404, 'No active subscription');
-const rateLimitedRefusal = refusal('rate_limited', 429, 'Rate limited. Try again in 60 seconds.');
+export const noSubscriptionToRefresh = refusal('no_subscription', 404, 'No active subscription');
+export const rateLimitedRefusal = refusal('rate_limited', 429, 'Rate limited. Try again in 60 seconds.');
 
 const WINDOW_SECONDS = 60;
 const GB = 1024 ** 3;
@@ -42,7 +42,7 @@ export type RefreshedTraffic =
  */
 export async function refreshTraffic(app: App, actor: UserActor): Promise<RefreshedTraffic> {
   const { details } = await requireBuyerDetails(app, actor);
-  if (!details) throw noSubscription();
+  if (!details) throw noSubscriptionToRefresh();
   const windowKey = `traffic_refresh:${actor.userId}`;
   const valuesKey = `traffic_refreshed:${actor.userId}`;
   const now = app.clock.now();

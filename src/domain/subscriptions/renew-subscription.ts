@@ -21,7 +21,7 @@ import { keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
-const periodUnavailable = refusal('period_unavailable', 400, 'Selected renewal period is not available');
+export const periodUnavailable = refusal('period_unavailable', 400, 'Selected renewal period is not available');
 
 export interface RenewalOrder {
   periodDays: number;

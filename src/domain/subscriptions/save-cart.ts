@@ -13,7 +13,7 @@ import { quoteTraffic, trafficCart } from './purchase-traffic.ts';
 import { cartKey } from './saved-cart.ts';
 import type { SavedCart, Subscription } from './types.ts';
 
-const noSubscription = refusal('no_subscription', 400, 'У вас нет подписки');
+export const noSubscriptionForCart = refusal('no_subscription', 400, 'У вас нет подписки');
 
 /**
  * Saves a traffic package as the user's order, at the price and by the rules of its purchase (spec 02 section 5.15, H5).
@@ -39,7 +39,7 @@ export async function saveDevicesCart(app: App, actor: UserActor, devices: numbe
 async function subscriptionOf(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {
   const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
-  if (!details) throw noSubscription({ detail: text(buyer.language, 'errors.subscription_missing') });
+  if (!details) throw noSubscriptionForCart({ detail: text(buyer.language, 'errors.subscription_missing') });
   return { buyer, subscription: details.subscription };
 }
 

@@ -8,7 +8,7 @@ import { noSubscription } from './errors.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
 
-const autopayNotForDaily = refusal('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
+export const autopayNotForDaily = refusal('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
 
 export interface AutopaySetting {
   /** A sentence in the user's language. */

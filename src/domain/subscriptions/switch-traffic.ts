@@ -16,16 +16,16 @@ import { reducedLimit } from './rules/traffic-purchases.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
-const paidSubscriptionRequired = refusal(
+export const switchNeedsPaidSubscription = refusal(
   'paid_subscription_required',
   403,
   'Traffic management is only available for paid subscriptions',
 );
-const trafficOfTariff = refusal('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
+export const trafficOfTariff = refusal('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
 const trafficFixed = refusal('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
 const subscriptionInactive = refusal('subscription_inactive', 400, 'The subscription is not active');
-const samePackage = refusal('same_package', 400, 'Already on this traffic package');
-const trafficUnavailable = refusal('traffic_unavailable', 400, 'Invalid traffic package');
+export const samePackage = refusal('same_package', 400, 'Already on this traffic package');
+export const trafficUnavailable = refusal('traffic_unavailable', 400, 'Invalid traffic package');
 
 export interface TrafficSwitchOrder {
   /** 0 = unlimited. */
@@ -81,7 +81,7 @@ async function sellSwitch(
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
-  if (subscription.isTrial && !isMiniapp) throw paidSubscriptionRequired();
+  if (subscription.isTrial && !isMiniapp) throw switchNeedsPaidSubscription();
   const quote = quoteSwitch(t, start, subscription, gb, isMiniapp);
   const newTrafficGb = isMiniapp && gb > 0 ? gb + subscription.purchasedTrafficGb : gb;
   const sale = await completeSale(t, start, {

@@ -17,8 +17,8 @@ import { recurringDailyPrice } from './rules/view.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
 
-const notDailyTariff = refusal('not_daily_tariff', 400, 'Pause is only available for daily tariffs');
-const subscriptionRestricted = refusal('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
+export const notDailyTariff = refusal('not_daily_tariff', 400, 'Pause is only available for daily tariffs');
+export const subscriptionRestricted = refusal('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
 
 /** A daily subscription after the toggle; kopeks. */
 export interface PauseState {

@@ -26,8 +26,8 @@ import { reactivatedStatus } from './rules/status.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';
 
-const trafficUnlimited = refusal('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');
-const squadUuidRequired = refusal('squad_uuid_required', 400, 'squad_uuid is required');
+export const trafficUnlimited = refusal('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');
+export const squadUuidRequired = refusal('squad_uuid_required', 400, 'squad_uuid is required');
 
 /** Newest first (spec 02 section 7). A filter that is null or absent, and a `userId` of 0, filters nothing. */
 export function listSubscriptions(app: App, filter: SubscriptionFilter): Promise<Subscription[]> {

@@ -9,9 +9,9 @@ import { lockTicket, setPriority, setReplyBlock, setStatus } from './repo.ts';
 import { ticketNotFound } from './rules.ts';
 import { TICKET_PRIORITIES, TICKET_STATUSES, type Ticket, type TicketStatus } from './types.ts';
 
-const blockInThePast = refusal('block_in_the_past', 400, 'Block expiration must be in the future');
-const badTicketStatus = refusal('bad_ticket_status', 400, 'Invalid status. Allowed: open, pending, answered, closed');
-const badTicketPriority = refusal('bad_ticket_priority', 400, 'Invalid priority. Allowed: low, normal, high, urgent');
+export const blockInThePast = refusal('block_in_the_past', 400, 'Block expiration must be in the future');
+export const badTicketStatus = refusal('bad_ticket_status', 400, 'Invalid status. Allowed: open, pending, answered, closed');
+export const badTicketPriority = refusal('bad_ticket_priority', 400, 'Invalid priority. Allowed: low, normal, high, urgent');
 
 type Staff = AdminActor | TokenActor;
 

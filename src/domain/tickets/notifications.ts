@@ -12,7 +12,7 @@ import {
 } from './notification-repo.ts';
 import type { Slice } from './repo.ts';
 
-const notificationNotFound = refusal('notification_not_found', 404, 'Notification not found');
+export const notificationNotFound = refusal('notification_not_found', 404, 'Notification not found');
 const notAnAdminNotification = refusal('not_an_admin_notification', 403, 'This is not an admin notification');
 
 /** A user's inbox is their own; administrators share one. */

@@ -19,8 +19,8 @@ import { isReplyBlocked, ticketNotFound } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';
 import type { Ticket, TicketDetail, TicketListItem, TicketMessage, TicketStats } from './types.ts';
 
-const messageNotFound = refusal('message_not_found', 404, 'Message not found');
-const mediaNotFound = refusal('media_not_found', 404, 'Media not found for this message');
+export const messageNotFound = refusal('message_not_found', 404, 'Message not found');
+export const mediaNotFound = refusal('media_not_found', 404, 'Media not found for this message');
 
 interface Page {
   page: number;

@@ -9,7 +9,7 @@ import { refreshSetting } from '../settings/refresh-settings.ts';
 import type { SettingKey } from '../settings/types.ts';
 import type { TicketSettings } from './types.ts';
 
-const badSupportMode = refusal('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
+export const badSupportMode = refusal('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
 
 /** The toggles that are not among the published settings (spec 05 section 1.6). */
 const TOGGLES_KEY = 'tickets:cabinet-notifications';

@@ -22,9 +22,9 @@ import type { Attachment, AttachmentInput, Ticket, TicketDetail, TicketMessage }
 
 const supportBlocked = refusal('support_blocked', 403, 'Support requests are blocked');
 const ticketClosed = refusal('ticket_closed', 400, 'Cannot add message to closed ticket');
-const repliesBlocked = refusal('replies_blocked', 403, 'Replies to this ticket are blocked');
-const emptyMessage = refusal('empty_message', 400, 'Message text or media is required');
-const rateLimited = refusal('rate_limited', 429, 'Too many requests');
+export const repliesBlocked = refusal('replies_blocked', 403, 'Replies to this ticket are blocked');
+export const emptyMessage = refusal('empty_message', 400, 'Message text or media is required');
+export const rateLimited = refusal('rate_limited', 429, 'Too many requests');
 
 /** Its texts are trimmed and within their bounds. */
 export interface TicketDraft extends AttachmentInput {

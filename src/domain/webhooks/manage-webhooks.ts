@@ -25,7 +25,7 @@ import {
 import { KEEP_DELIVERIES_MS } from './rules.ts';
 import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookEventType, WebhookStats } from './types.ts';
 
-const webhookNotFound = refusal('webhook_not_found', 404, 'Webhook not found');
+export const webhookNotFound = refusal('webhook_not_found', 404, 'Webhook not found');
 const webhookDeliveryNotFound = refusal('webhook_delivery_not_found', 404, 'Delivery not found');
 
 const PURGE_BATCH = 5_000;

@@ -1,4 +1,13 @@
-import { chooseAppConfig, chosenAppConfig, listAppConfigs, readChosenAppConfig } from '../../domain/provisioning/app-configs.ts';
+import {
+  appConfigNotFound,
+  appConfigNotSet,
+  chooseAppConfig,
+  chosenAppConfig,
+  invalidUuid,
+  listAppConfigs,
+  panelUnavailable,
+  readChosenAppConfig,
+} from '../../domain/provisioning/app-configs.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { AppConfigAnswer, AppConfigItem, UpdateVpnPanelUuidRequest, VpnPanelConfigStatus } from './apps.schemas.ts';
@@ -23,6 +32,7 @@ export const adminAppsRouter = router({
       openapi: { method: 'PUT', path: `${ROOT}/uuid`, tags, summary: 'Choose the app configuration' },
       description:
         'Chooses the configuration of the panel that connection guides are made from; null, blank or nothing chooses none. It applies immediately on every instance, unless the environment sets one. Whether the panel has it is not checked.',
+      refuses: [invalidUuid],
     })
     .input(fromWire(UpdateVpnPanelUuidRequest))
     .output(toWire(VpnPanelConfigStatus))
@@ -32,6 +42,7 @@ export const adminAppsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/config`, tags, summary: 'Read the chosen app configuration from the panel' },
       description: 'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
+      refuses: [appConfigNotSet, appConfigNotFound, panelUnavailable],
     })
     .output(AppConfigAnswer)
     .query(async ({ ctx }) => {
@@ -44,6 +55,7 @@ export const adminAppsRouter = router({
       openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' },
       description:
         "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
+      refuses: [panelUnavailable],
     })
     .output(toWire(AppConfigItem.array()))
     .query(({ ctx }) => listAppConfigs(ctx.app)),

@@ -1,17 +1,30 @@
 import {
+  invalidGoogleAdsId,
+  invalidGoogleAdsLabel,
+  invalidYandexMetrikaId,
+} from '../../domain/content/branding/analytics-rules.ts';
+import {
   changeAnimation,
   changeColors,
   changeCounters,
   changeName,
   changeThemes,
+  nameTooLong,
   resetColors,
   switchAnimation,
   switchFeature,
 } from '../../domain/content/branding/change-branding.ts';
 import { removeLogo, replaceLogo } from '../../domain/content/branding/change-logo.ts';
-import { MAX_LOGO_BYTES } from '../../domain/content/branding/prepare-logo.ts';
+import {
+  invalidLogoType,
+  logoAnimationTooLarge,
+  logoTooLarge,
+  logoTooManyPixels,
+  MAX_LOGO_BYTES,
+} from '../../domain/content/branding/prepare-logo.ts';
 import { viewBranding } from '../../domain/content/branding/read-branding.ts';
 import { readEmailAuth } from '../../domain/content/branding/read-sign-in.ts';
+import { invalidColor, noThemeEnabled } from '../../domain/content/branding/theme-rules.ts';
 import { putSetting } from '../../domain/settings/change-setting.ts';
 import { animationAnswer } from '../cabinet/branding.router.ts';
 import {
@@ -54,14 +67,15 @@ const editor = adminProcedure('settings:edit', 'cabinet');
 /** The writes of the group; it is one with its reads, since the contract has it in the cabinet's area. */
 export const brandingEditorRouter = router({
   updateName: editor
-    .meta(
-      change(
+    .meta({
+      ...change(
         'PUT',
         '/name',
         'Change the name of the cabinet',
         'Changes the name. It is trimmed; an empty one is allowed, where the logo alone is to be shown. Every instance shows the change within a second.',
       ),
-    )
+      refuses: [nameTooLong],
+    })
     .input(fromWire(BrandingNameUpdate))
     .output(toWire(BrandingResponse))
     .mutation(async ({ ctx, input }) => viewBranding(ctx.app, await changeName(ctx.app, input.name))),
@@ -74,6 +88,7 @@ export const brandingEditorRouter = router({
         'Upload a logo',
         'Replaces the logo by a PNG, JPEG, WebP or SVG image of up to 5 MB. The content must be of the declared type. An image that is wider or higher than 1024 pixels is scaled down; more than 4096x4096 pixels are refused, as is an animation above 1024. Of an SVG image only what draws is stored: scripts, links, animations and references to other files are removed. Every instance shows the change within a second.',
       ),
+      refuses: [invalidLogoType, logoAnimationTooLarge, logoTooLarge, logoTooManyPixels],
       wire: { multipart: { fileKey: 'file', maxBytes: MAX_LOGO_BYTES, givesBeginning: true } },
       audit: { hide: ['file'] },
     })
@@ -94,14 +109,15 @@ export const brandingEditorRouter = router({
     .mutation(async ({ ctx }) => viewBranding(ctx.app, await removeLogo(ctx.app))),
 
   updateColors: editor
-    .meta(
-      change(
+    .meta({
+      ...change(
         'PATCH',
         '/colors',
         'Change colours',
         'Changes the given colours; absent and null ones remain. If one is invalid, none is changed. Every instance shows the change within a second.',
       ),
-    )
+      refuses: [invalidColor],
+    })
     .input(fromWire(ThemeColorsUpdate))
     .output(toWire(ThemeColorsResponse))
     .mutation(async ({ ctx, input }) => (await changeColors(ctx.app, input)).colors),
@@ -119,14 +135,15 @@ export const brandingEditorRouter = router({
     .mutation(async ({ ctx }) => (await resetColors(ctx.app)).colors),
 
   updateThemes: editor
-    .meta(
-      change(
+    .meta({
+      ...change(
         'PATCH',
         '/themes',
         'Choose the themes that users can choose',
         'Changes which themes users can choose; absent and null ones remain. One must be left. Every instance shows the change within a second.',
       ),
-    )
+      refuses: [noThemeEnabled],
+    })
     .input(fromWire(EnabledThemesUpdate))
     .output(toWire(EnabledThemesResponse))
     .mutation(async ({ ctx, input }) => (await changeThemes(ctx.app, input)).themes),
@@ -222,14 +239,15 @@ export const brandingEditorRouter = router({
     }),
 
   updateAnalytics: editor
-    .meta(
-      change(
+    .meta({
+      ...change(
         'PATCH',
         '/analytics',
         'Change the counters of visits',
         'Changes the given counters; absent and null ones remain, an empty text clears one. If one is invalid, none is changed. Every instance shows the change within a second.',
       ),
-    )
+      refuses: [invalidGoogleAdsId, invalidGoogleAdsLabel, invalidYandexMetrikaId],
+    })
     .input(fromWire(AnalyticsCountersUpdate))
     .output(toWire(AnalyticsCountersResponse))
     .mutation(async ({ ctx, input }) => (await changeCounters(ctx.app, input)).analytics),

@@ -5,13 +5,32 @@ import {
   listFilters,
   listTariffFilters,
   previewAudience,
+  targetUnknown,
 } from '../../domain/broadcasts/audiences.ts';
-import { pauseBroadcast, resumeBroadcast, retryBroadcast, stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
-import { createMessage, sendBroadcast } from '../../domain/broadcasts/create-broadcast.ts';
+import {
+  broadcastConfirmed,
+  broadcastNotPaused,
+  broadcastNotRunning,
+  pauseBroadcast,
+  resumeBroadcast,
+  retryBroadcast,
+  stopBroadcast,
+} from '../../domain/broadcasts/control-broadcast.ts';
+import {
+  buttonUnknown,
+  captionTooLong,
+  contentMissing,
+  createMessage,
+  mailTitleMissing,
+  messengerUnavailable,
+  sendBroadcast,
+  textMissing,
+} from '../../domain/broadcasts/create-broadcast.ts';
 import { buttonLabel } from '../../domain/broadcasts/keyboard.ts';
 import { listAllBroadcasts, readBroadcast } from '../../domain/broadcasts/read-broadcasts.ts';
-import { BUTTON_KEYS } from '../../domain/broadcasts/rules.ts';
+import { BUTTON_KEYS, broadcastNotFound } from '../../domain/broadcasts/rules.ts';
 import type { Broadcast } from '../../domain/broadcasts/types.ts';
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
 import { adminProcedure, router } from '../trpc.ts';
@@ -77,6 +96,7 @@ export const adminBroadcastsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/preview`, tags, summary: 'Who would get a message' },
       description:
         'Returns how many users would get a message to a segment now, and the first of them. Nothing is sent or stored.',
+      refuses: [targetUnknown],
     })
     .input(fromWire(BroadcastPreviewRequest))
     .output(toWire(BroadcastPreviewResponse))
@@ -96,6 +116,7 @@ export const adminBroadcastsRouter = router({
       openapi: { method: 'POST', path: BASE, tags, summary: 'Send a message to a segment' },
       description:
         'Sends a message through the messenger to all members of a segment who have not switched off news. Rows of recipients are written and messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message once. Administrators receive `broadcast.progress` on `/cabinet/ws`. With a caption of the file the text is not sent.',
+      refuses: [...MESSENGER_TEXT_REFUSALS, buttonUnknown, captionTooLong, targetUnknown, textMissing, messengerUnavailable],
       idempotent: true,
     })
     .input(fromWire(CabinetBroadcastsBroadcastCreateRequest))
@@ -118,6 +139,7 @@ export const adminBroadcastsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/email-preview`, tags, summary: 'Who would get a mail' },
       description: 'Returns how many users would get a mail to a segment now, and the first of them. Nothing is sent or stored.',
+      refuses: [targetUnknown],
     })
     .input(fromWire(EmailPreviewRequest))
     .output(toWire(EmailPreviewResponse))
@@ -128,6 +150,16 @@ export const adminBroadcastsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/send`, tags, summary: 'Send a message, a mail or both' },
       description:
         'Sends a message through the messenger, a mail, or both; with both, the mail goes to everyone with a verified address. Mails are sent at the pace of `BROADCAST_MAILS_PER_SECOND`, and `{{user_name}}` and `{{email}}` in subject and content are filled. Files and buttons belong to the message.',
+      refuses: [
+        ...MESSENGER_TEXT_REFUSALS,
+        buttonUnknown,
+        captionTooLong,
+        contentMissing,
+        mailTitleMissing,
+        targetUnknown,
+        textMissing,
+        messengerUnavailable,
+      ],
       idempotent: true,
     })
     .input(fromWire(CombinedBroadcastCreateRequest))
@@ -142,6 +174,7 @@ export const adminBroadcastsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${BASE}/{broadcast_id}`, tags, summary: 'A broadcast' },
       description: 'Returns a broadcast with its progress.',
+      refuses: [broadcastNotFound],
     })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
@@ -152,6 +185,7 @@ export const adminBroadcastsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/stop`, tags, summary: 'Stop a broadcast' },
       description:
         'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing.',
+      refuses: [broadcastNotFound],
     })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
@@ -161,6 +195,7 @@ export const adminBroadcastsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/pause`, tags, summary: 'Pause a broadcast' },
       description: 'Holds a broadcast on all its channels until it is resumed or stopped. Messages under way are still sent.',
+      refuses: [broadcastNotRunning, broadcastNotFound],
     })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
@@ -171,6 +206,7 @@ export const adminBroadcastsRouter = router({
       openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/resume`, tags, summary: 'Resume a paused broadcast' },
       description:
         'Continues a paused broadcast. With `retry_unconfirmed` it is also sent again to recipients of whom it is unknown whether they got it, of a running or an ended broadcast too; they may get it twice.',
+      refuses: [broadcastConfirmed, broadcastNotPaused, broadcastNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(withBody(BroadcastPath, BroadcastResumeRequest)))

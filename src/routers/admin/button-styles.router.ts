@@ -1,4 +1,5 @@
 import type { SectionLooks } from '../../domain/content/menu-layout/button-look-rules.ts';
+import { buttonLookInvalid } from '../../domain/content/menu-layout/button-look-rules.ts';
 import { changeButtonLooks, readButtonLooks, resetButtonLooks } from '../../domain/content/menu-layout/manage-cabinet-menu.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { ButtonStylesResponse, ButtonStylesUpdate } from './button-styles.schemas.ts';
@@ -24,6 +25,7 @@ export const adminButtonStylesRouter = router({
       openapi: { method: 'PATCH', path, tags, summary: 'Change the styles of menu buttons' },
       description:
         'Changes the given fields of the given sections; absent and null ones remain, `labels` is replaced as a whole. If one is invalid, nothing is changed. The chat shows it from the next message on.',
+      refuses: [buttonLookInvalid],
     })
     .input(ButtonStylesUpdate)
     .output(ButtonStylesResponse)

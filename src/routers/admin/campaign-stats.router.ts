@@ -1,6 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
 import { type CampaignPeriod, readCampaignChart, readCampaignStats } from '../../domain/campaigns/campaign-stats.ts';
+import { campaignNotFound } from '../../domain/campaigns/errors.ts';
 import { campaignTotals } from '../../domain/campaigns/read-campaigns.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { CampaignPath } from '../web/campaigns.schemas.ts';
@@ -46,6 +47,7 @@ export const adminCampaignStatsRouter = router({
         summary: 'Statistics of a campaign',
       },
       description: 'Returns registrations, trials, payers, revenue and conversion of a campaign.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignStatisticsResponse))
@@ -71,6 +73,7 @@ export const adminCampaignStatsRouter = router({
       },
       description:
         'Returns registrations and payments of the last 30 days by day, the last 7 days beside the 7 before, and the registrants with the highest payments.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(AdminCampaignChartDataResponse))

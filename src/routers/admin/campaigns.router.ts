@@ -1,6 +1,14 @@
 import type { App } from '../../core/app.ts';
 import { rublesOf } from '../../core/money.ts';
 import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
+import {
+  bonusTariffMissing,
+  bonusTariffUnknown,
+  campaignExists,
+  campaignInUseRefusal,
+  campaignNotFound,
+  partnerUnknown,
+} from '../../domain/campaigns/errors.ts';
 import { listAvailablePartners, listCampaigns, listRegistrations, readCampaign } from '../../domain/campaigns/read-campaigns.ts';
 import { paidUsers, percentOfAll } from '../../domain/campaigns/rules.ts';
 import { changeCampaign, createCampaign, deleteCampaign, toggleCampaign } from '../../domain/campaigns/save-campaign.ts';
@@ -93,6 +101,7 @@ export const adminCampaignsRouter = router({
       openapi: { method: 'POST', path, tags, summary: 'Create a campaign' },
       description:
         'Creates a campaign. Which fields of the bonus are required depends on `bonus_type`. The administrator is recorded as creator.',
+      refuses: [campaignExists, bonusTariffMissing, partnerUnknown, bonusTariffUnknown],
     })
     .input(fromWire(AdminCampaignCreateRequest))
     .output(toWire(CampaignDetailResponse))
@@ -102,6 +111,7 @@ export const adminCampaignsRouter = router({
     .meta({
       openapi: { method: 'GET', path: one, tags, summary: 'Read a campaign' },
       description: 'Returns a campaign with its links, servers and tariff.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignDetailResponse))
@@ -112,6 +122,7 @@ export const adminCampaignsRouter = router({
       openapi: { method: 'PUT', path: one, tags, summary: 'Change a campaign' },
       description:
         'Changes a campaign; only fields that are sent change. Null clears partner, tariff and the values of the subscription bonus. Bonuses that were given remain.',
+      refuses: [campaignExists, bonusTariffMissing, partnerUnknown, bonusTariffUnknown, campaignNotFound],
     })
     .input(fromWire(withBody(CampaignPath, AdminCampaignUpdateRequest)))
     .output(toWire(CampaignDetailResponse))
@@ -123,6 +134,7 @@ export const adminCampaignsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a campaign without registrations' },
       description: 'Deletes a campaign without registrations. Switch one with registrations off instead.',
+      refuses: [campaignInUseRefusal, campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignDeleteAnswer))
@@ -135,6 +147,7 @@ export const adminCampaignsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Switch a campaign on or off' },
       description: 'Switches a campaign on or off. Each call reverses the state. A campaign that is off gives no bonus.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignToggleResponse))
@@ -147,6 +160,7 @@ export const adminCampaignsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${one}/registrations`, tags, summary: 'List registrations of a campaign' },
       description: 'Lists users who registered through a campaign, newest first.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(RegistrationsQuery))
     .output(toWire(CampaignRegistrationsResponse))

@@ -1,4 +1,12 @@
-import { createChannel, deleteChannel, listChannels, toggleChannel, updateChannel } from '../../domain/safety/manage-channels.ts';
+import {
+  channelIdTaken,
+  channelNotFound,
+  createChannel,
+  deleteChannel,
+  listChannels,
+  toggleChannel,
+  updateChannel,
+} from '../../domain/safety/manage-channels.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -31,6 +39,7 @@ export const adminChannelsRouter = router({
       openapi: { method: 'POST', path: base, tags, summary: 'Add a required channel' },
       description:
         'Adds an active channel. The messenger is not asked whether it exists; the bot must be an administrator of it to read its members.',
+      refuses: [channelIdTaken],
     })
     .input(fromWire(ChannelCreateRequest))
     .output(toWire(ChannelResponse))
@@ -41,6 +50,7 @@ export const adminChannelsRouter = router({
       openapi: { method: 'PATCH', path: one, tags, summary: 'Change a required channel' },
       description:
         'Changes the fields that are sent; null clears the link and the title. With another `channel_id` the known members of the old channel are deleted.',
+      refuses: [channelNotFound, channelIdTaken],
     })
     .input(fromWire(withBody(ChannelPath, ChannelUpdateRequest)))
     .output(toWire(ChannelResponse))
@@ -51,6 +61,7 @@ export const adminChannelsRouter = router({
       openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a required channel' },
       description:
         'Deletes a channel with its known members. Subscriptions that were disabled because of it are enabled by the next check.',
+      refuses: [channelNotFound],
     })
     .input(fromWire(ChannelPath))
     .output(SuccessResponse)
@@ -64,6 +75,7 @@ export const adminChannelsRouter = router({
       openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Switch a required channel on or off' },
       description:
         'Activates or deactivates a channel. Users must have joined active channels only. Each call reverses the state.',
+      refuses: [channelNotFound],
     })
     .input(fromWire(ChannelPath))
     .output(toWire(ChannelResponse))

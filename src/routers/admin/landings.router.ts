@@ -1,4 +1,11 @@
 import {
+  discountDatesReversed,
+  discountIncomplete,
+  landingNotFound,
+  slugReserved,
+  slugTaken,
+} from '../../domain/storefront/landings/errors.ts';
+import {
   changeLanding,
   createLanding,
   removeLanding,
@@ -80,6 +87,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'POST', path: base, tags, summary: 'Create a sales page' },
       description: 'Creates a sales page. If it is active, buyers can use it immediately.',
+      refuses: [slugReserved, slugTaken],
     })
     .input(fromWire(LandingCreateRequest))
     .output(toWire(LandingDetailResponse))
@@ -101,6 +109,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'GET', path: one, tags, summary: 'A sales page' },
       description: 'Returns a sales page with all its texts, prices and methods.',
+      refuses: [landingNotFound],
     })
     .input(fromWire(LandingPath))
     .output(toWire(LandingDetailResponse))
@@ -110,6 +119,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'PUT', path: one, tags, summary: 'Change a sales page' },
       description: 'Changes a sales page; only fields that are sent change. Purchases that have started keep their price.',
+      refuses: [discountDatesReversed, discountIncomplete, slugReserved, landingNotFound, slugTaken],
     })
     .input(fromWire(withBody(LandingPath, LandingUpdateRequest)))
     .output(toWire(LandingDetailResponse))
@@ -121,6 +131,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a sales page; its purchases stay' },
       description: 'Deletes a sales page. Its purchases remain and are delivered.',
+      refuses: [landingNotFound],
     })
     .input(fromWire(LandingPath))
     .output(SuccessResponse)
@@ -133,6 +144,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Show or hide a sales page' },
       description: 'Activates or deactivates a sales page. Buyers can use active pages only. Each call reverses the state.',
+      refuses: [landingNotFound],
     })
     .input(fromWire(LandingPath))
     .output(toWire(LandingDetailResponse))
@@ -142,6 +154,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${one}/stats`, tags, summary: 'Statistics of a sales page' },
       description: 'Returns purchases, revenue and conversion of a sales page, by day and by tariff.',
+      refuses: [landingNotFound],
     })
     .input(fromWire(LandingPath))
     .output(toWire(LandingStatsResponse))
@@ -151,6 +164,7 @@ export const adminLandingsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${one}/purchases`, tags, summary: 'Purchases of a sales page, newest first' },
       description: 'Lists purchases of a sales page, newest first. Contacts are not masked; tokens are cut.',
+      refuses: [landingNotFound],
     })
     .input(fromWire(LandingPurchasesQuery))
     .output(toWire(LandingPurchaseListResponse))

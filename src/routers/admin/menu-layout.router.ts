@@ -1,4 +1,5 @@
 import type { FilledRow } from '../../domain/content/menu-layout/cabinet-menu-rules.ts';
+import { cabinetMenuInvalid } from '../../domain/content/menu-layout/cabinet-menu-rules.ts';
 import {
   readCabinetLayout,
   resetCabinetLayout,
@@ -33,6 +34,7 @@ export const adminMenuLayoutRouter = router({
       openapi: { method: 'PUT', path, tags, summary: 'Replace the menu of the cabinet mode' },
       description:
         'Replaces the menu of the chat in cabinet mode. It is checked as a whole; the chat shows it from the next message on.',
+      refuses: [cabinetMenuInvalid],
     })
     .input(MenuConfigUpdateRequest)
     .output(MenuConfigResponse)

@@ -5,6 +5,15 @@ import {
 } from '../../domain/campaigns/partner-assignment.ts';
 import { type PartnerDetail, readPartnerDetail } from '../../domain/campaigns/partner-stats.ts';
 import { decideApplication } from '../../domain/referrals/partners/decide-application.ts';
+import {
+  applicationNotFound,
+  applicationProcessed,
+  campaignNotAssigned,
+  notPartner,
+  partnerCampaignNotFound,
+  partnerUserMissing,
+  userMissing,
+} from '../../domain/referrals/partners/errors.ts';
 import { changePartnerSettings, readPartnerSettings } from '../../domain/referrals/partners/partner-settings.ts';
 import { changePartnerCommission } from '../../domain/referrals/partners/partnership.ts';
 import {
@@ -13,6 +22,7 @@ import {
   readPartnerTotals,
 } from '../../domain/referrals/partners/read-partners.ts';
 import { percentOfTotal } from '../../domain/referrals/stats/rules.ts';
+import { settingWrongType } from '../../domain/settings/rules.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -73,6 +83,7 @@ export const adminPartnersRouter = router({
       },
       description:
         'Changes settings of the referral programme; absent or null fields are not changed. The change applies immediately on every instance.',
+      refuses: [settingWrongType],
     })
     .input(fromWire(PartnerSettingsUpdateRequest))
     .output(toWire(PartnerSettingsResponse))
@@ -97,6 +108,7 @@ export const adminPartnersRouter = router({
       },
       description:
         'Makes the applicant a partner with a personal commission. The applicant is notified in the messenger, else by e-mail. An application is decided once.',
+      refuses: [applicationNotFound, applicationProcessed],
     })
     .input(fromWire(withBody(ApplicationPath, AdminApproveRequest)))
     .output(SuccessResponse)
@@ -109,6 +121,7 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Reject an application' },
       description: 'Declines an application. The applicant is notified in the messenger, else by e-mail, and may apply again.',
+      refuses: [applicationNotFound, applicationProcessed],
     })
     .input(fromWire(withBody(ApplicationPath, AdminRejectRequest)))
     .output(SuccessResponse)
@@ -139,6 +152,7 @@ export const adminPartnersRouter = router({
       openapi: { method: 'GET', path: `${BASE}/{user_id}`, tags, summary: 'A user as a partner, with the campaigns' },
       description:
         'Returns a user as a partner: referrals, rewards and campaigns with their numbers. Works for any user, also one who is not a partner.',
+      refuses: [partnerUserMissing],
     })
     .input(fromWire(PartnerPath))
     .output(toWire(AdminPartnerDetailResponse))
@@ -148,6 +162,7 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/{user_id}/commission`, tags, summary: "Change a partner's commission" },
       description: 'Sets the commission of a partner, from the next top-up of a referral on.',
+      refuses: [notPartner, partnerUserMissing],
     })
     .input(fromWire(withBody(PartnerPath, AdminUpdateCommissionRequest)))
     .output(toWire(CommissionAnswer))
@@ -160,6 +175,7 @@ export const adminPartnersRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{user_id}/revoke`, tags, summary: 'End a partnership' },
       description: 'Ends a partnership: the personal commission is removed, and the campaigns are unassigned. Rewards remain.',
+      refuses: [notPartner, userMissing],
     })
     .input(fromWire(PartnerPath))
     .output(SuccessResponse)
@@ -178,6 +194,7 @@ export const adminPartnersRouter = router({
       },
       description:
         'Gives a campaign to a partner. One that belongs to another partner is refused; repeating the call changes nothing.',
+      refuses: [notPartner, partnerCampaignNotFound],
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)
@@ -195,6 +212,7 @@ export const adminPartnersRouter = router({
         summary: 'Unassign a campaign from a partner',
       },
       description: 'Takes a campaign from a partner.',
+      refuses: [campaignNotAssigned, partnerCampaignNotFound],
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)

@@ -2,6 +2,7 @@ import {
   changeMethod,
   listMethodConfigs,
   listMethodGroups,
+  methodNotFound,
   readMethodConfig,
   reorderMethods,
 } from '../../domain/payments/method-configs/manage-methods.ts';
@@ -42,6 +43,7 @@ export const adminPaymentMethodsRouter = router({
     .meta({
       openapi: { method: 'GET', path: one, tags, summary: 'Read a payment method' },
       description: 'Returns a payment method.',
+      refuses: [methodNotFound],
     })
     .input(fromWire(PaymentMethodConfigPath))
     .output(toWire(PaymentMethodConfigResponse))
@@ -64,6 +66,7 @@ export const adminPaymentMethodsRouter = router({
       openapi: { method: 'PUT', path: one, tags, summary: 'Change a payment method' },
       description:
         'Changes a payment method; only fields that are sent and not null change. Users see it immediately. A minimum above the maximum, defaults included, is 422, and so is a sub-option that the method does not have.',
+      refuses: [methodNotFound],
     })
     .input(fromWire(withBody(PaymentMethodConfigPath, PaymentMethodConfigUpdateRequest)))
     .output(toWire(PaymentMethodConfigResponse))

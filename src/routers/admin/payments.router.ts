@@ -1,5 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
+import { invalidMethod, paymentNotFound } from '../../domain/payments/errors.ts';
+import { invalidPeriod } from '../../domain/payments/search/payment-filter.ts';
 import {
   checkAnyPayment,
   listAllPending,
@@ -55,6 +57,7 @@ export const adminPaymentsRouter = router({
       openapi: { method: 'GET', path: `${base}/search`, tags, summary: 'Search all payments' },
       description:
         'Lists payments of all methods and states, newest first, also of people without an account. At most a year back. With a text the newest 1,000 matches are listed, and `total` counts them.',
+      refuses: [invalidPeriod],
     })
     .input(fromWire(PaymentSearchQuery))
     .output(toWire(AdminPaymentListResponse))
@@ -65,6 +68,7 @@ export const adminPaymentsRouter = router({
       openapi: { method: 'GET', path: `${base}/search/stats`, tags, summary: 'Count the payments of a search' },
       description:
         'Counts the payments of a search by state and by method, whatever `status_filter` says. With a text the newest 1,000 matches are counted.',
+      refuses: [invalidPeriod],
     })
     .input(fromWire(PaymentSearchStatsQuery))
     .output(toWire(SearchStatsResponse))
@@ -74,6 +78,7 @@ export const adminPaymentsRouter = router({
     .meta({
       openapi: { method: 'GET', path: one, tags, summary: 'Read a payment' },
       description: 'Returns one payment as the service has recorded it.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(AdminPaymentPath))
     .output(toWire(AdminPaymentResponse))
@@ -84,6 +89,7 @@ export const adminPaymentsRouter = router({
       openapi: { method: 'POST', path: `${one}/check`, tags, summary: 'Check the state of a payment at the provider' },
       description:
         'Queries the provider about a payment. What it confirms is applied as a callback is: a completed payment is credited, once. A payment that cannot be checked, and a provider that gives no answer, are `success: false`. At most 30 checks a minute for each administrator.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(AdminPaymentPath))
     .output(toWire(AdminManualCheckResponse))

@@ -1,4 +1,12 @@
-import { createPolicy, deletePolicy, listPolicies, updatePolicy } from '../../domain/access/manage-policies.ts';
+import {
+  createPolicy,
+  deletePolicy,
+  listPolicies,
+  policyNotFound,
+  policyOutOfReach,
+  roleNotFound,
+  updatePolicy,
+} from '../../domain/access/manage-policies.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
@@ -28,6 +36,7 @@ export const adminPoliciesRouter = router({
       openapi: { method: 'POST', path: PATH, tags, summary: 'Create an access policy' },
       description:
         'Creates a policy that denies or allows actions of a section, for one role or for all, at certain times or addresses. Only denials have an effect.',
+      refuses: [policyOutOfReach, roleNotFound],
     })
     .input(fromWire(PolicyCreateRequest))
     .output(toWire(PolicyResponse))
@@ -37,6 +46,7 @@ export const adminPoliciesRouter = router({
     .meta({
       openapi: { method: 'PUT', path: `${PATH}/{policy_id}`, tags, summary: 'Change an access policy' },
       description: 'Changes a policy; absent or null fields are not changed. The change applies immediately.',
+      refuses: [policyOutOfReach, policyNotFound, roleNotFound],
     })
     .input(fromWire(withBody(PolicyPath, PolicyUpdateRequest)))
     .output(toWire(PolicyResponse))
@@ -46,6 +56,7 @@ export const adminPoliciesRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: `${PATH}/{policy_id}`, tags, summary: 'Delete an access policy' },
       description: 'Deletes a policy; actions that it denied are allowed immediately.',
+      refuses: [policyNotFound],
     })
     .input(fromWire(PolicyPath))
     .output(toWire(PolicyDeletedResponse))

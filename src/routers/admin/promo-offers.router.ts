@@ -1,4 +1,12 @@
 import { broadcastOffersAsAdmin } from '../../domain/promo/offers/broadcast-offers.ts';
+import {
+  adminTemplateNotFound,
+  effectTypeEmpty,
+  noRecipients,
+  notificationTypeEmpty,
+  recipientNotFound,
+  userMismatch,
+} from '../../domain/promo/offers/errors.ts';
 import { listOfferLog, listPromoOffers } from '../../domain/promo/offers/read-offers.ts';
 import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
 import { adminProcedure, router } from '../trpc.ts';
@@ -32,6 +40,7 @@ export const adminPromoOffersRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${BASE}/templates/{template_id}`, tags, summary: 'A template of offers' },
       description: 'Returns a template.',
+      refuses: [adminTemplateNotFound],
     })
     .input(fromWire(OfferTemplatePath))
     .output(toWire(AdminOfferTemplateResponse))
@@ -41,6 +50,7 @@ export const adminPromoOffersRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/templates/{template_id}`, tags, summary: 'Change a template' },
       description: 'Changes a template; null leaves a field unchanged. Offers that were made stay as they are.',
+      refuses: [adminTemplateNotFound],
     })
     .input(fromWire(withBody(OfferTemplatePath, AdminOfferTemplateUpdateRequest)))
     .output(toWire(AdminOfferTemplateResponse))
@@ -60,6 +70,7 @@ export const adminPromoOffersRouter = router({
       openapi: { method: 'POST', path: `${BASE}/broadcast`, tags, summary: 'Make an offer to a segment of users' },
       description:
         'Makes the same offer to every user of a segment and to a named user, overwriting active unclaimed offers of the same `notification_type`. With `send_notification` each gets a message in the messenger; the counts are those reached when the answer is given.',
+      refuses: [effectTypeEmpty, noRecipients, notificationTypeEmpty, userMismatch, recipientNotFound],
     })
     .input(fromWire(AdminOfferBroadcastRequest))
     .output(toWire(AdminOfferBroadcastResponse))

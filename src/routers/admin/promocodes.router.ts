@@ -1,4 +1,12 @@
-import { deactivateDiscountOf } from '../../domain/promo/codes/deactivate-discount.ts';
+import { userNotFound } from '../../domain/identity/errors.ts';
+import { deactivateDiscountOf, noDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import {
+  codeTaken,
+  limitBelowUses,
+  promocodeNotFound,
+  promoGroupUnknown,
+  VALUE_REFUSALS,
+} from '../../domain/promo/codes/errors.ts';
 import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
@@ -37,6 +45,16 @@ export const adminPromocodesRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' },
       description:
         'Creates a promo code. Which fields are required depends on its type. The administrator is recorded as creator.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        VALUE_REFUSALS.validity,
+        promoGroupUnknown,
+      ],
     })
     .input(fromWire(AdminPromocodeCreateRequest))
     .output(toWire(AdminPromocodeResponse))
@@ -50,6 +68,7 @@ export const adminPromocodesRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'A promo code and its uses' },
       description: 'Returns a promo code with the number of its uses and the ten newest ones.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(toWire(AdminPromocodeDetailResponse))
@@ -63,6 +82,18 @@ export const adminPromocodesRouter = router({
       openapi: { method: 'PATCH', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'Change a promo code' },
       description:
         'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        limitBelowUses,
+        VALUE_REFUSALS.validity,
+        promoGroupUnknown,
+        promocodeNotFound,
+      ],
     })
     .input(fromWire(withBody(PromocodePath, AdminPromocodeUpdateRequest)))
     .output(toWire(AdminPromocodeResponse))
@@ -79,6 +110,7 @@ export const adminPromocodesRouter = router({
         summary: 'Delete a promo code and its uses',
       },
       description: 'Deletes a promo code and the records of its uses. A code that the fortune wheel gave cannot be deleted.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(SuccessResponse)
@@ -96,6 +128,7 @@ export const adminPromocodesRouter = router({
         summary: "End a user's personal discount",
       },
       description: 'Ends the personal discount of a user. If a promo code gave it, the code counts as unused again.',
+      refuses: [noDiscount, userNotFound],
     })
     .input(fromWire(DiscountUserPath))
     .output(toWire(DeactivateDiscountResponse))

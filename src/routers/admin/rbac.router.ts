@@ -1,5 +1,24 @@
-import { assignRole, listAdmins, listRoleUsers, revokeRole } from '../../domain/access/manage-assignments.ts';
-import { createRole, deleteRole, listPermissions, listRoles, updateRole } from '../../domain/access/manage-roles.ts';
+import { permissionsBeyondGrantor } from '../../domain/access/grantor.ts';
+import {
+  assignmentNotFound,
+  assignRole,
+  listAdmins,
+  listRoleUsers,
+  revokeRole,
+  superadminRole,
+  targetUserNotFound,
+} from '../../domain/access/manage-assignments.ts';
+import {
+  createRole,
+  deleteRole,
+  listPermissions,
+  listRoles,
+  permissionsUnknown,
+  roleNameTaken,
+  roleNotFound,
+  systemRoleFixed,
+  updateRole,
+} from '../../domain/access/manage-roles.ts';
 import type { Assignment } from '../../domain/access/types.ts';
 import { utcDate } from '../moment-input.ts';
 import { adminProcedure, router } from '../trpc.ts';
@@ -50,6 +69,7 @@ export const adminRbacRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/rbac/roles/{role_id}/users', tags, summary: 'List the users of a role' },
       description: 'Lists the assignments of a role, newest first.',
+      refuses: [roleNotFound],
     })
     .input(fromWire(RolePath))
     .output(toWire(UserRoleResponse.array()))
@@ -68,6 +88,7 @@ export const adminRbacRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/rbac/roles', tags, summary: 'Create a role' },
       description: 'Creates a role below the level of the administrator, with permissions that the administrator has.',
+      refuses: [permissionsUnknown, permissionsBeyondGrantor, roleNameTaken],
     })
     .input(fromWire(RoleCreateRequest))
     .output(toWire(RoleResponse))
@@ -78,6 +99,7 @@ export const adminRbacRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Change a role' },
       description:
         'Changes a role below the level of the administrator. Level and state of a system role are fixed. The change applies immediately.',
+      refuses: [permissionsUnknown, roleNotFound, roleNameTaken],
     })
     .input(fromWire(withBody(RolePath, RoleUpdateRequest)))
     .output(toWire(RoleResponse))
@@ -88,6 +110,7 @@ export const adminRbacRouter = router({
       openapi: { method: 'DELETE', path: '/cabinet/admin/rbac/roles/{role_id}', tags, summary: 'Delete a role' },
       description:
         'Deletes a role below the level of the administrator with its assignments and policies. System roles cannot be deleted.',
+      refuses: [systemRoleFixed, roleNotFound],
     })
     .input(fromWire(RolePath))
     .output(toWire(RoleDeletedResponse))
@@ -101,6 +124,7 @@ export const adminRbacRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/rbac/assignments', tags, summary: 'Assign a role to a user' },
       description:
         'Gives a role below the level of the administrator to a user, effective immediately. An existing assignment is renewed, so repeating the call is safe.',
+      refuses: [superadminRole, roleNotFound, targetUserNotFound],
     })
     .input(fromWire(RoleAssignRequest))
     .output(toWire(UserRoleResponse))
@@ -118,6 +142,7 @@ export const adminRbacRouter = router({
         summary: 'Revoke a role of a user',
       },
       description: 'Takes a role below the level of the administrator from a user, effective immediately.',
+      refuses: [assignmentNotFound],
     })
     .input(fromWire(AssignmentPath))
     .output(toWire(RoleRevokedResponse))

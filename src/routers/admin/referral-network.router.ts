@@ -1,13 +1,18 @@
-import { limitNetwork } from '../../domain/insight/network/limit.ts';
+import { limitNetwork, rateLimited } from '../../domain/insight/network/limit.ts';
 import {
+  campaignNotFound,
   type Network,
+  nothingFound,
+  nothingSelected,
   readNetwork,
   readNetworkCampaign,
   readNetworkUser,
   readScopedNetwork,
   readScopeOptions,
   searchNetwork,
+  tooManySelected,
   type UserNode,
+  userNotFound,
 } from '../../domain/insight/network/read-network.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -51,6 +56,7 @@ export const adminReferralNetworkRouter = router({
       openapi: { method: 'GET', path: `${ROOT}/`, tags, summary: 'The whole network' },
       description:
         'Returns the users who have a referrer, referrals or a registration through a campaign, all campaigns, and their connections. Of more than 5000 users those with the lowest ids are returned. At most 10 requests a minute for each administrator.',
+      refuses: [rateLimited],
     })
     .output(toWire(NetworkGraphResponse))
     .query(async ({ ctx }) => toGraph(await readNetwork(ctx.app))),
@@ -69,6 +75,7 @@ export const adminReferralNetworkRouter = router({
       openapi: { method: 'GET', path: `${ROOT}/scoped`, tags, summary: 'The network around campaigns, partners and users' },
       description:
         'Returns a part of the network: of campaigns the registrants and everyone below them; of approved partners their campaigns with these users, the partner and everyone below; of users everyone above and below them. Campaigns of all of them are added. At most 50 items, 50 levels and 5000 users. At most 10 requests a minute for each administrator.',
+      refuses: [nothingSelected, tooManySelected, nothingFound, rateLimited],
     })
     .input(fromWire(ScopeQuery))
     .output(toWire(NetworkGraphResponse))
@@ -79,6 +86,7 @@ export const adminReferralNetworkRouter = router({
       openapi: { method: 'GET', path: `${ROOT}/user/{user_id}`, tags, summary: 'A user and everyone below' },
       description:
         'Returns any user with what the whole branch below, 50 levels deep, has paid. At most 30 requests a minute for each administrator.',
+      refuses: [userNotFound],
     })
     .input(fromWire(NetworkUserPath))
     .output(toWire(NetworkUserDetail))
@@ -91,6 +99,7 @@ export const adminReferralNetworkRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/campaign/{campaign_id}`, tags, summary: 'A campaign' },
       description: 'Returns a campaign with what its registrants have paid. At most 30 requests a minute for each administrator.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(NetworkCampaignPath))
     .output(toWire(NetworkCampaignDetail))

@@ -1,6 +1,7 @@
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { isFull } from '../../domain/catalog/rules/tariff-access.ts';
+import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
 import { toggleServer, toggleTrialServer } from '../../domain/catalog/servers/manage-servers.ts';
 import {
   availabilityStatus,
@@ -10,7 +11,7 @@ import {
   type ServerForm,
   serverStats,
 } from '../../domain/catalog/servers/read-servers.ts';
-import { changeServer } from '../../domain/catalog/servers/save-server.ts';
+import { changeServer, promoGroupRequired, promoGroupsNotFound } from '../../domain/catalog/servers/save-server.ts';
 import { syncServersOrRefuse } from '../../domain/catalog/sync-servers.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -60,6 +61,7 @@ export const adminServersRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Read a server' },
       description: 'Returns a server with its promo groups and the tariffs that contain it.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerDetailResponse))
@@ -69,6 +71,7 @@ export const adminServersRouter = router({
     .meta({
       openapi: { method: 'PUT', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Change a server' },
       description: 'Changes a server; absent or null fields are not changed. The panel is not changed.',
+      refuses: [promoGroupRequired, promoGroupsNotFound, serverNotFound],
     })
     .input(fromWire(withBody(AdminServerPath, CabinetServersServerUpdateRequest)))
     .output(toWire(ServerDetailResponse))
@@ -87,6 +90,7 @@ export const adminServersRouter = router({
         summary: 'Put a server on or off sale',
       },
       description: 'Puts a server on sale or removes it from sale. Each call reverses the state.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerToggleResponse))
@@ -104,6 +108,7 @@ export const adminServersRouter = router({
         summary: 'Allow or forbid trials on a server',
       },
       description: 'Allows or forbids trials on a server. Each call reverses the state.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerTrialToggleResponse))
@@ -117,6 +122,7 @@ export const adminServersRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}/stats', tags, summary: 'Statistics of a server' },
       description: 'Counts users and subscriptions of a server.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerStatsResponse))

@@ -1,5 +1,14 @@
-import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
+import { putSetting, resetSetting, settingBadFormat, settingPathTaken } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
+import {
+  settingGuarded,
+  settingMaskedValue,
+  settingNotAChoice,
+  settingNotFound,
+  settingReadOnly,
+  settingValueRequired,
+  settingWrongType,
+} from '../../domain/settings/rules.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { SettingListQuery, SettingPath } from '../web/settings.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -35,6 +44,7 @@ export const adminSettingsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/settings/{key}', tags, summary: 'Read a setting' },
       description: 'Returns a setting with the current value and a description. Secrets are masked.',
+      refuses: [settingNotFound],
     })
     .input(fromWire(SettingPath))
     .output(toWire(CabinetAdminSettingsSettingDefinition))
@@ -45,6 +55,17 @@ export const adminSettingsRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/settings/{key}', tags, summary: 'Change a setting' },
       description:
         'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence (except for what the branding of the cabinet sets: sign-in by e-mail and the sign-in button of the messenger). Settings that protect access can be changed by superadministrators only.',
+      refuses: [
+        settingBadFormat,
+        settingMaskedValue,
+        settingNotAChoice,
+        settingPathTaken,
+        settingValueRequired,
+        settingWrongType,
+        settingGuarded,
+        settingReadOnly,
+        settingNotFound,
+      ],
       audit: { hide: ['value'] },
     })
     .input(fromWire(AdminSettingUpdateInput))
@@ -56,6 +77,7 @@ export const adminSettingsRouter = router({
       openapi: { method: 'DELETE', path: '/cabinet/admin/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:
         'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing.',
+      refuses: [settingPathTaken, settingGuarded, settingNotFound],
     })
     .input(fromWire(SettingPath))
     .output(toWire(CabinetAdminSettingsSettingDefinition))

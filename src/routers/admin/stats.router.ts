@@ -2,10 +2,11 @@ import { rublesOf } from '../../core/money.ts';
 import { languageOf } from '../../domain/broadcasts/audiences.ts';
 import { readDashboard, readNodes, readSystemInfo } from '../../domain/insight/admin/read-dashboard.ts';
 import { readRecentPayments, readTopCampaigns, readTopReferrers } from '../../domain/insight/admin/read-tops.ts';
-import { restartNode, toggleNode } from '../../domain/insight/admin/switch-nodes.ts';
+import { panelFailed, panelRefused, restartNode, toggleNode } from '../../domain/insight/admin/switch-nodes.ts';
 import { orFailWith } from '../../domain/insight/load-failure.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import type { NodesOverview as Nodes } from '../../domain/provisioning/nodes/read-nodes.ts';
+import { nodeNotFound } from '../../domain/provisioning/nodes/read-nodes.ts';
 import { publishedAsFreeForm } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { toNode, wholeOf } from '../vpnpanel-wire.ts';
@@ -97,6 +98,7 @@ export const adminStatsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/restart`, tags, summary: 'Restart a node' },
       description: 'Asks the panel to restart a node; the panel does it later. Recorded in the audit log.',
+      refuses: [panelFailed, panelRefused],
     })
     .input(fromWire(StatsNodePath))
     .output(toWire(publishedAsFreeForm(NodeRestarted)))
@@ -110,6 +112,7 @@ export const adminStatsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/toggle`, tags, summary: 'Enable or disable a node' },
       description:
         'Enables a node that is switched off at the panel, switches off any other, and returns the new state. Recorded in the audit log.',
+      refuses: [panelFailed, nodeNotFound],
     })
     .input(fromWire(StatsNodePath))
     .output(toWire(publishedAsFreeForm(NodeToggled)))

@@ -1,7 +1,14 @@
 import { rublesOf } from '../../core/money.ts';
 import { listSquads } from '../../domain/catalog/find-squads.ts';
 import { listExternalSquads } from '../../domain/catalog/list-external-squads.ts';
-import { deleteTariff, sortTariffs, toggleTariff, toggleTrialTariff } from '../../domain/catalog/tariffs/manage-tariffs.ts';
+import { tariffNotFound } from '../../domain/catalog/tariffs/errors.ts';
+import {
+  deleteTariff,
+  sortTariffs,
+  tariffInUse,
+  toggleTariff,
+  toggleTrialTariff,
+} from '../../domain/catalog/tariffs/manage-tariffs.ts';
 import {
   type ListedTariff,
   listTariffs,
@@ -11,7 +18,7 @@ import {
 } from '../../domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff } from '../../domain/catalog/tariffs/save-tariff.ts';
 import type { ServerSquad, Tariff } from '../../domain/catalog/types.ts';
-import { syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
+import { syncedTariffNotFound, syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
@@ -134,6 +141,7 @@ export const adminTariffsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Read a tariff' },
       description: 'Returns a tariff with prices, servers and promo groups.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffDetailResponse))
@@ -144,6 +152,7 @@ export const adminTariffsRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Change a tariff' },
       description:
         'Changes a tariff; absent or null fields are not changed, except where null clears. Running subscriptions keep their limits; changed servers are sent to the panel in the background.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(withBody(TariffPath, TariffUpdateRequest)))
     .output(toWire(TariffDetailResponse))
@@ -156,6 +165,7 @@ export const adminTariffsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Delete an unused tariff' },
       description: 'Deletes a tariff that no active subscription uses. Expired subscriptions lose their tariff.',
+      refuses: [tariffNotFound, tariffInUse],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffDeleteAnswer))
@@ -173,6 +183,7 @@ export const adminTariffsRouter = router({
         summary: 'Put a tariff on or off sale',
       },
       description: 'Puts a tariff on sale or removes it from sale. Each call reverses the state.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffToggleResponse))
@@ -190,6 +201,7 @@ export const adminTariffsRouter = router({
         summary: 'Make a tariff the trial tariff or not',
       },
       description: 'Makes a tariff the trial tariff in place of another one, or ends that. Each call reverses the state.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffTrialResponse))
@@ -203,6 +215,7 @@ export const adminTariffsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/tariffs/{tariff_id}/stats', tags, summary: 'Statistics of a tariff' },
       description: 'Counts the subscriptions of a tariff and sums up the payments of their users.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffStatsResponse))
@@ -221,6 +234,7 @@ export const adminTariffsRouter = router({
       },
       description:
         'Sends the servers of a tariff to the panel for every active subscription on it. Users whom the panel refuses are counted and not changed.',
+      refuses: [syncedTariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(SyncSquadsResponse))

@@ -1,7 +1,13 @@
 import type { App } from '../../core/app.ts';
-import { changeTicketPriority, changeTicketStatus } from '../../domain/tickets/change-ticket.ts';
+import {
+  badTicketPriority,
+  badTicketStatus,
+  changeTicketPriority,
+  changeTicketStatus,
+} from '../../domain/tickets/change-ticket.ts';
 import { listAllTickets, readTicket, readTicketStats } from '../../domain/tickets/read-tickets.ts';
-import { changeTicketSettings, readTicketSettings } from '../../domain/tickets/ticket-settings.ts';
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { badSupportMode, changeTicketSettings, readTicketSettings } from '../../domain/tickets/ticket-settings.ts';
 import type { TicketDetail } from '../../domain/tickets/types.ts';
 import { answerTicket } from '../../domain/tickets/write-ticket.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
@@ -48,6 +54,7 @@ export const adminTicketsRouter = router({
       openapi: { method: 'PATCH', path: `${base}/settings`, tags, summary: 'Change settings of support' },
       description:
         'Changes settings of support; absent or null fields are not changed. The change applies immediately on every instance.',
+      refuses: [badSupportMode],
     })
     .input(fromWire(TicketSettingsUpdateRequest))
     .output(toWire(TicketSettingsResponse))
@@ -66,6 +73,7 @@ export const adminTicketsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${base}/{ticket_id}`, tags, summary: 'A ticket with its messages and its user' },
       description: 'Returns a ticket with its messages, oldest first, and its user.',
+      refuses: [ticketNotFound],
     })
     .input(fromWire(TicketPath))
     .output(toWire(AdminTicketDetailResponse))
@@ -76,6 +84,7 @@ export const adminTicketsRouter = router({
       openapi: { method: 'POST', path: `${base}/{ticket_id}/reply`, tags, summary: 'Answer a ticket' },
       description:
         'Adds a reply of support; the state becomes `answered`. The user is notified through the messenger, else by e-mail, and in the cabinet. Emits `ticket.message_added`.',
+      refuses: [ticketNotFound],
     })
     .input(fromWire(AdminReplyInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))
@@ -88,6 +97,7 @@ export const adminTicketsRouter = router({
       openapi: { method: 'POST', path: `${base}/{ticket_id}/status`, tags, summary: 'Set the status' },
       description:
         'Sets the state of a ticket; every state can follow every other. Emits `ticket.status_changed` where the state changes.',
+      refuses: [badTicketStatus, ticketNotFound],
     })
     .input(fromWire(AdminStatusInput))
     .output(toWire(AdminTicketDetailResponse))
@@ -100,6 +110,7 @@ export const adminTicketsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${base}/{ticket_id}/priority`, tags, summary: 'Set the priority' },
       description: 'Sets the priority of a ticket.',
+      refuses: [badTicketPriority, ticketNotFound],
     })
     .input(fromWire(AdminPriorityInput))
     .output(toWire(AdminTicketDetailResponse))

@@ -1,5 +1,6 @@
+import { notConfigured } from '../../domain/provisioning/panel-access.ts';
 import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../domain/provisioning/sync/auto-sync.ts';
-import { startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
+import { panelUnavailable, startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
 import { adminProcedure, procedureFor, router } from '../trpc.ts';
 import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import { toAutoRun, toAutoStatus, toSync } from '../vpnpanel-sync-wire.ts';
@@ -46,6 +47,7 @@ export const adminVpnpanelSyncRouter = router({
         summary: 'State of the automatic synchronisation',
       },
       description: 'Returns times, next run and outcome of the last run of the automatic synchronisation.',
+      refuses: [notConfigured],
     })
     .output(toWire(AutoSyncStatus))
     .query(async ({ ctx }) => toAutoStatus(await readAutoSync(ctx.app))),
@@ -96,6 +98,7 @@ export const adminVpnpanelSyncRouter = router({
       },
       description:
         'Reads the internal squads of the panel: new ones become servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
+      refuses: [panelUnavailable],
     })
     .output(toWire(SyncResponses.servers))
     .mutation(async ({ ctx }) => {

@@ -1,12 +1,15 @@
 import { refusal } from '../../core/errors.ts';
+import { squadNotFound } from '../../domain/provisioning/errors.ts';
 import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
 import { nodeNotFound, nodesOverview } from '../../domain/provisioning/nodes/read-nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
+import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
 import {
   createSquad,
   deleteSquad,
   NO_UPDATE_DATA,
   runSquadAction,
+  squadNameRequired,
   updateSquad,
 } from '../../domain/provisioning/squads/change-squads.ts';
 import {
@@ -95,6 +98,7 @@ export const adminVpnpanelRouter = router({
       openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/overview', tags, summary: 'Nodes and their counts' },
       description:
         'Lists the nodes with the numbers of connected, disconnected and disabled ones and of users online. A disabled node counts as disabled only.',
+      refuses: [...PANEL_READ_REFUSALS],
     })
     .output(toWire(CabinetVpnPanelNodesOverview))
     .query(async ({ ctx }) => {
@@ -111,6 +115,7 @@ export const adminVpnpanelRouter = router({
         summary: 'Enable, disable or restart a node',
       },
       description: 'Enables, disables or restarts a node in the panel. Connections through it are interrupted.',
+      refuses: [panelRefused, nodeNotFound, notConfigured],
     })
     .input(fromWire(withBody(NodePath, NodeActionRequest)))
     .output(toWire(NodeActionResponse))
@@ -125,6 +130,7 @@ export const adminVpnpanelRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/nodes/restart-all', tags, summary: 'Restart all nodes' },
       description: 'Restarts all nodes of the panel; connections are interrupted.',
+      refuses: [panelRefused, notConfigured],
     })
     .output(toWire(NodeActionResponse))
     .mutation(async ({ ctx }) => {
@@ -141,6 +147,7 @@ export const adminVpnpanelRouter = router({
         summary: 'List internal squads with their servers',
       },
       description: 'Lists the internal squads of the panel with the servers that belong to them.',
+      refuses: [...PANEL_READ_REFUSALS],
     })
     .output(toWire(SquadsListResponse))
     .query(async ({ ctx }) => listOf((await listSquadsWithServers(ctx.app)).map(toSquadWithServer))),
@@ -150,6 +157,7 @@ export const adminVpnpanelRouter = router({
       openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/squads', tags, summary: 'Create an internal squad' },
       description:
         'Creates an internal squad in the panel with the given inbounds. It becomes a server with the next synchronisation of servers.',
+      refuses: [panelRefused, notConfigured],
     })
     .input(fromWire(SquadCreateRequest))
     .output(SquadOperationResponse)
@@ -162,6 +170,7 @@ export const adminVpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' },
       description: 'Returns an internal squad with its inbounds, its server and the number of active subscriptions.',
+      refuses: [...PANEL_READ_REFUSALS, squadNotFound],
     })
     .input(fromWire(SquadPath))
     .output(toWire(SquadDetailResponse))
@@ -184,6 +193,7 @@ export const adminVpnpanelRouter = router({
         summary: 'Change an internal squad',
       },
       description: 'Changes name or inbounds of an internal squad in the panel.',
+      refuses: [panelRefused, notConfigured],
     })
     .input(fromWire(withBody(SquadPath, SquadUpdateRequest)))
     .output(SquadOperationResponse)
@@ -203,6 +213,7 @@ export const adminVpnpanelRouter = router({
         summary: 'Delete an internal squad',
       },
       description: 'Deletes an internal squad in the panel. Its server remains until the next synchronisation of servers.',
+      refuses: [panelRefused, notConfigured],
     })
     .input(fromWire(SquadPath))
     .output(SquadOperationResponse)
@@ -221,6 +232,7 @@ export const adminVpnpanelRouter = router({
       },
       description:
         'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. The change affects connected users immediately.',
+      refuses: [squadNameRequired, notConfigured],
     })
     .input(fromWire(withBody(SquadPath, SquadActionRequest)))
     .output(SquadOperationResponse)
@@ -234,6 +246,7 @@ export const adminVpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/inbounds', tags, summary: 'List inbounds' },
       description: 'Lists the inbounds of the panel, from which squads are made.',
+      refuses: [...PANEL_READ_REFUSALS],
     })
     .output(InboundsListResponse)
     .query(async ({ ctx }) => listOf((await listPanelInbounds(ctx.app)).map(toInbound))),

@@ -5,7 +5,9 @@ import {
   createPrize,
   listWheelPrizes,
   listWheelSpins,
+  noFields,
   orderPrizes,
+  prizeNotFound,
   readWheelForm,
   readWheelStatistics,
   removePrize,
@@ -51,6 +53,7 @@ export const adminWheelRouter = router({
     .meta({
       openapi: { method: 'PUT', path: '/cabinet/admin/wheel/config', tags, summary: 'Change the settings of the wheel' },
       description: 'Changes the settings of the wheel; absent or null fields are not changed. An empty body is refused.',
+      refuses: [noFields],
     })
     .input(fromWire(UpdateWheelConfigRequest))
     .output(toWire(AdminWheelConfigResponse))
@@ -78,6 +81,7 @@ export const adminWheelRouter = router({
       openapi: { method: 'PUT', path: '/cabinet/admin/wheel/prizes/{prize_id}', tags, summary: 'Change a prize' },
       description:
         'Changes a prize; null leaves a field unchanged, except the fixed probability, which it clears. The probabilities of the others change.',
+      refuses: [noFields, prizeNotFound],
     })
     .input(fromWire(withBody(WheelPrizePath, UpdatePrizeRequest)))
     .output(toWire(WheelPrizeAdminResponse))
@@ -87,6 +91,7 @@ export const adminWheelRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/wheel/prizes/{prize_id}', tags, summary: 'Delete a prize' },
       description: 'Deletes a prize. Spins that won it remain.',
+      refuses: [prizeNotFound],
     })
     .input(fromWire(WheelPrizePath))
     .output(SuccessResponse)

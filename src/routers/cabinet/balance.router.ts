@@ -1,11 +1,20 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import { requireUser } from '../../domain/identity/require-user.ts';
 import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
 import { listSavedCards, unlinkSavedCard } from '../../domain/payments/cards/saved-cards.ts';
 import { checkMyPayment } from '../../domain/payments/check-payment.ts';
 import { createStarsInvoice } from '../../domain/payments/create-stars-invoice.ts';
+import {
+  cardNotFound,
+  invalidMethod,
+  methodNotOffered,
+  noRecentPayments,
+  paymentNotFound,
+  unsupportedMethod,
+} from '../../domain/payments/errors.ts';
 import { listPaymentMethodsFor } from '../../domain/payments/list-methods.ts';
 import { findMyLatestPayment, listMyPendingPayments, readMyPayment } from '../../domain/payments/list-payments.ts';
 import { topupBalance } from '../../domain/payments/topup-balance.ts';
@@ -88,6 +97,7 @@ export const balanceRouter = router({
       openapi: { method: 'POST', path: '/cabinet/balance/topup', tags, summary: 'Start a top-up at a payment provider' },
       description:
         'Creates a payment at a provider and returns the address where the user pays. For Tribute it is the page of donations: nothing is stored before the money comes, and what the donor chose is credited. The balance grows when the provider reports the payment, which emits `payment.completed`. At most 10 a minute. Accepts `Idempotency-Key`.',
+      refuses: [methodNotOffered, tooManyRequests],
       idempotent: true,
     })
     .input(fromWire(TopUpRequest))
@@ -122,6 +132,7 @@ export const balanceRouter = router({
         summary: 'The newest own payment of a method in the last hour',
       },
       description: 'Returns the newest own payment of a method in the last hour, in any state.',
+      refuses: [invalidMethod, unsupportedMethod, noRecentPayments],
     })
     .input(fromWire(PaymentMethodPath))
     .output(toWire(PendingPaymentResponse))
@@ -136,6 +147,7 @@ export const balanceRouter = router({
         summary: 'One own payment',
       },
       description: 'Returns one own payment as the service has recorded it.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(PaymentPath))
     .output(toWire(PendingPaymentResponse))
@@ -151,6 +163,7 @@ export const balanceRouter = router({
       },
       description:
         'Queries the provider about an own payment. A completed payment is credited, once, also where the provider reports it later.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(PaymentPath))
     .output(toWire(ManualCheckResponse))
@@ -171,6 +184,7 @@ export const balanceRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/balance/saved-cards/{card_id}', tags, summary: 'Unlink a card' },
       description: 'Unlinks an own card: it is not charged any more.',
+      refuses: [cardNotFound],
     })
     .input(fromWire(SavedCardPath))
     .output(toWire(SavedCardUnlinkedResponse))

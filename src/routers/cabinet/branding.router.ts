@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fileReply } from '../../core/http/replies.ts';
 import { readBranding, viewBranding } from '../../domain/content/branding/read-branding.ts';
-import { readLogo } from '../../domain/content/branding/read-logo.ts';
+import { noLogo, readLogo } from '../../domain/content/branding/read-logo.ts';
 import { readEmailAuth, readMessengerWidget } from '../../domain/content/branding/read-sign-in.ts';
 import type { BrandingState } from '../../domain/content/branding/types.ts';
 import type { OperationMeta } from '../operation-meta.ts';
@@ -54,6 +54,7 @@ export const brandingRouter = router({
         'The logo',
         'Returns the image as it is stored, with its type, `ETag` and `Last-Modified`; browsers may keep it for an hour. `If-None-Match` with the current tag is answered with 304. An SVG image is sent as a download with a sandbox policy: pages can show it, but it is never opened as a document.',
       ),
+      refuses: [noLogo],
       wire: { reply: 'file' },
     })
     .output(z.unknown())

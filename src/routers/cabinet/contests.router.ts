@@ -1,3 +1,4 @@
+import { alreadyPlayed, notEligible, roundOver } from '../../domain/engagement/daily-contests/errors.ts';
 import { countOpenContests, listContests, playContest, readGame } from '../../domain/engagement/daily-contests/play-contest.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -25,6 +26,7 @@ export const cabinetContestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/contests', tags, summary: 'List running contests' },
       description: 'Lists running contests, one of each game, the earliest first.',
+      refuses: [notEligible],
     })
     .output(toWire(ContestInfo.array()))
     .query(({ ctx }) => listContests(ctx.app, ctx.actor)),
@@ -33,6 +35,7 @@ export const cabinetContestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/contests/{round_id}', tags, summary: 'Show the game of a round' },
       description: 'Returns what the player of a round is shown.',
+      refuses: [alreadyPlayed, notEligible, roundOver],
     })
     .input(fromWire(ContestRoundPath))
     .output(toWire(ContestGameData))
@@ -43,6 +46,7 @@ export const cabinetContestsRouter = router({
       openapi: { method: 'POST', path: '/cabinet/contests/{round_id}/answer', tags, summary: 'Play a round' },
       description:
         'Plays a round: a user has one attempt. A prize in money is credited and days extend the subscription at once. Accepts `Idempotency-Key`.',
+      refuses: [alreadyPlayed, notEligible, roundOver],
       wire: { pathKeys: { round_id: 'played_round_id' } },
       idempotent: true,
     })

@@ -1,4 +1,5 @@
-import { chooseLanguage, readLanguages, readMyLanguage } from '../../domain/content/info/languages.ts';
+import { pageNotFound } from '../../domain/content/errors.ts';
+import { chooseLanguage, languageNotOffered, readLanguages, readMyLanguage } from '../../domain/content/info/languages.ts';
 import {
   type InfoPage,
   listQuestions,
@@ -45,6 +46,7 @@ export const infoRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/info/faq/{page_id}', tags, summary: 'A frequent question' },
       description: 'Returns an active question of this language or of `DEFAULT_LANGUAGE`.',
+      refuses: [pageNotFound],
     })
     .input(fromWire(InfoFaqPath))
     .output(toWire(CabinetInfoFaqPageResponse))
@@ -110,6 +112,7 @@ export const infoRouter = router({
       openapi: { method: 'PATCH', path: '/cabinet/info/user/language', tags, summary: 'Change the own language' },
       description:
         'Changes the own language to the code in `language` (absent: `ru`). The messenger, mails and invoices use it at once. Repeating the call changes nothing.',
+      refuses: [languageNotOffered],
       wire: { wholeBodyKey: 'body' },
     })
     .input(UserLanguageRequest)

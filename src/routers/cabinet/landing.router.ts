@@ -2,8 +2,17 @@ import type { z } from 'zod';
 import type { UserActor } from '../../core/actor.ts';
 import { isAppError, refusal } from '../../core/errors.ts';
 import { authenticateUser } from '../../domain/identity/authenticate-user.ts';
+import { landingNotFound } from '../../domain/storefront/landings/errors.ts';
 import { type ShownLanding, showLanding } from '../../domain/storefront/landings/show-landing.ts';
 import { activateByToken } from '../../domain/storefront/purchases/activate-purchase.ts';
+import {
+  notPendingActivation,
+  notTheRecipient,
+  providerUnavailable,
+  purchaseNotFound,
+  signInToActivate,
+  tariffWithoutServers,
+} from '../../domain/storefront/purchases/errors.ts';
 import { readContact } from '../../domain/storefront/purchases/rules.ts';
 import { type PurchaseOrder, startPurchase } from '../../domain/storefront/purchases/start-purchase.ts';
 import type { Contact } from '../../domain/storefront/purchases/types.ts';
@@ -72,10 +81,11 @@ async function signedIn({ app, credentials }: Context): Promise<UserActor | null
 
 /** Sales pages: callers have no account, so attempts are limited by client address. */
 export const landingRouter = router({
-  get: publicProcedure('web')
+  get: publicProcedure('web', true)
     .meta({
       openapi: { method: 'GET', path: '/cabinet/landing/{slug}', tags, summary: 'A sales page' },
       description: 'Returns a sales page with tariffs, prices and payment methods, in the requested language.',
+      refuses: [landingNotFound, rateLimited],
     })
     .input(LandingPageQuery)
     .output(toWire(LandingConfigResponse))
@@ -84,11 +94,12 @@ export const landingRouter = router({
       return toConfig(await showLanding(ctx.app, input.slug, input.lang));
     }),
 
-  purchase: publicProcedure('web')
+  purchase: publicProcedure('web', true)
     .meta({
       openapi: { method: 'POST', path: '/cabinet/landing/{slug}/purchase', tags, summary: 'Buy a tariff without an account' },
       description:
         'Begins a purchase without an account, for the buyer or as a gift, and returns the address where it is paid and the token of the purchase. It is delivered when the provider reports the payment. Accepts `Idempotency-Key`.',
+      refuses: [tariffWithoutServers, landingNotFound, rateLimited, providerUnavailable],
       idempotent: true,
     })
     .input(fromWire(LandingPurchaseRequest))
@@ -103,11 +114,12 @@ export const landingRouter = router({
       return { purchaseToken: started.token, paymentUrl: started.paymentUrl };
     }),
 
-  status: publicProcedure('web')
+  status: publicProcedure('web', true)
     .meta({
       openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' },
       description:
         'Returns the state of a purchase. Contacts are masked. Links, password and sign-in token of a new account are shown for a limited time.',
+      refuses: [purchaseNotFound, rateLimited],
     })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))
@@ -116,7 +128,7 @@ export const landingRouter = router({
       return toStatus(await viewPurchase(ctx.app, input.token));
     }),
 
-  activate: publicProcedure('web')
+  activate: publicProcedure('web', true)
     .meta({
       openapi: {
         method: 'POST',
@@ -126,6 +138,7 @@ export const landingRouter = router({
       },
       description:
         'Where a running subscription would be replaced, the recipient must agree: with the token of a purchase for oneself, with the token from the own notice of a gift, or signed in (`Authorization: Bearer`). The token of the giver alone is refused: 401 without a sign-in, 403 for anybody else.',
+      refuses: [notPendingActivation, signInToActivate, notTheRecipient, purchaseNotFound, rateLimited],
     })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))

@@ -1,4 +1,12 @@
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import { requestRotation } from '../../domain/identity/sessions/refresh-session.ts';
+import {
+  keptUserUnknown,
+  mergeImpossible,
+  mergeTokenUnknown,
+  mergeTokenUsed,
+  mergeUsersUnknown,
+} from '../../domain/merge/errors.ts';
 import { mergeAccounts } from '../../domain/merge/merge-accounts.ts';
 import { previewMerge } from '../../domain/merge/preview-merge.ts';
 import { publicProcedure, router } from '../trpc.ts';
@@ -16,6 +24,7 @@ export const accountMergeRouter = router({
     .meta({
       openapi: { method: 'GET', path, tags, summary: 'Both accounts of a merge that waits for confirmation' },
       description: 'Returns both accounts of a merge. The token stays valid.',
+      refuses: [mergeTokenUnknown, mergeUsersUnknown, tooManyRequests],
     })
     .input(fromWire(MergeTokenPath))
     .output(toWire(MergePreviewResponse))
@@ -29,6 +38,7 @@ export const accountMergeRouter = router({
       openapi: { method: 'POST', path, tags, summary: 'Merge two accounts into one and sign in to it' },
       description:
         'Merges two accounts into the one that was signed in, and creates a session for it. Balances are added, identities, movements, tickets and referrals move; of two subscriptions the chosen one remains and the other is deleted in the panel. All sessions of both accounts end. The token works once.',
+      refuses: [mergeImpossible, keptUserUnknown, mergeTokenUsed, tooManyRequests],
     })
     .input(fromWire(MergeExecution))
     .output(toWire(MergeResponse))

@@ -1,3 +1,4 @@
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import { listMyHistory } from '../../domain/users/notifications/list-history.ts';
 import { changeMyPreferences, readMyPreferences } from '../../domain/users/notifications/preferences.ts';
 import { sendTestNotification } from '../../domain/users/notifications/send-test-notification.ts';
@@ -38,6 +39,7 @@ export const cabinetNotificationsRouter = router({
       openapi: { method: 'POST', path: `${base}/test`, tags, summary: 'Send oneself a test notification' },
       description:
         'Sends one notification to the user, in the messenger, else to the verified e-mail address. Answers before it is sent; a user without either gets none. Once a minute.',
+      refuses: [tooManyRequests],
     })
     .output(toWire(TestNotificationResponse))
     .mutation(async ({ ctx }) => ({ success: true as const, message: await sendTestNotification(ctx.app, ctx.actor) })),

@@ -2,7 +2,7 @@ import { refusal } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { listOAuthProviders } from '../../domain/identity/oauth/list-providers.ts';
 import { signInWithProvider } from '../../domain/identity/oauth/sign-in-with-provider.ts';
-import { beginOAuth } from '../../domain/identity/oauth/state.ts';
+import { beginOAuth, providerUnavailable, stateInvalid } from '../../domain/identity/oauth/state.ts';
 import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';
@@ -50,6 +50,7 @@ export const oauthRouter = router({
         summary: 'Begin a sign-in through a provider',
       },
       description: 'Begins a sign-in: returns the address to send the browser to and the state that belongs to it.',
+      refuses: [providerUnavailable],
     })
     .input(fromWire(schemas.OAuthProviderPath))
     .output(toWire(schemas.OAuthAuthorizeResponse))
@@ -59,6 +60,7 @@ export const oauthRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/oauth/{provider}', tags, summary: 'Begin a sign-in through a provider' },
       description: 'Another path of `GET /cabinet/auth/oauth/{provider}/authorize`, with the same answer.',
+      refuses: [providerUnavailable, oauthProviderNotFound],
     })
     .input(fromWire(schemas.OAuthStartPath))
     .output(toWire(schemas.OAuthStartAnswer))
@@ -74,6 +76,7 @@ export const oauthRouter = router({
       },
       description:
         'Completes a sign-in with the code of the provider. The user is found by the id at the provider, else by an address that the provider has verified, else created. The state works once.',
+      refuses: [stateInvalid],
     })
     .input(fromWire(withBody(schemas.OAuthProviderPath, schemas.OAuthCallbackRequest)))
     .output(toWire(AuthResponse))

@@ -1,7 +1,13 @@
 import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
-import { readMyCampaignStats, readMyPartnership } from '../../domain/campaigns/partner-stats.ts';
+import {
+  campaignNotFound,
+  partnerRequired,
+  readMyCampaignStats,
+  readMyPartnership,
+} from '../../domain/campaigns/partner-stats.ts';
 import { registrantName } from '../../domain/campaigns/rules.ts';
 import { applyForPartnership } from '../../domain/referrals/partners/apply.ts';
+import { alreadyPending } from '../../domain/referrals/partners/errors.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -38,6 +44,7 @@ export const partnerRouter = router({
         summary: 'Statistics of an own campaign',
       },
       description: 'Returns registrations and revenue of one own campaign, also by day. For partners only.',
+      refuses: [partnerRequired, campaignNotFound],
     })
     .input(fromWire(CampaignStatsPath))
     .output(toWire(PartnerCampaignDetailedStats))
@@ -51,6 +58,7 @@ export const partnerRouter = router({
       openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' },
       description:
         'Sends an application to become a partner. One application can be open at a time. Administrators are notified.',
+      refuses: [alreadyPending],
     })
     .input(fromWire(PartnerApplicationRequest))
     .output(toWire(PartnerApplicationInfo))

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { alreadyCompleted, invalidOption, pollNotFound, questionNotFound } from '../../domain/engagement/polls/errors.ts';
 import { answerQuestion, countMyPolls, listMyPolls, readMyPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
 import type { MyPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
@@ -40,6 +41,7 @@ export const cabinetPollsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/polls/{response_id}', tags, summary: 'Read an own poll' },
       description: 'Returns an own poll and the progress of its answers.',
+      refuses: [pollNotFound],
     })
     .input(fromWire(PollResponsePath))
     .output(toWire(PollInfo))
@@ -49,6 +51,7 @@ export const cabinetPollsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/cabinet/polls/{response_id}/start', tags, summary: 'Start or resume a poll' },
       description: 'Begins or resumes a poll and returns the first question without answer.',
+      refuses: [alreadyCompleted, pollNotFound],
     })
     .input(fromWire(PollResponsePath))
     .output(toWire(PollStartResponse))
@@ -67,6 +70,7 @@ export const cabinetPollsRouter = router({
       },
       description:
         'Answers a question, or replaces the answer. The last answer completes the poll and credits its reward, once. Accepts `Idempotency-Key`.',
+      refuses: [invalidOption, alreadyCompleted, pollNotFound, questionNotFound],
       idempotent: true,
     })
     .input(fromWire(AnswerInput))

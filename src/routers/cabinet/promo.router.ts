@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
+import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
 import { clearActiveDiscount, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/my-discount.ts';
 import { listMyOffers } from '../../domain/promo/offers/read-offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
@@ -93,6 +94,7 @@ export const cabinetPromoRouter = router({
       openapi: { method: 'POST', path: '/cabinet/promo/claim', tags, summary: 'Claim an own offer' },
       description:
         'Claims an own offer: a personal discount for the next purchase, which replaces an active one, or temporary access to servers. An offer can be claimed once.',
+      refuses: [CLAIM_REFUSALS.already_claimed, CLAIM_REFUSALS.expired, CLAIM_REFUSALS.not_found],
     })
     .input(fromWire(ClaimOfferRequest))
     .output(toWire(ClaimOfferResponse))

@@ -1,16 +1,30 @@
 import { refusal } from '../../core/errors.ts';
 import {
+  belowMinimum,
   forgetAllDevices,
   forgetDevice,
   listConnectedDevices,
+  noPanelUser,
+  notLower,
+  panelFailure,
   readReductionInfo,
   reduceDevices,
   seenAt,
+  trialRefusal,
 } from '../../domain/subscriptions/connected-devices.ts';
-import { purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
+import { noSubscription } from '../../domain/subscriptions/errors.ts';
+import { insufficientFundsForTrafficSwitch } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import { noSubscriptionRefusal, purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
 import { purchaseTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
-import { saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
-import { switchTraffic } from '../../domain/subscriptions/switch-traffic.ts';
+import { paidSubscriptionRequired, unlimitedTraffic } from '../../domain/subscriptions/rules/traffic-order.ts';
+import { noSubscriptionForCart, saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
+import {
+  samePackage,
+  switchNeedsPaidSubscription,
+  switchTraffic,
+  trafficOfTariff,
+} from '../../domain/subscriptions/switch-traffic.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 import {
@@ -43,6 +57,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' },
       description:
         'Buys a traffic package for 30 days on top of the limit. A subscription that was closed because its traffic was used up becomes active again. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [paidSubscriptionRequired, unlimitedTraffic, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -62,6 +77,7 @@ export const subscriptionAddonsRouter = router({
       },
       description:
         'Replaces the current traffic package with another. A more expensive one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [samePackage, trafficOfTariff, switchNeedsPaidSubscription, noSubscription],
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -76,6 +92,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' },
       description:
         'Saves the order of a traffic package, to be bought after a top-up. It replaces a saved order. Charges nothing.',
+      refuses: [noSubscriptionForCart, paidSubscriptionRequired],
     })
     .input(TrafficPurchaseRequest)
     .output(CartSavedResponse)
@@ -88,6 +105,7 @@ export const subscriptionAddonsRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/devices`, tags, summary: 'The connected devices' },
       description: 'Lists the connected devices. A panel that does not answer gives an empty list.',
+      refuses: [noSubscription],
     })
     .output(toWire(ConnectedDevicesAnswer))
     .query(async ({ ctx }) => {
@@ -118,6 +136,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices/purchase`, tags, summary: 'Buy devices from the balance' },
       description:
         'Buys devices for the remaining time. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [noSubscriptionRefusal, insufficientFundsForTrafficSwitch, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -132,6 +151,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
       description:
         'Buys devices for the remaining time, at the price of `POST /cabinet/subscription/devices/purchase`. For older clients; new ones use that operation. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [insufficientFundsForTrafficSwitch, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -146,6 +166,7 @@ export const subscriptionAddonsRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' },
       description: 'Saves an order of devices, to be bought after a top-up. It replaces a saved order. Charges nothing.',
+      refuses: [noSubscriptionForCart],
     })
     .input(DevicePurchaseRequest)
     .output(CartSavedResponse)
@@ -158,6 +179,7 @@ export const subscriptionAddonsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Delete all connected devices' },
       description: 'Removes all connected devices in the panel; each connects again with its next use.',
+      refuses: [noPanelUser, noSubscription, panelFailure],
     })
     .output(toWire(DevicesForgottenAnswer))
     .mutation(async ({ ctx }) => ({ success: true, ...(await forgetAllDevices(ctx.app, ctx.actor)) })),
@@ -166,6 +188,7 @@ export const subscriptionAddonsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Delete a connected device' },
       description: 'Removes one connected device in the panel; it connects again with its next use.',
+      refuses: [noPanelUser, noSubscription, panelFailure],
     })
     .input(DeviceAddress)
     .output(toWire(DeviceForgottenAnswer))
@@ -192,6 +215,7 @@ export const subscriptionAddonsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/devices/reduce`, tags, summary: 'Lower the device limit' },
       description:
         'Lowers the device limit without refund. Where more devices are connected, the most recently updated ones are removed. If the panel refuses the change, nothing changes (502).',
+      refuses: [belowMinimum, invalidLimit, notLower, trialRefusal, panelFailure],
       wire: { wholeBodyKey: 'body' },
     })
     .input(DeviceReductionRequest)

@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
-import { listClientDownloads, readConnectionLink } from '../../domain/subscriptions/connection-link.ts';
+import { linkNotGenerated, listClientDownloads, readConnectionLink } from '../../domain/subscriptions/connection-link.ts';
+import { noSubscription } from '../../domain/subscriptions/errors.ts';
 import {
   listRenewalOptions,
   listTrafficPackages,
@@ -7,7 +8,7 @@ import {
   readSubscription,
   readTrialInfo,
 } from '../../domain/subscriptions/read-subscription.ts';
-import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
+import { autopayNotForDaily, setAutopay } from '../../domain/subscriptions/set-autopay.ts';
 import { PurchaseOptionsAnswer, purchaseOptionsAnswer } from '../purchase-options-wire.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -88,6 +89,7 @@ export const subscriptionRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/connection-link', tags, summary: 'Connection links' },
       description: 'Returns the links that client apps connect with, and short instructions.',
+      refuses: [linkNotGenerated, noSubscription],
     })
     .output(toWire(ConnectionLinkAnswer))
     .query(async ({ ctx }) => {
@@ -116,6 +118,7 @@ export const subscriptionRouter = router({
       openapi: { method: 'PATCH', path: '/cabinet/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
       description:
         'Switches automatic renewal from the balance and sets how many days before the end it starts. Daily subscriptions have none.',
+      refuses: [autopayNotForDaily, noSubscription],
     })
     .input(fromWire(AutopayUpdateRequest))
     .output(toWire(AutopayUpdateResponse))

@@ -1,5 +1,7 @@
+import { ticketsDisabled } from '../../domain/tickets/errors.ts';
 import { listMyTickets, readMyTicket } from '../../domain/tickets/read-tickets.ts';
-import { openTicket, postUserMessage } from '../../domain/tickets/write-ticket.ts';
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { openTicket, postUserMessage, rateLimited, repliesBlocked } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { withFiles } from './signed-files.ts';
@@ -21,6 +23,7 @@ export const ticketsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/tickets', tags, summary: 'Own tickets, last changed first' },
       description: 'Lists own tickets, last changed first.',
+      refuses: [ticketsDisabled],
     })
     .input(fromWire(TicketListQuery))
     .output(toWire(TicketListResponse))
@@ -31,6 +34,7 @@ export const ticketsRouter = router({
       openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' },
       description:
         'Opens a ticket with its first message. Administrators are notified in the messenger and in the cabinet. Emits `ticket.created`.',
+      refuses: [ticketsDisabled],
     })
     .input(fromWire(TicketCreateRequest))
     .output(toWire(TicketDetailResponse))
@@ -43,6 +47,7 @@ export const ticketsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/tickets/{ticket_id}', tags, summary: 'An own ticket with its messages' },
       description: 'Returns an own ticket with its messages, oldest first.',
+      refuses: [ticketNotFound],
     })
     .input(fromWire(TicketPath))
     .output(toWire(TicketDetailResponse))
@@ -53,6 +58,7 @@ export const ticketsRouter = router({
       openapi: { method: 'POST', path: '/cabinet/tickets/{ticket_id}/messages', tags, summary: 'Add a message to an own ticket' },
       description:
         'Adds a message to an own ticket that is not closed; an answered ticket becomes pending. Administrators are notified. Emits `ticket.message_added`. Limited to one message in two seconds.',
+      refuses: [repliesBlocked, ticketNotFound, rateLimited],
     })
     .input(fromWire(TicketMessageInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))

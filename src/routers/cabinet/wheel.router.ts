@@ -1,7 +1,7 @@
 import { pageCount } from '../../core/paging.ts';
 import { readSpinHistory, readWheel, type WheelView } from '../../domain/engagement/wheel/read-wheel.ts';
 import { spinWheel } from '../../domain/engagement/wheel/spin-wheel.ts';
-import { createSpinInvoice } from '../../domain/engagement/wheel/stars-spin.ts';
+import { createSpinInvoice, wheelInvoiceRefused } from '../../domain/engagement/wheel/stars-spin.ts';
 import type { SpinOutcome, SpinRecord } from '../../domain/engagement/wheel/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -90,6 +90,7 @@ export const wheelRouter = router({
       openapi: { method: 'POST', path: '/cabinet/wheel/stars-invoice', tags, summary: 'Link to pay a spin in Stars' },
       description:
         'Creates a link of the messenger to pay a spin in Stars. The spin is made when the messenger reports the payment.',
+      refuses: [wheelInvoiceRefused],
     })
     .output(toWire(CabinetWheelStarsInvoiceResponse))
     .mutation(async ({ ctx }) => {

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { REQUEST_REFUSALS, withdrawalNotFound, withdrawalNotPending } from '../../domain/referrals/withdrawals/errors.ts';
 import {
   cancelMyWithdrawal,
   listMyWithdrawals,
@@ -50,6 +51,14 @@ export const withdrawalRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/create`, tags, summary: 'Request a withdrawal' },
       description:
         'Requests a payout. No money moves before an administrator approves: then the amount leaves the balance, if the balance still covers it. What is pending cannot be requested again. The administrators are notified in their chat. Accepts `Idempotency-Key`.',
+      refuses: [
+        REQUEST_REFUSALS.withdrawal_below_minimum,
+        REQUEST_REFUSALS.withdrawal_cooldown,
+        REQUEST_REFUSALS.withdrawal_exceeds_available,
+        REQUEST_REFUSALS.withdrawal_exceeds_referral,
+        REQUEST_REFUSALS.withdrawal_off,
+        REQUEST_REFUSALS.withdrawal_pending,
+      ],
       idempotent: true,
     })
     .input(fromWire(WithdrawalCreateRequest))
@@ -71,6 +80,7 @@ export const withdrawalRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/{request_id}/cancel`, tags, summary: 'Cancel a pending request' },
       description: 'Cancels an own request that is still pending. No money moves. Accepts `Idempotency-Key`.',
+      refuses: [withdrawalNotPending, withdrawalNotFound],
       idempotent: true,
     })
     .input(fromWire(WithdrawalRequestPath))

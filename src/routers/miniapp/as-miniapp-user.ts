@@ -1,6 +1,6 @@
 import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { AppError, isAppError, refusal } from '../../core/errors.ts';
+import { AppError, type DeclaredRefusal, isAppError, refusal } from '../../core/errors.ts';
 import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { middleware } from '../trpc.ts';
@@ -59,11 +59,20 @@ export function initDataOf(input: unknown): string {
   return initData ?? init_data ?? '';
 }
 
+/** Refusals as `asMiniappUser` answers them, for the declaration of an operation. */
+export const inMiniapp = (declared: readonly DeclaredRefusal[], renames: Renames = {}): DeclaredRefusal[] =>
+  declared.map((refused) => codedAs(refused, renames));
+
 /** The same refusal with its machine code in the body. Bad input keeps its list. */
 function coded(error: AppError, renames: Renames): AppError {
   if (error.status === 422) return error;
-  const known = renames[error.code] ?? error.code;
-  const { code, status } = typeof known === 'string' ? { code: known, status: error.status } : known;
-  const detail = typeof error.detail === 'string' ? { code, message: error.detail } : { ...error.detail, code };
+  const { code, status, detail } = codedAs(error, renames);
   return new AppError(code, status, detail, { headers: { ...error.headers }, cause: error.cause });
+}
+
+function codedAs(refused: DeclaredRefusal, renames: Renames): DeclaredRefusal {
+  const known = renames[refused.code] ?? refused.code;
+  const { code, status } = typeof known === 'string' ? { code: known, status: refused.status } : known;
+  const detail = typeof refused.detail === 'string' ? { code, message: refused.detail } : { ...refused.detail, code };
+  return { code, status, detail };
 }

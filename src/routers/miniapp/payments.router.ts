@@ -1,4 +1,12 @@
-import { createMiniappPayment } from '../../domain/payments/miniapp/create-payment.ts';
+import { topupRestricted } from '../../domain/payments/errors.ts';
+import {
+  amountOutOfLimits,
+  amountRequired,
+  createMiniappPayment,
+  methodRequired,
+  methodUnavailable,
+  methodUnknown,
+} from '../../domain/payments/miniapp/create-payment.ts';
 import { listMiniappMethods, type MiniappMethod } from '../../domain/payments/miniapp/methods.ts';
 import { readMiniappPayments } from '../../domain/payments/miniapp/read-status.ts';
 import { miniappProcedure, router } from '../trpc.ts';
@@ -32,6 +40,7 @@ export const miniappPaymentsRouter = router({
       openapi: { method: 'POST', path: `${ROOT}/create`, tags, summary: 'Start a top-up at a payment provider' },
       description:
         'Starts a top-up of the balance and returns the address where it is paid. At most 10 a minute. Accepts `Idempotency-Key`.',
+      refuses: [amountOutOfLimits, amountRequired, methodRequired, methodUnavailable, methodUnknown, topupRestricted],
       idempotent: true,
     })
     .input(MiniAppPaymentCreateRequest)

@@ -1,4 +1,10 @@
-import { createApiToken, deleteApiToken, listApiTokens, setApiTokenActive } from '../../domain/access/manage-tokens.ts';
+import {
+  createApiToken,
+  deleteApiToken,
+  listApiTokens,
+  setApiTokenActive,
+  tokenNotFound,
+} from '../../domain/access/manage-tokens.ts';
 import type { ApiToken } from '../../domain/access/types.ts';
 import { utcDate } from '../moment-input.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
@@ -38,6 +44,7 @@ export const authRouter = router({
       openapi: { method: 'POST', path: '/tokens/{token_id}/revoke', tags, summary: 'Deactivate an API token' },
       description:
         'Revokes a token: it is refused from now on and its open feeds are closed. Repeating the call changes nothing. A token may revoke itself.',
+      refuses: [tokenNotFound],
     })
     .input(fromWire(TokenPath))
     .output(toWire(TokenResponse))
@@ -47,6 +54,7 @@ export const authRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/tokens/{token_id}/activate', tags, summary: 'Activate an API token' },
       description: 'Activates a token again. Repeating the call changes nothing.',
+      refuses: [tokenNotFound],
     })
     .input(fromWire(TokenPath))
     .output(toWire(TokenResponse))
@@ -57,6 +65,7 @@ export const authRouter = router({
       openapi: { method: 'DELETE', path: '/tokens/{token_id}', tags, summary: 'Delete an API token' },
       description:
         'Deletes a token permanently. The token of the setting `WEB_API_DEFAULT_TOKEN` is created again at its next use.',
+      refuses: [tokenNotFound],
     })
     .input(fromWire(TokenPath))
     .output(SuccessResponse)

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { fileReply } from '../../core/http/replies.ts';
-import { readTask, readTasks, requestBackup } from '../../domain/backups/backup-tasks.ts';
+import { backupTaskNotFound, readTask, readTasks, requestBackup } from '../../domain/backups/backup-tasks.ts';
 import type { BackupFile } from '../../domain/backups/folder.ts';
 import { findBackup } from '../../domain/backups/folder.ts';
-import { deleteBackup, downloadBackup, listBackups } from '../../domain/backups/manage-backups.ts';
+import { backupNotFound, deleteBackup, downloadBackup, listBackups } from '../../domain/backups/manage-backups.ts';
 import { restoreBackup } from '../../domain/backups/restore-backup.ts';
-import { restoreUpload } from '../../domain/backups/upload-backup.ts';
+import { fileTooLarge, fileTypeRefused, invalidFilename, restoreUpload } from '../../domain/backups/upload-backup.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -55,6 +55,7 @@ export const backupsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/backups/status/{task_id}', tags, summary: 'State of a backup' },
       description: 'Returns the state of a task that `POST /backups` or the schedule has created.',
+      refuses: [backupTaskNotFound],
     })
     .input(fromWire(BackupStatusPath))
     .output(toWire(BackupStatusResponse))
@@ -76,6 +77,7 @@ export const backupsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/backups/download/{filename}', tags, summary: 'Download a backup' },
       description: 'Downloads a backup as it is stored. The call is recorded in the audit log.',
+      refuses: [backupNotFound],
       wire: { reply: 'file' },
     })
     .input(fromWire(BackupPath))
@@ -93,6 +95,7 @@ export const backupsRouter = router({
       openapi: { method: 'POST', path: '/backups/restore/{filename}', tags, summary: 'Restore a backup' },
       description:
         'Restores a backup. The archive is checked to its last byte first; then all instances stop serving (503 with `Retry-After`), a safety backup is written, and the rows are replaced (`clear_existing`) or merged in one transaction, which is verified by row counts, checksums, foreign keys and the ledger check. Whatever is refused or fails is 200 with `success: false` and the reason, and the data is as before. API tokens, roles and superadmins of the running system are kept beside the restored ones; sessions end. The answer comes at the end, which can take minutes. The call is recorded in the audit log.',
+      refuses: [backupNotFound],
       wire: { isPathExact: true },
     })
     .input(fromWire(BackupRestoreInput))
@@ -107,6 +110,7 @@ export const backupsRouter = router({
       openapi: { method: 'POST', path: '/backups/upload', tags, summary: 'Restore an archive that is sent' },
       description:
         'Restores an archive that is sent as form data, like `POST /backups/restore/{filename}`, and deletes it. It may have `BACKUP_UPLOAD_MAX_MB` megabytes. The call is recorded in the audit log.',
+      refuses: [fileTypeRefused, invalidFilename, fileTooLarge],
       wire: { query: ['clear_existing'], multipart: { fileKey: 'file', maxBytes: NO_LIMIT, streams: true } },
       audit: { hide: ['file'] },
     })
@@ -121,6 +125,7 @@ export const backupsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/backups/{filename}', tags, summary: 'Delete a backup' },
       description: 'Deletes a backup permanently. The call is recorded in the audit log.',
+      refuses: [backupNotFound],
       wire: { isPathExact: true },
     })
     .input(fromWire(BackupPath))

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { bonusTariffUnknown, campaignExists, campaignNotFound } from '../../domain/campaigns/errors.ts';
 import { listCampaigns } from '../../domain/campaigns/read-campaigns.ts';
 import { changeCampaign, createCampaign, deleteCampaign } from '../../domain/campaigns/save-campaign.ts';
 import type { CampaignCard } from '../../domain/campaigns/types.ts';
@@ -40,6 +41,7 @@ export const campaignsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/campaigns', tags, summary: 'Create a campaign' },
       description: 'Creates a campaign. Which fields of the bonus are required depends on `bonus_type`.',
+      refuses: [campaignExists, bonusTariffUnknown],
     })
     .input(fromWire(CampaignCreateRequest))
     .output(toWire(CampaignResponse))
@@ -50,6 +52,7 @@ export const campaignsRouter = router({
       openapi: { method: 'PATCH', path: '/campaigns/{campaign_id}', tags, summary: 'Change a campaign' },
       description:
         'Changes a campaign; only fields that are sent change. Null clears partner, tariff and the values of the subscription bonus. Bonuses that were given remain.',
+      refuses: [campaignExists, bonusTariffUnknown, campaignNotFound],
     })
     .input(fromWire(withBody(CampaignPath, CampaignUpdateRequest)))
     .output(toWire(CampaignResponse))
@@ -61,6 +64,7 @@ export const campaignsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/campaigns/{campaign_id}', tags, summary: 'Delete a campaign and its registrations' },
       description: 'Deletes a campaign with its registrations. Bonuses and referrers stay with the users.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(SuccessResponse)

@@ -1,3 +1,4 @@
+import { periodEmpty, roundIsActive, roundNotFound, templateNotFound } from '../../domain/engagement/daily-contests/errors.ts';
 import {
   finishRound,
   listContestRounds,
@@ -44,6 +45,7 @@ export const contestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/contests/daily/templates/{template_id}', tags, summary: 'Read a daily game' },
       description: 'Returns a daily game.',
+      refuses: [templateNotFound],
     })
     .input(fromWire(TemplatePath))
     .output(toWire(ContestTemplateResponse))
@@ -54,6 +56,7 @@ export const contestsRouter = router({
       openapi: { method: 'PATCH', path: '/contests/daily/templates/{template_id}', tags, summary: 'Change a daily game' },
       description:
         'Changes a daily game; absent or null fields are not changed. Rounds that have begun keep their game and numbers.',
+      refuses: [templateNotFound],
     })
     .input(fromWire(withBody(TemplatePath, ContestTemplateUpdateRequest)))
     .output(toWire(ContestTemplateResponse))
@@ -69,6 +72,7 @@ export const contestsRouter = router({
       },
       description:
         'Starts a round now or later and enables the game. Users with an active subscription and the first required channel are told in the background.',
+      refuses: [periodEmpty, templateNotFound, roundIsActive],
     })
     .input(fromWire(withBody(TemplatePath, StartRoundRequest)))
     .output(toWire(ContestRoundResponse))
@@ -93,6 +97,7 @@ export const contestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/contests/daily/rounds/{round_id}', tags, summary: 'Read a round' },
       description: 'Returns a round. The payload contains the solution.',
+      refuses: [roundNotFound],
     })
     .input(fromWire(RoundPath))
     .output(toWire(ContestRoundResponse))
@@ -102,6 +107,7 @@ export const contestsRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/contests/daily/rounds/{round_id}/finish', tags, summary: 'End a round' },
       description: 'Ends a round. The schedule does not open it again; repeating the call changes nothing.',
+      refuses: [roundNotFound],
     })
     .input(fromWire(RoundPath))
     .output(toWire(ContestRoundResponse))

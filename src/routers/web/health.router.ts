@@ -1,4 +1,11 @@
-import { describeHealth, describePool, probeDatabase, requireLive, requireReady } from '../../domain/ops/check-health.ts';
+import {
+  clockWrong,
+  describeHealth,
+  describePool,
+  probeDatabase,
+  requireLive,
+  requireReady,
+} from '../../domain/ops/check-health.ts';
 import { publicProcedure, router, webProcedure } from '../trpc.ts';
 import { DatabaseHealthResponse, HealthCheckResponse, PoolMetricsResponse, ProbeResponse } from './health.schemas.ts';
 
@@ -40,6 +47,7 @@ export const healthRouter = router({
       openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' },
       description:
         'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown while the database does not answer within a second or accepts no writes, and while the clock of the machine differs from the clock of the database by more than 30 seconds. Needs no credential.',
+      refuses: [clockWrong],
     })
     .output(ProbeResponse)
     .query(async ({ ctx }) => {

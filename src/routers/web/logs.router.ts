@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { fileReply } from '../../core/http/replies.ts';
 import { listMonitoringEventTypes, listMonitoringLog } from '../../domain/monitoring/read-log.ts';
-import { downloadSystemLog, previewSystemLog, readSystemLog } from '../../domain/ops/system-log/read-system-log.ts';
+import {
+  downloadSystemLog,
+  logNotFound,
+  logTooLarge,
+  previewSystemLog,
+  readSystemLog,
+} from '../../domain/ops/system-log/read-system-log.ts';
 import { listSupportActions, listSupportLog } from '../../domain/tickets/read-support-log.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -39,6 +45,7 @@ export const logsRouter = router({
       openapi: { method: 'GET', path: DOWNLOAD, tags, summary: 'Download the system log' },
       description:
         'Sends the log file of the instance that answers, as long as it is when the download begins. Records that follow are not part of it.',
+      refuses: [logNotFound],
       wire: { reply: 'file', mediaType: 'text/plain' },
     })
     .output(z.unknown())
@@ -50,6 +57,7 @@ export const logsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/logs/system/full', tags, summary: 'The whole system log' },
       description: 'Returns the whole log file of the instance that answers. One above 10 MiB is refused; it can be downloaded.',
+      refuses: [logNotFound, logTooLarge],
     })
     .output(toWire(SystemLogFullResponse))
     .query(({ ctx }) => readSystemLog(ctx.app, ctx.language)),

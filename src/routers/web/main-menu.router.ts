@@ -1,4 +1,6 @@
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import {
+  buttonNotFound,
   createMainMenuButton,
   deleteMainMenuButton,
   listMainMenuButtons,
@@ -8,6 +10,7 @@ import {
   createUserMessage,
   deleteUserMessage,
   listUserMessages,
+  messageNotFound,
   toggleUserMessage,
   updateUserMessage,
 } from '../../domain/content/chat-texts/manage-messages.ts';
@@ -60,13 +63,18 @@ export const mainMenuRouter = router({
       openapi: { method: 'PATCH', path: oneButton, tags, summary: 'Change a link' },
       description:
         'Changes the given fields of a link. Kind and address are checked together, also when only one of them is sent.',
+      refuses: [buttonNotFound],
     })
     .input(fromWire(withBody(MainMenuButtonPath, MainMenuButtonUpdateRequest)))
     .output(toWire(MainMenuButtonResponse))
     .mutation(({ ctx, input: { buttonId, ...changes } }) => updateMainMenuButton(ctx.app, buttonId, changes)),
 
   deleteButton: auditedWebProcedure('main_menu:delete')
-    .meta({ openapi: { method: 'DELETE', path: oneButton, tags, summary: 'Delete a link' }, description: 'Deletes a link.' })
+    .meta({
+      openapi: { method: 'DELETE', path: oneButton, tags, summary: 'Delete a link' },
+      description: 'Deletes a link.',
+      refuses: [buttonNotFound],
+    })
     .input(fromWire(MainMenuButtonPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -91,6 +99,7 @@ export const mainMenuRouter = router({
       openapi: { method: 'POST', path: messages, tags, summary: 'Add a message' },
       description:
         'Adds a message. The main menu shows one of the active messages, drawn anew each time. What the messenger would refuse is refused here.',
+      refuses: [...MESSENGER_TEXT_REFUSALS],
     })
     .input(fromWire(UserMessageCreateRequest))
     .output(toWire(UserMessageResponse))
@@ -100,6 +109,7 @@ export const mainMenuRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: oneMessage, tags, summary: 'Change a message' },
       description: 'Changes the given fields of a message. What the messenger would refuse is refused here.',
+      refuses: [...MESSENGER_TEXT_REFUSALS, messageNotFound],
     })
     .input(fromWire(withBody(UserMessagePath, UserMessageUpdateRequest)))
     .output(toWire(UserMessageResponse))
@@ -109,6 +119,7 @@ export const mainMenuRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: oneMessage, tags, summary: 'Delete a message' },
       description: 'Deletes a message.',
+      refuses: [messageNotFound],
     })
     .input(fromWire(UserMessagePath))
     .output(SuccessResponse)
@@ -121,6 +132,7 @@ export const mainMenuRouter = router({
     .meta({
       openapi: { method: 'POST', path: `${oneMessage}/toggle`, tags, summary: 'Switch a message on or off' },
       description: 'Switches a message on or off: each call changes it.',
+      refuses: [messageNotFound],
     })
     .input(fromWire(UserMessagePath))
     .output(toWire(UserMessageResponse))

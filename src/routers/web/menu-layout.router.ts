@@ -5,7 +5,7 @@ import { editLayout, resetLayout, rollbackLayout } from '../../domain/content/me
 import { importLayout, replaceParts } from '../../domain/content/menu-layout/edits.ts';
 import { previewContext } from '../../domain/content/menu-layout/preview-context.ts';
 import { readButtons, readRow } from '../../domain/content/menu-layout/read-document.ts';
-import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
+import { historyNotFound, listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
 import { BOUND_CONDITIONS, FLAG_CONDITIONS, GROUP_CONDITIONS } from '../../domain/content/menu-layout/types.ts';
 import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -195,6 +195,7 @@ export const menuLayoutRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/menu-layout/history/{history_id}', tags, summary: 'Read the layout of an edit' },
       description: 'Returns an edit with the whole layout after it.',
+      refuses: [historyNotFound],
     })
     .input(fromWire(HistoryPath))
     .output(HistoryEntryResponse)
@@ -213,6 +214,7 @@ export const menuLayoutRouter = router({
         summary: 'Restore the layout of an edit',
       },
       description: 'Restores the layout of an edit. The layout before it is recorded as `rollback_backup`.',
+      refuses: [historyNotFound],
     })
     .input(fromWire(HistoryPath))
     .output(MenuLayoutResponse)

@@ -1,4 +1,5 @@
-import { readEvents, recordEvent } from '../../domain/activity/record-event.ts';
+import { readEvents, recordEvent, subscriptionNotFound, transactionNotFound } from '../../domain/activity/record-event.ts';
+import { userNotFound } from '../../domain/identity/errors.ts';
 import { utcDate } from '../moment-input.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -27,6 +28,7 @@ export const notificationsRouter = router({
       openapi: { method: 'POST', path: '/notifications/subscriptions', tags, summary: 'Record a subscription event' },
       description:
         'Records an event of a user. Subscription and transaction must belong to the user. Nothing is sent and no money is moved. Repeating the call records it again.',
+      refuses: [subscriptionNotFound, transactionNotFound, userNotFound],
     })
     .input(fromWire(SubscriptionEventCreate))
     .output(toWire(SubscriptionEventResponse))

@@ -1,9 +1,11 @@
 import { refusal } from '../../core/errors.ts';
-import { readDocument, writeDocument } from '../../domain/content/pages/manage-documents.ts';
+import { pageNotFound } from '../../domain/content/errors.ts';
+import { documentDisabled, documentNotFound, readDocument, writeDocument } from '../../domain/content/pages/manage-documents.ts';
 import {
   createFaqPage,
   deleteFaqPage,
   type FaqList,
+  faqPageNotInLanguage,
   listFaqPages,
   readFaqPage,
   readFaqStatus,
@@ -16,6 +18,8 @@ import {
   listRulesHistory,
   readRules,
   restoreRules,
+  rulesVersionNotFound,
+  serviceRulesNotFound,
   writeRules,
 } from '../../domain/content/pages/manage-service-rules.ts';
 import { splitContent } from '../../domain/content/pages/split-content.ts';
@@ -59,6 +63,7 @@ function documentProcedures(kind: DocumentKind, path: `/${string}`, name: string
       .meta({
         openapi: { method: 'GET', path, tags, summary: `Read the ${name}` },
         description: `Returns the stored ${name} of a language, as it was written. With \`fallback\` the one of \`DEFAULT_LANGUAGE\` where the language has none.`,
+        refuses: [documentDisabled, documentNotFound],
       })
       .input(fromWire(RichTextQuery))
       .output(toWire(RichTextPageResponse))
@@ -127,6 +132,7 @@ export const pagesRouter = router({
       openapi: { method: 'PUT', path: '/pages/faq/status', tags, summary: 'Show or hide questions' },
       description:
         'Shows or hides the questions of a language. A body takes precedence over the query, with its own `language`. Repeating the call changes nothing.',
+      refuses: [faqStatusRequired],
       wire: { query: ['language', 'is_enabled'], wholeBodyKey: 'body' },
     })
     .input(fromWire(FaqStatusInput))
@@ -141,6 +147,7 @@ export const pagesRouter = router({
     .meta({
       openapi: { method: 'GET', path: onePage, tags, summary: 'Read a question' },
       description: 'Returns a question if it is of this language or of `DEFAULT_LANGUAGE`.',
+      refuses: [pageNotFound],
     })
     .input(fromWire(FaqPageQuery))
     .output(toWire(FaqPageResponse))
@@ -150,6 +157,7 @@ export const pagesRouter = router({
     .meta({
       openapi: { method: 'PUT', path: onePage, tags, summary: 'Change a question' },
       description: 'Changes the given fields of a question. The language stays as it is.',
+      refuses: [pageNotFound],
     })
     .input(fromWire(withBody(FaqPagePath, FaqPageUpdateRequest)))
     .output(toWire(FaqPageResponse))
@@ -159,6 +167,7 @@ export const pagesRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: onePage, tags, summary: 'Delete a question' },
       description: 'Deletes a question. The numbers of the others stay as they are.',
+      refuses: [pageNotFound],
     })
     .input(fromWire(FaqPagePath))
     .output(SuccessResponse)
@@ -172,6 +181,7 @@ export const pagesRouter = router({
       openapi: { method: 'POST', path: '/pages/faq/reorder', tags, summary: 'Change the order of questions' },
       description:
         'Numbers the questions of a language from 1: the named ones in the order of their `display_order`, then the others as they were. Returns all questions of the language. Repeating the call changes nothing.',
+      refuses: [faqPageNotInLanguage],
     })
     .input(fromWire(FaqReorderRequest))
     .output(toWire(FaqPageListResponse))
@@ -182,6 +192,7 @@ export const pagesRouter = router({
       openapi: { method: 'GET', path: '/pages/service-rules', tags, summary: 'Read the rules in force' },
       description:
         'Returns the version of the rules that is in force. With `fallback` the one of `DEFAULT_LANGUAGE` where the language has none.',
+      refuses: [serviceRulesNotFound],
     })
     .input(fromWire(RulesQuery))
     .output(toWire(ServiceRulesResponse))
@@ -230,6 +241,7 @@ export const pagesRouter = router({
         summary: 'Put an earlier version of the rules in force again',
       },
       description: 'Adds a copy of an earlier version and puts it in force. The version must be of this language.',
+      refuses: [rulesVersionNotFound],
       wire: { query: ['language'] },
     })
     .input(fromWire(RulesVersionPath))

@@ -1,3 +1,4 @@
+import { userNotFound } from '../../domain/identity/errors.ts';
 import { changeReferrerCommission } from '../../domain/referrals/referrers/change-commission.ts';
 import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../domain/referrals/referrers/read-referrer-stats.ts';
 import { listReferrers, readReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
@@ -59,6 +60,7 @@ export const partnersRouter = router({
       },
       description:
         'Returns a referrer with a page of those invited. The number is looked up as messenger id first, then as internal id.',
+      refuses: [userNotFound],
     })
     .input(fromWire(ReferrerDetailInput))
     .output(toWire(PartnerReferrerDetail))
@@ -74,6 +76,7 @@ export const partnersRouter = router({
       },
       description:
         'Sets the personal commission of a user; null for the general one. It applies from the next top-up of a referral.',
+      refuses: [userNotFound],
     })
     .input(fromWire(withBody(UserPath, PartnerReferralCommissionUpdate)))
     .output(toWire(PartnerReferrerItem))
@@ -124,6 +127,7 @@ export const partnersRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${REFERRER}/stats`, tags, summary: 'Statistics of a referrer' },
       description: 'Returns referrals, rewards and conversion of one referrer by period.',
+      refuses: [userNotFound],
     })
     .input(fromWire(UserPath))
     .output(toWire(ReferrerDetailedStats))
@@ -136,6 +140,7 @@ export const partnersRouter = router({
     .meta({
       openapi: { method: 'GET', path: `${REFERRER}/stats/daily`, tags, summary: 'Referrals and rewards of a referrer by day' },
       description: 'Returns new referrals and rewards of one referrer by day, today included.',
+      refuses: [userNotFound],
     })
     .input(fromWire(ReferrerDaysInput))
     .output(toWire(DailyStatsResponse))
@@ -153,6 +158,7 @@ export const partnersRouter = router({
         summary: 'List the referrals with the highest earnings of a referrer',
       },
       description: 'Lists the referrals from whom a referrer earned most.',
+      refuses: [userNotFound],
     })
     .input(fromWire(TopReferralsInput))
     .output(toWire(TopReferralsResponse))
@@ -170,6 +176,7 @@ export const partnersRouter = router({
         summary: 'Compare the last days of a referrer with those before',
       },
       description: 'Compares the last days of a referrer with the days directly before them.',
+      refuses: [userNotFound],
     })
     .input(fromWire(CompareInput))
     .output(toWire(PeriodComparisonResponse))

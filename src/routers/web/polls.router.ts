@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { pollNotFound, targetEmpty } from '../../domain/engagement/polls/errors.ts';
 import {
   createPoll,
   deletePoll,
@@ -55,6 +56,7 @@ export const pollsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/polls/{poll_id}', tags, summary: 'Read a poll' },
       description: 'Returns a poll with its questions and answers.',
+      refuses: [pollNotFound],
     })
     .input(fromWire(PollPath))
     .output(toWire(PollDetailResponse))
@@ -64,6 +66,7 @@ export const pollsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/polls/{poll_id}', tags, summary: 'Delete a poll with its answers' },
       description: 'Deletes a poll with all answers. Rewards that were paid stay.',
+      refuses: [pollNotFound],
     })
     .input(fromWire(PollPath))
     .output(SuccessResponse)
@@ -76,6 +79,7 @@ export const pollsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/polls/{poll_id}/stats', tags, summary: 'Count the answers of a poll' },
       description: 'Counts how often each answer was chosen, and sums up the rewards.',
+      refuses: [pollNotFound],
     })
     .input(fromWire(PollPath))
     .output(toWire(PollStatisticsResponse))
@@ -93,6 +97,7 @@ export const pollsRouter = router({
         summary: 'List the responses to a poll with their answers',
       },
       description: 'Lists users who got the poll, with their answers, in the order in which they got it.',
+      refuses: [pollNotFound],
     })
     .input(fromWire(PollPath.extend(PollPageQuery.shape)))
     .output(toWire(PollResponsesListResponse))
@@ -106,6 +111,7 @@ export const pollsRouter = router({
       openapi: { method: 'POST', path: '/polls/{poll_id}/send', tags, summary: 'Send a poll to an audience' },
       description:
         'Assigns the poll to every user of a segment who does not have it yet, and sends an invitation through the messenger. The answer counts what was sent so far; the rest is sent in the background. Repeating the call sends nothing twice.',
+      refuses: [targetEmpty, pollNotFound],
     })
     .input(fromWire(withBody(PollPath, PollSendRequest)))
     .output(toWire(PollSendResponse))

@@ -1,5 +1,18 @@
 import { broadcastOffers } from '../../domain/promo/offers/broadcast-offers.ts';
 import { createOffer } from '../../domain/promo/offers/create-offer.ts';
+import {
+  effectTypeEmpty,
+  filterMismatch,
+  notificationTypeEmpty,
+  offerNoAudience,
+  offerNotFoundWeb,
+  offerOneSubscription,
+  recipientNotFound,
+  subscriptionNotFound,
+  userMismatch,
+  userRequired,
+  webTemplateNotFound,
+} from '../../domain/promo/offers/errors.ts';
 import { listOfferLog, listPromoOffers, readPromoOffer } from '../../domain/promo/offers/read-offers.ts';
 import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -27,6 +40,7 @@ export const promoOffersRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/promo-offers', tags, summary: 'List promo offers, newest first' },
       description: 'Lists promo offers, newest first.',
+      refuses: [filterMismatch, recipientNotFound],
     })
     .input(fromWire(PromoOfferListQuery))
     .output(toWire(PromoOfferListResponse))
@@ -37,6 +51,7 @@ export const promoOffersRouter = router({
       openapi: { method: 'POST', path: '/promo-offers', tags, summary: 'Make an offer to one user' },
       description:
         'Makes an offer to one user. An active unclaimed offer of the same `notification_type` is overwritten. No message is sent.',
+      refuses: [effectTypeEmpty, notificationTypeEmpty, userMismatch, userRequired, subscriptionNotFound, recipientNotFound],
     })
     .input(fromWire(PromoOfferCreateRequest))
     .output(toWire(PromoOfferResponse))
@@ -47,6 +62,7 @@ export const promoOffersRouter = router({
       openapi: { method: 'POST', path: '/promo-offers/broadcast', tags, summary: 'Make an offer to a segment of users' },
       description:
         'Makes the same offer to every user of a segment and to a named user. Active unclaimed offers of the same `notification_type` are overwritten. No messages are sent.',
+      refuses: [effectTypeEmpty, notificationTypeEmpty, offerNoAudience, offerOneSubscription, recipientNotFound],
     })
     .input(fromWire(PromoOfferBroadcastRequest))
     .output(toWire(PromoOfferBroadcastResponse))
@@ -73,6 +89,7 @@ export const promoOffersRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/promo-offers/templates/{template_id}', tags, summary: 'A template of offers' },
       description: 'Returns a template.',
+      refuses: [webTemplateNotFound],
     })
     .input(fromWire(OfferTemplatePath))
     .output(toWire(PromoOfferTemplateResponse))
@@ -82,6 +99,7 @@ export const promoOffersRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: '/promo-offers/templates/{template_id}', tags, summary: 'Change a template' },
       description: 'Changes a template; null leaves a field unchanged. Offers that were made stay as they are.',
+      refuses: [webTemplateNotFound],
     })
     .input(fromWire(withBody(OfferTemplatePath, PromoOfferTemplateUpdateRequest)))
     .output(toWire(PromoOfferTemplateResponse))
@@ -91,6 +109,7 @@ export const promoOffersRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/promo-offers/{offer_id}', tags, summary: 'A promo offer' },
       description: 'Returns an offer with its user and subscription.',
+      refuses: [offerNotFoundWeb],
     })
     .input(fromWire(OfferPath))
     .output(toWire(PromoOfferResponse))

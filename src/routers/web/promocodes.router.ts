@@ -1,3 +1,5 @@
+import { userNotFound } from '../../domain/identity/errors.ts';
+import { codeTaken, limitBelowUses, promocodeNotFound, VALUE_REFUSALS } from '../../domain/promo/codes/errors.ts';
 import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
@@ -34,6 +36,16 @@ export const promocodesRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/promo-codes', tags, summary: 'Create a promo code' },
       description: 'Creates a promo code. Which fields are required depends on its type.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        VALUE_REFUSALS.validity,
+        userNotFound,
+      ],
     })
     .input(fromWire(PromoCodeCreateRequest))
     .output(toWire(PromoCodeResponse))
@@ -47,6 +59,7 @@ export const promocodesRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/promo-codes/{promocode_id}', tags, summary: 'A promo code and its uses' },
       description: 'Returns a promo code with the number of its uses and the ten newest ones.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(toWire(PromoCodeDetailResponse))
@@ -60,6 +73,17 @@ export const promocodesRouter = router({
       openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' },
       description:
         'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        limitBelowUses,
+        VALUE_REFUSALS.validity,
+        promocodeNotFound,
+      ],
     })
     .input(fromWire(withBody(PromocodePath, PromoCodeUpdateRequest)))
     .output(toWire(PromoCodeResponse))
@@ -71,6 +95,7 @@ export const promocodesRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/promo-codes/{promocode_id}', tags, summary: 'Delete a promo code and its uses' },
       description: 'Deletes a promo code and the records of its uses. A code that the fortune wheel gave cannot be deleted.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(SuccessResponse)

@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { wallDay } from '../../core/time-zone.ts';
+import { contestNotFound, notFinished, periodEmpty } from '../../domain/engagement/referral-contests/errors.ts';
 import {
   changeReferralContest,
   createReferralContest,
@@ -46,7 +47,11 @@ function leader({ id: userId, totalAmountKopeks, ...entry }: LeaderboardEntry) {
 /** The contract has the doubled path; the other is what it means (spec 04 section 11.4). */
 const create = (path: '/contests/contests/referral' | '/contests/referral', description: string) =>
   auditedWebProcedure('contests:create')
-    .meta({ openapi: { method: 'POST', path, tags, summary: 'Create a contest of referrers' }, description })
+    .meta({
+      openapi: { method: 'POST', path, tags, summary: 'Create a contest of referrers' },
+      description,
+      refuses: [periodEmpty],
+    })
     .input(fromWire(ReferralContestCreateRequest))
     .output(toWire(ReferralContestResponse))
     .mutation(async ({ ctx, input }) => withDay(await createReferralContest(ctx.app, input)));
@@ -74,6 +79,7 @@ export const referralContestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/contests/referral/{contest_id}', tags, summary: 'Read a contest with its leaderboard' },
       description: 'Returns a contest with the first places of its leaderboard.',
+      refuses: [contestNotFound],
     })
     .input(fromWire(ContestPath.extend(ContestDetailQuery.shape)))
     .output(toWire(ReferralContestDetailResponse))
@@ -87,6 +93,7 @@ export const referralContestsRouter = router({
       openapi: { method: 'PATCH', path: '/contests/referral/{contest_id}', tags, summary: 'Change a contest of referrers' },
       description:
         'Changes a contest; absent or null fields are not changed. Results count the events within the period as it is then.',
+      refuses: [periodEmpty, contestNotFound],
     })
     .input(fromWire(withBody(ContestPath, ReferralContestUpdateRequest)))
     .output(toWire(ReferralContestResponse))
@@ -103,6 +110,7 @@ export const referralContestsRouter = router({
         summary: 'Start or stop a contest of referrers',
       },
       description: 'Makes a contest active or inactive. An inactive one scores nothing and sends no summaries.',
+      refuses: [contestNotFound],
       wire: { query: ['is_active'] },
     })
     .input(fromWire(ContestPath.extend(ToggleQuery.shape)))
@@ -113,6 +121,7 @@ export const referralContestsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/contests/referral/{contest_id}', tags, summary: 'Delete a finished contest' },
       description: 'Deletes a contest that is over and not active, with its events.',
+      refuses: [notFinished, contestNotFound],
     })
     .input(fromWire(ContestPath))
     .output(ContestDeleted)
@@ -125,6 +134,7 @@ export const referralContestsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/contests/referral/{contest_id}/events', tags, summary: 'List events of a contest' },
       description: 'Lists the events of a contest, latest first: one for each referral.',
+      refuses: [contestNotFound],
     })
     .input(fromWire(ContestPath.extend(EventListQuery.shape)))
     .output(toWire(ReferralContestEventListResponse))
@@ -142,6 +152,7 @@ export const referralContestsRouter = router({
         summary: 'Participants of a contest and their sums',
       },
       description: 'Returns all participants of a contest and the sums of what their referrals paid.',
+      refuses: [contestNotFound],
     })
     .input(fromWire(ContestPath))
     .output(toWire(ReferralContestDetailedStatsResponse))

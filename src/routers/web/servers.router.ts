@@ -1,7 +1,8 @@
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { deleteServer, recountServerUsers } from '../../domain/catalog/servers/manage-servers.ts';
+import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
+import { deleteServer, recountServerUsers, serverInUse } from '../../domain/catalog/servers/manage-servers.ts';
 import {
   listServerPage,
   listUsersOfServer,
@@ -9,8 +10,14 @@ import {
   type ServerWithGroups,
   serverTotals,
 } from '../../domain/catalog/servers/read-servers.ts';
-import { changeServer, createServer } from '../../domain/catalog/servers/save-server.ts';
-import { syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
+import {
+  changeServer,
+  createServer,
+  promoGroupRequired,
+  promoGroupsNotFound,
+  serverExists,
+} from '../../domain/catalog/servers/save-server.ts';
+import { panelUnavailable, syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -57,6 +64,7 @@ export const serversRouter = router({
       openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' },
       description:
         'Creates a server for an internal squad of the panel. Each squad has one server; it needs at least one promo group.',
+      refuses: [promoGroupRequired, serverExists],
     })
     .input(fromWire(ServerCreateRequest))
     .output(toWire(ServerResponse))
@@ -80,6 +88,7 @@ export const serversRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/servers/{server_id}', tags, summary: 'Read a server' },
       description: 'Returns a server with its promo groups.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(ServerPath))
     .output(toWire(ServerResponse))
@@ -89,6 +98,7 @@ export const serversRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' },
       description: 'Changes fields of a server; only fields that are sent change. The panel is not changed.',
+      refuses: [promoGroupRequired, promoGroupsNotFound, serverNotFound],
     })
     .input(fromWire(withBody(ServerPath, ServerUpdateRequest)))
     .output(toWire(ServerResponse))
@@ -108,6 +118,7 @@ export const serversRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' },
       description: 'Deletes a server that no subscription uses. The squad in the panel stays.',
+      refuses: [serverInUse, serverNotFound],
     })
     .input(fromWire(ServerPath))
     .output(toWire(ServerDeleteResponse))
@@ -120,6 +131,7 @@ export const serversRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/servers/{server_id}/users', tags, summary: 'Users of a server' },
       description: 'Lists users whose subscription uses the server, by user id.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(ServerUsersQuery))
     .output(toWire(ServerConnectedUsersResponse))
@@ -133,6 +145,7 @@ export const serversRouter = router({
       openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
       description:
         'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. A panel that gives no squads changes nothing and is answered with 502 and the reason.',
+      refuses: [panelUnavailable],
     })
     .output(toWire(ServerSyncResponse))
     .mutation(({ ctx }) => syncServersOrFail(ctx.app)),

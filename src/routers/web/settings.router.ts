@@ -1,5 +1,14 @@
-import { putSetting, resetSetting } from '../../domain/settings/change-setting.ts';
+import { putSetting, resetSetting, settingBadFormat } from '../../domain/settings/change-setting.ts';
 import { getSetting, listCategories, listSettings } from '../../domain/settings/list-settings.ts';
+import {
+  settingGuarded,
+  settingMaskedValue,
+  settingNotAChoice,
+  settingNotFound,
+  settingReadOnly,
+  settingValueRequired,
+  settingWrongType,
+} from '../../domain/settings/rules.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -34,6 +43,7 @@ export const settingsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/settings/{key}', tags, summary: 'Read a setting' },
       description: 'Returns a setting with the current value. Secrets are masked.',
+      refuses: [settingNotFound],
     })
     .input(fromWire(SettingPath))
     .output(toWire(SettingDefinition))
@@ -44,6 +54,16 @@ export const settingsRouter = router({
       openapi: { method: 'PUT', path: '/settings/{key}', tags, summary: 'Change a setting' },
       description:
         'Stores a value for a setting. It applies immediately on every instance, unless the environment sets a value, which takes precedence. Some settings have further effects: prices are recomputed, jobs are rescheduled. The call is recorded in the audit log.',
+      refuses: [
+        settingBadFormat,
+        settingMaskedValue,
+        settingNotAChoice,
+        settingValueRequired,
+        settingWrongType,
+        settingGuarded,
+        settingReadOnly,
+        settingNotFound,
+      ],
       // The audit record has the value before and after, unless it is a secret.
       audit: { hide: ['value'] },
     })
@@ -56,6 +76,7 @@ export const settingsRouter = router({
       openapi: { method: 'DELETE', path: '/settings/{key}', tags, summary: 'Reset a setting to its default' },
       description:
         'Removes the stored value, so that the environment or the default applies again. Repeating the call changes nothing. The call is recorded in the audit log.',
+      refuses: [settingGuarded, settingNotFound],
     })
     .input(fromWire(SettingPath))
     .output(toWire(SettingDefinition))

@@ -1,6 +1,20 @@
-import { changeReplyBlock, changeTicketPriority, changeTicketStatus } from '../../domain/tickets/change-ticket.ts';
-import { listTicketsPlainly, readTicket, readTicketFile } from '../../domain/tickets/read-tickets.ts';
-import { answerTicketByToken } from '../../domain/tickets/write-ticket.ts';
+import {
+  badTicketPriority,
+  badTicketStatus,
+  blockInThePast,
+  changeReplyBlock,
+  changeTicketPriority,
+  changeTicketStatus,
+} from '../../domain/tickets/change-ticket.ts';
+import {
+  listTicketsPlainly,
+  mediaNotFound,
+  messageNotFound,
+  readTicket,
+  readTicketFile,
+} from '../../domain/tickets/read-tickets.ts';
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { answerTicketByToken, emptyMessage } from '../../domain/tickets/write-ticket.ts';
 import { withTitle } from '../cabinet/ticket-response.ts';
 import { utcDate } from '../moment-input.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -34,6 +48,7 @@ export const supportRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/tickets/{ticket_id}', tags, summary: 'A ticket with its messages' },
       description: 'Returns a ticket with its messages, oldest first.',
+      refuses: [ticketNotFound],
     })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
@@ -44,6 +59,7 @@ export const supportRouter = router({
       openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' },
       description:
         'Sets the state of a ticket; every state can follow every other. Emits `ticket.status_changed` where the state changes.',
+      refuses: [badTicketStatus, ticketNotFound],
     })
     .input(fromWire(TicketStatusInput))
     .output(toWire(TicketResponse))
@@ -56,6 +72,7 @@ export const supportRouter = router({
     .meta({
       openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' },
       description: 'Sets the priority of a ticket.',
+      refuses: [badTicketPriority, ticketNotFound],
     })
     .input(fromWire(TicketPriorityInput))
     .output(toWire(TicketResponse))
@@ -69,6 +86,7 @@ export const supportRouter = router({
       openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" },
       description:
         'Forbids the user to write in the ticket, permanently or until a time. `false` and null together remove the block.',
+      refuses: [blockInThePast, ticketNotFound],
     })
     .input(fromWire(TicketReplyBlockInput))
     .output(toWire(TicketResponse))
@@ -82,6 +100,7 @@ export const supportRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' },
       description: 'Allows the user to write in the ticket again.',
+      refuses: [ticketNotFound],
     })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
@@ -95,6 +114,7 @@ export const supportRouter = router({
       openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' },
       description:
         'Adds a reply of support; the state becomes `answered`. The user is notified through the messenger, else by e-mail, and in the cabinet. Emits `ticket.message_added`. Text or a file is required.',
+      refuses: [emptyMessage, ticketNotFound],
     })
     .input(fromWire(TicketReplyInput))
     .output(toWire(TicketReplyResponse))
@@ -114,6 +134,7 @@ export const supportRouter = router({
       },
       description:
         'Returns the file of a message and an address to load it from. Sends a request to the messenger to find the file.',
+      refuses: [mediaNotFound, messageNotFound, ticketNotFound],
     })
     .input(fromWire(TicketMediaPath))
     .output(toWire(TicketMediaResponse))

@@ -1,7 +1,15 @@
+import { squadNotFound } from '../../domain/provisioning/errors.ts';
 import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
-import { readUserTraffic } from '../../domain/provisioning/nodes/read-user-traffic.ts';
+import { panelUserNotFound, readUserTraffic } from '../../domain/provisioning/nodes/read-user-traffic.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
-import { createSquad, runSquadAction, updateSquad } from '../../domain/provisioning/squads/change-squads.ts';
+import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
+import {
+  createSquad,
+  runSquadAction,
+  squadInboundsRequired,
+  squadNameRequired,
+  updateSquad,
+} from '../../domain/provisioning/squads/change-squads.ts';
 import { listPanelInbounds, listPanelSquads, readPanelSquad } from '../../domain/provisioning/squads/read-squads.ts';
 import { auditedWebProcedure, procedureFor, router, webProcedure } from '../trpc.ts';
 import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
@@ -69,6 +77,7 @@ export const vpnpanelRouter = router({
       },
       description:
         'Enables, disables or restarts a node in the panel. A refusal of the panel is answered with status 200 and `success` false.',
+      refuses: [notConfigured],
     })
     .input(fromWire(withBody(NodePath, VpnPanelNodeActionRequest)))
     .output(VpnPanelNodeActionResponse)
@@ -81,6 +90,7 @@ export const vpnpanelRouter = router({
       openapi: { method: 'POST', path: '/vpnpanel/nodes/restart', tags, summary: 'Restart all nodes' },
       description:
         'Restarts all nodes; connections are interrupted. A refusal of the panel is answered with status 200 and `success` false.',
+      refuses: [notConfigured],
     })
     .output(VpnPanelNodeActionResponse)
     .mutation(async ({ ctx }) =>
@@ -91,6 +101,7 @@ export const vpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/vpnpanel/squads', tags, summary: 'List internal squads' },
       description: 'Lists the internal squads of the panel with members and inbounds.',
+      refuses: [...PANEL_READ_REFUSALS],
     })
     .output(toWire(VpnPanelSquadListResponse))
     .query(async ({ ctx }) => listOf((await listPanelSquads(ctx.app)).map(toSquad))),
@@ -100,6 +111,7 @@ export const vpnpanelRouter = router({
       openapi: { method: 'POST', path: '/vpnpanel/squads', tags, summary: 'Create an internal squad' },
       description:
         'Creates an internal squad in the panel with the given inbounds. It becomes a server with the next synchronisation of servers.',
+      refuses: [notConfigured],
     })
     .input(fromWire(VpnPanelSquadCreateRequest))
     .output(VpnPanelOperationResponse)
@@ -113,6 +125,7 @@ export const vpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' },
       description: 'Returns an internal squad with its inbounds.',
+      refuses: [...PANEL_READ_REFUSALS, squadNotFound],
     })
     .input(fromWire(SquadPath))
     .output(toWire(VpnPanelSquad))
@@ -122,6 +135,7 @@ export const vpnpanelRouter = router({
     .meta({
       openapi: { method: 'PATCH', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Change an internal squad' },
       description: 'Changes name or inbounds of an internal squad in the panel.',
+      refuses: [notConfigured],
     })
     .input(fromWire(withBody(SquadPath, VpnPanelSquadUpdateRequest)))
     .output(VpnPanelOperationResponse)
@@ -134,6 +148,7 @@ export const vpnpanelRouter = router({
       openapi: { method: 'POST', path: '/vpnpanel/squads/{squad_uuid}/actions', tags, summary: 'Run an action on a squad' },
       description:
         'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. The change affects connected users immediately.',
+      refuses: [squadInboundsRequired, squadNameRequired, notConfigured],
     })
     .input(fromWire(withBody(SquadPath, VpnPanelSquadActionRequest)))
     .output(VpnPanelOperationResponse)
@@ -146,6 +161,7 @@ export const vpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/vpnpanel/inbounds', tags, summary: 'List inbounds' },
       description: 'Lists the inbounds of the panel, from which squads are made.',
+      refuses: [...PANEL_READ_REFUSALS],
     })
     .output(VpnPanelInboundsResponse)
     .query(async ({ ctx }) => ({ items: (await listPanelInbounds(ctx.app)).map(toInbound) })),
@@ -154,6 +170,7 @@ export const vpnpanelRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/vpnpanel/users/{messenger_id}/traffic', tags, summary: 'Traffic of a user' },
       description: 'Returns limit and used traffic of the panel user with this messenger id. GB are 1024³ bytes.',
+      refuses: [...PANEL_READ_REFUSALS, panelUserNotFound],
     })
     .input(fromWire(PanelUserPath))
     .output(toWire(VpnPanelUserTrafficResponse))

@@ -6,6 +6,7 @@ import {
   getWebhook,
   getWebhookStats,
   getWebhooks,
+  webhookNotFound,
 } from '../../domain/webhooks/manage-webhooks.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -59,6 +60,7 @@ export const webhooksRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/webhooks/{webhook_id}', tags, summary: 'Get a webhook' },
       description: 'Returns a webhook without its secret.',
+      refuses: [webhookNotFound],
     })
     .input(fromWire(WebhookPath))
     .output(toWire(WebhookResponse))
@@ -69,6 +71,7 @@ export const webhooksRouter = router({
       openapi: { method: 'PATCH', path: '/webhooks/{webhook_id}', tags, summary: 'Change a webhook' },
       description:
         'Changes a webhook; absent or null fields are not changed. The type of event cannot be changed. Switching it on again begins with the next event.',
+      refuses: [webhookNotFound],
     })
     .input(fromWire(WebhookUpdateInput))
     .output(toWire(WebhookResponse))
@@ -78,6 +81,7 @@ export const webhooksRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: '/webhooks/{webhook_id}', tags, summary: 'Delete a webhook and its deliveries' },
       description: 'Deletes a webhook with its stored deliveries. Deliveries in progress are dropped.',
+      refuses: [webhookNotFound],
     })
     .input(fromWire(WebhookPath))
     .output(SuccessResponse)
@@ -90,6 +94,7 @@ export const webhooksRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/webhooks/{webhook_id}/deliveries', tags, summary: 'List deliveries of a webhook' },
       description: 'Lists deliveries of a webhook, newest first, with the answers of the receiver.',
+      refuses: [webhookNotFound],
     })
     .input(fromWire(WebhookDeliveriesQuery))
     .output(toWire(WebhookDeliveryListResponse))

@@ -1,8 +1,10 @@
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import {
   createWelcomeText,
   deleteWelcomeText,
   listWelcomeTexts,
   readWelcomeText,
+  textNotFound,
   updateWelcomeText,
 } from '../../domain/content/chat-texts/manage-welcome-texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
@@ -38,13 +40,18 @@ export const welcomeTextsRouter = router({
       openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' },
       description:
         'Adds a welcome text. An active one takes the place of the active text before it. What the messenger would refuse is refused here.',
+      refuses: [...MESSENGER_TEXT_REFUSALS],
     })
     .input(fromWire(WelcomeTextCreateRequest))
     .output(toWire(WelcomeTextResponse))
     .mutation(({ ctx, input }) => createWelcomeText(ctx.app, input, ctx.language)),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' }, description: 'Returns a welcome text.' })
+    .meta({
+      openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' },
+      description: 'Returns a welcome text.',
+      refuses: [textNotFound],
+    })
     .input(fromWire(WelcomeTextPath))
     .output(toWire(WelcomeTextResponse))
     .query(({ ctx, input }) => readWelcomeText(ctx.app, input.welcomeTextId)),
@@ -54,6 +61,7 @@ export const welcomeTextsRouter = router({
       openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' },
       description:
         'Changes the given fields of a welcome text. Activating it deactivates the one before it; deactivating it may leave none.',
+      refuses: [...MESSENGER_TEXT_REFUSALS, textNotFound],
     })
     .input(fromWire(withBody(WelcomeTextPath, WelcomeTextUpdateRequest)))
     .output(toWire(WelcomeTextResponse))
@@ -65,6 +73,7 @@ export const welcomeTextsRouter = router({
     .meta({
       openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' },
       description: 'Deletes a welcome text. After the active one is deleted, there is none.',
+      refuses: [textNotFound],
     })
     .input(fromWire(WelcomeTextPath))
     .output(SuccessResponse)

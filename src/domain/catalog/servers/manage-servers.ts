@@ -7,7 +7,7 @@ import { findById } from './repo.ts';
 import { deleteServers } from './sync-repo.ts';
 import { flipServerFlag, lockServerUse, recountUsers } from './write-repo.ts';
 
-const serverInUse = refusal('server_in_use', 400, 'Server cannot be deleted because it has active connections');
+export const serverInUse = refusal('server_in_use', 400, 'Server cannot be deleted because it has active connections');
 
 /** @returns whether the server is on sale now @throws AppError 404 'Server not found' */
 export function toggleServer(app: App, _actor: Actor, serverId: number): Promise<boolean> {

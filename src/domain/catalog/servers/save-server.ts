@@ -9,9 +9,9 @@ import { serverNotFound } from './errors.ts';
 import { type DatedServer, findById } from './repo.ts';
 import { insertServer, replaceServerGroups, type ServerValues, updateServerRow } from './write-repo.ts';
 
-const promoGroupRequired = refusal('promo_group_required', 400, 'Server squad must be linked to at least one promo group');
-const serverExists = refusal('server_exists', 400, 'Server with this UUID already exists');
-const promoGroupsNotFound = refusal('promo_groups_not_found', 400, 'Указанные группы не найдены');
+export const promoGroupRequired = refusal('promo_group_required', 400, 'Server squad must be linked to at least one promo group');
+export const serverExists = refusal('server_exists', 400, 'Server with this UUID already exists');
+export const promoGroupsNotFound = refusal('promo_groups_not_found', 400, 'Promo groups not found');
 
 type OptionalText = 'originalName' | 'countryCode' | 'description' | 'maxUsers';
 

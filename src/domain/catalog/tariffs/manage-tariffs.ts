@@ -13,7 +13,7 @@ import {
   orderTariffs,
 } from './write-repo.ts';
 
-const tariffInUse = refusal('tariff_in_use', 409, 'Tariff has <n> active subscriptions; move them to another tariff first');
+export const tariffInUse = refusal('tariff_in_use', 409, 'Tariff has <n> active subscriptions; move them to another tariff first');
 
 /** Puts a tariff on or off sale. @returns whether it is on sale now @throws AppError 404 'Tariff not found' */
 export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {

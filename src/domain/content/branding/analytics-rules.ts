@@ -1,6 +1,10 @@
 import { type Refusal, refusal } from '../../../core/errors.ts';
 import type { AnalyticsCounters } from './types.ts';
 
+export const invalidYandexMetrikaId = refusal('invalid_yandex_metrika_id', 400, 'Yandex Metrika counter ID must be numeric');
+export const invalidGoogleAdsId = refusal('invalid_google_ads_id', 400, 'Google Ads conversion ID must start with AW-');
+export const invalidGoogleAdsLabel = refusal('invalid_google_ads_label', 400, 'Google Ads conversion label contains invalid characters');
+
 /**
  * Pages write these texts into their scripts, so nothing may get in that could end a string there (spec 05 section 14). The refusals are
  * in the order in which they are checked.
@@ -9,17 +13,17 @@ const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; refused
   {
     field: 'yandexMetrikaId',
     pattern: /^[0-9]{1,20}$/,
-    refused: refusal('invalid_yandex_metrika_id', 400, 'Yandex Metrika counter ID must be numeric'),
+    refused: invalidYandexMetrikaId,
   },
   {
     field: 'googleAdsId',
     pattern: /^AW-[A-Za-z0-9-]{1,40}$/,
-    refused: refusal('invalid_google_ads_id', 400, 'Google Ads conversion ID must start with AW-'),
+    refused: invalidGoogleAdsId,
   },
   {
     field: 'googleAdsLabel',
     pattern: /^[A-Za-z0-9_-]{1,100}$/,
-    refused: refusal('invalid_google_ads_label', 400, 'Google Ads conversion label contains invalid characters'),
+    refused: invalidGoogleAdsLabel,
   },
 ];
 

@@ -11,7 +11,7 @@ import { BRANDING_KEYS } from './stored-values.ts';
 import { DEFAULT_COLORS, withColors, withThemes } from './theme-rules.ts';
 import type { BrandingState } from './types.ts';
 
-const nameTooLong = refusal('name_too_long', 400, 'Name too long (max <n> characters)');
+export const nameTooLong = refusal('name_too_long', 400, 'Name too long (max <n> characters)');
 
 const MAX_NAME = 50;
 

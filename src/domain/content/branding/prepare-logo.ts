@@ -4,9 +4,9 @@ import { readImageHeader } from '../../../core/images/image-header.ts';
 import { cleanSvg, resizeImage } from '../../../core/images/image-thread.ts';
 import type { ImageType } from './repo.ts';
 
-const logoTooLarge = refusal('logo_too_large', 400, 'File too large. Maximum size: 5MB');
-const logoTooManyPixels = refusal('logo_too_many_pixels', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
-const logoAnimationTooLarge = refusal('logo_animation_too_large', 400, 'Animated image too large. Maximum: <n>x<id> pixels');
+export const logoTooLarge = refusal('logo_too_large', 400, 'File too large. Maximum size: 5MB');
+export const logoTooManyPixels = refusal('logo_too_many_pixels', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
+export const logoAnimationTooLarge = refusal('logo_animation_too_large', 400, 'Animated image too large. Maximum: <n>x<id> pixels');
 
 /** Largest file in bytes. */
 export const MAX_LOGO_BYTES = 5 * 1024 * 1024;
@@ -24,7 +24,7 @@ const DECLARED: Readonly<Record<string, ImageType>> = {
   'image/svg+xml': 'image/svg+xml',
 };
 
-const wrongType = refusal('invalid_logo_type', 400, 'Invalid file type. Allowed: PNG, JPEG, WebP, SVG');
+export const invalidLogoType = refusal('invalid_logo_type', 400, 'Invalid file type. Allowed: PNG, JPEG, WebP, SVG');
 
 export interface PreparedLogo {
   contentType: ImageType;
@@ -38,10 +38,10 @@ export interface PreparedLogo {
  */
 export async function prepareLogo(file: UploadedFile): Promise<PreparedLogo> {
   const contentType = Object.hasOwn(DECLARED, file.contentType) ? DECLARED[file.contentType] : undefined;
-  if (!contentType) throw wrongType();
+  if (!contentType) throw invalidLogoType();
   if (file.isTruncated || file.content.length > MAX_LOGO_BYTES) throw logoTooLarge();
   const content = contentType === 'image/svg+xml' ? await cleanSvg(file.content) : await prepareRaster(contentType, file.content);
-  if (content === null || content.length === 0) throw wrongType();
+  if (content === null || content.length === 0) throw invalidLogoType();
   return { contentType, content };
 }
 

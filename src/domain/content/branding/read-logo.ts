@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
 import { findLogo, type ImageType } from './repo.ts';
 
-const noLogo = refusal('no_logo', 404, 'No custom logo set');
+export const noLogo = refusal('no_logo', 404, 'No custom logo set');
 
 /** What a change of the logo drops on every instance. */
 export const LOGO_KEY = 'branding-logo';

@@ -1,8 +1,8 @@
 import { refusal } from '../../../core/errors.ts';
 import { COLOR_FIELDS, type EnabledThemes, type ThemeColors } from './types.ts';
 
-const invalidColor = refusal('invalid_color', 400, 'Invalid hex color for accent:  ');
-const noThemeEnabled = refusal('no_theme_enabled', 400, 'At least one theme must be enabled');
+export const invalidColor = refusal('invalid_color', 400, 'Invalid hex color for accent: red');
+export const noThemeEnabled = refusal('no_theme_enabled', 400, 'At least one theme must be enabled');
 
 export const DEFAULT_COLORS: ThemeColors = {
   accent: '#3b82f6',

@@ -5,7 +5,7 @@ import { htmlProblem, MAX_CAPTION_LENGTH, MAX_MESSAGE_LENGTH, visibleText } from
 import { type Language, text } from '../../messaging/texts.ts';
 
 const messengerHtml = refusal('messenger_html', 400, 'The tag <b> is not closed (position <n>).');
-const captionTooLong = refusal(
+export const captionTooLong = refusal(
   'caption_too_long',
   400,
   'The caption of the file is too long: <n> characters, at most <n> are allowed',
@@ -15,6 +15,7 @@ const messageTooLong = refusal(
   400,
   'The message is too long: it may have <n> characters, and the messenger accepts <n>.',
 );
+export const MESSENGER_TEXT_REFUSALS = [messengerHtml, messageTooLong];
 
 const PROBLEM_TEXTS = {
   unsupported: 'pages.tag_unsupported',

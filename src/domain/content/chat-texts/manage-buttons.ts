@@ -8,7 +8,7 @@ import { type ButtonValues, deleteButtonRow, insertButton, listButtons, lockButt
 import { requireText } from './check-text.ts';
 import type { MainMenuButton, TextList, TextPage } from './types.ts';
 
-const buttonNotFound = refusal('main_menu_button_not_found', 404, 'Main menu button not found');
+export const buttonNotFound = refusal('main_menu_button_not_found', 404, 'Main menu button not found');
 
 /** Links of the default main menu, inactive ones too, in their order (spec 05 section 6). */
 export function listMainMenuButtons(app: App, page: TextPage): Promise<TextList<MainMenuButton>> {

@@ -8,7 +8,7 @@ import { checkMessengerText, requireText } from './check-text.ts';
 import { deleteMessageRow, insertMessage, listMessages, lockMessage, updateMessageRow } from './messages-repo.ts';
 import type { TextList, TextPage, UserMessage } from './types.ts';
 
-const messageNotFound = refusal('user_message_not_found', 404, 'User message not found');
+export const messageNotFound = refusal('user_message_not_found', 404, 'User message not found');
 
 type MessageValues = Pick<UserMessage, 'messageText' | 'isActive' | 'sortOrder'>;
 

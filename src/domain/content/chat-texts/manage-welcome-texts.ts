@@ -17,7 +17,7 @@ import {
   updateTextRow,
 } from './welcome-repo.ts';
 
-const textNotFound = refusal('welcome_text_not_found', 404, 'Welcome text not found');
+export const textNotFound = refusal('welcome_text_not_found', 404, 'Welcome text not found');
 
 type WelcomeValues = Pick<WelcomeText, 'text' | 'isActive' | 'isEnabled'>;
 

@@ -5,7 +5,7 @@ import { readSessionUser } from '../../identity/authenticate-user.ts';
 import { changeLanguage } from '../../identity/change-language.ts';
 import { normaliseLanguage, shortLanguage } from '../../identity/rules.ts';
 
-const languageNotOffered = refusal('language_not_offered', 400, 'Invalid language. Supported: ru, en, ua, zh, fa');
+export const languageNotOffered = refusal('language_not_offered', 400, 'Invalid language. Supported: ru, en, ua, zh, fa');
 
 /** A language that users may choose. */
 export interface OfferedLanguage {

@@ -3,26 +3,26 @@ import { buttonOf, containsPlaceholder } from './rules.ts';
 import type { ButtonType, MenuButton, MenuDocument, MenuRow, OpenMode, Visibility } from './types.ts';
 
 const menuActionInvalid = refusal('menu_action_invalid', 400, 'Action of a <n> button must be <n>');
-const menuButtonType = refusal('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
-const menuButtonId = refusal('menu_button_id', 400, "Button id '__proto__' is reserved");
-const menuButtonExists = refusal('menu_button_exists', 400, "Button with id 'connect' already exists");
-const menuButtonBuiltin = refusal('menu_button_builtin', 400, 'Cannot delete builtin buttons');
-const menuRowExists = refusal('menu_row_exists', 400, "Row with id 'connect_row' already exists");
-const menuRowsRepeated = refusal('menu_rows_repeated', 400, "Duplicate row IDs: {'news_row'}");
-const menuButtonNotPlaced = refusal('menu_button_not_placed', 404, "Button '%_\\' not found in any row");
-const menuButtonAtEdge = refusal('menu_button_at_edge', 400, 'Button is already in the top row');
-const menuButtonsMismatch = refusal('menu_buttons_mismatch', 400, "Button mismatch: missing: {'happ_download'}, extra: {'x'}");
+export const menuButtonType = refusal('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
+export const menuButtonId = refusal('menu_button_id', 400, "Button id '__proto__' is reserved");
+export const menuButtonExists = refusal('menu_button_exists', 400, "Button with id 'connect' already exists");
+export const menuButtonBuiltin = refusal('menu_button_builtin', 400, 'Cannot delete builtin buttons');
+export const menuRowExists = refusal('menu_row_exists', 400, "Row with id 'connect_row' already exists");
+export const menuRowsRepeated = refusal('menu_rows_repeated', 400, "Duplicate row IDs: {'news_row'}");
+export const menuButtonNotPlaced = refusal('menu_button_not_placed', 404, "Button 'menu_profile' not found in any row");
+export const menuButtonAtEdge = refusal('menu_button_at_edge', 400, 'Button is already in the top row');
+export const menuButtonsMismatch = refusal('menu_buttons_mismatch', 400, "Button mismatch: missing: {'happ_download'}, extra: {'x'}");
 const menuButtonsRepeated = refusal('menu_buttons_repeated', 400, 'Duplicate button IDs: <n>');
-const menuSwapSame = refusal('menu_swap_same', 400, 'A button cannot be swapped with itself');
+export const menuSwapSame = refusal('menu_swap_same', 400, 'A button cannot be swapped with itself');
 
 /** Edits of the layout: pure functions from one document to the next, or a refusal (spec 05 section 7.3). */
 
 const MAX_CALLBACK_BYTES = 64;
 
-const buttonNotFound = refusal('menu_button_not_found', 404, "Button '%_\\' not found", (id: string) => ({
+export const buttonNotFound = refusal('menu_button_not_found', 404, "Button 'menu_profile' not found", (id: string) => ({
   detail: `Button '${id}' not found`,
 }));
-const rowNotFound = refusal('menu_row_not_found', 404, "Row '%_\\' not found", (id: string) => ({
+export const rowNotFound = refusal('menu_row_not_found', 404, "Row 'menu_profile' not found", (id: string) => ({
   detail: `Row '${id}' not found`,
 }));
 

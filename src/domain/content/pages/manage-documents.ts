@@ -7,8 +7,8 @@ import { pageLanguages } from './page-languages.ts';
 import { forgetDocuments } from './published-pages.ts';
 import { type DocumentKind, type LegalDocument, MAX_PAGE_CONTENT } from './types.ts';
 
-const documentNotFound = refusal('document_not_found', 404, 'Privacy policy not found');
-const documentDisabled = refusal('document_disabled', 404, 'Privacy policy disabled');
+export const documentNotFound = refusal('document_not_found', 404, 'Privacy policy not found');
+export const documentDisabled = refusal('document_disabled', 404, 'Privacy policy disabled');
 
 const NAMES: Record<DocumentKind, string> = { public_offer: 'Public offer', privacy_policy: 'Privacy policy' };
 

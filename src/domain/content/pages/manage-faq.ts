@@ -23,7 +23,7 @@ import { forgetFaq } from './published-pages.ts';
 import { chooseFaq, type FaqChoice, reorderedPages, repeatedId } from './rules.ts';
 import { type FaqPage, MAX_PAGE_CONTENT } from './types.ts';
 
-const faqPageNotInLanguage = refusal('faq_page_not_in_language', 404, 'FAQ page <n> not found for language en');
+export const faqPageNotInLanguage = refusal('faq_page_not_in_language', 404, 'FAQ page <n> not found for language en');
 
 export interface FaqQuery {
   language: string;

@@ -15,8 +15,8 @@ import {
 } from './service-rules-repo.ts';
 import { DEFAULT_RULES_TITLE, MAX_PAGE_CONTENT, type ServiceRule } from './types.ts';
 
-const serviceRulesNotFound = refusal('service_rules_not_found', 404, 'Service rules not found');
-const rulesVersionNotFound = refusal('rules_version_not_found', 404, 'Rules version not found');
+export const serviceRulesNotFound = refusal('service_rules_not_found', 404, 'Service rules not found');
+export const rulesVersionNotFound = refusal('rules_version_not_found', 404, 'Rules version not found');
 
 /** The active version as it is stored. @throws AppError 404 'Service rules not found' */
 export async function readRules(app: App, query: { language: string; fallback: boolean }): Promise<ServiceRule> {

@@ -13,8 +13,8 @@ import { hasCodeValue, MAX_PRIZE_DAYS } from './rules.ts';
 import { listSpins, readStatistics } from './spin-repo.ts';
 import type { Period, PrizeFields, SpinRecord, WheelConfig, WheelConfigChanges, WheelPrize, WheelStatistics } from './types.ts';
 
-const prizeNotFound = refusal('prize_not_found', 404, 'Prize not found');
-const noFields = refusal('no_fields', 400, 'No fields to update');
+export const prizeNotFound = refusal('prize_not_found', 404, 'Prize not found');
+export const noFields = refusal('no_fields', 400, 'No fields to update');
 
 export interface WheelForm {
   config: WheelConfig;

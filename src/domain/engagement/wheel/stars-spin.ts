@@ -12,7 +12,7 @@ import { isActive } from '../../subscriptions/rules/status.ts';
 import { isLimitReached, type SpinFacts } from './rules.ts';
 import { drawPrize, lockSpinner, type Spinner } from './spin-wheel.ts';
 
-const wheelInvoiceRefused = refusal('wheel_invoice_refused', 400, 'The wheel is off at the moment');
+export const wheelInvoiceRefused = refusal('wheel_invoice_refused', 400, 'The wheel is off at the moment');
 const wheelInvoiceFailed = refusal('wheel_invoice_failed', 500, 'The invoice could not be created. Try again later');
 
 const METHOD = 'messenger_stars';

@@ -9,7 +9,7 @@ import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { signAutoLoginToken, userIdOf, verifyToken } from '../sessions/sign-tokens.ts';
 
 const userUnknown = unauthorized('user_not_found', 'User not found');
-const autoLoginTokenInvalid = unauthorized('auto_login_token_invalid', 'Invalid or expired auto-login token');
+export const autoLoginTokenInvalid = unauthorized('auto_login_token_invalid', 'Invalid or expired auto-login token');
 
 const LIFE_MS = 72 * HOUR_MS;
 

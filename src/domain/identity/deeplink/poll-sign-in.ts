@@ -7,8 +7,8 @@ import { peekSignIn, takeSignIn } from './stored-sign-in.ts';
 
 const userUnknown = unauthorized('user_not_found', 'User not found');
 
-const signInGone = refusal('sign_in_gone', 410, 'Token expired or not found');
-const signInPending = refusal('sign_in_pending', 202, 'Waiting for confirmation');
+export const signInGone = refusal('sign_in_gone', 410, 'Token expired or not found');
+export const signInPending = refusal('sign_in_pending', 202, 'Waiting for confirmation');
 const signInStateInvalid = refusal('sign_in_state_invalid', 410, 'Invalid token state');
 const signInConsumed = refusal('sign_in_consumed', 410, 'Token already consumed');
 const signInDataInvalid = refusal('sign_in_data_invalid', 500, 'Invalid token data');

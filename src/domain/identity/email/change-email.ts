@@ -30,7 +30,7 @@ import {
 } from './repo.ts';
 import { changeCodeHash, checkEmailAddress, maskedAddress } from './rules.ts';
 
-const emailMissing = refusal('email_missing', 400, 'No email address to change');
+export const emailMissing = refusal('email_missing', 400, 'No email address to change');
 const emailSame = refusal('email_same', 400, 'New email is the same as current email');
 const emailJustVerified = refusal('email_just_verified', 409, 'Your email has just been verified. Please try again.');
 const emailCodeExpired = refusal('email_code_expired', 400, 'Verification code has expired');
@@ -156,6 +156,6 @@ export async function readEmailChange(app: App, actor: UserActor): Promise<{ new
   return { newEmail: change.emailChangeNew, expiresAt: change.emailChangeExpires };
 }
 
-const noPendingChange = refusal('email_change_missing', 400, 'No pending email change');
+export const noPendingChange = refusal('email_change_missing', 400, 'No pending email change');
 
 const takenMeanwhile = refusal('email_taken_meanwhile', 400, 'This email is already taken');

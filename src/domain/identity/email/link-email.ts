@@ -30,7 +30,7 @@ export async function linkEmail(
   if (await findByEmail(app.db, email)) throw emailTaken();
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
-  if (user.email !== null && user.emailVerified) throw alreadyVerified();
+  if (user.email !== null && user.emailVerified) throw emailToLinkVerified();
   const requiresVerification = app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED');
   await limitMails(app, user.id, 'verification');
   const passwordHash = await hashPassword(request.password);
@@ -38,7 +38,7 @@ export async function linkEmail(
   try {
     await inTransaction(app, async (t) => {
       const isSet = await setUnverifiedEmail(t.db, user.id, email, passwordHash, secret, t.clock.now());
-      if (!isSet) throw alreadyVerified();
+      if (!isSet) throw emailToLinkVerified();
       if (user.hasPassword) await closeAllSessions(t, user.id);
       await forgetSessionUser(t, user.id);
       if (secret) await mailVerification(t, user, email, secret);
@@ -49,4 +49,4 @@ export async function linkEmail(
   return { email, requiresVerification };
 }
 
-const alreadyVerified = refusal('email_already_verified', 400, 'You already have a verified email');
+const emailToLinkVerified = refusal('email_already_verified', 400, 'You already have a verified email');

@@ -53,13 +53,13 @@ export async function mailPasswordReset(app: App, email: string): Promise<void> 
 export async function resetPassword(app: App, request: { token: string; password: string }): Promise<void> {
   const hash = secretHash(request.token);
   const account = await findResetAccount(app.db, hash);
-  if (!account) throw invalidToken();
+  if (!account) throw resetTokenInvalid();
   if (!account.expiresAt || account.expiresAt < app.clock.now()) throw resetTokenExpired();
   if (account.status !== 'active') throw userNotActive();
   const passwordHash = await hashPassword(request.password);
   const user = await inTransaction(app, async (t) => {
     const spent = await spendResetSecret(t.db, hash, passwordHash, t.clock.now());
-    if (!spent) throw invalidToken();
+    if (!spent) throw resetTokenInvalid();
     await closeAllSessions(t, spent.id);
     await forgetSessionUser(t, spent.id);
     if (spent.isFirstProof) await requestPanelImport(t, spent.id);
@@ -68,4 +68,4 @@ export async function resetPassword(app: App, request: { token: string; password
   await clearLimit(app, accountLimitKey(user.email));
 }
 
-const invalidToken = refusal('reset_token_invalid', 400, 'Invalid reset token');
+export const resetTokenInvalid = refusal('reset_token_invalid', 400, 'Invalid reset token');

@@ -10,9 +10,9 @@ import { normaliseEmail, secretHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { isTestEmail, isTestPassword } from './test-account.ts';
 
-const credentialsInvalid = unauthorized('credentials_invalid', 'Invalid email or password');
+export const credentialsInvalid = unauthorized('credentials_invalid', 'Invalid email or password');
 
-const emailNotVerified = refusal('email_not_verified', 403, 'Please verify your email first');
+export const emailNotVerified = refusal('email_not_verified', 403, 'Please verify your email first');
 
 const ATTEMPTS = 10;
 const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;

@@ -11,9 +11,9 @@ import { limitMails, mailVerification, newVerificationSecret } from './mail-secr
 import { requestPanelImport } from './panel-import.ts';
 import { findVerificationAccount, setVerificationSecret, spendVerificationSecret } from './repo.ts';
 
-const verificationTokenInvalid = refusal('verification_token_invalid', 400, 'Invalid verification token');
+export const verificationTokenInvalid = refusal('verification_token_invalid', 400, 'Invalid verification token');
 const verificationTokenExpired = refusal('verification_token_expired', 400, 'Verification token has expired');
-const emailMissing = refusal('email_missing', 400, 'No email address to verify');
+export const emailToVerifyMissing = refusal('email_missing', 400, 'No email address to verify');
 const emailVerificationOff = refusal('email_verification_off', 400, 'Email verification is disabled');
 
 /**
@@ -44,7 +44,7 @@ export async function resendVerification(app: App, actor: UserActor): Promise<vo
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
   const { email } = user;
-  if (email === null) throw emailMissing();
+  if (email === null) throw emailToVerifyMissing();
   if (user.emailVerified) throw alreadyVerified();
   if (!app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) throw emailVerificationOff();
   if (!app.ports.mail.isConfigured()) throw mailNotConfigured();

@@ -15,7 +15,7 @@ import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import type { LinkOutcome } from './bind-identity.ts';
 
 const messengerJustLinked = refusal('messenger_just_linked', 409, 'This Messenger account was just linked to another user');
-const initDataInvalid = refusal('init_data_invalid', 400, 'Invalid or expired Messenger initData');
+export const initDataInvalid = refusal('init_data_invalid', 400, 'Invalid or expired Messenger initData');
 const widgetDataInvalid = refusal('widget_data_invalid', 400, 'Invalid or expired Messenger Login Widget data');
 
 /** What the messenger signed: mini-app data, an OpenID Connect token or the login widget's fields. */
@@ -31,7 +31,7 @@ export async function linkMessenger(app: App, actor: UserActor, proof: Messenger
   const begunAt = app.clock.now();
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
-  if (user.messengerId !== null) throw alreadyLinked();
+  if (user.messengerId !== null) throw messengerAlreadyLinked();
   const proved = await prove(app, proof);
   try {
     return await inTransaction(app, (t) => bind(t, actor.userId, proved, begunAt));
@@ -47,7 +47,7 @@ async function bind(t: App, userId: number, proved: MessengerAccount, begunAt: D
   if (user.status !== 'active') throw userNotActive();
   // The session may have been closed while the proof was being checked (spec 01 H8).
   if (await haveSessionsEndedSince(t, [userId], begunAt)) throw sessionEnded();
-  if (user.messengerId !== null) throw alreadyLinked();
+  if (user.messengerId !== null) throw messengerAlreadyLinked();
   const owner = await findByMessengerId(t.db, proved.messengerId);
   if (owner) {
     const offer: MergeOffer = {
@@ -90,4 +90,4 @@ async function prove(app: App, proof: MessengerProof): Promise<MessengerAccount>
   };
 }
 
-const alreadyLinked = refusal('messenger_already_linked', 400, 'Messenger is already linked to your account');
+export const messengerAlreadyLinked = refusal('messenger_already_linked', 400, 'Messenger is already linked to your account');

@@ -10,7 +10,7 @@ import type { OAuthProvider } from '../oauth/types.ts';
 import { authMethods, canSignInByEmail } from '../rules.ts';
 import type { UserRecord } from '../types.ts';
 
-const providerNotLinked = refusal('provider_not_linked', 400, 'Provider is not linked to your account');
+export const providerNotLinked = refusal('provider_not_linked', 400, 'Provider is not linked to your account');
 const lastAuthMethod = refusal('last_auth_method', 400, 'Cannot unlink last authentication method');
 
 /**

@@ -10,7 +10,7 @@ const oidcUserIdMissing = unauthorized('oidc_user_id_missing', 'Missing user ID 
 const oidcUserIdInvalid = unauthorized('oidc_user_id_invalid', 'Invalid user ID in OIDC claims');
 const idTokenInvalid = unauthorized('id_token_invalid', 'Invalid or expired Messenger OIDC token');
 
-const oidcNotConfigured = refusal('oidc_not_configured', 400, 'Messenger OIDC is not configured');
+export const oidcNotConfigured = refusal('oidc_not_configured', 400, 'Messenger OIDC is not configured');
 
 const MIN_GUARD_SECONDS = 60;
 

@@ -6,7 +6,7 @@ import type { SignIn } from '../sessions/open-session.ts';
 import { signInAsMessengerUser } from '../sign-in-with-messenger.ts';
 import { proveIdToken } from './prove-id-token.ts';
 
-const widgetDataInvalid = unauthorized('widget_data_invalid', 'Invalid or expired Messenger authentication data');
+export const widgetDataInvalid = unauthorized('widget_data_invalid', 'Invalid or expired Messenger authentication data');
 
 /**
  * Signs in with the fields of the messenger's login widget; the first time creates the account (spec 01 section 5.1).

@@ -19,9 +19,9 @@ import {
 import { refreshExpiry, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
 
-const refreshTokenInvalid = unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
-const refreshTokenRevoked = unauthorized('refresh_token_revoked', 'Refresh token not found or revoked');
-const refreshTokenReused = unauthorized('refresh_token_reused', 'Refresh token not found or revoked');
+export const refreshTokenInvalid = unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
+export const refreshTokenRevoked = unauthorized('refresh_token_revoked', 'Refresh token not found or revoked');
+export const refreshTokenReused = unauthorized('refresh_token_reused', 'Refresh token not found or revoked');
 const refreshTokenExpired = unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
 const userInactive = unauthorized('user_inactive', 'User not found or inactive');
 

@@ -4,8 +4,8 @@ import { isAppError, refusal } from '../../../core/errors.ts';
 import { runNodeAction } from '../../provisioning/nodes/operate-nodes.ts';
 import { listNodes, nodeNotFound } from '../../provisioning/nodes/read-nodes.ts';
 
-const panelRefused = refusal('panel_refused', 400, 'Failed to delete squad');
-const panelFailed = refusal('panel_failed', 400, 'Failed to restart node');
+export const panelRefused = refusal('panel_refused', 400, 'Failed to delete squad');
+export const panelFailed = refusal('panel_failed', 400, 'Failed to restart node');
 
 /** Restarts a node; the panel executes it later (spec 06 section 4.3). @throws AppError 400 'Failed to restart node' */
 export async function restartNode(app: App, actor: Actor, uuid: string): Promise<void> {

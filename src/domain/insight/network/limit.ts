@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { isAppError, refusal, rethrowUnavailable } from '../../../core/errors.ts';
 import { limitOrRefuse } from '../../../core/rate-limit.ts';
 
-const rateLimited = refusal('rate_limited', 429, 'Too many requests');
+export const rateLimited = refusal('rate_limited', 429, 'Too many requests');
 
 /** Requests of an administrator in a window of 60 s, by endpoint (spec 04 section 16.1). */
 const LIMITS = { graph: 10, scoped: 10, 'scope-options': 30, user: 30, campaign: 30, search: 30 } as const;

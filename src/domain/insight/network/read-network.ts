@@ -16,11 +16,11 @@ import {
 import { type CampaignRow, listCampaignRows, listUserRows, searchCampaignRows, type UserRow } from './node-repo.ts';
 import { listScopeIds } from './scope-repo.ts';
 
-const nothingSelected = refusal('nothing_selected', 400, 'At least one campaign, partner, or user must be selected');
-const tooManySelected = refusal('too_many_selected', 400, 'Too many items selected (max <n>)');
-const nothingFound = refusal('nothing_found', 404, 'No valid items found for the provided IDs');
-const userNotFound = refusal('user_not_found', 404, 'User not found');
-const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found');
+export const nothingSelected = refusal('nothing_selected', 400, 'At least one campaign, partner, or user must be selected');
+export const tooManySelected = refusal('too_many_selected', 400, 'Too many items selected (max <n>)');
+export const nothingFound = refusal('nothing_found', 404, 'No valid items found for the provided IDs');
+export const userNotFound = refusal('user_not_found', 404, 'User not found');
+export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found');
 
 /** The network of referrals and campaigns (spec 04 section 16). Kopeks, all time, completed payments. */
 

@@ -4,6 +4,7 @@ import { refusal } from '../../../core/errors.ts';
 const invalidStartDate = refusal('invalid_start_date', 400, 'Invalid start_date format');
 const invalidEndDate = refusal('invalid_end_date', 400, 'Invalid end_date format');
 const invalidRange = refusal('invalid_range', 400, 'start_date must be before end_date');
+export const SALES_PERIOD_REFUSALS = [invalidStartDate, invalidEndDate, invalidRange];
 
 /** Pure rules of the periods of sales statistics (spec 06 section 4.5). */
 

@@ -9,8 +9,8 @@ import { text } from '../../messaging/texts.ts';
 import { findUsers, openView, readUsers, type TrafficFilters, type TrafficView, type UserTraffic } from './read-traffic.ts';
 import { gibOf, type RangeRequest, type RiskThresholds, riskOf } from './rules.ts';
 
-const noMessengerId = refusal('no_messenger_id', 400, 'Admin has no messenger ID configured');
-const exportNotSent = refusal('export_not_sent', 502, 'Failed to send CSV report. Please try again later.');
+export const noMessengerId = refusal('no_messenger_id', 400, 'Admin has no messenger ID configured');
+export const exportNotSent = refusal('export_not_sent', 502, 'Failed to send CSV report. Please try again later.');
 
 /** Bounds of a file: users, those with the most traffic first, and characters; the messenger takes 50 MB. */
 const MOST_USERS = 100_000;

@@ -19,7 +19,7 @@ import {
 import type { TrafficRange } from './rules.ts';
 
 const trafficInProgress = refusal('traffic_in_progress', 503, 'Traffic is being read from the panel. Try again in a moment.');
-const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 export type { Fill };
 

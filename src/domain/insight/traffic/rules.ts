@@ -2,8 +2,8 @@ import { addDays, addMs, DAY_MS, MINUTE_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
 
 const invalidRange = refusal('invalid_range', 400, 'start_date must be before end_date.');
-const invalidPeriod = refusal('invalid_period', 400, 'Period must be one of: [<n>, <n>, <n>, <n>, <n>]');
-const invalidDate = refusal('invalid_date', 400, 'Invalid date format. Use YYYY-MM-DD.');
+export const invalidPeriod = refusal('invalid_period', 400, 'Period must be one of: [<n>, <n>, <n>, <n>, <n>]');
+export const invalidDate = refusal('invalid_date', 400, 'Invalid date format. Use YYYY-MM-DD.');
 
 /** Pure rules of the traffic pages (spec 06 section 5). */
 

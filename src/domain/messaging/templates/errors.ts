@@ -1,7 +1,7 @@
 import { refusal } from '../../../core/errors.ts';
 import { isTemplateType, TEMPLATE_LANGUAGES, type TemplateType } from './template-variables.ts';
 
-const templateTypeUnknown = refusal('template_type_unknown', 404, 'Unknown template type: %_\\');
+export const templateTypeUnknown = refusal('template_type_unknown', 404, 'Unknown template type: newsletter');
 
 /** @throws AppError 404 `template_type_unknown` */
 export function knownTemplateType(type: string): TemplateType {
@@ -12,7 +12,7 @@ export function knownTemplateType(type: string): TemplateType {
 export const templateLanguageUnknown = refusal(
   'template_language_unknown',
   400,
-  "Invalid language: %_\\. Available: ['ru', 'en', 'zh', 'ua', 'fa']",
+  "Invalid language: newsletter. Available: ['ru', 'en', 'zh', 'ua', 'fa']",
   (language: string) => ({
     detail: `Invalid language: ${language}. Available: [${TEMPLATE_LANGUAGES.map((known) => `'${known}'`).join(', ')}]`,
   }),

@@ -7,7 +7,7 @@ import { countCharactersOf, countCodePoints, readStart, readTail, textOf } from 
 import { text } from '../../messaging/texts.ts';
 import { systemLogPath } from './log-paths.ts';
 
-const logTooLarge = refusal('log_too_large', 413, 'Log file is too large, use /logs/system/download');
+export const logTooLarge = refusal('log_too_large', 413, 'Log file is too large, use /logs/system/download');
 
 const MIB = 1024 * 1024;
 /** Of a larger file the characters are not counted: `sizeChars` is the number of bytes then. */
@@ -66,7 +66,7 @@ export function readSystemLog(app: App, language: string | null): Promise<System
       const content = textOf(await readStart(file, size));
       return { path: name, exists: true, updatedAt, sizeBytes: size, sizeChars: countCodePoints(content), content };
     });
-    if (found === null) throw missing(app, language);
+    if (found === null) throw logNotFound(app, language);
     return found;
   };
   const result = lastFull.then(read);
@@ -83,7 +83,7 @@ export interface SystemLogDownload {
 /** The system log as a stream of exactly its present length. @throws AppError 404, 500 when it cannot be opened */
 export async function downloadSystemLog(app: App, language: string | null): Promise<SystemLogDownload> {
   const log = await openLog(app, language);
-  if (log === null) throw missing(app, language);
+  if (log === null) throw logNotFound(app, language);
   const { name, file, size } = log;
   if (size === 0) await file.close();
   const body = size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1 });
@@ -124,7 +124,7 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 const languageOf = (app: App, language: string | null) => language ?? app.settings.get('DEFAULT_LANGUAGE');
 
-const missing = refusal('log_not_found', 404, 'The log file was not found', (app: App, language: string | null) => ({
+export const logNotFound = refusal('log_not_found', 404, 'The log file was not found', (app: App, language: string | null) => ({
   detail: text(languageOf(app, language), 'errors.log_not_found'),
 }));
 

@@ -88,7 +88,7 @@ export async function changeMethod(
 }
 
 const idOf = ({ methodId }: MethodConfig) => methodId;
-const methodNotFound = refusal('payment_method_not_found', 404, 'Payment method not found: %_\\', (methodId: string) => ({
+export const methodNotFound = refusal('payment_method_not_found', 404, 'Payment method not found: paypal', (methodId: string) => ({
   detail: `Payment method not found: ${methodId}`,
 }));
 

@@ -8,12 +8,12 @@ import { topupBalance } from '../topup-balance.ts';
 import { listMiniappMethods, type MiniappMethod, miniappMethodTraits } from './methods.ts';
 import { paymentIds } from './payment-ids.ts';
 
-const methodRequired = refusal('method_required', 400, 'Payment method is required');
-const methodUnknown = refusal('method_unknown', 400, 'Unknown payment method');
-const amountRequired = refusal('amount_required', 400, 'Amount must be positive');
+export const methodRequired = refusal('method_required', 400, 'Payment method is required');
+export const methodUnknown = refusal('method_unknown', 400, 'Unknown payment method');
+export const amountRequired = refusal('amount_required', 400, 'Amount must be positive');
 const optionUnavailable = refusal('option_unavailable', 400, 'Selected Platega method is unavailable');
 const optionInvalid = refusal('option_invalid', 400, 'Invalid Platega payment option');
-const amountOutOfLimits = refusal('amount_out_of_limits', 400, 'Amount exceeds maximum');
+export const amountOutOfLimits = refusal('amount_out_of_limits', 400, 'Amount exceeds maximum');
 
 export interface MiniappPaymentOrder {
   method: string;
@@ -46,7 +46,7 @@ export async function createMiniappPayment(app: App, actor: UserActor, order: Mi
   if (id === '') throw methodRequired();
   if (miniappMethodTraits(id) === null) throw methodUnknown();
   const method = (await listMiniappMethods(app, actor.userId)).find((listed) => listed.id === id);
-  if (!method) throw unavailable();
+  if (!method) throw methodUnavailable();
   const amountKopeks = order.amountKopeks ?? (method.requiresAmount ? null : method.minAmountKopeks);
   if (amountKopeks === null || amountKopeks <= 0) throw amountRequired();
   if (amountKopeks < method.minAmountKopeks) throw outside(id, 'Amount is below minimum', method.minAmountKopeks);
@@ -81,7 +81,7 @@ function optionOf(method: MiniappMethod, requested: string | null): string | nul
   const option = requested?.trim().toLowerCase() ?? '';
   if (method.options.length === 0 || option === '') return null;
   if (method.options.some(({ id }) => id === option)) return option;
-  if (method.id !== 'platega') throw unavailable();
+  if (method.id !== 'platega') throw methodUnavailable();
   throw /^\d+$/.test(option) ? optionUnavailable() : optionInvalid();
 }
 
@@ -105,7 +105,7 @@ const creationFailed = refusal('payment_creation_failed', 502, 'Failed to create
 const urlMissing = refusal('payment_url_missing', 502, 'Failed to obtain payment url');
 const belowMinimum = refusal('amount_below_minimum', 400, 'Amount is below minimum');
 const aboveMaximum = refusal('amount_above_maximum', 400, 'Amount exceeds maximum');
-const unavailable = refusal('method_unavailable', 400, 'Payment method is unavailable');
+export const methodUnavailable = refusal('method_unavailable', 400, 'Payment method is unavailable');
 
 function outside(id: string, sentence: string, limitKopeks: number) {
   const limit = NAMES_LIMITS.has(id) ? ` (${rublesOf(limitKopeks).toFixed(2)} RUB)` : '';
@@ -124,7 +124,7 @@ function renamed(id: string, code: string, cause: unknown): unknown {
       return urlMissing({ cause });
     case 'payment_method_off':
     case 'payment_method_unavailable':
-      return unavailable();
+      return methodUnavailable();
     case 'amount_below_minimum':
       return belowMinimum();
     case 'amount_above_maximum':

@@ -3,7 +3,7 @@ import { refusal } from '../../../core/errors.ts';
 import { methodDefaults } from '../method-defaults.ts';
 import { BUCKETS, type Bucket } from './buckets.ts';
 
-const invalidPeriod = refusal('invalid_period', 400, 'date_from must be before date_to');
+export const invalidPeriod = refusal('invalid_period', 400, 'date_from must be before date_to');
 
 /** Days that a search looks back at most; also the period `all` (spec 03 section 4.4). */
 const MAX_DAYS = 365;

@@ -11,7 +11,7 @@ import type { PersonalDiscount } from './types.ts';
 
 const userNotFoundRefusal = refusal('user_not_found', 400, 'User not found');
 const discountExpired = refusal('discount_expired', 400, 'Discount has already expired');
-const noDiscount = refusal('no_discount', 400, 'No active discount promo code found');
+export const noDiscount = refusal('no_discount', 400, 'No active discount promo code found');
 
 export interface DeactivatedDiscount {
   /** The code it came from; null = it did not come from a code. */

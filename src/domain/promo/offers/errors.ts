@@ -7,7 +7,7 @@ export const offerNotFoundWeb = refusal('promo_offer_not_found', 404, 'Promo off
 export const webTemplateNotFound = refusal('promo_offer_template_not_found', 404, 'Promo offer template not found');
 export const adminTemplateNotFound = refusal('promo_offer_template_not_found', 404, 'Template not found');
 
-export const userNotFound = refusal(
+export const recipientNotFound = refusal(
   'user_not_found',
   404,
   'User not found',

@@ -11,10 +11,10 @@ import { migrationRun } from './migration-run.ts';
 import { countCandidates, findRun, insertItems, insertRun } from './repo.ts';
 import type { MigrationRun } from './types.ts';
 
-const sameSquad = refusal('same_squad', 400, 'Source and target squads are the same');
-const sourceNotFound = refusal('source_not_found', 404, 'Source squad not found');
-const targetNotFound = refusal('target_not_found', 404, 'Target squad not found');
-const migrationRunning = refusal('migration_running', 409, 'A migration of this squad is already under way');
+export const sameSquad = refusal('same_squad', 400, 'Source and target squads are the same');
+export const sourceNotFound = refusal('source_not_found', 404, 'Source squad not found');
+export const targetNotFound = refusal('target_not_found', 404, 'Target squad not found');
+export const migrationRunning = refusal('migration_running', 409, 'A migration of this squad is already under way');
 
 /** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;

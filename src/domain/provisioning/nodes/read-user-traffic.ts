@@ -3,7 +3,7 @@ import { refusal } from '../../../core/errors.ts';
 import { readOfPanel } from '../panel-access.ts';
 import type { PanelUser } from '../ports.ts';
 
-const panelUserNotFound = refusal('panel_user_not_found', 404, 'User not found');
+export const panelUserNotFound = refusal('panel_user_not_found', 404, 'User not found');
 
 /**
  * Traffic of the panel user of a messenger id; of several the one that `findByMessengerId` prefers (spec 06 section 11).

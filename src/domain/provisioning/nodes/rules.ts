@@ -2,8 +2,8 @@ import { addDays, DAY_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
 import type { PanelNodeDay } from '../panel-objects.ts';
 
-const invalidDateRange = refusal('invalid_date_range', 400, 'Invalid date range');
-const dateRangeTooLong = refusal('date_range_too_long', 400, 'Date range cannot exceed <n> days');
+export const invalidDateRange = refusal('invalid_date_range', 400, 'Invalid date range');
+export const dateRangeTooLong = refusal('date_range_too_long', 400, 'Date range cannot exceed <n> days');
 
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 730;

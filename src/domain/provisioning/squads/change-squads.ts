@@ -4,8 +4,8 @@ import { refusal } from '../../../core/errors.ts';
 import { askPanel, type PanelOutcome, requirePanel } from '../panel-access.ts';
 import type { PanelInternalSquad } from '../panel-objects.ts';
 
-const squadNameRequired = refusal('squad_name_required', 400, 'Name is required for rename');
-const squadInboundsRequired = refusal('squad_inbounds_required', 400, 'Inbound UUIDs are required for update_inbounds');
+export const squadNameRequired = refusal('squad_name_required', 400, 'Name is required for rename');
+export const squadInboundsRequired = refusal('squad_inbounds_required', 400, 'Inbound UUIDs are required for update_inbounds');
 
 /**
  * Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server

@@ -12,7 +12,7 @@ import { requestProvisioning } from '../request-provisioning.ts';
 import { recordStaleExternalSquad } from '../stale-external-squads.ts';
 import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
-const tariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found');
+export const syncedTariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found');
 
 const BATCH = 500;
 /** After so many failures in a row the panel counts as unavailable and is not called any more. */
@@ -100,7 +100,7 @@ async function knownExternalOf(app: App, { id, externalSquadUuid }: Tariff): Pro
 /** The same within the request of an administrator. @throws AppError 404 'Tariff not found' */
 export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
   const result = await syncSquadsOfTariff(app, tariffId);
-  if (!result) throw tariffNotFound();
+  if (!result) throw syncedTariffNotFound();
   const { totalSubscriptions, updatedCount, failedCount, skippedCount } = result;
   app.audit?.record({ after: { totalSubscriptions, updatedCount, failedCount, skippedCount } });
   return result;

@@ -10,8 +10,8 @@ import { firstCursor, syncRun } from './run-sync.ts';
 import { NO_SQUADS } from './sync-servers-phase.ts';
 import type { SyncKind, SyncMode, SyncRun } from './types.ts';
 
-const syncRunning = refusal('sync_running', 409, 'This synchronisation is already under way');
-const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
+export const syncRunning = refusal('sync_running', 409, 'This synchronisation is already under way');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 /** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;

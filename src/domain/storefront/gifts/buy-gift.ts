@@ -14,7 +14,7 @@ import { payThroughProvider } from './pay-through-provider.ts';
 import { isContactOf, readRecipient } from './rules.ts';
 import { type BoughtGift, type CheckedGift, type GiftOrder, UNRESOLVABLE } from './types.ts';
 
-const subscriptionRestricted = refusal('subscription_restricted', 403, 'Purchases are restricted for this account');
+export const subscriptionRestricted = refusal('subscription_restricted', 403, 'Purchases are restricted for this account');
 
 const CALLS_A_MINUTE = 5;
 

@@ -15,8 +15,8 @@ import { type SubscriptionInfo, subscriptionInfo } from './subscription-info.ts'
 import { activate, cancel, extend, setEndDate, shorten } from './term-actions.ts';
 import type { ActionRequest, SubscriptionAction } from './types.ts';
 
-const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
-const unknownAction = refusal('unknown_action', 400, 'Unknown action:  ');
+export const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
+export const unknownAction = refusal('unknown_action', 400, 'Unknown action: rename');
 
 const ACTIONS: ReadonlyMap<string, SubscriptionAction> = new Map([
   ['extend', extend],

@@ -92,4 +92,4 @@ function undoneCancel({ cancelEndedAutopay, cancelPausedDaily }: Subscription): 
   };
 }
 
-const daysRequired = refusal('days_required', 400, 'Days must be a positive integer');
+export const daysRequired = refusal('days_required', 400, 'Days must be a positive integer');

@@ -12,9 +12,9 @@ import { update } from '../repo.ts';
 import { type ChangeRequest, NO_CHANGES } from './change-servers.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
 
-const validationError = refusal('validation_error', 400, 'Device limit must be at least 1');
+export const deviceLimitTooLow = refusal('validation_error', 400, 'Device limit must be at least 1');
 const subscriptionNotFound = refusal('subscription_not_found', 404, 'You have no subscription');
-const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'At most <n> devices may be added');
+export const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'At most <n> devices may be added');
 
 /** As many as one purchase may add (spec 02 H29). */
 const MAX_ADDED = 100;
@@ -33,7 +33,7 @@ export async function changeMiniappDevices(
   { subscriptionId, idempotencyKey: key }: ChangeRequest,
 ): Promise<string> {
   await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
-  if (limit === null || limit < 1) throw validationError();
+  if (limit === null || limit < 1) throw deviceLimitTooLow();
   try {
     return await runOnceFrom(
       app,

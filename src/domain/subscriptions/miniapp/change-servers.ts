@@ -17,7 +17,7 @@ import { pricingSettingsOf } from '../settings.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
 
 const subscriptionNotFound = refusal('subscription_not_found', 404, 'You have no subscription');
-const serverUnavailable = refusal('server_unavailable', 400, 'Server NL is not available');
+export const serverUnavailable = refusal('server_unavailable', 400, 'Server NL is not available');
 
 /** The change of a subscription by the mini-app: which one, and whether a repeat is the same one. */
 export interface ChangeRequest {
@@ -98,4 +98,4 @@ function chosenServers(servers: readonly ServerSquad[], { buyer }: SaleStart, wa
   return chosen;
 }
 
-const noneSelected = refusal('validation_error', 400, 'At least one server must be selected');
+export const noneSelected = refusal('validation_error', 400, 'At least one server must be selected');

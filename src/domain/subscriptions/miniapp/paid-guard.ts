@@ -8,9 +8,10 @@ import { actualStatus } from '../rules/status.ts';
 import type { Subscription, SubscriptionStatus } from '../types.ts';
 
 const subscriptionNotFound = refusal('subscription_not_found', 404, 'You have no subscription');
-const paidSubscriptionRequired = refusal('paid_subscription_required', 403, 'Not available during the trial');
+export const paidSubscriptionRequired = refusal('paid_subscription_required', 403, 'Not available during the trial');
 const invalidSubscriptionId = refusal('invalid_subscription_id', 400, 'Invalid subscription identifier');
 const subscriptionMismatch = refusal('subscription_mismatch', 403, 'Subscription does not belong to this user');
+export const SUBSCRIPTION_ID_REFUSALS = [subscriptionNotFound, invalidSubscriptionId, subscriptionMismatch];
 
 /** What a mini-app operation may be used with besides a running paid subscription. */
 export interface PaidGuardOptions {
@@ -20,11 +21,10 @@ export interface PaidGuardOptions {
   expired?: boolean;
 }
 
-const subscriptionInactive = refusal('subscription_inactive', 403, 'The subscription is not active');
-const REFUSED: Partial<Record<SubscriptionStatus, Refusal>> = {
-  disabled: refusal('subscription_disabled', 403, 'The subscription is not active'),
-  limited: refusal('traffic_exhausted', 403, 'The subscription is not active'),
-};
+export const subscriptionInactive = refusal('subscription_inactive', 403, 'The subscription is not active');
+export const subscriptionDisabled = refusal('subscription_disabled', 403, 'The subscription is not active');
+export const trafficExhausted = refusal('traffic_exhausted', 403, 'The subscription is not active');
+const REFUSED: Partial<Record<SubscriptionStatus, Refusal>> = { disabled: subscriptionDisabled, limited: trafficExhausted };
 
 /**
  * The guard of the mini-app's operations on a paid subscription (spec 02 section 12.1, row P). Judged before the operation, which

@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { refusal } from '../../../core/errors.ts';
 import { forgetDevice } from '../connected-devices.ts';
 
-const invalidHwid = refusal('invalid_hwid', 400, 'Invalid device identifier');
+export const invalidHwid = refusal('invalid_hwid', 400, 'Invalid device identifier');
 const serviceUnavailable = refusal('service_unavailable', 503, 'VPN panel is not configured');
 
 /**

@@ -9,7 +9,7 @@ import type { RenewalOption } from '../rules/renewal.ts';
 import type { Subscription } from '../types.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
 
-const unsupportedMethod = refusal('unsupported_method', 400, 'This payment method cannot pay for a renewal');
+export const unsupportedMethod = refusal('unsupported_method', 400, 'This payment method cannot pay for a renewal');
 
 export interface MiniappRenewal {
   periodId: string | null;

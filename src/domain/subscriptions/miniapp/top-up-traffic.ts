@@ -8,14 +8,14 @@ import { TopupLimitError } from '../rules/traffic-order.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
 
-const topupLimitExceeded = refusal('topup_limit_exceeded', 400, {
+export const topupLimitExceeded = refusal('topup_limit_exceeded', 400, {
   code: 'topup_limit_exceeded',
   message: 'Traffic limit exceeded. Max: <n> GB, available: <n> GB',
   max_limit_gb: 1,
   current_gb: 1,
   available_gb: 1,
 });
-const trafficTopupDisabled = refusal('traffic_topup_disabled', 403, 'Traffic top-up is disabled for this tariff');
+export const trafficTopupDisabled = refusal('traffic_topup_disabled', 403, 'Traffic top-up is disabled for this tariff');
 
 /**
  * Buys a traffic package of the current tariff in the mini-app: the purchase of the cabinet with the refusals of the mini-app. An order

@@ -6,7 +6,7 @@ import { text } from '../../messaging/texts.ts';
 import type { SavedCart } from '../types.ts';
 import type { Buyer } from './types.ts';
 
-const insufficientFundsRefusal = refusal('insufficient_funds', 402, {
+export const insufficientFundsRefusal = refusal('insufficient_funds', 402, {
   code: 'insufficient_funds',
   message: 'Not enough money on the balance. <n> ₽ is missing.',
   missing_amount: 1,

@@ -5,7 +5,7 @@ import type { KeyClaim, Opened } from '../../ledger/run-once.ts';
 import { openSaleStart } from './repo.ts';
 import type { SaleNeeds, SaleStart } from './types.ts';
 
-const subscriptionRestricted = refusal('subscription_restricted', 403, 'Subscription purchases are restricted for this account');
+export const subscriptionRestricted = refusal('subscription_restricted', 403, 'Subscription purchases are restricted for this account');
 
 /**
  * The first statement of everything that is bought from the balance, the same for both areas: claims the idempotency key, locks user,

@@ -1,7 +1,7 @@
 import { refusal } from '../../../core/errors.ts';
 import type { Subscription, SubscriptionChanges } from '../types.ts';
 
-const noServers = refusal('no_servers', 400, { code: 'no_servers', message: 'No servers are available for this purchase' });
+export const noServers = refusal('no_servers', 400, { code: 'no_servers', message: 'No servers are available for this purchase' });
 
 /** The text where a sale would give no server. */
 export const NO_SERVERS = 'No servers are available for this purchase';

@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../../core/clock.ts';
 import { refusal, ValidationError } from '../../../core/errors.ts';
 import { storedSecret } from '../../../core/stored-secret.ts';
 
-const quoteChanged = refusal('quote_changed', 409, {
+export const quoteChanged = refusal('quote_changed', 409, {
   code: 'quote_changed',
   message: 'The quote has expired. Nothing was charged.',
   reason: 'expired',

@@ -8,8 +8,8 @@ import type { PurchaseOptionsInput } from '../purchase-options.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';
 
-const invalidPeriod = refusal('invalid_period', 400, 'Invalid or missing subscription period');
-const invalidTraffic = refusal('invalid_traffic', 400, 'Selected traffic option is not available');
+export const invalidPeriod = refusal('invalid_period', 400, 'Invalid or missing subscription period');
+export const invalidTraffic = refusal('invalid_traffic', 400, 'Selected traffic option is not available');
 const calculationError = refusal('calculation_error', 400, 'Invalid total amount');
 
 /** What the buyer picked; null or empty = what the options name as default. */

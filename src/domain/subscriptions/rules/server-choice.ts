@@ -8,10 +8,10 @@ import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus, daysLeft } from './status.ts';
 
-const trialRefusal = refusal('trial', 400, 'Country management is not available for trial subscriptions');
-const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
-const noCountry = refusal('no_country', 400, 'At least one country must be selected');
-const countryUnavailable = refusal('country_unavailable', 400, 'Country no-such is not available');
+export const trialRefusal = refusal('trial', 400, 'Country management is not available for trial subscriptions');
+export const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
+export const noCountry = refusal('no_country', 400, 'At least one country must be selected');
+export const countryUnavailable = refusal('country_unavailable', 400, 'Country no-such is not available');
 
 /** Who chooses, for which subscription, from which servers. */
 export interface ServerChoiceContext {

@@ -7,8 +7,8 @@ import { dailyPriceInvalid, tariffNotOffered, tariffsModeOff } from '../errors.t
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
 
-const noSubscription = refusal('no_subscription', 400, 'No active subscription with tariff');
-const subscriptionExpired = refusal('subscription_expired', 400, {
+export const noSubscriptionToSwitch = refusal('no_subscription', 400, 'No active subscription with tariff');
+export const subscriptionExpired = refusal('subscription_expired', 400, {
   code: 'subscription_expired',
   message: 'The subscription has expired. Please make a new purchase.',
   use_purchase_flow: true,
@@ -17,7 +17,7 @@ const subscriptionNotActive = refusal('subscription_not_active', 400, {
   code: 'subscription_not_active',
   message: 'The subscription is not active',
 });
-const sameTariff = refusal('same_tariff', 400, 'Already on this tariff');
+export const sameTariff = refusal('same_tariff', 400, 'Already on this tariff');
 const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
 const periodUnavailable = refusal('period_unavailable', 400, {
   code: 'period_unavailable',
@@ -53,7 +53,7 @@ export interface ValidatedSwitch {
 export function validateSwitch(request: SwitchRequest, denied: string): ValidatedSwitch {
   const { subscription, current, next, buyer, pricing, now } = request;
   if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
-  if (!subscription || !current) throw noSubscription();
+  if (!subscription || !current) throw noSubscriptionToSwitch();
   const status = actualStatus(subscription, now);
   if (status === 'expired') {
     const detail = { code: 'subscription_expired', message: request.messages.expired, use_purchase_flow: true };

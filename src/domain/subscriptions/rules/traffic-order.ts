@@ -6,12 +6,12 @@ import { tariffNotFound } from '../errors.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
 
-const paidSubscriptionRequired = refusal('paid_subscription_required', 400, 'Not available during the trial');
+export const paidSubscriptionRequired = refusal('paid_subscription_required', 400, 'Not available during the trial');
 const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
-const unlimitedTraffic = refusal('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
+export const unlimitedTraffic = refusal('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
 const trafficTopupDisabled = refusal('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
 export const topupLimitExceeded = refusal('topup_limit_exceeded', 400, 'Traffic limit exceeded. Max: <n> GB, available: <n> GB');
-const invalidPackage = refusal('invalid_package', 400, 'Invalid traffic package');
+export const invalidPackage = refusal('invalid_package', 400, 'Invalid traffic package');
 
 export interface TrafficRequest {
   subscription: Subscription;

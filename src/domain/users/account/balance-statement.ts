@@ -6,7 +6,7 @@ import { repeatWhenLost } from '../../../core/db/repeat-lost.ts';
 import { refusal } from '../../../core/errors.ts';
 import { bodyHash, checkKey, type OnceKey, type StoredKey, storedResponse } from '../../ledger/run-once.ts';
 
-const amountTooLarge = refusal('amount_too_large', 400, 'Amount is too large');
+export const amountTooLarge = refusal('amount_too_large', 400, 'Amount is too large');
 
 export interface ManualMovement {
   /** Positive adds, negative takes. */

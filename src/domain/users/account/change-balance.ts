@@ -10,7 +10,7 @@ import { type ManualMovement, sendBalanceChange } from './balance-statement.ts';
 import { eitherId } from './read-user.ts';
 import { toView, viewRowOf } from './view-repo.ts';
 
-const amountZero = refusal('amount_zero', 400, 'Amount must be non-zero');
+export const amountZero = refusal('amount_zero', 400, 'Amount must be non-zero');
 
 export interface BalanceRequest extends ManualMovement {
   userId: number;
@@ -76,7 +76,7 @@ export async function adjustBalance(
   return viewOfAnswer(posting.response as StoredView | { value: unknown });
 }
 
-const insufficientBalance = refusal('insufficient_balance', 400, 'Insufficient balance', (detail: string) => ({ detail }));
+export const insufficientBalance = refusal('insufficient_balance', 400, 'Insufficient balance', (detail: string) => ({ detail }));
 
 /** What `change_balance()` stores as the answer of `adjustBalance`: the row that was read, and when. */
 interface StoredView {

@@ -8,7 +8,7 @@ import { lockPromoGroupForShare, nameOfPromoGroup, replaceMemberships } from '..
 import { recordGroupChange } from '../../promo-groups/record-group-change.ts';
 import { lockUser, updateUserColumns } from './repo.ts';
 
-const promoGroupNotFound = refusal('promo_group_not_found', 404, 'Promo group not found');
+export const promoGroupNotFound = refusal('promo_group_not_found', 404, 'Promo group not found');
 
 export interface PromoGroupChange {
   oldPromoGroupId: number | null;

@@ -9,12 +9,12 @@ import type { UserView } from '../types.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
 import { lockUser as lockAccount } from './repo.ts';
 
-const subscriptionExists = refusal(
+export const subscriptionExists = refusal(
   'subscription_exists',
   400,
   'User already has a subscription. Use replace_existing=true to replace it',
 );
-const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
+export const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
 
 export interface GivenSubscription {
   isTrial: boolean;

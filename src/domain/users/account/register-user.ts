@@ -9,8 +9,8 @@ import { promoGroupNotFound } from './errors.ts';
 import { readUserById } from './read-user.ts';
 import { lockReferrer } from './repo.ts';
 
-const referrerNotFound = refusal('referrer_not_found', 400, 'Referrer not found');
-const userExists = refusal('user_exists', 400, 'User with this messenger_id already exists');
+export const referrerNotFound = refusal('referrer_not_found', 400, 'Referrer not found');
+export const userExists = refusal('user_exists', 400, 'User with this messenger_id already exists');
 
 export interface RegistrationRequest {
   messengerId?: number | null | undefined;

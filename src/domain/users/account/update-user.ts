@@ -15,7 +15,7 @@ import { promoGroupNotFound } from './errors.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
 import { isReferralCodeTaken, lockUser, type UserColumns, updateUserColumns } from './repo.ts';
 
-const invalidStatus = refusal('invalid_status', 400, 'Invalid status');
+export const invalidStatus = refusal('invalid_status', 400, 'Invalid status');
 
 const STATUSES: readonly UserStatus[] = ['active', 'blocked', 'deleted'];
 const MAX_CODE_LENGTH = 20;
@@ -115,4 +115,4 @@ function checkedCode(text: string): string {
   throw new ValidationError([{ loc: ['body', 'referral_code'], input: text, ...problem }]);
 }
 
-const codeTaken = refusal('referral_code_taken', 400, 'Referral code already in use');
+export const codeTaken = refusal('referral_code_taken', 400, 'Referral code already in use');

@@ -7,7 +7,7 @@ import type { PanelDevice } from '../../provisioning/panel-objects.ts';
 import { isPanelError } from '../../provisioning/ports.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 
-const noPanelAccount = refusal('no_panel_account', 400, 'User has no panel account');
+export const noPanelAccount = refusal('no_panel_account', 400, 'User has no panel account');
 
 export interface UserDevices {
   devices: PanelDevice[];

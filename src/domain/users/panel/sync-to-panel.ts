@@ -70,7 +70,7 @@ export async function syncToPanel(app: App, actor: AdminActor, userId: number, r
   return { success: true, changes, errors: [], ...outcome(found, vpnpanelUuid) };
 }
 
-const noSubscription = refusal('no_subscription', 400, 'User has no subscription to sync');
+export const noSubscription = refusal('no_subscription', 400, 'User has no subscription to sync');
 
 interface ChosenChanges {
   patch: Omit<PanelUserPatch, 'uuid'>;

@@ -10,7 +10,7 @@ import { requestPanelUserRemoval } from '../../provisioning/request-provisioning
 import { lockUser } from '../account/repo.ts';
 import { deleteRow, hasFinancialHistory } from './repo.ts';
 
-const hasHistory = refusal(
+export const hasHistory = refusal(
   'user_has_history',
   409,
   'User has dependent records and cannot be deleted; use full deletion instead',

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../../core/money.ts';
+import { userNotFound } from '../../../domain/identity/errors.ts';
 import {
   listUserTransactions,
   readUserDetail,
@@ -26,6 +27,7 @@ export const userDetailRouter = router({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}', tags, summary: 'Everything about a user' },
       description:
         'Returns everything about a user: account, subscription, promo group, referrals, campaign and the newest movements.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserDetailResponse))
@@ -40,6 +42,7 @@ export const userDetailRouter = router({
         summary: 'Everything about the user of a messenger id',
       },
       description: 'Returns everything about the user with this messenger id.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminMessengerPath))
     .output(toWire(UserDetailResponse))
@@ -54,6 +57,7 @@ export const userDetailRouter = router({
         summary: 'Movements of a user, newest first',
       },
       description: 'Lists the movements of a user, newest first. Purchases, gifts and withdrawals are negative.',
+      refuses: [userNotFound],
     })
     .input(fromWire(UserTransactionsInput))
     .output(toWire(UserTransactionsAnswer))

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../../core/money.ts';
+import { userNotFound } from '../../../domain/identity/errors.ts';
 import { type AvailableTariffs, listAvailableTariffs } from '../../../domain/users/account/list-available-tariffs.ts';
 import { listUserGifts } from '../../../domain/users/account/list-user-gifts.ts';
 import { listReferralsForAdmin, listUsersForAdmin } from '../../../domain/users/list/list-users.ts';
@@ -64,6 +65,7 @@ export const userListsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/referrals', tags, summary: 'List referrals of a user' },
       description: 'Lists the referrals of a user, newest first.',
+      refuses: [userNotFound],
     })
     .input(fromWire(UserReferralsInput))
     .output(toWire(UsersListResponse))
@@ -73,6 +75,7 @@ export const userListsRouter = router({
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/gifts', tags, summary: 'Gifts bought and received' },
       description: 'Lists gifts that the user bought and received, newest first, at most 200 of each.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(AdminUserGiftsResponse))
@@ -87,6 +90,7 @@ export const userListsRouter = router({
         summary: 'List tariffs that can be given to a user',
       },
       description: 'Lists tariffs and marks those that the promo group of the user allows.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AvailableTariffsInput))
     .output(toWire(UserAvailableTariffsResponse))
