@@ -58,6 +58,8 @@ function isRouter(value: unknown): value is Router {
  */
 export function gapMessage(gap: string, places: SchemaPlaces): string {
   const [, kind, owner] = /^(property|parameter) ([A-Z]+ \/[^.]*|\w+)\./.exec(gap) ?? [];
+  if (gap.startsWith('operation '))
+    return `without a description: ${gap}, at its procedure in ${places.ofOperation(gap.slice('operation '.length))[0]}`;
   if (owner === undefined) return `without a description: ${gap}, in ${TEXTS[gap.split(' ')[0]!] ?? 'src/rest/descriptions'}`;
   const files = owner.includes(' ') ? places.ofOperation(owner).join(' or ') : places.ofComponent(owner);
   return `without a description: ${gap}, a ${kind === 'property' ? 'field' : 'parameter'} of a schema in ${files}`;
@@ -65,5 +67,4 @@ export function gapMessage(gap: string, places: SchemaPlaces): string {
 
 const TEXTS: Readonly<Record<string, string>> = {
   tag: 'src/rest/descriptions/tag-descriptions.ts',
-  operation: 'src/rest/descriptions/operations',
 };

@@ -1,7 +1,7 @@
 import { isDatabaseUnavailable, isRetryable, isUnstorableText } from './db/db-errors.ts';
 
 /**
- * Typed refusals. Domain code throws `AppError` (through `refuse`); one mapper (`toHttp`) feeds REST, tRPC and the sockets,
+ * Typed refusals. Domain code declares them (`refusal`) and throws `AppError`; one mapper (`toHttp`) feeds REST, tRPC and the sockets,
  * so a rule has the same status and `detail` on every interface (spec 00, HTTP).
  */
 
@@ -49,17 +49,53 @@ export class ValidationError extends AppError {
   }
 }
 
+/** What the document says of a refusal. A factory has it, see `refusal`. */
+export interface DeclaredRefusal {
+  /** Machine code for logs and for tRPC clients; REST shows only `detail`. */
+  readonly code: string;
+  readonly status: number;
+  /** The sample of the document. */
+  readonly detail: ErrorDetail;
+}
+
+/** What one error has of its own. */
+export interface RefusalValues {
+  /** Where it contains values or is in the user's language. */
+  detail?: ErrorDetail;
+  headers?: Record<string, string>;
+  /** For the log. */
+  cause?: unknown;
+}
+
+/** Makes the errors of one refusal, and is its declaration: procedures name it in `refuses`. */
+export interface Refusal<A extends unknown[] = [values?: RefusalValues]> extends DeclaredRefusal {
+  (...values: A): AppError;
+}
+
 /**
- * Builds a refusal to throw: `throw refuse('tariff_not_found', 404, 'Tariff not found')`.
- * @param code machine code for logs and for tRPC clients; REST shows only `detail`
+ * Declares a refusal where it is thrown: `const tariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found')`, then
+ * `throw tariffNotFound()`.
+ * @param detail what is answered unless an error has a detail of its own, and the sample of the document. `<n>` is a number that varies
+ * @param valuesOf makes the values of an error from the arguments of the factory; without it the values are its argument
  */
-export function refuse(
+export function refusal(code: string, status: number, detail: ErrorDetail): Refusal;
+export function refusal<A extends unknown[]>(
   code: string,
   status: number,
   detail: ErrorDetail,
-  options: { headers?: Record<string, string>; cause?: unknown } = {},
-): AppError {
-  return new AppError(code, status, detail, options);
+  valuesOf: (...args: A) => RefusalValues,
+): Refusal<A>;
+export function refusal(
+  code: string,
+  status: number,
+  detail: ErrorDetail,
+  valuesOf: (...args: never[]) => RefusalValues = (values: RefusalValues = {}) => values,
+): Refusal<never[]> {
+  const make = (...args: never[]) => {
+    const values = valuesOf(...args);
+    return new AppError(code, status, values.detail ?? detail, values);
+  };
+  return Object.assign(make, { code, status, detail });
 }
 
 /** Structural check, so that an error from a second copy of this module is still recognised. */
@@ -87,10 +123,15 @@ export function rethrowUnavailable(error: unknown): void {
 
 /** A new primary accepts writes after 4 s (switchover) to 20 s (lost node). */
 const RETRY_AFTER_SECONDS = '5';
-const UNAVAILABLE = 'Service temporarily unavailable. Please try again later.';
+export const databaseUnavailable = refusal(
+  'database_unavailable',
+  503,
+  'Service temporarily unavailable. Please try again later.',
+  () => ({ headers: { 'Retry-After': RETRY_AFTER_SECONDS } }),
+);
 
 /** Clients read the machine code of an object under either name (spec 10 U5). */
-function shownDetail(detail: ErrorDetail): ErrorDetail {
+export function shownDetail(detail: ErrorDetail): ErrorDetail {
   return typeof detail === 'string' ? detail : { ...detail, error_code: detail.code };
 }
 
@@ -109,12 +150,7 @@ export function toHttp(error: unknown): HttpError {
   }
   // A transaction that met others each of five times (`retried`) was rolled back, and may succeed later.
   if (isDatabaseUnavailable(error) || isRetryable(error)) {
-    return {
-      status: 503,
-      body: { detail: UNAVAILABLE },
-      headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-      code: 'database_unavailable',
-    };
+    return toHttp(databaseUnavailable());
   }
   return { status: 500, body: { detail: 'Internal Server Error' }, headers: {}, code: 'internal_error' };
 }

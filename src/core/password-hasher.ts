@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { refuse } from './errors.ts';
+import { refusal } from './errors.ts';
 
 export type HashTask = { kind: 'hash'; password: string; cost: number } | { kind: 'verify'; password: string; hash: string };
 
@@ -102,6 +102,4 @@ function startWorker(): Worker {
   return worker;
 }
 
-function overloaded() {
-  return refuse('overloaded', 503, 'Service temporarily unavailable. Please try again later.');
-}
+const overloaded = refusal('overloaded', 503, 'Service temporarily unavailable. Please try again later.');

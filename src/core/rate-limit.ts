@@ -1,5 +1,5 @@
 import type { App } from './app.ts';
-import { refuse } from './errors.ts';
+import { refusal } from './errors.ts';
 
 /** Longest key of `rate_limit_windows`. */
 const MAX_KEY_LENGTH = 200;
@@ -55,6 +55,6 @@ function secondsLeft(app: App, windowSeconds: number): number {
   return Math.max(60, Math.ceil((endsAt - app.clock.now().getTime()) / 1_000));
 }
 
-function tooManyRequests(retryAfterSeconds: number) {
-  return refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(retryAfterSeconds) } });
-}
+export const tooManyRequests = refusal('rate_limited', 429, 'Too many requests', (retryAfterSeconds: number) => ({
+  headers: { 'Retry-After': String(retryAfterSeconds) },
+}));

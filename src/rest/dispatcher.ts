@@ -9,7 +9,8 @@
 import multipart from '@fastify/multipart';
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuse, ValidationError } from '../core/errors.ts';
+import { ValidationError } from '../core/errors.ts';
+import { unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { type ErrorLog, type ExplainInput, type RefusalObserver, sendError } from './error-replies.ts';
 import { readForm } from './multipart-reader.ts';
 import { methodFinder } from './not-found.ts';
@@ -130,8 +131,6 @@ function inputReaderFor(route: RestRoute): InputReader {
 }
 
 const JSON_MEDIA_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
-
-const unsupportedMediaType = () => refuse('unsupported_media_type', 415, 'Unsupported Media Type');
 
 function hasBody(request: FastifyRequest): boolean {
   const length = request.headers['content-length'];

@@ -1,23 +1,17 @@
 /**
- * Writes the refusals that tests observed into the document: status, machine code, example (`descriptions/refusals.json`, made by
- * `npm run refusals`). What the guard of an area refuses is the same for all its operations and is in shared responses.
+ * Writes the refusals that procedures declare (`refuses`) into the document: status, machine code, sample. What the guard of an area refuses
+ * is the same for all its operations and is in shared responses.
  */
+import { type DeclaredRefusal, shownDetail } from '../core/errors.ts';
 import type { OperationMeta } from '../routers/operation-meta.ts';
 import type { OpenApiDocument } from './openapi-document.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
-export interface DocumentedRefusal {
-  status: number;
-  code: string;
-  /** As in the body; `<n>` and `<id>` are placeholders of values that vary. */
-  detail: unknown;
-}
-
-export interface DocumentedRefusals {
-  /** Guard (`guardOf`) -> its refusals. */
-  areas: Readonly<Record<string, readonly DocumentedRefusal[]>>;
-  /** `METHOD /path` -> refusals of the operation. */
-  operations: Readonly<Record<string, readonly DocumentedRefusal[]>>;
+/** What is read of a route. */
+export interface RefusingRoute {
+  method: string;
+  path: string;
+  meta: Pick<OperationMeta, 'auth' | 'credential' | 'refuses' | 'guardRefuses'>;
 }
 
 /** Placeholders of the builder, which the observed refusals replace. */
@@ -43,46 +37,44 @@ const MEANINGS: Readonly<Record<number, string>> = {
   504: 'An outside system did not answer in time',
 };
 
-/** @throws Error on an entry of an operation that the document does not have */
-export function documentRefusals(document: OpenApiDocument, refusals: DocumentedRefusals): void {
+export function documentRefusals(document: OpenApiDocument, routes: readonly RefusingRoute[]): void {
   const shared: Record<string, JsonSchema> = {};
-  const left = new Set(Object.keys(refusals.operations));
-  for (const [path, methods] of Object.entries(document.paths)) {
-    for (const [method, operation] of Object.entries(methods)) {
-      const key = `${method.toUpperCase()} ${path}`;
-      left.delete(key);
-      const area = guardOf(path, { auth: operation['x-auth'], credential: operation['x-credential'] });
-      const ofArea = refusals.areas[area] ?? [];
-      const ofOperation = refusals.operations[key] ?? [];
-      for (const status of GENERIC) delete operation.responses[status];
-      for (const status of new Set([...ofArea, ...ofOperation].map((refusal) => refusal.status))) {
-        const observed = [...ofArea, ...ofOperation].filter((refusal) => refusal.status === status);
-        const isShared = status !== 422 && ofOperation.every((refusal) => refusal.status !== status);
-        if (isShared) shared[`${area}_${status}`] ??= responseOf(status, observed);
-        operation.responses[status] = isShared
-          ? { $ref: `#/components/responses/${area}_${status}` }
-          : responseOf(status, observed, operation.responses[status]);
-      }
-      // Refusals that every operation can answer, health probes included.
-      if (!Object.keys(operation.responses).some((status) => status.startsWith('4')))
-        operation.responses['431'] = HEADERS_TOO_LARGE;
+  for (const { method, path, meta } of routes) {
+    const operation = document.paths[path]![method.toLowerCase()]!;
+    const guard = guardOf(path, meta);
+    const ofGuard = inOrder(meta.guardRefuses);
+    const ofOperation = inOrder(meta.refuses);
+    for (const status of GENERIC) delete operation.responses[status];
+    for (const status of new Set([...ofGuard, ...ofOperation].map((refusal) => refusal.status))) {
+      const declared = [...ofGuard, ...ofOperation].filter((refusal) => refusal.status === status);
+      const isShared = status !== 422 && ofOperation.every((refusal) => refusal.status !== status);
+      if (isShared) shared[`${guard}_${status}`] ??= responseOf(status, declared);
+      operation.responses[status] = isShared
+        ? { $ref: `#/components/responses/${guard}_${status}` }
+        : responseOf(status, declared, operation.responses[status]);
     }
+    // Refusals that every operation can answer, health probes included.
+    if (!Object.keys(operation.responses).some((status) => status.startsWith('4')))
+      operation.responses['431'] = HEADERS_TOO_LARGE;
   }
-  if (left.size > 0) throw new Error(`Refusals of unknown operations: ${[...left].join(', ')}`);
   document.components.responses = shared;
 }
 
+function inOrder(declared: readonly DeclaredRefusal[] = []): DeclaredRefusal[] {
+  return declared.toSorted((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1));
+}
+
 /** The guard of an operation: its part of the interface and its credential, of which signed launch data is one. */
-export function guardOf(path: string, { auth = 'NONE', credential }: OperationMeta): string {
+function guardOf(path: string, { auth = 'NONE', credential }: RefusingRoute['meta']): string {
   if (credential === 'initData') return 'miniapp_INIT_DATA';
   return `${path.startsWith('/cabinet') ? 'cabinet' : 'web'}_${auth}`;
 }
 
-function responseOf(status: number, refusals: readonly DocumentedRefusal[], validation?: JsonSchema): JsonSchema {
+function responseOf(status: number, refusals: readonly DeclaredRefusal[], validation?: JsonSchema): JsonSchema {
   const codes = [...new Set(refusals.map((refusal) => refusal.code))].map((code) => `\`${code}\``);
   const error = { $ref: '#/components/schemas/HTTPError' };
   const schema = validation ? { anyOf: [{ $ref: '#/components/schemas/HTTPValidationError' }, error] } : error;
-  const examples = Object.fromEntries(refusals.map(({ code, detail }) => [code, { value: { detail } }]));
+  const examples = Object.fromEntries(refusals.map(({ code, detail }) => [code, { value: { detail: shownDetail(detail) } }]));
   return {
     description: `${MEANINGS[status] ?? `Status ${status}`}: ${codes.join(', ')}`,
     content: { 'application/json': { schema, examples } },

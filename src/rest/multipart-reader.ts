@@ -1,6 +1,7 @@
 /** Reads a `multipart/form-data` request into fields and one file. Called only after the procedure's guards have passed. */
 import type { FastifyRequest } from 'fastify';
-import { isAppError, refuse } from '../core/errors.ts';
+import { isAppError } from '../core/errors.ts';
+import { bodyTooLarge, malformedForm, tooManyParts } from '../core/http/request-refusals.ts';
 import type { StreamedFile, UploadedFile } from '../core/http/uploads.ts';
 import type { WireHints } from '../routers/operation-meta.ts';
 
@@ -21,13 +22,11 @@ export async function readForm(request: FastifyRequest, hints: NonNullable<WireH
     return await readParts(request, hints);
   } catch (error) {
     if (TOO_MANY_PARTS.has((error as { code?: unknown }).code)) {
-      throw refuse('too_many_parts', 413, `The form has too many parts. Maximum: one file and ${MAX_FIELDS} fields`, {
-        cause: error,
-      });
+      throw tooManyParts({ detail: `The form has too many parts. Maximum: one file and ${MAX_FIELDS} fields`, cause: error });
     }
     // The parser states what it refuses; everything else is a form that it cannot read, or a client that went away.
     if (isAppError(error) || Number((error as { statusCode?: unknown }).statusCode) < 500) throw error;
-    throw refuse('malformed_form', 400, 'There was an error parsing the body', { cause: error });
+    throw malformedForm({ cause: error });
   }
 }
 
@@ -50,8 +49,8 @@ async function readParts(
         const { mimetype: contentType, filename, file } = part;
         form[fileKey] = { kind: 'upload', filename: baseName(filename), contentType, content, isTruncated: file.truncated };
       }
-      if (part.file.truncated && tooLarge) throw refuse('file_too_large', tooLarge.status, tooLarge.detail);
-      if (part.file.truncated && !givesBeginning) throw refuse('body_too_large', 413, 'Request body too large');
+      if (part.file.truncated && tooLarge) throw tooLarge();
+      if (part.file.truncated && !givesBeginning) throw bodyTooLarge();
       if (part.file.truncated) return form;
       continue;
     }

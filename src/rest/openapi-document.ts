@@ -73,7 +73,7 @@ export function buildOpenApiDocument(routes: readonly RestRoute[], info: OpenApi
 }
 
 function operationOf(route: RestRoute, collector: SchemaCollector): OpenApiOperation {
-  const { openapi, area, auth, permissions, credential } = route.meta;
+  const { openapi, description, area, auth, permissions, credential } = route.meta;
   const request = requestSchemas(route, collector);
   const operation: OpenApiOperation = {
     operationId: route.procedurePath.replaceAll('.', '_'),
@@ -82,7 +82,7 @@ function operationOf(route: RestRoute, collector: SchemaCollector): OpenApiOpera
     security: SECURITY[auth ?? 'NONE'],
     responses: responsesOf(route, collector),
   };
-  if (openapi.description !== undefined) operation.description = openapi.description;
+  if (description !== undefined) operation.description = description;
   const parameters = parametersOf(route, request);
   if (parameters.length > 0) operation.parameters = parameters;
   const body = bodyOf(route, request, collector);

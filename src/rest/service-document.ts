@@ -3,8 +3,6 @@
 import { EVENT_CATALOGUE } from '../routers/event-catalogue.ts';
 import { type DescriptionGaps, describeDocument } from './describe-document.ts';
 import { INTRODUCTION } from './descriptions/introduction.ts';
-import { OPERATION_DESCRIPTIONS } from './descriptions/operation-descriptions.ts';
-import refusals from './descriptions/refusals.json' with { type: 'json' };
 import { TAG_DESCRIPTIONS } from './descriptions/tag-descriptions.ts';
 import { documentEvents } from './document-events.ts';
 import { documentRefusals } from './document-refusals.ts';
@@ -28,11 +26,8 @@ export function buildServiceDocument(
     servers: [{ url: '/', description: 'The service that serves this document' }],
   });
   document.tags.sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  documentRefusals(document, refusals);
+  documentRefusals(document, routes);
   documentEvents(document, EVENT_CATALOGUE);
-  const gaps = describeDocument(document, {
-    tags: TAG_DESCRIPTIONS,
-    operations: OPERATION_DESCRIPTIONS,
-  });
+  const gaps = describeDocument(document, TAG_DESCRIPTIONS);
   return { document, gaps };
 }

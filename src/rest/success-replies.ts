@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import { refuse } from '../core/errors.ts';
+
 import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/replies.ts';
+import { rangeNotSatisfiable } from '../core/http/request-refusals.ts';
 import { readByteRange } from './byte-range.ts';
 
 /** The answer of an operation that returns nothing. */
@@ -94,7 +95,7 @@ function rangeOf(reply: FastifyReply, { acceptsRanges, body, etag }: FileReply):
   if (!acceptsRanges || size === null || (version !== undefined && version !== etag)) return null;
   const found = readByteRange(range, size);
   if (found !== 'unsatisfiable') return found;
-  throw refuse('range_not_satisfiable', 416, 'Range Not Satisfiable', { headers: { 'content-range': `bytes */${size}` } });
+  throw rangeNotSatisfiable({ headers: { 'content-range': `bytes */${size}` } });
 }
 
 /** RFC 6266: an ASCII form for old clients, and the exact name for the others. */

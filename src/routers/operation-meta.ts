@@ -1,3 +1,4 @@
+import type { DeclaredRefusal, Refusal } from '../core/errors.ts';
 /** Data of one operation besides its schemas; source of the REST routes, the contract test of the guards and the OpenAPI document. */
 
 export type OperationArea = 'web' | 'cabinet' | 'admin';
@@ -32,7 +33,7 @@ export interface WireHints {
     maxBytes: number;
     /** Of a larger file the operation gets the first `maxBytes` bytes with `isTruncated`, because it has a refusal of its own. */
     givesBeginning?: boolean;
-    tooLarge?: { status: 400 | 413; detail: string };
+    tooLarge?: Refusal;
     /** The operation reads the file while it arrives (a `StreamedFile`) and limits it itself; fields behind the file are not read. */
     streams?: boolean;
   };
@@ -52,8 +53,13 @@ export interface OperationMeta {
     /** Exactly one tag: the contract's group name. */
     tags: [string];
     summary: string;
-    description?: string;
   };
+  /** What the operation does, what it changes outside, idempotency; in the document. */
+  description?: string;
+  /** What the operation refuses: factories of the domain. A test provokes each of them; no other may be thrown (scripts/refusals.ts). */
+  refuses?: readonly DeclaredRefusal[];
+  /** What its base procedure refuses before it; declared with the guard. */
+  guardRefuses?: readonly DeclaredRefusal[];
   area?: OperationArea;
   auth?: OperationAuth;
   permissions?: readonly string[];

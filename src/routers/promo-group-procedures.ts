@@ -1,5 +1,6 @@
 import type { AdminActor, TokenActor } from '../core/actor.ts';
 import { deletePromoGroup } from '../domain/promo-groups/delete-promo-group.ts';
+import { defaultGroupNotDeletable, promoGroupNameTaken, promoGroupNotFound } from '../domain/promo-groups/errors.ts';
 import { listPromoGroupRecords, readPromoGroup } from '../domain/promo-groups/read-promo-groups.ts';
 import { changePromoGroup, createPromoGroup } from '../domain/promo-groups/save-promo-group.ts';
 import type { PromoGroupRecord } from '../domain/promo-groups/types.ts';
@@ -43,7 +44,10 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
     omitsNull ? { ...group, autoAssignTotalSpentKopeks: group.autoAssignTotalSpentKopeks ?? undefined } : group;
   return {
     list: procedures.read
-      .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List promo groups' } })
+      .meta({
+        openapi: { method: 'GET', path: base, tags, summary: 'List promo groups' },
+        description: 'Lists promo groups by priority and name, with the number of users whose primary group each is.',
+      })
       .input(PromoGroupListQuery)
       .output(toWire(schemas.list))
       .query(async ({ ctx, input }) => {
@@ -52,19 +56,33 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
       }),
 
     create: procedures.create
-      .meta({ openapi: { method: 'POST', path: base, tags, summary: 'Create a promo group' } })
+      .meta({
+        openapi: { method: 'POST', path: base, tags, summary: 'Create a promo group' },
+        description:
+          'Creates a promo group. The first group, or one with `is_default`, becomes the default one in place of another.',
+        refuses: [promoGroupNameTaken],
+      })
       .input(fromWire(schemas.createRequest))
       .output(Response)
       .mutation(async ({ ctx, input }) => shown(await createPromoGroup(ctx.app, ctx.actor, input))),
 
     get: procedures.read
-      .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a promo group' } })
+      .meta({
+        openapi: { method: 'GET', path: one, tags, summary: 'Read a promo group' },
+        description: 'Returns a promo group with the number of its members.',
+        refuses: [promoGroupNotFound],
+      })
       .input(fromWire(PromoGroupPath))
       .output(Response)
       .query(async ({ ctx, input }) => shown(await readPromoGroup(ctx.app, input.groupId))),
 
     update: procedures.edit
-      .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a promo group' } })
+      .meta({
+        openapi: { method: 'PATCH', path: one, tags, summary: 'Change a promo group' },
+        description:
+          'Changes a promo group; null leaves a field unchanged. Prices of its members change immediately. Removing `is_default` makes another group the default one.',
+        refuses: [promoGroupNameTaken, promoGroupNotFound],
+      })
       .input(fromWire(withBody(PromoGroupPath, schemas.updateRequest)))
       .output(Response)
       .mutation(async ({ ctx, input: { groupId, ...changes } }) =>
@@ -74,6 +92,8 @@ export function promoGroupProcedures({ base, tag, schemas, omitsNull, ...procedu
     delete: procedures.delete
       .meta({
         openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a promo group; its members get the default one' },
+        description: 'Deletes a promo group; its members join the default one. The default group itself cannot be deleted.',
+        refuses: [defaultGroupNotDeletable, promoGroupNotFound],
       })
       .input(fromWire(PromoGroupPath))
       .output(SuccessResponse)

@@ -2,6 +2,7 @@ import type { AdminActor, UserActor } from '../core/actor.ts';
 import {
   countUnreadNotifications,
   listTicketNotifications,
+  notificationNotFound,
   readAllNotifications,
   readNotification,
   readTicketNotifications,
@@ -24,27 +25,42 @@ interface Group {
   marking: ProcedureFor<UserActor | AdminActor>;
   base: `/${string}`;
   tag: string;
-  /** Whose notifications these are, for the summaries. */
+  /** Whose notifications these are, for the texts. */
   owner: 'own notifications' | 'notifications of all administrators';
 }
 
 /** The notifications of tickets, which users have for themselves and administrators share (spec 05 section 2). */
 export function ticketNotificationProcedures({ reading, marking, base, tag, owner }: Group) {
   const tags: [string] = [tag];
+  const isOwn = owner === 'own notifications';
   return {
     list: reading
-      .meta({ openapi: { method: 'GET', path: base, tags, summary: `List ${owner}, newest first` } })
+      .meta({
+        openapi: { method: 'GET', path: base, tags, summary: `List ${owner}, newest first` },
+        description: isOwn
+          ? 'Lists own notifications about tickets, newest first.'
+          : 'Lists notifications about tickets, newest first. All administrators share them.',
+      })
       .input(fromWire(TicketNotificationQuery))
       .output(toWire(TicketNotificationListResponse))
       .query(({ ctx, input }) => listTicketNotifications(ctx.app, ctx.actor, input)),
 
     unreadCount: reading
-      .meta({ openapi: { method: 'GET', path: `${base}/unread-count`, tags, summary: `Count unread ${owner}` } })
+      .meta({
+        openapi: { method: 'GET', path: `${base}/unread-count`, tags, summary: `Count unread ${owner}` },
+        description: isOwn ? 'Counts own unread notifications.' : 'Counts unread notifications of administrators.',
+      })
       .output(toWire(UnreadCountResponse))
       .query(async ({ ctx }) => ({ unreadCount: await countUnreadNotifications(ctx.app, ctx.actor) })),
 
     read: marking
-      .meta({ openapi: { method: 'POST', path: `${base}/{notification_id}/read`, tags, summary: 'Mark a notification read' } })
+      .meta({
+        openapi: { method: 'POST', path: `${base}/{notification_id}/read`, tags, summary: 'Mark a notification read' },
+        description: isOwn
+          ? 'Marks an own notification as read. Repeating the call changes nothing.'
+          : 'Marks a notification as read, for all administrators. Repeating the call changes nothing.',
+        refuses: [notificationNotFound],
+      })
       .input(fromWire(NotificationPath))
       .output(SuccessResponse)
       .mutation(async ({ ctx, input }) => {
@@ -53,7 +69,10 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
       }),
 
     readAll: marking
-      .meta({ openapi: { method: 'POST', path: `${base}/read-all`, tags, summary: `Mark ${owner} read` } })
+      .meta({
+        openapi: { method: 'POST', path: `${base}/read-all`, tags, summary: `Mark ${owner} read` },
+        description: isOwn ? 'Marks all own notifications as read.' : 'Marks all notifications as read, for all administrators.',
+      })
       .output(toWire(NotificationsMarkedResponse))
       .mutation(async ({ ctx }) => ({ success: true, markedCount: await readAllNotifications(ctx.app, ctx.actor) })),
 
@@ -65,6 +84,9 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
           tags,
           summary: 'Mark the notifications of a ticket read',
         },
+        description: isOwn
+          ? 'Marks own notifications about one ticket as read.'
+          : 'Marks the notifications about one ticket as read, for all administrators.',
       })
       .input(fromWire(TicketPath))
       .output(toWire(NotificationsMarkedResponse))

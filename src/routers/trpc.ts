@@ -2,14 +2,19 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import type { Actor, AdminActor, TokenActor, UserActor } from '../core/actor.ts';
 import { actorKey } from '../core/actor.ts';
-import type { App } from '../core/app.ts';
 import { repeatWhenLost } from '../core/db/repeat-lost.ts';
-import { AppError, type HttpError, isAppError, refuse, toHttp, ValidationError } from '../core/errors.ts';
+import { AppError, databaseUnavailable, type HttpError, isAppError, toHttp, ValidationError } from '../core/errors.ts';
+import { areaClosed, unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
-import { authenticateToken } from '../domain/access/authenticate-token.ts';
-import { authorizeAdmin } from '../domain/access/authorize-admin.ts';
+import { apiKeyInvalid, apiKeyMissing, authenticateToken } from '../domain/access/authenticate-token.ts';
+import { authorizeAdmin, permissionDenied } from '../domain/access/authorize-admin.ts';
 import { identifyAdmin } from '../domain/identity/authenticate-admin.ts';
-import { authenticateUser } from '../domain/identity/authenticate-user.ts';
+import { initDataRefused } from '../domain/identity/authenticate-miniapp.ts';
+import { accessTokenInvalid, authenticateUser, authenticationRequired } from '../domain/identity/authenticate-user.ts';
+import { userNotActive, userNotFound } from '../domain/identity/errors.ts';
+import { blacklisted } from '../domain/safety/blacklist.ts';
+import { channelSubscriptionRequired } from '../domain/safety/channel-gate.ts';
+import { maintenance } from '../domain/safety/maintenance.ts';
 import { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
 import type { OperationArea, OperationMeta } from './operation-meta.ts';
@@ -126,14 +131,26 @@ const closeDisabledAreas = t.middleware(({ ctx, meta, next }) => {
   const isOpen = isCabinet
     ? ctx.app.settings.get('CABINET_ENABLED')
     : meta.auth === 'NONE' || ctx.app.settings.get('WEB_API_ENABLED');
-  if (!isOpen) throw refuse('not_found', 404, 'Not Found');
+  if (!isOpen) throw areaClosed();
   return next();
 });
 
 const base = t.procedure.use(convertRefusals).use(closeDisabledAreas);
 
-/** No credential: sign-in, public pages, health. */
-export const publicProcedure = (area: OperationArea) => base.meta({ area, auth: 'NONE' });
+/** The checks of a user behind the credential (spec 01 section 4.2). */
+const USER_GATES = [blacklisted, channelSubscriptionRequired, userNotActive, maintenance];
+const SESSION_REFUSALS = [authenticationRequired, accessTokenInvalid];
+const USER_REFUSALS = [...SESSION_REFUSALS, ...USER_GATES, areaClosed];
+const ADMIN_REFUSALS = [...SESSION_REFUSALS, permissionDenied, maintenance, unsupportedMediaType, databaseUnavailable];
+const PUBLIC_REFUSALS = [areaClosed];
+const API_TOKEN_REFUSALS = [apiKeyMissing, apiKeyInvalid, areaClosed, databaseUnavailable];
+
+/**
+ * No credential: sign-in, public pages, health.
+ * @param isPartOfCabinet of the Web API's area in the contract, and closed with the cabinet
+ */
+export const publicProcedure = (area: OperationArea, isPartOfCabinet = area === 'cabinet') =>
+  base.meta({ area, auth: 'NONE', guardRefuses: isPartOfCabinet ? PUBLIC_REFUSALS : [] });
 
 /**
  * A user of the mini-app, authenticated by the messenger's signed data in the body. The data is part of the input, so the guard comes after it:
@@ -143,6 +160,7 @@ export const miniappProcedure = base.meta({
   area: 'web',
   auth: 'NONE',
   credential: 'initData',
+  guardRefuses: [initDataRefused, userNotFound, ...USER_GATES],
   wire: { anySpelling: true },
 });
 export const middleware = t.middleware;
@@ -154,7 +172,7 @@ async function identifyToken({ app, credentials, ip, seen }: Context): Promise<T
 }
 
 /** An API token in `X-API-Key` or `Authorization: Bearer` (spec 00, Credentials); for what only reads, see `ReadingProcedure`. */
-export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async (call) => {
+export const webProcedure = base.meta({ area: 'web', auth: 'KEY', guardRefuses: API_TOKEN_REFUSALS }).use(async (call) => {
   const { ctx, next } = call;
   const actor = await identifyToken(ctx);
   return readAgainWhenLost(call, () => next({ ctx: { ...ctx, actor } }));
@@ -167,7 +185,7 @@ export const webProcedure = base.meta({ area: 'web', auth: 'KEY' }).use(async (c
  *   row's `action`
  */
 export const auditedWebProcedure = <P extends AuditAction>(permission: ChangeAction<P>): WritingProcedure<Admitted<TokenActor>> =>
-  base.meta({ area: 'web', auth: 'KEY', recordedAs: permission }).use(async (call) => {
+  base.meta({ area: 'web', auth: 'KEY', recordedAs: permission, guardRefuses: API_TOKEN_REFUSALS }).use(async (call) => {
     const { ctx, next, type, meta, getRawInput } = call;
     const actor = await identifyToken(ctx);
     const trail = new AuditTrail({ ctx, actor, permission, isChange: type === 'mutation', meta, getRawInput });
@@ -178,7 +196,7 @@ export const auditedWebProcedure = <P extends AuditAction>(permission: ChangeAct
   });
 
 /** A signed-in user behind the cabinet gate (spec 01 section 4.2). */
-export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(async (call) => {
+export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardRefuses: USER_REFUSALS }).use(async (call) => {
   const { ctx, next } = call;
   const actor: UserActor = await repeatWhenLost(ctx.app, () => authenticateUser(ctx.app, ctx.credentials));
   ctx.seen.actor = actorKey(actor);
@@ -191,7 +209,7 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT' }).use(
  * @param permission also the row's `action`; one to read gives a procedure from which no mutation can be made
  */
 export const adminProcedure = <P extends AuditAction>(permission: P, area: OperationArea = 'admin') =>
-  base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission] }).use(async (call) => {
+  base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission], guardRefuses: ADMIN_REFUSALS }).use(async (call) => {
     const { ctx, next, type, meta, getRawInput } = call;
     const user = await repeatWhenLost(ctx.app, () => identifyAdmin(ctx.app, ctx.credentials));
     ctx.seen.actor = `admin:${user.id}`;

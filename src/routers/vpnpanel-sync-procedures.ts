@@ -1,10 +1,18 @@
 import type { z } from 'zod';
 import type { AdminActor, TokenActor } from '../core/actor.ts';
-import { migrateSquad, previewMigration } from '../domain/provisioning/migration/migrate-squad.ts';
+import { squadNotFound } from '../domain/provisioning/errors.ts';
+import {
+  migrateSquad,
+  migrationRunning,
+  previewMigration,
+  sameSquad,
+  sourceNotFound,
+  targetNotFound,
+} from '../domain/provisioning/migration/migrate-squad.ts';
 import type { MigrationStats } from '../domain/provisioning/migration/types.ts';
-import { requirePanel } from '../domain/provisioning/panel-access.ts';
+import { notConfigured, requirePanel } from '../domain/provisioning/panel-access.ts';
 import { recommendSync } from '../domain/provisioning/sync/recommend.ts';
-import { startSync } from '../domain/provisioning/sync/start-sync.ts';
+import { startSync, syncRunning } from '../domain/provisioning/sync/start-sync.ts';
 import type { ProcedureFor, ReaderFor } from './trpc.ts';
 import { toMigration, toRecommendation, toSync } from './vpnpanel-sync-wire.ts';
 import {
@@ -73,6 +81,8 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           tags,
           summary: 'Preview the migration of a squad',
         },
+        description: 'Counts the subscriptions that a migration from a squad would change. Changes nothing.',
+        refuses: [squadNotFound, notConfigured],
       })
       .input(fromWire(MigrationPath))
       .output(toWire(schemas.preview))
@@ -84,13 +94,21 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
     migrate: managing
       .meta({
         openapi: { method: 'POST', path: `${base}/squads/migrate`, tags, summary: 'Move subscriptions to another squad' },
+        description:
+          'Moves every active subscription from one squad to another, in batches, each first in the panel and then in the service. Users whom the panel refuses are not changed and are counted. One migration of a squad runs at a time; repeating the call continues with the rest.',
+        refuses: [sameSquad, sourceNotFound, targetNotFound, migrationRunning],
       })
       .input(fromWire(schemas.migrationRequest))
       .output(migrationAnswer)
       .mutation(async ({ ctx, input }) => withText(toMigration(await migrateSquad(ctx.app, ctx.actor, input)))),
 
     fromPanel: syncing
-      .meta({ openapi: { method: 'POST', path: `${base}/sync/from-panel`, tags, summary: 'Take over the data of the panel' } })
+      .meta({
+        openapi: { method: 'POST', path: `${base}/sync/from-panel`, tags, summary: 'Take over the data of the panel' },
+        description:
+          'Reads all users of the panel and overwrites end, limits, traffic and links of the subscriptions; with `all` and `new_only` missing users are created, those with an e-mail only as e-mail accounts that are not confirmed, with `all` those that are missing in the panel are disabled. Panel users that cannot be imported count in `errors`; `skipped_users` names them with the reason. One synchronisation runs at a time (409).',
+        refuses: [syncRunning, notConfigured],
+      })
       .input(schemas.fromPanelRequest)
       .output(syncAnswer('fromPanel'))
       .mutation(async ({ ctx, input }) =>
@@ -98,7 +116,12 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
       ),
 
     toPanel: syncing
-      .meta({ openapi: { method: 'POST', path: `${base}/sync/to-panel`, tags, summary: 'Update the panel from the service' } })
+      .meta({
+        openapi: { method: 'POST', path: `${base}/sync/to-panel`, tags, summary: 'Update the panel from the service' },
+        description:
+          'Writes status, end, limits and squads of all subscriptions to the panel and creates missing users there. Users that have the same access and limits already are not written. One synchronisation runs at a time (409).',
+        refuses: [syncRunning, notConfigured],
+      })
       .output(syncAnswer('toPanel'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'to_panel' })))),
 
@@ -110,6 +133,9 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           tags,
           summary: 'Repair invalid subscriptions',
         },
+        description:
+          'Finds and repairs inconsistent subscriptions (ended but active, no link, negative limits). No messages are sent.',
+        refuses: [notConfigured],
       })
       .output(syncAnswer('validate'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'validate' })))),
@@ -122,6 +148,9 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           tags,
           summary: 'Disable subscriptions without a panel user',
         },
+        description:
+          'Disables subscriptions whose user the panel no longer has. Balances and movements stay. One synchronisation runs at a time (409).',
+        refuses: [notConfigured],
       })
       .output(syncAnswer('cleanup'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'cleanup' })))),
@@ -134,6 +163,8 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           tags,
           summary: 'Take over statuses from the panel',
         },
+        description: 'Copies statuses and limits from the panel, for known users only. One synchronisation runs at a time (409).',
+        refuses: [notConfigured],
       })
       .output(syncAnswer('statuses'))
       .mutation(async ({ ctx }) => withText(toSync(await startSync(ctx.app, ctx.actor, { kind: 'statuses' })))),
@@ -141,6 +172,8 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
     recommendations: reading
       .meta({
         openapi: { method: 'GET', path: `${base}/sync/recommendations`, tags, summary: 'Recommend a synchronisation' },
+        description:
+          'Returns whether a synchronisation is recommended, which one and why, and under `running` the progress of those under way. Reads the own database only.',
       })
       .output(syncAnswer('recommendations'))
       .query(async ({ ctx }) => withText(toRecommendation(await recommendSync(ctx.app)))),

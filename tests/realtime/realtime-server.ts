@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { App } from '../../src/core/app.ts';
 import type { Database } from '../../src/core/db/database.ts';
-import { refuse } from '../../src/core/errors.ts';
+import { AppError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/events/event-bus.ts';
 import type { Audience } from '../../src/core/events/event-recorder.ts';
 import { authenticateToken } from '../../src/domain/access/authenticate-token.ts';
@@ -66,7 +66,7 @@ export async function startRealtime(
     authenticateUser: async (_app, { bearer }) => {
       const person = people.get(userIdOf(bearer));
       if (person?.isGateDown) throw new Error('connection lost');
-      if (!person?.isActive) throw refuse('access_token_invalid', 401, 'Invalid or expired token');
+      if (!person?.isActive) throw new AppError('access_token_invalid', 401, 'Invalid or expired token');
       return { userId: userIdOf(bearer) };
     },
     readCabinetAccess: async (_app, userId) => people.get(userId)!,

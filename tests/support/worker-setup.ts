@@ -1,8 +1,9 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { setPasswordCost } from '../../src/core/password-hasher.ts';
 import { takeAbandoned } from './abandoned-tests.ts';
 import { runEndOfFileTasks } from './end-of-file.ts';
 import { checkRecordedEvents } from './recorded-events.ts';
+import { failOnUndeclaredRefusals } from './refusal-recorder.ts';
 import { emptyDatabase } from './test-database.ts';
 import { replaceWorkerDatabase, workerDatabase } from './worker-database.ts';
 
@@ -13,6 +14,8 @@ beforeAll(async () => {
   await emptyDatabase(await workerDatabase());
 });
 
+afterEach(failOnUndeclaredRefusals);
+afterAll(failOnUndeclaredRefusals);
 afterAll(async () => {
   await runEndOfFileTasks();
   // An abandoned test may have left the database half-written.

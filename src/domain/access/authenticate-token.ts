@@ -2,11 +2,13 @@ import { timingSafeEqual } from 'node:crypto';
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { ensureDefaultToken } from './manage-tokens.ts';
 import { findTokenByHash, rehashToken, touchToken } from './repo.ts';
 import { hasTokenShape, tokenCacheKey, tokenHash } from './rules.ts';
 import type { ApiToken } from './types.ts';
+
+export const apiKeyMissing = refusal('api_key_missing', 401, 'Missing API key');
 
 /** How long a checked token is cached; a revocation clears the cache of every instance with its commit. */
 const TRUST_MS = 15_000;
@@ -21,9 +23,9 @@ export async function authenticateToken(
   ip: string | null,
 ): Promise<TokenActor> {
   const text = (credentials.apiKey ?? credentials.bearer ?? '').trim();
-  if (text === '') throw refuse('api_key_missing', 401, 'Missing API key');
+  if (text === '') throw apiKeyMissing();
   const isDefault = isDefaultToken(app, text);
-  if (!isDefault && !hasTokenShape(text)) throw invalidKey();
+  if (!isDefault && !hasTokenShape(text)) throw apiKeyInvalid();
   const algorithm = app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM');
   const secret = app.settings.get('WEB_API_TOKEN_HMAC_SECRET');
   const hash = tokenHash(text, algorithm, secret);
@@ -40,7 +42,7 @@ export async function authenticateToken(
     }
     return isDefault ? ensureDefaultToken(app) : null;
   });
-  if (!token || !isUsable(token, app.clock.now())) throw invalidKey();
+  if (!token || !isUsable(token, app.clock.now())) throw apiKeyInvalid();
   recordUse(app, token, ip);
   return { kind: 'token', tokenId: token.id, name: token.name };
 }
@@ -49,9 +51,7 @@ function isUsable(token: ApiToken, now: Date): boolean {
   return token.isActive && (token.expiresAt === null || token.expiresAt > now);
 }
 
-function invalidKey(): AppError {
-  return refuse('api_key_invalid', 401, 'Invalid or expired API key');
-}
+export const apiKeyInvalid = refusal('api_key_invalid', 401, 'Invalid or expired API key');
 
 function isDefaultToken(app: App, text: string): boolean {
   const expected = app.settings.get('WEB_API_DEFAULT_TOKEN');

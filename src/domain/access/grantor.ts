@@ -1,11 +1,18 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { TOP_LEVEL } from './permission-catalogue.ts';
 import { accessOf, adminLevel, denialReason, type EffectiveAccess } from './permission-rules.ts';
 import { listActivePolicies } from './policy-repo.ts';
 import { listRolesInEffect } from './role-repo.ts';
 import { permissionsBeyond } from './role-rules.ts';
+
+export const permissionsBeyondGrantor = refusal(
+  'permissions_beyond_own',
+  403,
+  'Cannot grant permissions you do not have: tickets:read',
+);
+const selfLockOut = refusal('self_lock_out', 403, 'This change would take your own permissions away: <n>');
 
 /** The rights of an administrator who grants rights to others. */
 export interface Grantor {
@@ -36,7 +43,7 @@ export function requireGrantable(grantor: Grantor, permissions: readonly string[
   if (grantor.level >= TOP_LEVEL) return;
   const beyond = permissionsBeyond(grantor.has, permissions);
   if (beyond.length === 0) return;
-  throw refuse('permissions_beyond_own', 403, `Cannot grant permissions you do not have: ${beyond.join(', ')}`);
+  throw permissionsBeyondGrantor({ detail: `Cannot grant permissions you do not have: ${beyond.join(', ')}` });
 }
 
 /**
@@ -50,7 +57,7 @@ export async function keepActorRights<T>(t: App, actor: AdminActor, change: () =
   const result = await change();
   const after = await readRoleRights(t, actor.userId);
   const lost = before.filter((right) => !after.includes(right));
-  if (lost.length > 0) throw refuse('self_lock_out', 403, `This change would take your own permissions away: ${lost.join(', ')}`);
+  if (lost.length > 0) throw selfLockOut({ detail: `This change would take your own permissions away: ${lost.join(', ')}` });
   return result;
 }
 

@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import {
   type AdminUser,
   type Assignment,
@@ -20,8 +20,19 @@ import { SUPERADMIN_LEVEL } from './permission-catalogue.ts';
 import { forgetAccess } from './read-effective-access.ts';
 import { findRole, lockRoleForShare } from './role-repo.ts';
 
+const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot assign a role with level >= your own role level');
+export const targetUserNotFound = refusal('target_user_not_found', 404, 'Target user not found');
+export const assignmentNotFound = refusal('assignment_not_found', 404, 'Role assignment not found');
+const roleNotFoundRefusal = refusal('role_not_found', 404, 'Associated role not found');
+const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot revoke a role at or above your own level');
+
 const SUPERADMINS_ELSEWHERE = 'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables.';
-const superadminRole = (advice: string) => refuse('superadmin_role_fixed', 403, `${SUPERADMINS_ELSEWHERE} ${advice}`);
+export const superadminRole = refusal(
+  'superadmin_role_fixed',
+  403,
+  'Superadmin role is managed via ADMIN_IDS/ADMIN_EMAILS environment variables. Add the user there and restart the bot.',
+  (advice: string) => ({ detail: `${SUPERADMINS_ELSEWHERE} ${advice}` }),
+);
 
 /** Users with at least one role in effect, by id. */
 export function listAdmins(app: App): Promise<AdminUser[]> {
@@ -53,11 +64,9 @@ export async function assignRole(
       if (!role) throw roleNotFound();
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Add the user there and restart the bot.');
       const grantor = await readGrantor(t, actor);
-      if (role.level >= grantor.level) {
-        throw refuse('role_level_too_high', 403, 'Cannot assign a role with level >= your own role level');
-      }
+      if (role.level >= grantor.level) throw roleLevelTooHigh();
       requireGrantable(grantor, role.permissions);
-      if (!isUser) throw refuse('target_user_not_found', 404, 'Target user not found');
+      if (!isUser) throw targetUserNotFound();
       const before = await findAssignmentOf(t.db, request.userId, role.id);
       const id = await upsertAssignment(t.db, { ...request, assignedBy: actor.userId, now: t.clock.now() });
       const after = await findAssignment(t.db, id);
@@ -74,12 +83,12 @@ export async function revokeRole(app: App, actor: AdminActor, assignmentId: numb
     keepActorRights(t, actor, async () => {
       const isThere = await lockAssignment(t.db, assignmentId);
       const assignment = isThere ? await findAssignment(t.db, assignmentId) : null;
-      if (!assignment) throw refuse('assignment_not_found', 404, 'Role assignment not found');
+      if (!assignment) throw assignmentNotFound();
       const role = await lockRoleForShare(t.db, assignment.roleId);
-      if (!role) throw refuse('role_not_found', 404, 'Associated role not found');
+      if (!role) throw roleNotFoundRefusal();
       if (role.level >= SUPERADMIN_LEVEL) throw superadminRole('Remove the user from env and restart the bot.');
       const grantor = await readGrantor(t, actor);
-      if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot revoke a role at or above your own level');
+      if (role.level >= grantor.level) throw roleOutOfReach();
       await deleteAssignment(t.db, assignmentId);
       await forgetAccess(t, [assignment.userId]);
       t.audit?.record({ resourceId: assignmentId, before: termsOf(assignment), after: null });

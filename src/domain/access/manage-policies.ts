@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { type Grantor, keepActorRights, readGrantor } from './grantor.ts';
 import { TOP_LEVEL } from './permission-catalogue.ts';
 import {
@@ -16,7 +16,10 @@ import { conditionIssues } from './policy-rules.ts';
 import { forgetPolicies } from './read-effective-access.ts';
 import { type AdminRole, lockRoleForShare } from './role-repo.ts';
 
-const policyNotFound = () => refuse('policy_not_found', 404, 'Policy not found');
+export const policyOutOfReach = refusal('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
+export const roleNotFound = refusal('role_not_found', 404, 'Referenced role not found');
+
+export const policyNotFound = refusal('policy_not_found', 404, 'Policy not found');
 
 /** Policies by descending priority, active ones, with `includeInactive` all. @param filter.roleId null = all */
 export function listPolicies(app: App, filter: { roleId: number | null; includeInactive: boolean }): Promise<NamedPolicy[]> {
@@ -127,13 +130,13 @@ export async function deletePolicy(app: App, actor: AdminActor, policyId: number
 /** A policy of a role can be managed by those above the role's level, a global one by a superadmin only. */
 async function requireReach(t: App, grantor: Grantor, roleId: number | null): Promise<AdminRole | null> {
   if (roleId === null) {
-    if (grantor.level < TOP_LEVEL) throw refuse('policy_out_of_reach', 403, 'Only a superadmin can manage global policies');
+    if (grantor.level < TOP_LEVEL) throw policyOutOfReach();
     return null;
   }
   const role = await lockRoleForShare(t.db, roleId);
-  if (!role) throw refuse('role_not_found', 404, 'Referenced role not found');
+  if (!role) throw roleNotFound();
   if (role.level >= grantor.level) {
-    throw refuse('policy_out_of_reach', 403, 'Cannot manage a policy of a role at or above your own level');
+    throw policyOutOfReach({ detail: 'Cannot manage a policy of a role at or above your own level' });
   }
   return role;
 }

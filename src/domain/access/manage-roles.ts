@@ -2,7 +2,7 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { isUniqueViolation } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { keepActorRights, readGrantor, requireGrantable } from './grantor.ts';
 import { PERMISSION_CATALOGUE } from './permission-catalogue.ts';
 import { forgetPolicies, forgetRole } from './read-effective-access.ts';
@@ -19,8 +19,13 @@ import {
 } from './role-repo.ts';
 import { unknownPermissions } from './role-rules.ts';
 
-export const roleNotFound = () => refuse('role_not_found', 404, 'Role not found');
-const roleNameTaken = () => refuse('role_name_taken', 409, 'Role with this name already exists');
+const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot create a role with level >= your own role level');
+const roleOutOfReach = refusal('role_out_of_reach', 403, 'Cannot edit a role at or above your own level');
+export const systemRoleFixed = refusal('system_role_fixed', 403, 'Cannot delete a system role');
+export const permissionsUnknown = refusal('permissions_unknown', 400, 'Invalid permissions: users:fly');
+
+export const roleNotFound = refusal('role_not_found', 404, 'Role not found');
+export const roleNameTaken = refusal('role_name_taken', 409, 'Role with this name already exists');
 
 /** The registry of permissions, section by section (spec 01 section 15). */
 export function listPermissions(): { section: string; actions: string[] }[] {
@@ -49,9 +54,7 @@ export async function createRole(app: App, actor: AdminActor, draft: RoleDraft):
   requireKnown(draft.permissions);
   return inTransaction(app, async (t) => {
     const grantor = await readGrantor(t, actor);
-    if (draft.level >= grantor.level) {
-      throw refuse('role_level_too_high', 403, 'Cannot create a role with level >= your own role level');
-    }
+    if (draft.level >= grantor.level) throw roleLevelTooHigh();
     requireGrantable(grantor, draft.permissions);
     const permissions = [...new Set(draft.permissions)];
     const { description = null, color = null, icon = null } = draft;
@@ -93,11 +96,11 @@ async function changeRole(t: App, actor: AdminActor, roleId: number, change: Rol
   const role = await lockRole(t.db, roleId);
   if (!role) throw roleNotFound();
   const grantor = await readGrantor(t, actor);
-  if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot edit a role at or above your own level');
+  if (role.level >= grantor.level) throw roleOutOfReach();
   const next = withChange(role, change);
   const fixed = role.isSystem ? systemFieldsOf(role, next) : [];
-  if (fixed.length > 0) throw refuse('system_role_fixed', 403, `Cannot change ${fixed.join(', ')} on a system role`);
-  if (next.level >= grantor.level) throw refuse('role_level_too_high', 403, 'Cannot set role level >= your own role level');
+  if (fixed.length > 0) throw systemRoleFixed({ detail: `Cannot change ${fixed.join(', ')} on a system role` });
+  if (next.level >= grantor.level) throw roleLevelTooHigh({ detail: 'Cannot set role level >= your own role level' });
   requireKnown(next.permissions.filter((permission) => !role.permissions.includes(permission)));
   const isActivated = next.isActive && !role.isActive;
   requireGrantable(
@@ -120,9 +123,9 @@ export async function deleteRole(app: App, actor: AdminActor, roleId: number): P
     keepActorRights(t, actor, async () => {
       const role = await lockRole(t.db, roleId);
       if (!role) throw roleNotFound();
-      if (role.isSystem) throw refuse('system_role_fixed', 403, 'Cannot delete a system role');
+      if (role.isSystem) throw systemRoleFixed();
       const grantor = await readGrantor(t, actor);
-      if (role.level >= grantor.level) throw refuse('role_out_of_reach', 403, 'Cannot delete a role at or above your own level');
+      if (role.level >= grantor.level) throw roleOutOfReach({ detail: 'Cannot delete a role at or above your own level' });
       // Before the rows are deleted, because they name the users.
       await forgetRole(t, role.id);
       await deleteRow(t.db, role.id);
@@ -134,7 +137,7 @@ export async function deleteRole(app: App, actor: AdminActor, roleId: number): P
 
 function requireKnown(permissions: readonly string[]): void {
   const unknown = unknownPermissions(permissions);
-  if (unknown.length > 0) throw refuse('permissions_unknown', 400, `Invalid permissions: ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw permissionsUnknown({ detail: `Invalid permissions: ${unknown.join(', ')}` });
 }
 
 function withChange(role: AdminRole, change: RoleChange): AdminRole {

@@ -2,7 +2,7 @@ import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { countCharacters, firstCharacters } from '../../core/characters.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { readState, writeState } from '../../core/service-state.ts';
 import { validationIssue } from '../../core/validation-messages.ts';
 import {
@@ -143,9 +143,7 @@ function currentHash(app: App, text: string): string {
   return tokenHash(text, app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM'), app.settings.get('WEB_API_TOKEN_HMAC_SECRET'));
 }
 
-function tokenNotFound() {
-  return refuse('token_not_found', 404, 'Token not found');
-}
+export const tokenNotFound = refusal('token_not_found', 404, 'Token not found');
 
 function invalid(field: string, msg: string, input: unknown): ValidationError {
   return new ValidationError([{ loc: ['body', field], type: 'value_error', msg, input }]);

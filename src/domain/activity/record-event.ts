@@ -1,10 +1,13 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import type { Changes } from '../../core/changes.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { type EventFilter, findEvent, insertEvent, listEvents, type RecordedEvent, referencesOf } from './repo.ts';
+
+export const subscriptionNotFound = refusal('subscription_not_found', 404, 'Subscription not found');
+export const transactionNotFound = refusal('transaction_not_found', 404, 'Transaction not found');
 
 export type NewEvent = Pick<RecordedEvent, 'eventType' | 'userId' | 'extra'> &
   Changes<{
@@ -29,8 +32,8 @@ export async function recordEvent(app: App, _actor: Actor, event: NewEvent): Pro
     ? await referencesOf(app.db, userId, rowIdOrNull(subscriptionId), rowIdOrNull(transactionId))
     : null;
   if (!found) throw userNotFound();
-  if (subscriptionId != null && !found.hasSubscription) throw refuse('subscription_not_found', 404, 'Subscription not found');
-  if (transactionId != null && !found.hasTransaction) throw refuse('transaction_not_found', 404, 'Transaction not found');
+  if (subscriptionId != null && !found.hasSubscription) throw subscriptionNotFound();
+  if (transactionId != null && !found.hasTransaction) throw transactionNotFound();
   const id = await appendEvent(app, { ...event, message: event.message?.trim() || null });
   return (await findEvent(app.db, id))!;
 }

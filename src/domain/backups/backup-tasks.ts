@@ -3,7 +3,7 @@ import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addDays, addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { hexToken } from '../../core/random.ts';
 import { writeState } from '../../core/service-state.ts';
 import { LAST_BACKUP } from './backup-health.ts';
@@ -12,6 +12,8 @@ import { notifyAdministrators } from './notices.ts';
 import { type TakenBackup, takeBackup } from './take-backup.ts';
 import { deleteTasksBefore, failRunningTasks, findTask, insertTask, listLostTasks, listTasks, updateTask } from './task-repo.ts';
 import type { BackupOrigin, BackupTask } from './types.ts';
+
+export const backupTaskNotFound = refusal('backup_task_not_found', 404, 'Task not found');
 
 const KEPT_TASK_DAYS = 30;
 /** A task whose jobs ended so often without its beginning is not queued again. */
@@ -32,7 +34,7 @@ export function requestBackup(app: App, actor: Actor | null, origin: BackupOrigi
 /** @throws AppError 404 */
 export async function readTask(app: App, taskId: string): Promise<BackupTask> {
   const task = /^[0-9a-f]{32}$/.test(taskId) ? await findTask(app.db, taskId) : null;
-  if (!task) throw refuse('backup_task_not_found', 404, 'Task not found');
+  if (!task) throw backupTaskNotFound();
   return task;
 }
 

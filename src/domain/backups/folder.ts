@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { hexToken } from '../../core/random.ts';
 import { DEFAULT_BACKUP_LOCATION, isBackupLocation } from '../settings/backup-location.ts';
 import { removeAbandoned } from './abandoned-files.ts';
@@ -27,14 +27,14 @@ export function newBackupName({ clock, random }: Pick<App, 'clock' | 'random'>, 
   return `backup_${digits.slice(0, 8)}_${digits.slice(9, 15)}_${hexToken(random, 3)}.tar${isCompressed ? '.gz' : ''}`;
 }
 
-const backupNotFound = () => refuse('backup_not_found', 404, 'Backup file not found');
+const backupFileNotFound = refusal('backup_not_found', 404, 'Backup file not found');
 
 /**
  * The path of a backup by its name. Every name that a backup cannot have gets the answer of an unknown one, and links are not followed
  * (spec 06 section 17, hazard 3).
  * @throws AppError 404
  */
-export async function findBackup(app: App, name: string, notFound: () => Error = backupNotFound): Promise<string> {
+export async function findBackup(app: App, name: string, notFound: () => Error = backupFileNotFound): Promise<string> {
   if (!NAME.test(name) || !ARCHIVE.test(name) || basename(name) !== name) throw notFound();
   const path = join(backupFolder(app), name);
   const found = await statPlain(path);

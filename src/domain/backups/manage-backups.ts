@@ -1,8 +1,10 @@
 import { open as openFile, stat } from 'node:fs/promises';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { ByteRange, RangedContent } from '../../core/http/replies.ts';
 import { type BackupFile, findBackup, listBackupNames, readBackupFile, removeBackup } from './folder.ts';
+
+export const backupNotFound = refusal('backup_not_found', 404, 'Backup file not found: backup.tar.gz');
 
 /** A page of the backups in the folder, the newest first. Only those of the page are looked into. */
 export async function listBackups(
@@ -37,6 +39,6 @@ export async function downloadBackup(app: App, name: string): Promise<{ name: st
 /** @throws AppError 404 with the name */
 export async function deleteBackup(app: App, name: string): Promise<void> {
   const shown = /^[\w.-]{1,200}$/.test(name) ? name : '';
-  const path = await findBackup(app, name, () => refuse('backup_not_found', 404, `Backup file not found: ${shown}`));
+  const path = await findBackup(app, name, () => backupNotFound({ detail: `Backup file not found: ${shown}` }));
   await removeBackup(path);
 }

@@ -3,9 +3,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { withWorkFolder } from './folder.ts';
 import { type RestoreOptions, type RestoreResult, restoreBackup } from './restore-backup.ts';
+
+const filenameRequired = refusal('filename_required', 400, 'Filename is required');
+export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
+export const invalidFilename = refusal('invalid_filename', 400, 'Invalid filename');
+export const fileTooLarge = refusal('file_too_large', 413, 'File too large. Maximum size: <n>MB');
 
 const EXTENSIONS = ['.tar.gz', '.json', '.json.gz', '.tar'];
 
@@ -29,11 +34,11 @@ export async function restoreUpload(
 }
 
 function requireName(filename: string): void {
-  if (filename === '') throw refuse('filename_required', 400, 'Filename is required');
+  if (filename === '') throw filenameRequired();
   if (!EXTENSIONS.some((extension) => filename.toLowerCase().endsWith(extension))) {
-    throw refuse('file_type_refused', 400, `Invalid file type. Allowed: ${EXTENSIONS.join(', ')}`);
+    throw fileTypeRefused({ detail: `Invalid file type. Allowed: ${EXTENSIONS.join(', ')}` });
   }
-  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._()-]{0,199}$/u.test(filename)) throw refuse('invalid_filename', 400, 'Invalid filename');
+  if (!/^[\p{L}\p{N}][\p{L}\p{N} ._()-]{0,199}$/u.test(filename)) throw invalidFilename();
 }
 
 async function receive(content: Readable, path: string, maxBytes: number): Promise<void> {
@@ -41,7 +46,7 @@ async function receive(content: Readable, path: string, maxBytes: number): Promi
   const limited = async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       length += chunk.length;
-      if (length > maxBytes) throw refuse('file_too_large', 413, `File too large. Maximum size: ${maxBytes / 1024 / 1024}MB`);
+      if (length > maxBytes) throw fileTooLarge({ detail: `File too large. Maximum size: ${maxBytes / 1024 / 1024}MB` });
       yield chunk;
     }
   };

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { defineEvent, type EventsOf } from '../../core/events/define-event.ts';
 import { NoFields } from '../../core/events/event-fields.ts';
 import { normaliseEmail } from '../identity/rules.ts';
@@ -23,6 +23,9 @@ import {
   warningOf,
 } from './notice-text.ts';
 import { findRecipient, type RecipientRow } from './repo.ts';
+
+export const banNoticeFields = refusal('ban_notice_fields', 400, 'Для уведомления network_mobile нужны поля: ban_minutes');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 const Warning = z.object({ message: z.string().describe('Text of the warning.') });
 
@@ -76,7 +79,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export async function sendBanNotice(app: App, notice: BanNotice): Promise<BanNoticeResult> {
   const { notificationType: type, userIdentifier } = notice;
   const fields = missingFields(type, notice);
-  if (fields !== null) throw refuse('ban_notice_fields', 400, russian('operations.ban_fields_missing', { type, fields }));
+  if (fields !== null) throw banNoticeFields({ detail: russian('operations.ban_fields_missing', { type, fields }) });
   if (!app.ports.messenger.isConfigured()) return failed('operations.ban_no_bot', null);
   const user = await userOf(app, userIdentifier.trim());
   if (user === null) return failed('operations.ban_user_not_found', null, { identifier: userIdentifier });
@@ -117,7 +120,7 @@ async function askPanel(ask: () => Promise<PanelUser | null>): Promise<PanelUser
   } catch (error) {
     if (!isPanelError(error)) throw error;
     if (error.kind === 'rejected') return null;
-    throw refuse('panel_unavailable', 502, error.message, { cause: error });
+    throw panelUnavailable({ detail: error.message, cause: error });
   }
 }
 

@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isEmailSegment } from '../audience/segments.ts';
 import { listAllActiveTariffNames, tariffExists } from '../catalog/tariff-names.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -9,6 +9,8 @@ import type { SendChannel } from '../mass-sends/types.ts';
 import { type TextKey, text } from '../messaging/texts.ts';
 import { countSegments, countTariffMembers, listFirst, type SampleRecipient } from './repo.ts';
 import { BASIC_SEGMENTS, CUSTOM_SEGMENTS, EMAIL_SEGMENTS } from './rules.ts';
+
+export const targetUnknown = refusal('target_unknown', 400, 'Invalid target: everyone');
 
 /** Counts of all segments take one pass over the users: a page that shows them again soon gets the same ones. */
 const TRUST_MS = 30 * SECOND_MS;
@@ -114,13 +116,13 @@ function nameOf({ userId, username, firstName, lastName, email }: SampleRecipien
 /** @throws AppError 400 */
 export async function checkTarget(app: App, channel: SendChannel, target: string): Promise<void> {
   if (channel === 'email') {
-    if (!isEmailSegment(target)) throw refuse('target_unknown', 400, `Invalid email target: ${target}`);
+    if (!isEmailSegment(target)) throw targetUnknown({ detail: `Invalid email target: ${target}` });
     return;
   }
   const isNamed = isBroadcastSegment(target);
   const tariffId = /^tariff_([1-9]\d{0,8})$/.exec(target)?.[1];
   if (!isNamed && !(tariffId !== undefined && (await tariffExists(app, Number(tariffId))))) {
-    throw refuse('target_unknown', 400, `Invalid target: ${target}`);
+    throw targetUnknown({ detail: `Invalid target: ${target}` });
   }
 }
 

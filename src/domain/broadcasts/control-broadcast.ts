@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { pauseSends, readSends, resumeSends, retryUnconfirmed, stopSends } from '../mass-sends/control-sends.ts';
 import type { MassSend } from '../mass-sends/types.ts';
@@ -9,22 +9,30 @@ import { findBroadcast } from './repo.ts';
 import { broadcastNotFound, withProgress } from './rules.ts';
 import type { Broadcast } from './types.ts';
 
+export const broadcastNotRunning = refusal('broadcast_not_running', 400, 'Broadcast is not running');
+export const broadcastNotPaused = refusal('broadcast_not_paused', 400, 'Broadcast is not paused');
+export const broadcastConfirmed = refusal(
+  'broadcast_confirmed',
+  400,
+  'Broadcast has no unconfirmed recipients to send it to again',
+);
+
 /**
  * Ends a broadcast, on all its channels: what is under way is still sent, nothing after it (spec 05 section 3.3).
  * @throws AppError 404; 400 when it has ended
  */
 export function stopBroadcast(app: App, id: number): Promise<Broadcast> {
-  return control(app, id, stopSends, () => refuse('broadcast_not_running', 400, 'Broadcast is not running'));
+  return control(app, id, stopSends, broadcastNotRunning);
 }
 
 /** Holds a broadcast until it is resumed. @throws AppError 404; 400 when it has ended, is to stop or is paused */
 export function pauseBroadcast(app: App, id: number): Promise<Broadcast> {
-  return control(app, id, pauseSends, () => refuse('broadcast_not_running', 400, 'Broadcast is not running'));
+  return control(app, id, pauseSends, broadcastNotRunning);
 }
 
 /** Continues a paused broadcast. @throws AppError 404; 400 when it is not paused */
 export function resumeBroadcast(app: App, id: number): Promise<Broadcast> {
-  return control(app, id, resumeSends, () => refuse('broadcast_not_paused', 400, 'Broadcast is not paused'));
+  return control(app, id, resumeSends, broadcastNotPaused);
 }
 
 /**
@@ -33,9 +41,7 @@ export function resumeBroadcast(app: App, id: number): Promise<Broadcast> {
  * @throws AppError 404; 400 when nobody is unconfirmed, or it was stopped
  */
 export function retryBroadcast(app: App, id: number): Promise<Broadcast> {
-  return control(app, id, retryParts, () =>
-    refuse('broadcast_confirmed', 400, 'Broadcast has no unconfirmed recipients to send it to again'),
-  );
+  return control(app, id, retryParts, broadcastConfirmed);
 }
 
 async function retryParts(t: App, kind: 'broadcast', sourceId: number): Promise<MassSend[] | null> {

@@ -1,6 +1,6 @@
 import type { AdminActor, TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { namedSegment } from '../audience/segments.ts';
 import { checkMessengerText } from '../content/chat-texts/check-text.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -13,6 +13,17 @@ import { checkTarget, isBroadcastSegment, languageOf } from './audiences.ts';
 import { insertBroadcast } from './repo.ts';
 import { captionOf, isButtonKey, MAX_CAPTION, trimmedDraft, withProgress } from './rules.ts';
 import type { Broadcast, BroadcastDraft } from './types.ts';
+
+export const textMissing = refusal('text_missing', 400, 'Message text must not be empty');
+export const mailTitleMissing = refusal('subject_missing', 400, 'Email subject is required for email broadcast');
+export const contentMissing = refusal('content_missing', 400, 'Email HTML content is required for email broadcast');
+export const buttonUnknown = refusal('button_unknown', 400, 'Invalid button key');
+export const messengerUnavailable = refusal('messenger_unavailable', 502, 'The messenger does not answer');
+export const captionTooLong = refusal(
+  'caption_too_long',
+  400,
+  'The caption of the file is too long: <n> characters, at most <n> are allowed',
+);
 
 /**
  * An API token sends a message to a segment, through the messenger (spec 05 section 3.3).
@@ -28,7 +39,7 @@ export async function createByToken(
   const selectedButtons = checkedButtons(request.selectedButtons);
   const mail = { emailSubject: null, emailHtmlContent: null };
   const draft = trimmedDraft({ ...request, ...mail, channel: 'messenger', target, selectedButtons, customButtons: [] });
-  if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text must not be empty');
+  if (draft.messageText === null) throw textMissing();
   await checkMessage(app, app.settings.get('DEFAULT_LANGUAGE'), draft);
   const author = { adminId: null, adminName: actor.name };
   return store(app, actor, draft, author, { key: idempotencyKey, operation: 'broadcast.create', input: request });
@@ -39,9 +50,7 @@ function checkedSegment(target: string): string {
   const name = namedSegment(target);
   // The aliases of offers are not among them.
   const isAlias = ['all_users', 'active_subscribers', 'trial_users'].includes(target.trim().toLowerCase());
-  if (name === null || isAlias || !isBroadcastSegment(name)) {
-    throw fieldRefused('target', 'Unsupported target value', target);
-  }
+  if (name === null || isAlias || !isBroadcastSegment(name)) throw fieldRefused('target', 'Unsupported target value', target);
   return name;
 }
 
@@ -70,7 +79,7 @@ export async function createMessage(
   checkKeys(request.selectedButtons);
   const mail = { emailSubject: null, emailHtmlContent: null };
   const draft = trimmedDraft({ ...request, ...mail, channel: 'messenger' });
-  if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text must not be empty');
+  if (draft.messageText === null) throw textMissing();
   await checkMessage(app, await languageOf(app, actor), draft);
   const once = { key: idempotencyKey, operation: 'broadcast.create', input: request };
   return store(app, actor, draft, await authorOf(app, actor), once);
@@ -90,23 +99,21 @@ export async function sendBroadcast(
   const { channel, target } = draft;
   if (channel !== 'email') {
     await checkTarget(app, 'messenger', target);
-    if (draft.messageText === null) throw refuse('text_missing', 400, 'Message text is required for Messenger broadcast');
+    if (draft.messageText === null) throw textMissing({ detail: 'Message text is required for Messenger broadcast' });
     checkKeys(draft.selectedButtons);
     await checkMessage(app, await languageOf(app, actor), draft);
   }
   if (channel !== 'messenger') {
     if (channel === 'email') await checkTarget(app, 'email', target);
-    if (draft.emailSubject === null) throw refuse('subject_missing', 400, 'Email subject is required for email broadcast');
-    if (draft.emailHtmlContent === null) {
-      throw refuse('content_missing', 400, 'Email HTML content is required for email broadcast');
-    }
+    if (draft.emailSubject === null) throw mailTitleMissing();
+    if (draft.emailHtmlContent === null) throw contentMissing();
   }
   const once = { key: idempotencyKey, operation: 'broadcast.send', input: request };
   return store(app, actor, draft, await authorOf(app, actor), once);
 }
 
 function checkKeys(keys: readonly string[]): void {
-  if (!keys.every(isButtonKey)) throw refuse('button_unknown', 400, 'Invalid button key');
+  if (!keys.every(isButtonKey)) throw buttonUnknown();
 }
 
 /**
@@ -131,7 +138,7 @@ async function requireFile(app: App, reference: string): Promise<void> {
     isThere = await app.ports.messenger.hasFile(await storedFileId(app, reference));
   } catch (error) {
     if (!(error instanceof MessengerError)) throw error;
-    throw refuse('messenger_unavailable', 502, 'The messenger does not answer', { cause: error });
+    throw messengerUnavailable({ cause: error });
   }
   if (isThere) return;
   const msg = 'Value error, there is no such file';
@@ -143,7 +150,7 @@ function checkCaption(language: string, { media, messageText }: BroadcastDraft):
   if (!media) return;
   const { length } = [...captionOf({ mediaCaption: media.caption, messageText })];
   if (length > MAX_CAPTION) {
-    throw refuse('caption_too_long', 400, text(language, 'broadcasts.caption_too_long', { limit: MAX_CAPTION, length }));
+    throw captionTooLong({ detail: text(language, 'broadcasts.caption_too_long', { limit: MAX_CAPTION, length }) });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Env } from '../../core/env.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { estimatedEnd, settledOf } from '../mass-sends/estimate.ts';
 import type { MassSend } from '../mass-sends/types.ts';
 import type { Broadcast, BroadcastDraft, BroadcastRow, BroadcastStatus } from './types.ts';
@@ -95,4 +95,4 @@ function statusOf(sends: readonly MassSend[]): BroadcastStatus {
   return isWhole ? 'completed' : 'partial';
 }
 
-export const broadcastNotFound = () => refuse('broadcast_not_found', 404, 'Broadcast not found');
+export const broadcastNotFound = refusal('broadcast_not_found', 404, 'Broadcast not found');

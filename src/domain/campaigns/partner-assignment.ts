@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { partnerRefusal } from '../referrals/partners/errors.ts';
+import { campaignNotAssigned, campaignTaken, notPartner, partnerCampaignNotFound } from '../referrals/partners/errors.ts';
 import { endPartnership, lockPartner } from '../referrals/partners/partnership.ts';
 import { assignCampaign, detachCampaigns, findCampaignPartner, unassignCampaign } from './partner-repo.ts';
 
@@ -20,9 +20,9 @@ export async function assignCampaignToPartner(app: App, _actor: AdminActor, { us
   await inTransaction(app, async (t) => {
     const isPartner = (await lockPartner(t, userId))?.partnerStatus === 'approved';
     const before = await findCampaignPartner(t.db, campaignId);
-    if (!before) throw partnerRefusal(t, 404, 'campaign_not_found');
-    if (!isPartner) throw partnerRefusal(t, 400, 'not_partner');
-    if (!(await assignCampaign(t.db, campaignId, userId, t.clock.now()))) throw partnerRefusal(t, 400, 'campaign_taken');
+    if (!before) throw partnerCampaignNotFound(t.settings.get('DEFAULT_LANGUAGE'));
+    if (!isPartner) throw notPartner(t.settings.get('DEFAULT_LANGUAGE'));
+    if (!(await assignCampaign(t.db, campaignId, userId, t.clock.now()))) throw campaignTaken(t.settings.get('DEFAULT_LANGUAGE'));
     t.audit?.record({
       before: { campaignId, partnerUserId: before.partnerUserId },
       after: { campaignId, partnerUserId: userId },
@@ -38,9 +38,9 @@ export async function unassignCampaignFromPartner(
 ): Promise<void> {
   await inTransaction(app, async (t) => {
     await lockPartner(t, userId);
-    if (!(await findCampaignPartner(t.db, campaignId))) throw partnerRefusal(t, 404, 'campaign_not_found');
+    if (!(await findCampaignPartner(t.db, campaignId))) throw partnerCampaignNotFound(t.settings.get('DEFAULT_LANGUAGE'));
     if (!(await unassignCampaign(t.db, campaignId, userId, t.clock.now()))) {
-      throw partnerRefusal(t, 400, 'campaign_not_assigned');
+      throw campaignNotAssigned(t.settings.get('DEFAULT_LANGUAGE'));
     }
     t.audit?.record({ before: { campaignId, partnerUserId: userId }, after: { campaignId, partnerUserId: null } });
   });

@@ -1,11 +1,11 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addDays, startOfDay } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { findUserById } from '../identity/find-user.ts';
 import type { UserRecord } from '../identity/types.ts';
-import { partnerRefusal } from '../referrals/partners/errors.ts';
+import { partnerUserMissing } from '../referrals/partners/errors.ts';
 import { findLatestApplicationOf } from '../referrals/partners/read-partners.ts';
 import type { PartnerApplication } from '../referrals/partners/types.ts';
 import { readReferrerStats } from '../referrals/stats/read-stats.ts';
@@ -20,6 +20,9 @@ import {
   sumCampaignWindows,
 } from './partner-repo.ts';
 import type { PartnerCampaign, PartnerCampaignStats } from './partner-types.ts';
+
+export const partnerRequired = refusal('partner_required', 403, 'Partner status required');
+export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found or not assigned to you');
 
 const STATS_DAYS = 30;
 const COMPARED_DAYS = 7;
@@ -59,9 +62,9 @@ export async function readMyPartnership(app: App, actor: UserActor): Promise<MyP
  */
 export async function readMyCampaignStats(app: App, actor: UserActor, campaignId: number): Promise<PartnerCampaignStats> {
   const user = await findUserById(app, actor.userId);
-  if (!user || !isPartner(user)) throw refuse('partner_required', 403, 'Partner status required');
+  if (!user || !isPartner(user)) throw partnerRequired();
   const campaign = await findPartnerCampaign(app.db, user.id, campaignId);
-  if (!campaign) throw refuse('campaign_not_found', 404, 'Campaign not found or not assigned to you');
+  if (!campaign) throw campaignNotFound();
   const now = app.clock.now();
   const { today, week, month } = usualWindows(now);
   const compared = comparedWindows(now, COMPARED_DAYS, COMPARED_DAYS);
@@ -104,7 +107,7 @@ export interface PartnerDetail {
 /** Any user as a referrer and partner, for an administrator (spec 04 section 3.3). @throws AppError 404 no such user */
 export async function readPartnerDetail(app: App, userId: number): Promise<PartnerDetail> {
   const user = await findUserById(app, userId);
-  if (!user) throw partnerRefusal(app, 404, 'user_missing');
+  if (!user) throw partnerUserMissing(app.settings.get('DEFAULT_LANGUAGE'));
   const [stats, debtKopeks, campaigns] = await Promise.all([
     readReferrerStats(app, user.id),
     readDebt(app, user.id),

@@ -1,6 +1,8 @@
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isPanelFailure } from './panel-failure.ts';
+
+const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 /**
  * External squads of the panel for the tariff form (spec 02 section 10); none while no panel is configured.
@@ -10,6 +12,6 @@ export async function listExternalSquads(app: App): Promise<{ uuid: string; name
   if (app.ports.panel.configurationError() !== null) return [];
   return app.ports.panel.listExternalSquads().catch((error: unknown) => {
     if (!isPanelFailure(error)) throw error;
-    throw refuse('panel_unavailable', 502, error.message, { cause: error });
+    throw panelUnavailable({ detail: error.message, cause: error });
   });
 }

@@ -1,8 +1,14 @@
 import type { App } from '../../core/app.ts';
-import { refuse, rethrowUnavailable } from '../../core/errors.ts';
+import { refusal, rethrowUnavailable } from '../../core/errors.ts';
 import { isPanelFailure } from './panel-failure.ts';
 import { applyPanelSquads, type ServerSyncCounts } from './servers/apply-panel-squads.ts';
 import { countAll } from './servers/repo.ts';
+
+const panelNotConfigured = refusal('panel_not_configured', 503, 'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
+const serverSyncFailed = refusal('server_sync_failed', 500, 'Sync failed: the servers could not be saved');
+const panelNotConfiguredRefusal = refusal('panel_not_configured', 400, 'VpnPanel is not configured');
+const panelUnavailableRefusal = refusal('panel_unavailable', 500, 'Failed to fetch squads from VpnPanel');
 
 /** `no_list`: the panel gave no list, for this reason, or (null) an empty one; nothing was changed then (spec 02 H17). */
 export type ServerSyncOutcome =
@@ -47,8 +53,8 @@ export async function syncServersOnce(app: App): Promise<boolean> {
  */
 export async function syncServersOrFail(app: App): Promise<ServerSyncCounts & { total: number }> {
   const result = await syncServers(app);
-  if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 503, result.reason);
-  if (result.outcome === 'no_list') throw refuse('panel_unavailable', 502, result.reason ?? 'The VPN panel has no squads');
+  if (result.outcome === 'not_configured') throw panelNotConfigured({ detail: result.reason });
+  if (result.outcome === 'no_list') throw panelUnavailable({ detail: result.reason ?? 'The VPN panel has no squads' });
   const { outcome: _outcome, ...counts } = result;
   return counts;
 }
@@ -60,10 +66,10 @@ export async function syncServersOrFail(app: App): Promise<ServerSyncCounts & { 
 export async function syncServersOrRefuse(app: App): Promise<ServerSyncCounts> {
   const result = await syncServers(app).catch((error: unknown) => {
     rethrowUnavailable(error);
-    throw refuse('server_sync_failed', 500, 'Sync failed: the servers could not be saved', { cause: error });
+    throw serverSyncFailed({ cause: error });
   });
-  if (result.outcome === 'not_configured') throw refuse('panel_not_configured', 400, 'VpnPanel is not configured');
-  if (result.outcome === 'no_list') throw refuse('panel_unavailable', 500, 'Failed to fetch squads from VpnPanel');
+  if (result.outcome === 'not_configured') throw panelNotConfiguredRefusal();
+  if (result.outcome === 'no_list') throw panelUnavailableRefusal();
   const { created, updated, removed } = result;
   app.audit?.record({ after: { created, updated, removed } });
   return result;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
 import { checkEmailAddress } from '../identity/email/rules.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -10,6 +10,14 @@ import { renderMailOf } from '../messaging/send-mail.ts';
 import { knownTemplateType } from '../messaging/templates/errors.ts';
 import { sampleValues } from '../messaging/templates/sample-values.ts';
 import { templateLanguage } from '../messaging/templates/template-variables.ts';
+
+export const mailNotConfigured = refusal('mail_not_configured', 400, 'SMTP is not configured');
+export const testMailWithoutAddress = refusal(
+  'test_mail_without_address',
+  400,
+  'No email address provided and admin has no email',
+);
+const testMailFailed = refusal('test_mail_failed', 500, 'Failed to send test email');
 
 const TEST_MAILS_PER_MINUTE = 5;
 const MINUTE_SECONDS = 60;
@@ -25,9 +33,9 @@ export async function sendTestMail(
   actor: AdminActor,
   { notificationType, language, email }: { notificationType: string; language: string; email: string },
 ): Promise<string> {
-  if (!app.ports.mail.isConfigured()) throw refuse('mail_not_configured', 400, 'SMTP is not configured');
+  if (!app.ports.mail.isConfigured()) throw mailNotConfigured();
   const to = normaliseEmail(email) || (await findUserById(app, actor.userId))?.email;
-  if (!to) throw refuse('test_mail_without_address', 400, 'No email address provided and admin has no email');
+  if (!to) throw testMailWithoutAddress();
   const type = knownTemplateType(notificationType);
   checkForm(to);
   checkEmailAddress(to, 'email');
@@ -36,7 +44,7 @@ export async function sendTestMail(
   try {
     await app.ports.mail.send({ ...mail, to, subject: `[TEST] ${mail.subject}` });
   } catch (error) {
-    throw refuse('test_mail_failed', 500, 'Failed to send test email', { cause: error });
+    throw testMailFailed({ cause: error });
   }
   return to;
 }

@@ -1,12 +1,15 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { passGates } from './authenticate-user.ts';
 import { userNotActive, userNotFound } from './errors.ts';
 import type { InitDataFault } from './ports.ts';
 import { findSessionUserByMessengerId } from './repo.ts';
 import { MINIAPP_INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import type { SessionUser } from './types.ts';
+
+export const initDataRefused = refusal('unauthorized', 401, 'Init data is too old', (detail: string) => ({ detail }));
+export const invalidUser = refusal('invalid_user', 400, 'Invalid messenger user payload');
 
 const FAULTS: Record<InitDataFault, string> = {
   bot_token_missing: 'Bot token is not configured',
@@ -24,13 +27,12 @@ const FAULTS: Record<InitDataFault, string> = {
  * @throws AppError 401 unauthorized | 400 invalid_user
  */
 export function readMiniappIdentity(app: App, initData: string): number {
-  const unauthorized = (detail: string) => refuse('unauthorized', 401, detail);
-  if (initData.trim() === '') throw unauthorized('Missing initData');
+  if (initData.trim() === '') throw initDataRefused('Missing initData');
   const reading = app.ports.messengerIdentity.readInitData(initData, MINIAPP_INIT_DATA_MAX_AGE_SECONDS);
-  if (reading.fault !== null) throw unauthorized(FAULTS[reading.fault]);
-  if (!reading.hasUser) throw refuse('invalid_user', 400, 'Invalid messenger user payload');
+  if (reading.fault !== null) throw initDataRefused(FAULTS[reading.fault]);
+  if (!reading.hasUser) throw invalidUser();
   const { messengerId } = reading.identity;
-  if (messengerId === null) throw refuse('invalid_user', 400, 'Invalid messenger user identifier');
+  if (messengerId === null) throw invalidUser({ detail: 'Invalid messenger user identifier' });
   return messengerId;
 }
 

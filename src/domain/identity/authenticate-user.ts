@@ -1,11 +1,18 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { unauthorized, userNotActive, userNotFound } from './errors.ts';
+import { sessionEnded, tokenPayloadInvalid, unauthorized, userNotActive, userNotFound } from './errors.ts';
 import { findSessionUser, listOpenSessions, type OpenSession, touchActivity } from './repo.ts';
 import { INIT_DATA_MAX_AGE_SECONDS } from './rules.ts';
 import { isFromEndedSession, userIdOf, verifyToken } from './sessions/sign-tokens.ts';
 import type { SessionUser } from './types.ts';
+
+export const authenticationRequired = unauthorized('authentication_required', 'Authentication required');
+export const accessTokenInvalid = unauthorized('access_token_invalid', 'Invalid or expired token');
+const otherMessengerAccount = unauthorized(
+  'other_messenger_account',
+  'Session belongs to a different Messenger account. Please restart the app.',
+);
 
 /** How long a session's user is cached; a change reaches every instance with its commit. */
 const TRUST_MS = 5 * SECOND_MS;
@@ -22,15 +29,15 @@ export async function authenticateUser(
   app: App,
   credentials: { bearer: string | null; initData: string | null },
 ): Promise<UserActor> {
-  if (!credentials.bearer) throw unauthorized('authentication_required', 'Authentication required');
+  if (!credentials.bearer) throw authenticationRequired();
   const payload = await verifyToken(app, credentials.bearer, 'access');
-  if (!payload) throw unauthorized('access_token_invalid', 'Invalid or expired token');
+  if (!payload) throw accessTokenInvalid();
   const userId = userIdOf(payload);
-  if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
+  if (userId === null) throw tokenPayloadInvalid();
   const user = await readSessionUser(app, userId);
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
-  if (isFromEndedSession(payload, user.sessionsEndedAt)) throw unauthorized('session_ended', 'Invalid or expired token');
+  if (isFromEndedSession(payload, user.sessionsEndedAt)) throw sessionEnded();
   checkSameMessengerAccount(app, user, credentials.initData);
   await passGates(app, user);
   return { kind: 'user', userId };
@@ -63,7 +70,7 @@ export async function recheckSessions(
   return Promise.allSettled(
     sessions.map(async ({ sessionId }) => {
       const session = open.get(sessionId);
-      if (!session) throw unauthorized('session_ended', 'Invalid or expired token');
+      if (!session) throw sessionEnded();
       if (session.status !== 'active') throw userNotActive();
       await checkGates(app, session);
       return session;
@@ -90,7 +97,7 @@ function checkSameMessengerAccount(app: App, user: SessionUser, initData: string
     return;
   }
   if (identity.messengerId === user.messengerId) return;
-  throw unauthorized('other_messenger_account', 'Session belongs to a different Messenger account. Please restart the app.');
+  throw otherMessengerAccount();
 }
 
 /** Moves `last_activity`, at most every 5 minutes and in the background (spec 01 H22). */

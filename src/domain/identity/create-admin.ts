@@ -1,7 +1,7 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { hashPassword } from '../../core/password-hasher.ts';
 import { grantSuperadmin } from '../access/grant-superadmin.ts';
 import { seedRoles } from '../access/seed-roles.ts';
@@ -13,6 +13,9 @@ import { releaseEmail } from './oauth/repo.ts';
 import { type AdminCandidate, lockAdminCandidate, verifyEmailByOperator } from './repo.ts';
 import { normaliseEmail } from './rules.ts';
 import { closeAllSessions } from './sessions/refresh-session.ts';
+
+const operatorOnly = refusal('operator_only', 403, 'Only the operator of the installation may do this');
+const passwordNeeded = refusal('password_needed', 400, 'This account needs a password');
 
 const MIN_PASSWORD_LENGTH = 8;
 const MAX_PASSWORD_LENGTH = 128;
@@ -48,7 +51,7 @@ export async function createAdmin(
   actor: Actor,
   request: { email: string; password: string | null },
 ): Promise<CreatedAdmin> {
-  if (actor.kind !== 'system') throw refuse('operator_only', 403, 'Only the operator of the installation may do this');
+  if (actor.kind !== 'system') throw operatorOnly();
   const email = normaliseEmail(request.email);
   checkAddress(email);
   checkPassword(request.password);
@@ -57,7 +60,7 @@ export async function createAdmin(
   return inTransaction(app, async (t) => {
     const holder = await lockAdminCandidate(t.db, email);
     if (holder && holder.status !== 'active') throw userNotActive();
-    if (passwordHash === null && needsPassword(holder)) throw refuse('password_needed', 400, 'This account needs a password');
+    if (passwordHash === null && needsPassword(holder)) throw passwordNeeded();
     const account = holder && (await isReused(t, holder)) ? holder : null;
     const userId = account ? account.id : await openAccount(t, email, passwordHash);
     if (account) await verifyEmailByOperator(t.db, userId, passwordHash, t.clock.now());

@@ -1,13 +1,17 @@
-import { type AppError, refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
+
+export const deactivated = refusal('account_deactivated', 403, 'Account is deactivated');
 
 /** A 401 of the JWT areas has the scheme in a header (spec 00, Status codes). */
-export function unauthorized(code: string, detail: string): AppError {
-  return refuse(code, 401, detail, { headers: { 'WWW-Authenticate': 'Bearer' } });
-}
+export const unauthorized = (code: string, detail: string) =>
+  refusal(code, 401, detail, () => ({ headers: { 'WWW-Authenticate': 'Bearer' } }));
 
-export const emailTaken = () => refuse('email_taken', 400, 'This email is already registered');
-export const userNotActive = () => refuse('user_not_active', 403, 'User account is not active');
-export const mailNotConfigured = () => refuse('mail_not_configured', 503, 'Email service is not configured');
-export const userNotFound = () => refuse('user_not_found', 404, 'User not found');
-export const disposableEmail = () => refuse('email_disposable', 400, 'Disposable email addresses are not allowed');
-export const emailAuthOff = () => refuse('email_auth_off', 403, 'Email authentication is disabled');
+export const sessionEnded = unauthorized('session_ended', 'Invalid or expired token');
+export const tokenPayloadInvalid = unauthorized('token_payload_invalid', 'Invalid token payload');
+
+export const emailTaken = refusal('email_taken', 400, 'This email is already registered');
+export const userNotActive = refusal('user_not_active', 403, 'User account is not active');
+export const mailNotConfigured = refusal('mail_not_configured', 503, 'Email service is not configured');
+export const userNotFound = refusal('user_not_found', 404, 'User not found');
+export const disposableEmail = refusal('email_disposable', 400, 'Disposable email addresses are not allowed');
+export const emailAuthOff = refusal('email_auth_off', 403, 'Email authentication is disabled');

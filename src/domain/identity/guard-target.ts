@@ -1,10 +1,15 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { adminLevel } from '../access/permission-rules.ts';
 import { isConfigAdmin, readEffectiveAccess } from '../access/read-effective-access.ts';
 import { requireUser } from './require-user.ts';
 import type { UserRecord } from './types.ts';
+
+const selfTargeted = refusal('own_account', 403, 'Cannot block or delete your own account');
+const targetProtected = refusal('target_protected', 403, 'Cannot act on a configured administrator');
+export const targetLevel = refusal('target_level', 403, 'Cannot act on a user at or above your own level');
+export const TARGET_REFUSALS = [selfTargeted, targetLevel];
 
 /** `removal`: block, delete and any other action that ends the target's access. */
 export type ActionKind = 'change' | 'removal';
@@ -19,13 +24,13 @@ export type ActionKind = 'change' | 'removal';
 export async function guardTarget(app: App, actor: AdminActor, userId: number, kind: ActionKind): Promise<UserRecord> {
   const target = await requireUser(app, userId);
   if (target.id === actor.userId) {
-    if (kind === 'removal') throw refuse('own_account', 403, 'Cannot block or delete your own account');
-    if (!actor.isConfigAdmin) throw refuse('own_account', 403, 'Cannot change your own account');
+    if (kind === 'removal') throw selfTargeted();
+    if (!actor.isConfigAdmin) throw selfTargeted({ detail: 'Cannot change your own account' });
     return target;
   }
-  if (isConfigAdmin(app, target)) throw refuse('target_protected', 403, 'Cannot act on a configured administrator');
+  if (isConfigAdmin(app, target)) throw targetProtected();
   const access = await readEffectiveAccess(app, target.id);
   const isPlainUser = access.roleIds.length === 0;
   if (isPlainUser || adminLevel(access, false) < actor.level) return target;
-  throw refuse('target_level', 403, 'Cannot act on a user at or above your own level');
+  throw targetLevel();
 }

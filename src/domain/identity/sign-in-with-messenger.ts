@@ -10,6 +10,9 @@ import { cleanName, displayedName, INIT_DATA_MAX_AGE_SECONDS } from './rules.ts'
 import { openSession, type SignIn } from './sessions/open-session.ts';
 import type { UserRecord } from './types.ts';
 
+export const initDataInvalid = unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
+const messengerIdMissing = unauthorized('messenger_id_missing', 'Missing Messenger user ID');
+
 export interface InitDataSignIn {
   initData: string;
   /** Used only when this request creates the account. */
@@ -31,9 +34,9 @@ export interface ProvedMessengerUser {
  */
 export async function signInWithInitData(app: App, request: InitDataSignIn): Promise<SignIn> {
   const identity = app.ports.messengerIdentity.verifyInitData(request.initData, INIT_DATA_MAX_AGE_SECONDS);
-  if (!identity) throw unauthorized('init_data_invalid', 'Invalid or expired Messenger authentication data');
+  if (!identity) throw initDataInvalid();
   const { messengerId, languageCode, ...names } = identity;
-  if (messengerId === null) throw unauthorized('messenger_id_missing', 'Missing Messenger user ID');
+  if (messengerId === null) throw messengerIdMissing();
   return signInAsMessengerUser(app, { messengerId, ...names, language: languageCode }, request);
 }
 

@@ -5,8 +5,14 @@ import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { columns, type RowOf } from '../../core/db/columns.ts';
 import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { fromStoredJson, toStoredJson } from '../../core/stored-json.ts';
+
+const idempotencyKeyInUse = refusal(
+  'idempotency_key_in_use',
+  409,
+  'A request with this Idempotency-Key is still being processed',
+);
 
 /** What identifies a repeat: the client's `Idempotency-Key`, the operation and the whole input. */
 export interface OnceKey {
@@ -186,12 +192,11 @@ function answerIn<T>(row: StoredKey | null, once: OnceKey, hash: string): T {
  * @throws AppError 409 while the first call runs | ValidationError 422 when the key belongs to another request
  */
 export function storedResponse(row: StoredKey | null | undefined, once: OnceKey, hash: string): unknown {
-  if (!row) throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
+  if (!row) throw idempotencyKeyInUse();
   if (row.operation !== once.operation || row.bodyHash !== hash) {
     throw keyProblem(once.key, 'Idempotency-Key was already used with another request');
   }
-  if (row.response === null)
-    throw refuse('idempotency_key_in_use', 409, 'A request with this Idempotency-Key is still being processed');
+  if (row.response === null) throw idempotencyKeyInUse();
   return row.response;
 }
 

@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { ByteRange, RangedContent } from '../../core/http/replies.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { contentTypeOf, storedTypeOf } from './content-type.ts';
@@ -7,6 +7,8 @@ import { readReference } from './links.ts';
 import { findFile } from './repo.ts';
 import { isShownInPlace, mediaNotFound, safeName } from './rules.ts';
 import type { ContentType, MediaFile } from './types.ts';
+
+export const mediaUnavailable = refusal('media_unavailable', 502, 'Failed to download media');
 
 export interface Download {
   name: string;
@@ -105,6 +107,6 @@ async function attempt<T>(app: App, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (!(error instanceof MessengerError)) app.log.warn({ err: error }, 'a file could not be read from the storage');
-    throw refuse('media_unavailable', 502, 'Failed to download media', { cause: error });
+    throw mediaUnavailable({ cause: error });
   }
 }

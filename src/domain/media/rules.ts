@@ -1,7 +1,10 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { MediaKind } from '../messaging/ports.ts';
 import { contentTypeOf } from './content-type.ts';
 import type { ContentType } from './types.ts';
+
+export const fileEmpty = refusal('file_empty', 400, 'File is empty');
+export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
 
 /** Largest file through the Web API; what the messenger takes. */
 export const WEB_MAX_BYTES = 50 * 1024 * 1024;
@@ -24,10 +27,10 @@ const ALLOWED: Record<MediaKind, { families: readonly ContentType['family'][]; r
  * @throws AppError 400 an empty or refused content
  */
 export function checkContent(kind: MediaKind, content: Buffer): ContentType {
-  if (content.length === 0) throw refuse('file_empty', 400, 'File is empty');
+  if (content.length === 0) throw fileEmpty();
   const type = contentTypeOf(content);
   const { families, refusal } = ALLOWED[kind];
-  if (type === null || !families.includes(type.family)) throw refuse('file_type_refused', 400, refusal);
+  if (type === null || !families.includes(type.family)) throw fileTypeRefused({ detail: refusal });
   return type;
 }
 
@@ -57,4 +60,4 @@ export const DOWNLOAD_HEADERS = {
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
 } as const;
 
-export const mediaNotFound = () => refuse('media_not_found', 404, 'Media file not found');
+export const mediaNotFound = refusal('media_not_found', 404, 'Media file not found');

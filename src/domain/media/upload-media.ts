@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { configAdmins, isConfigAdmin, readEffectiveAccess } from '../access/read-effective-access.ts';
 import { findUserById } from '../identity/find-user.ts';
@@ -8,6 +8,11 @@ import { type MediaKind, MessengerError } from '../messaging/ports.ts';
 import { insertFile, lockUploader, measureUploads, type NewFile } from './repo.ts';
 import { checkContent, safeName } from './rules.ts';
 import { isMediaKind, type MediaFile } from './types.ts';
+
+export const mediaTypeUnknown = refusal('media_type_unknown', 400, 'Unsupported media type. Allowed: photo, video, document');
+export const mediaNotStored = refusal('media_not_stored', 503, 'Failed to upload media');
+export const tooManyFiles = refusal('too_many_files', 400, 'Too many files. Maximum: <n>');
+export const filesTooLarge = refusal('files_too_large', 400, 'Files too large. Maximum altogether: <n>MB');
 
 export interface Upload {
   /** `photo`, `video` or `document`, in any case and with blanks around it. */
@@ -52,7 +57,7 @@ interface Owner {
 
 async function store(app: App, upload: Upload, kindRefusal: string, owner: Owner): Promise<Uploaded> {
   const kind = upload.kind.trim().toLowerCase();
-  if (!isMediaKind(kind)) throw refuse('media_type_unknown', 400, kindRefusal);
+  if (!isMediaKind(kind)) throw mediaTypeUnknown({ detail: kindRefusal });
   const type = checkContent(kind, upload.content);
   const { uploadedBy } = owner;
   if (owner.isLimited && uploadedBy !== null) await checkQuota(app, uploadedBy, upload.content.length);
@@ -79,7 +84,7 @@ async function put(app: App, key: string, content: Buffer, mime: string): Promis
   try {
     await app.ports.mediaStore.put(key, content, mime);
   } catch (error) {
-    throw refuse('media_not_stored', 503, 'Failed to upload media', { headers: { 'Retry-After': '5' }, cause: error });
+    throw mediaNotStored({ headers: { 'Retry-After': '5' }, cause: error });
   }
 }
 
@@ -101,11 +106,9 @@ function insertUpload(app: App, owner: Owner, file: NewFile): Promise<MediaFile>
 async function checkQuota(app: App, userId: number, bytes: number): Promise<void> {
   const { mediaFilesPerUser, mediaMegabytesPerUser } = app.env;
   const used = await measureUploads(app.db, userId);
-  if (used.files >= mediaFilesPerUser) {
-    throw refuse('too_many_files', 400, `Too many files. Maximum: ${mediaFilesPerUser}`);
-  }
+  if (used.files >= mediaFilesPerUser) throw tooManyFiles({ detail: `Too many files. Maximum: ${mediaFilesPerUser}` });
   if (used.bytes + bytes > mediaMegabytesPerUser * 1024 * 1024) {
-    throw refuse('files_too_large', 400, `Files too large. Maximum altogether: ${mediaMegabytesPerUser}MB`);
+    throw filesTooLarge({ detail: `Files too large. Maximum altogether: ${mediaMegabytesPerUser}MB` });
   }
 }
 

@@ -1,8 +1,16 @@
 import type { App } from '../../core/app.ts';
 import { isClockWrong } from '../../core/db/database-watch.ts';
 import type { SqlRunner } from '../../core/db/db.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import './ports.ts';
+
+const connectionsLost = refusal('connections_lost', 503, 'The database connections of this process are lost');
+export const clockWrong = refusal(
+  'clock_wrong',
+  503,
+  'Not ready: the clock of this machine is <n> s from the clock of the database',
+);
+const notReady = refusal('not_ready', 503, 'Not ready');
 
 export interface Health {
   apiVersion: string;
@@ -93,7 +101,7 @@ function askForWrites({ db }: App): Promise<object[]> {
  * @throws AppError 503 when the connections of this process to the database are lost for good
  */
 export function requireLive(app: App): void {
-  if (app.ports.instance.isStuck()) throw refuse('connections_lost', 503, 'The database connections of this process are lost');
+  if (app.ports.instance.isStuck()) throw connectionsLost();
 }
 
 /**
@@ -106,8 +114,8 @@ export async function requireReady(app: App): Promise<void> {
   const skewMs = instance.clockSkewMs();
   if (isClockWrong(skewMs)) {
     const seconds = Math.round(skewMs / 1000);
-    throw refuse('clock_wrong', 503, `Not ready: the clock of this machine is ${seconds} s from the clock of the database`);
+    throw clockWrong({ detail: `Not ready: the clock of this machine is ${seconds} s from the clock of the database` });
   }
   const isReady = instance.isReady() && (await probe(app, askForWrites(app), READY_LIMIT_MS)).status === 'healthy';
-  if (!isReady) throw refuse('not_ready', 503, 'Not ready');
+  if (!isReady) throw notReady();
 }

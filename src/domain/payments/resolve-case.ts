@@ -1,7 +1,7 @@
 import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { checkBounds } from '../../core/field-bounds.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { recordCommand } from '../access/record-command.ts';
@@ -11,6 +11,24 @@ import { reversalTitles, topupTitles } from './payment-texts.ts';
 import { requestRefundOfCase } from './refunds/request-refund.ts';
 import { findPayment } from './repo.ts';
 import type { Payment, PaymentCase } from './types.ts';
+
+const caseWithoutMoney = refusal('case_without_money', 400, 'Case <n> is about money that is not here; it can only be ignored');
+const commentRequired = refusal('comment_required', 400, 'A comment is required to ignore a case');
+const amountRequired = refusal('amount_required', 400, 'Case <n> has no amount in rubles; name one in kopeks');
+const invalidAmount = refusal('invalid_amount', 400, 'The amount must be from 1 to <n> kopeks');
+const userNotFound = refusal('user_not_found', 404, 'User not found');
+const caseResolved = refusal('case_resolved', 409, 'Case <n> is resolved');
+const caseCredited = refusal('case_credited', 409, 'The money of case <n> was credited meanwhile; the case can be ignored');
+const caseRefunding = refusal(
+  'case_refunding',
+  409,
+  'The provider was asked to give back the money of case <n>; the case can be ignored',
+);
+const caseReversed = refusal(
+  'case_reversed',
+  409,
+  'The provider returned the money of case <n> to the payer; the case can be ignored',
+);
 
 const MAX_KOPEKS = 2_000_000_000;
 const MAX_COMMENT_LENGTH = 500;
@@ -61,11 +79,9 @@ export async function resolveCase(app: App, actor: Actor, id: number, decision: 
   const { found } = await readCase(app, id);
   checkBounds([{ name: 'comment', value: decision.comment, maxLength: MAX_COMMENT_LENGTH }]);
   if (decision.resolution !== 'ignore' && WITHOUT_MONEY.has(found.kind)) {
-    throw refuse('case_without_money', 400, `Case ${id} is about money that is not here; it can only be ignored`);
+    throw caseWithoutMoney({ detail: `Case ${id} is about money that is not here; it can only be ignored` });
   }
-  if (decision.resolution === 'ignore' && decision.comment.trim() === '') {
-    throw refuse('comment_required', 400, 'A comment is required to ignore a case');
-  }
+  if (decision.resolution === 'ignore' && decision.comment.trim() === '') throw commentRequired();
   const resolvedBy = actor.kind === 'system' ? actor.name : `user ${'userId' in actor ? actor.userId : '?'}`;
   const resolved = await inTransaction(app, async (t) => {
     const facts = { caseId: id, resolvedBy, comment: decision.comment, now: t.clock.now() };
@@ -95,36 +111,32 @@ function creditOf(app: App, found: PaymentCase, { kopeks, userId }: Extract<Case
   if (!isRowId(userId)) throw refusalOf('no_user', found.id);
   const isRubles = found.currency === null || found.currency === 'RUB';
   const amount = kopeks ?? (isRubles ? found.amountKopeks : null);
-  if (amount === null) {
-    throw refuse('amount_required', 400, `Case ${found.id} has no amount in rubles; name one in kopeks`);
-  }
+  if (amount === null) throw amountRequired({ detail: `Case ${found.id} has no amount in rubles; name one in kopeks` });
   if (!Number.isSafeInteger(amount) || amount < 1 || amount > MAX_KOPEKS) {
-    throw refuse('invalid_amount', 400, `The amount must be from 1 to ${MAX_KOPEKS} kopeks`);
+    throw invalidAmount({ detail: `The amount must be from 1 to ${MAX_KOPEKS} kopeks` });
   }
   const { method } = found;
   const titles = { titles: topupTitles(app, method), reversalTitles: reversalTitles(app, method) };
   return { kopeks: amount, ...titles, methodName: methodName(app, method) };
 }
 
-const caseNotFound = (id: number) => refuse('case_not_found', 404, `There is no case ${id}`);
+const caseNotFound = refusal('case_not_found', 404, 'There is no case <n>', (id: number) => ({
+  detail: `There is no case ${id}`,
+}));
 
 function refusalOf(outcome: Exclude<DecisionOutcome, 'done'>, id: number) {
   switch (outcome) {
     case 'unknown':
       return caseNotFound(id);
     case 'no_user':
-      return refuse('user_not_found', 404, 'User not found');
+      return userNotFound();
     case 'resolved':
-      return refuse('case_resolved', 409, `Case ${id} is resolved`);
+      return caseResolved({ detail: `Case ${id} is resolved` });
     case 'credited':
-      return refuse('case_credited', 409, `The money of case ${id} was credited meanwhile; the case can be ignored`);
+      return caseCredited({ detail: `The money of case ${id} was credited meanwhile; the case can be ignored` });
     case 'refunding':
-      return refuse(
-        'case_refunding',
-        409,
-        `The provider was asked to give back the money of case ${id}; the case can be ignored`,
-      );
+      return caseRefunding({ detail: `The provider was asked to give back the money of case ${id}; the case can be ignored` });
     case 'reversed':
-      return refuse('case_reversed', 409, `The provider returned the money of case ${id} to the payer; the case can be ignored`);
+      return caseReversed({ detail: `The provider returned the money of case ${id} to the payer; the case can be ignored` });
   }
 }

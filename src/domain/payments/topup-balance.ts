@@ -142,7 +142,7 @@ async function openTopup(app: App, prepared: PreparedTopup): Promise<Topup> {
 }
 
 function invoiceRefusal(method: MethodDefaults, error: unknown) {
-  if (!(error instanceof ProviderError)) return topupFailed(error);
+  if (!(error instanceof ProviderError)) return topupFailed({ cause: error });
   return error.failure === 'not_configured' ? methodSwitchedOff(method.name) : invoiceFailed(method, error);
 }
 

@@ -1,7 +1,9 @@
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { lockState, writeState } from '../../core/service-state.ts';
+
+export const broadcastCooldown = refusal('broadcast_cooldown', 429, 'Broadcast cooldown active. Try again in <n> seconds.');
 
 /** Row of `service_state`. */
 const KEY = 'pinned-messages:cooldown';
@@ -24,7 +26,8 @@ export async function takeCooldown(t: App): Promise<void> {
 
 function cooldownActive(leftMs: number) {
   const seconds = Math.ceil(leftMs / SECOND_MS);
-  return refuse('broadcast_cooldown', 429, `Broadcast cooldown active. Try again in ${seconds} seconds.`, {
+  return broadcastCooldown({
+    detail: `Broadcast cooldown active. Try again in ${seconds} seconds.`,
     headers: { 'Retry-After': String(seconds) },
   });
 }

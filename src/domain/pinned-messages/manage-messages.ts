@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { givenFields } from '../../core/changes.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { stopSends } from '../mass-sends/control-sends.ts';
 import type { Language } from '../messaging/texts.ts';
 import { checkFileId, storedMedia } from './message-media.ts';
@@ -17,6 +17,12 @@ import {
 } from './repo.ts';
 import { checkSendable, messageNotFound, storedContent } from './rules.ts';
 import type { PinnedChanges, PinnedMessage } from './types.ts';
+
+export const pinnedMessageActive = refusal(
+  'pinned_message_active',
+  409,
+  'Cannot delete active pinned message. Deactivate it first.',
+);
 
 /** Newest first (spec 05 section 4). */
 export function listPinnedMessages(
@@ -84,9 +90,7 @@ export function deletePinnedMessage(app: App, id: number, { mayBeActive }: { may
   return inTransaction(app, async (t) => {
     const before = await lockMessage(t.db, id);
     if (!before) throw messageNotFound();
-    if (before.isActive && !mayBeActive) {
-      throw refuse('pinned_message_active', 409, 'Cannot delete active pinned message. Deactivate it first.');
-    }
+    if (before.isActive && !mayBeActive) throw pinnedMessageActive();
     await stopSends(t, 'pinned', id);
     await deleteMessage(t.db, id);
     t.audit?.record({ before, after: null });

@@ -1,13 +1,13 @@
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { checkMessengerText } from '../content/chat-texts/check-text.ts';
 import { visibleText } from '../messaging/messenger-html.ts';
 import { withAllowedAttributes } from '../messaging/sendable-html.ts';
 import type { Language } from '../messaging/texts.ts';
 import type { PinnedMessage } from './types.ts';
 
-export const messageNotFound = () => refuse('pinned_message_not_found', 404, 'Pinned message not found');
-const nothingToSend = () => refuse('pinned_message_empty', 400, 'Either content or media must be provided');
+export const messageNotFound = refusal('pinned_message_not_found', 404, 'Pinned message not found');
+export const nothingToSend = refusal('pinned_message_empty', 400, 'Either content or media must be provided');
 
 /** The text as it is stored: without attributes that only a browser would follow. */
 export const storedContent = (app: App, content: string): string => withAllowedAttributes(content, app.ports.messenger.markup);

@@ -1,12 +1,22 @@
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { drop, peek, put } from '../../core/short-lived.ts';
 import { putSetting } from '../settings/change-setting.ts';
 import type { SettingEditor } from '../settings/types.ts';
 import { requirePanel } from './panel-access.ts';
 import type { PanelAppConfig } from './panel-objects.ts';
 import { isPanelError } from './ports.ts';
+
+export const panelUnavailable = refusal(
+  'panel_unavailable',
+  502,
+  'Failed to fetch config from VpnPanel: VPN panel: Server error (A<id>)',
+);
+const panelGone = refusal('panel_unavailable', 503, 'Failed to fetch config from VpnPanel: VPN panel: not configured');
+export const invalidUuid = refusal('invalid_uuid', 400, 'Invalid UUID format');
+export const appConfigNotSet = refusal('app_config_not_set', 400, 'VpnPanel subscription config is not configured');
+export const appConfigNotFound = refusal('app_config_not_found', 404, 'Subscription config not found');
 
 /** The configuration of the panel's subscription page that connection guides are made from (spec 02 section 11, spec 06 section 11). */
 
@@ -24,8 +34,8 @@ async function orReason<T>(app: App, failure: string, read: () => Promise<T>): P
     return await read();
   } catch (error) {
     if (!isPanelError(error)) throw error;
-    const status = error.kind === 'not_configured' ? 503 : 502;
-    throw refuse('panel_unavailable', status, `${failure}: ${error.message}`, { cause: error });
+    const refused = error.kind === 'not_configured' ? panelGone : panelUnavailable;
+    throw refused({ detail: `${failure}: ${error.message}`, cause: error });
   }
 }
 
@@ -45,7 +55,7 @@ export function chosenAppConfig(app: App): string | null {
  */
 export async function chooseAppConfig(app: App, editor: SettingEditor, uuid: string | null): Promise<string | null> {
   const chosen = uuid?.trim() || null;
-  if (chosen !== null && !UUID_FORM.test(chosen)) throw refuse('invalid_uuid', 400, 'Invalid UUID format');
+  if (chosen !== null && !UUID_FORM.test(chosen)) throw invalidUuid();
   const before = chosenAppConfig(app);
   await putSetting(app, editor, SETTING, chosen);
   for (const key of new Set([before, chosen])) if (key !== null) await forgetCopy(app, key);
@@ -63,9 +73,9 @@ export async function listAppConfigs(app: App): Promise<PanelAppConfig[]> {
  */
 export async function readChosenAppConfig(app: App): Promise<PanelAppConfig & { config: AppConfigContent | null }> {
   const uuid = chosenAppConfig(app);
-  if (uuid === null) throw refuse('app_config_not_set', 400, 'VpnPanel subscription config is not configured');
+  if (uuid === null) throw appConfigNotSet();
   const found = await orReason(app, 'Failed to fetch config from VpnPanel', () => app.ports.panel.getAppConfig(uuid));
-  if (found === null) throw refuse('app_config_not_found', 404, 'Subscription config not found');
+  if (found === null) throw appConfigNotFound();
   return found;
 }
 

@@ -1,6 +1,8 @@
 import type { App } from '../../core/app.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isPanelError, type PanelError } from './ports.ts';
+
+const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 /** @throws AppError 503 naming the missing settings (spec 06 section 11) */
 export function requirePanel(app: App): void {
@@ -8,9 +10,13 @@ export function requirePanel(app: App): void {
   if (problem !== null) throw notConfigured(problem);
 }
 
-function notConfigured(problem: string): AppError {
-  return refuse('panel_not_configured', 503, problem || 'VpnPanel API not configured');
-}
+export const notConfigured = refusal(
+  'panel_not_configured',
+  503,
+  'VPNPANEL_API_URL and VPNPANEL_API_KEY are not set',
+  (problem: string) => ({ detail: problem || 'VpnPanel API not configured' }),
+);
+export const PANEL_READ_REFUSALS = [notConfigured, panelUnavailable];
 
 /**
  * Calls a configured panel and returns its failure.
@@ -36,7 +42,7 @@ async function ask<T>(app: App, run: () => Promise<T>): Promise<{ value: T } | {
 export async function readOfPanel<T>(app: App, read: () => Promise<T>, failure?: string): Promise<T> {
   const answer = await ask(app, read);
   if ('value' in answer) return answer.value;
-  throw refuse('panel_unavailable', 502, failure ?? answer.failure.message, { cause: answer.failure });
+  throw panelUnavailable({ detail: failure ?? answer.failure.message, cause: answer.failure });
 }
 
 /**
@@ -49,7 +55,7 @@ export async function readPartOfPanel<T>(app: App, what: string, read: () => Pro
   const answer = await ask(app, read);
   if ('value' in answer) return answer.value;
   const { status, message } = answer.failure;
-  if (status !== 404) throw refuse('panel_unavailable', 502, message, { cause: answer.failure });
+  if (status !== 404) throw panelUnavailable({ detail: message, cause: answer.failure });
   app.log.error({ what, status }, 'vpnpanel: the panel does not have the route of this value, the page is shown without it');
   return null;
 }

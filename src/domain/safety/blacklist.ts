@@ -1,12 +1,17 @@
 import type { App } from '../../core/app.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
 import { text } from '../messaging/texts.ts';
 import { isListed, replaceEntries } from './blacklist-repo.ts';
 import { isListDue, type PublishedList, readListState, refreshPublishedList } from './published-list.ts';
 import { type BlacklistLine, parseBlacklist, rawListUrl } from './rules.ts';
+
+export const blacklisted = refusal('blacklisted', 403, {
+  code: 'blacklisted',
+  message: 'Доступ закрыт: аккаунт внесён в чёрный список.',
+});
 
 const STATE_KEY = 'blacklist';
 const STATE_TRUST_MS = MINUTE_MS;
@@ -33,8 +38,7 @@ async function assertNotListed(app: App, user: SessionUser, messengerId: number)
   const isBlacklisted = await app.cache.read(`blacklisted:${state.version}:${user.id}:${username ?? ''}`, RESULT_TRUST_MS, () =>
     isListed(app.db, messengerId, username),
   );
-  if (isBlacklisted)
-    throw refuse('blacklisted', 403, { code: 'blacklisted', message: text(user.language, 'errors.blacklisted') });
+  if (isBlacklisted) throw blacklisted({ detail: { code: 'blacklisted', message: text(user.language, 'errors.blacklisted') } });
 }
 
 /** Fetches the list when it is due; a failure leaves the old one. Runs as a job: never in a request, never in a transaction. */

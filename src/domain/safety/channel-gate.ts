@@ -1,12 +1,27 @@
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { refuseInsideTransaction } from '../../core/db/root-guard.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
 import { text } from '../messaging/texts.ts';
 import { findMembership, listRequiredChannels, type RequiredChannel, saveMembership } from './channel-repo.ts';
 import { readMembership } from './membership-reader.ts';
+
+export const channelSubscriptionRequired = refusal('channel_subscription_required', 403, {
+  code: 'channel_subscription_required',
+  message: 'Чтобы продолжить, подпишитесь на обязательные каналы.',
+  channels: [
+    {
+      channel_id: '<n>',
+      channel_link: 'https://t.me/news',
+      title: 'News',
+      is_subscribed: false,
+      disable_trial_on_leave: true,
+      disable_paid_on_leave: false,
+    },
+  ],
+});
 
 const CHANNELS_KEY = 'required-channels';
 const CHANNELS_TRUST_MS = MINUTE_MS;
@@ -36,10 +51,12 @@ async function assertAllJoined(app: App, messengerId: number, language: string):
   if (channels.length === 0) return;
   const joined = await Promise.all(channels.map((channel) => hasJoined(app, messengerId, channel.channelId)));
   if (!joined.includes(false)) return;
-  throw refuse('channel_subscription_required', 403, {
-    code: 'channel_subscription_required',
-    message: text(language, 'errors.channels_required'),
-    channels: channels.map((channel, index) => toDetail(channel, joined[index]!)),
+  throw channelSubscriptionRequired({
+    detail: {
+      code: 'channel_subscription_required',
+      message: text(language, 'errors.channels_required'),
+      channels: channels.map((channel, index) => toDetail(channel, joined[index]!)),
+    },
   });
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { lockState, readState, writeState } from '../../core/service-state.ts';
 import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts';
 import type { SessionUser } from '../identity/types.ts';
@@ -18,6 +18,12 @@ import {
   type PanelCheck,
   selectNotices,
 } from './maintenance-rules.ts';
+
+export const maintenance = refusal('maintenance', 503, {
+  code: 'maintenance',
+  message: 'Maintenance is under way. The service will be back soon, thank you for your patience.',
+  reason: null,
+});
 
 const STATE_KEY = 'maintenance';
 /** A change reaches every instance with its commit; this is for a lost notification. */
@@ -39,7 +45,7 @@ export function readMaintenance(app: App): Promise<MaintenanceState> {
 export async function assertNoMaintenance(app: App, user: SessionUser): Promise<void> {
   const notice = await readMaintenanceNotice(app, user.language);
   if (notice === null || isConfigAdmin(app, user)) return;
-  throw refuse('maintenance', 503, notice);
+  throw maintenance({ detail: notice });
 }
 
 export type MaintenanceNotice = { code: 'maintenance'; message: string; reason: string | null };

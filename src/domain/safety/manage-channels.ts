@@ -2,7 +2,7 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { isUniqueViolation } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { type AppError, refuse, ValidationError, type ValidationIssue } from '../../core/errors.ts';
+import { type AppError, refusal, ValidationError, type ValidationIssue } from '../../core/errors.ts';
 import { checkBounds } from '../../core/field-bounds.ts';
 import { forgetRequiredChannels } from './channel-gate.ts';
 import {
@@ -17,8 +17,8 @@ import {
 } from './channel-repo.ts';
 import { type FieldReading, readChannelId, readChannelLink, refuseNull } from './channel-rules.ts';
 
-const channelNotFound = () => refuse('channel_not_found', 404, 'Channel not found');
-const channelIdTaken = () => refuse('channel_id_taken', 409, 'A channel with this channel_id already exists');
+export const channelNotFound = refusal('channel_not_found', 404, 'Channel not found');
+export const channelIdTaken = refusal('channel_id_taken', 409, 'A channel with this channel_id already exists');
 
 /** A new channel, as the request has it. */
 export interface ChannelDraft {

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { callbackPathProblem } from './callback-paths.ts';
 import { definitionOf, isSettingKey, type SettingKey } from './catalogue/catalogue.ts';
 import { SETTING_CHANGED } from './follow-changes.ts';
@@ -12,6 +12,9 @@ import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, stor
 import { storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
 import { valueProblem } from './value-problem.ts';
+
+export const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
+export const settingPathTaken = refusal('setting_path_taken', 400, 'Value must not be the path of YOOKASSA_WEBHOOK_PATH');
 
 /**
  * Stores an override (spec 06 section 6.2). Every instance follows the event of the change; in this one it is in effect on return.
@@ -80,13 +83,13 @@ function acceptedValue(app: App, key: SettingKey, value: unknown): SettingValue 
   if (!checked.ok) throw checked.refusal;
   refuseTakenPath(app, key, checked.value);
   const expected = valueProblem(app, key, checked.value);
-  if (expected !== null) throw refuse('setting_bad_format', 400, `Value must be ${expected}`);
+  if (expected !== null) throw settingBadFormat({ detail: `Value must be ${expected}` });
   return checked.value;
 }
 
 function refuseTakenPath(app: App, key: SettingKey, value: SettingValue): void {
   const problem = callbackPathProblem(app, key, value);
-  if (problem !== null) throw refuse('setting_path_taken', 400, problem);
+  if (problem !== null) throw settingPathTaken({ detail: problem });
 }
 
 /** Choices that depend on other settings are checked on write only: a later change of those must not invalidate a stored value. */

@@ -1,8 +1,18 @@
-import { type AppError, refuse } from '../../core/errors.ts';
+import { type AppError, type Refusal, refusal } from '../../core/errors.ts';
 import type { SettingDefinition } from './catalogue/definition.ts';
 import { formatProblem, placeholderProblem } from './check-format.ts';
 import { SECRET_MASK } from './mask-value.ts';
 import type { SettingEditor, SettingValue } from './types.ts';
+
+export const settingWrongType = refusal('setting_wrong_type', 400, 'Invalid value type');
+export const settingValueRequired = refusal('setting_value_required', 400, 'Value is required');
+export const settingMaskedValue = refusal('setting_masked_value', 400, 'Value is the mask of a secret, not a value');
+export const settingNotAChoice = refusal('setting_not_a_choice', 400, 'Value must be one of: default, cabinet');
+const settingOutOfBounds = refusal('setting_out_of_bounds', 400, 'Value must be at least <n>');
+const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
+const settingBadPlaceholder = refusal('setting_bad_placeholder', 400, 'Value must not hold placeholders');
+export const settingReadOnly = refusal('setting_read_only', 403, 'Setting EXTERNAL_ADMIN_TOKEN is read-only');
+export const settingGuarded = refusal('setting_guarded', 403, 'Setting ADMIN_EMAILS can only be changed by a superadmin');
 
 /** Either the value to store or the refusal to throw. A refusal never contains the value, which may be a secret. */
 export type Checked = { readonly ok: true; readonly value: SettingValue } | { readonly ok: false; readonly refusal: AppError };
@@ -12,13 +22,14 @@ const FALSE_WORDS: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', 'н
 const INT32_MAX = 2_147_483_647;
 
 const accept = (value: SettingValue): Checked => ({ ok: true, value });
-const deny = (code: string, detail: string): Checked => ({ ok: false, refusal: refuse(code, 400, detail) });
-const wrongType = (): Checked => deny('setting_wrong_type', 'Invalid value type');
+const deny = (declared: Refusal, detail?: string): Checked => ({
+  ok: false,
+  refusal: declared(detail === undefined ? {} : { detail }),
+});
+const wrongType = (): Checked => deny(settingWrongType);
 
 /** 404 for unknown and excluded keys alike (spec 06 section 6.2). */
-export function settingNotFound(): AppError {
-  return refuse('setting_not_found', 404, 'Setting not found');
-}
+export const settingNotFound = refusal('setting_not_found', 404, 'Setting not found');
 
 /** Whether endpoints show this setting. */
 export function isVisible(definition: SettingDefinition): boolean {
@@ -31,9 +42,9 @@ export function isVisible(definition: SettingDefinition): boolean {
  */
 export function editProblem(key: string, definition: SettingDefinition, editor: SettingEditor): AppError | null {
   if (editor.kind === 'system') return null;
-  if (definition.readOnly) return refuse('setting_read_only', 403, `Setting ${key} is read-only`);
+  if (definition.readOnly) return settingReadOnly({ detail: `Setting ${key} is read-only` });
   const isTrusted = editor.isSuperadmin === true || (definition.guard === 'full-access' && editor.kind === 'token');
-  if (definition.guard && !isTrusted) return refuse('setting_guarded', 403, `Setting ${key} can only be changed by a superadmin`);
+  if (definition.guard && !isTrusted) return settingGuarded({ detail: `Setting ${key} can only be changed by a superadmin` });
   return null;
 }
 
@@ -43,10 +54,10 @@ export function editProblem(key: string, definition: SettingDefinition, editor: 
  */
 export function validateValue(definition: SettingDefinition, value: unknown): Checked {
   if (value === null || value === undefined) {
-    return definition.optional ? accept(null) : deny('setting_value_required', 'Value is required');
+    return definition.optional ? accept(null) : deny(settingValueRequired);
   }
   if (definition.secret && value === SECRET_MASK) {
-    return deny('setting_masked_value', 'Value is the mask of a secret, not a value');
+    return deny(settingMaskedValue);
   }
   switch (definition.type) {
     case 'bool':
@@ -92,7 +103,7 @@ export function typeText(definition: SettingDefinition): string {
 
 /** The refusal of a value that is not among the choices. */
 export function notAChoice(choices: readonly SettingValue[]): Checked {
-  return deny('setting_not_a_choice', `Value must be one of: ${choices.join(', ')}`);
+  return deny(settingNotAChoice, `Value must be one of: ${choices.join(', ')}`);
 }
 
 function validateBool(value: unknown): Checked {
@@ -117,8 +128,8 @@ function validateNumber(definition: SettingDefinition, value: unknown): Checked 
   if (definition.choices) return definition.choices.includes(number) ? accept(number) : notAChoice(definition.choices);
   const min = definition.min ?? (isWhole ? -INT32_MAX : Number.NEGATIVE_INFINITY);
   const max = definition.max ?? (isWhole ? INT32_MAX : Number.POSITIVE_INFINITY);
-  if (number < min) return deny('setting_out_of_bounds', `Value must be at least ${min}`);
-  if (number > max) return deny('setting_out_of_bounds', `Value must be at most ${max}`);
+  if (number < min) return deny(settingOutOfBounds, `Value must be at least ${min}`);
+  if (number > max) return deny(settingOutOfBounds, `Value must be at most ${max}`);
   // -0 would be stored as 0 but returned as -0 until the next start.
   return accept(number === 0 ? 0 : number);
 }
@@ -134,12 +145,12 @@ function validateText(definition: SettingDefinition, value: unknown): Checked {
   const mayBeEmpty = definition.optional || definition.default === '';
   if (text === '' && mayBeEmpty) return accept(text);
   if (definition.minLength !== undefined && text.length < definition.minLength) {
-    return deny('setting_out_of_bounds', `Value must have at least ${definition.minLength} characters`);
+    return deny(settingOutOfBounds, `Value must have at least ${definition.minLength} characters`);
   }
   const expected = definition.format ? formatProblem(definition.format, text) : null;
-  if (expected !== null) return deny('setting_bad_format', `Value must be ${expected}`);
+  if (expected !== null) return deny(settingBadFormat, `Value must be ${expected}`);
   const brace = definition.placeholders ? placeholderProblem(text, definition.placeholders) : null;
-  if (brace !== null) return deny('setting_bad_placeholder', placeholderDetail(definition.placeholders ?? []));
+  if (brace !== null) return deny(settingBadPlaceholder, placeholderDetail(definition.placeholders ?? []));
   return accept(text);
 }
 

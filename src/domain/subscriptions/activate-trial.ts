@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { type Refusal, refusal } from '../../core/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
@@ -13,10 +13,19 @@ import { openSale } from './purchase/open-sale.ts';
 import { requireServers } from './purchase/require-servers.ts';
 import { soldSubscription } from './purchase/sold-subscription.ts';
 import type { SaleStart } from './purchase/types.ts';
-import { startTrial, TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
+import { startTrial, TRIAL_REFUSAL_TEXTS, type TrialRefusal, trialPrice, trialRefusal } from './rules/trial.ts';
 import type { SubscriptionView } from './rules/view.ts';
 import { subscriptionSettingsOf } from './settings.ts';
 import { readTrialTerms } from './trial-terms.ts';
+
+export const trialHasSubscription = refusal('subscription_exists', 400, TRIAL_REFUSAL_TEXTS.active_subscription);
+/** Without a subscription a used trial means that the user has paid before. */
+const TRIAL_REFUSALS: Readonly<Record<TrialRefusal, Refusal>> = {
+  account_type: refusal('trial_unavailable', 400, TRIAL_REFUSAL_TEXTS.account_type),
+  trial_disabled: refusal('trial_disabled', 400, TRIAL_REFUSAL_TEXTS.trial_disabled),
+  active_subscription: trialHasSubscription,
+  trial_used: refusal('trial_expired', 400, TRIAL_REFUSAL_TEXTS.trial_used),
+};
 
 /** A trial that was started; days, kopeks. */
 export interface ActivatedTrial {
@@ -32,14 +41,14 @@ export interface ActivatedTrial {
  * Starts the user's trial, once per idempotency key: the fee, if there is one, and the subscription in one transaction; eligibility is
  * the test that `GET /trial` shows (spec 02 section 5.7). Without a fee nothing is charged and the user does not count as one who paid.
  * The answer, a repeated one too, has the link if the panel gave it in time (spec 08 P14).
- * @param refusal of a fee that the balance does not cover
- * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable, no_servers | `refusal`
+ * @param insufficient refusal of a fee that the balance does not cover
+ * @throws AppError 400 subscription_exists, trial_expired, trial_disabled, trial_unavailable, no_servers | `insufficient`
  */
 export async function activateTrial(
   app: App,
   actor: UserActor,
   idempotencyKey: string | null,
-  refusal: InsufficientFundsRefusal,
+  insufficient: InsufficientFundsRefusal,
 ): Promise<ActivatedTrial> {
   const once = { key: idempotencyKey, operation: 'subscription.trial', input: {} };
   const trial = await runOnceFrom(
@@ -47,12 +56,12 @@ export async function activateTrial(
     actor,
     once,
     (t, claim) => openSale(t, actor.userId, { servers: 'always' }, claim),
-    (t, start) => startTrialFrom(t, start, refusal),
+    (t, start) => startTrialFrom(t, start, insufficient),
   );
   return withPushedLink(app, trial);
 }
 
-async function startTrialFrom(t: App, start: SaleStart | null, refusal: InsufficientFundsRefusal): Promise<ActivatedTrial> {
+async function startTrialFrom(t: App, start: SaleStart | null, insufficient: InsufficientFundsRefusal): Promise<ActivatedTrial> {
   if (!start) throw userNotFound();
   const { buyer, subscription } = start;
   refuseIneligible(t, start);
@@ -69,7 +78,7 @@ async function startTrialFrom(t: App, start: SaleStart | null, refusal: Insuffic
     serverPrices: {},
     conversion: null,
     description: text(buyer.language, 'subscriptions.transaction_trial'),
-    refusal: (missingKopeks) => refusal(t, buyer, { requiredKopeks: feeKopeks, missingKopeks }),
+    refusal: (missingKopeks) => insufficient(t, buyer, { requiredKopeks: feeKopeks, missingKopeks }),
     event: () => ({
       type: 'activation',
       extra: {
@@ -98,14 +107,6 @@ function refuseIneligible(t: App, { buyer, subscription }: SaleStart): void {
   const reason = trialRefusal({ ...buyer, subscription }, subscriptionSettingsOf(t), t.clock.now());
   if (reason === null) return;
   const isOrder = subscription?.status === 'pending' && subscription.isTrial;
-  const code = subscription !== null && !isOrder ? 'subscription_exists' : CODES[reason];
-  throw refuse(code, 400, TRIAL_REFUSAL_TEXTS[reason]);
+  const refused = subscription !== null && !isOrder ? trialHasSubscription : TRIAL_REFUSALS[reason];
+  throw refused({ detail: TRIAL_REFUSAL_TEXTS[reason] });
 }
-
-/** Without a subscription a used trial means that the user has paid before. */
-const CODES = {
-  account_type: 'trial_unavailable',
-  trial_disabled: 'trial_disabled',
-  active_subscription: 'subscription_exists',
-  trial_used: 'trial_expired',
-} as const;

@@ -1,7 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { type AppError, refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { text } from '../messaging/texts.ts';
@@ -12,6 +12,11 @@ import { findBuyerDetails, lockSaleStart } from './purchase/repo.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { update } from './repo.ts';
 import type { Subscription } from './types.ts';
+
+export const trialRefusal = refusal('trial', 400, 'Device reduction is not available for trial subscriptions');
+export const notLower = refusal('not_lower', 400, 'New device limit must be less than current limit');
+export const belowMinimum = refusal('below_minimum', 400, 'Cannot reduce below minimum device limit (<n>) for your tariff');
+export const noPanelUser = refusal('no_panel_user', 400, 'User UUID not found');
 
 export interface ConnectedDevices {
   devices: PanelDevice[];
@@ -108,13 +113,11 @@ export async function reduceDevices(app: App, actor: UserActor, newLimit: number
     const start = await lockSaleStart(t.db, actor.userId);
     if (!start?.subscription) throw noSubscription();
     const { subscription } = start;
-    if (subscription.isTrial) throw refuse('trial', 400, NOT_FOR_TRIALS);
-    if (newLimit >= subscription.deviceLimit) {
-      throw refuse('not_lower', 400, 'New device limit must be less than current limit');
-    }
+    if (subscription.isTrial) throw trialRefusal({ detail: NOT_FOR_TRIALS });
+    if (newLimit >= subscription.deviceLimit) throw notLower();
     const minimum = await minimumOf(t, subscription);
     if (newLimit < minimum) {
-      throw refuse('below_minimum', 400, `Cannot reduce below minimum device limit (${minimum}) for your tariff`);
+      throw belowMinimum({ detail: `Cannot reduce below minimum device limit (${minimum}) for your tariff` });
     }
     await update(t.db, subscription.id, { deviceLimit: newLimit }, { now: t.clock.now() });
     await requestProvisioning(t, subscription.id);
@@ -166,7 +169,7 @@ async function ownerOf(
 
 async function panelUserOf(app: App, actor: UserActor): Promise<{ panelUuid: string; language: string }> {
   const { panelUuid, language } = await ownerOf(app, actor);
-  if (panelUuid === null) throw refuse('no_panel_user', 400, 'User UUID not found');
+  if (panelUuid === null) throw noPanelUser();
   return { panelUuid, language };
 }
 
@@ -179,4 +182,7 @@ async function atPanel<T>(app: App, failure: string, call: () => Promise<T>): Pr
   }
 }
 
-const panelFailure = (message: string, cause: unknown): AppError => refuse('vpnpanel_error', 502, message, { cause });
+export const panelFailure = refusal('vpnpanel_error', 502, 'Failed to delete devices', (message: string, cause: unknown) => ({
+  detail: message,
+  cause,
+}));

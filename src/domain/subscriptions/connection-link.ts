@@ -1,10 +1,12 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
+
+export const linkNotGenerated = refusal('link_not_generated', 404, 'Subscription link not yet generated');
 
 /**
  * The links to connect with, and the steps of connecting (spec 02 section 5.14).
@@ -18,7 +20,7 @@ export async function readConnectionLink(app: App, actor: UserActor): Promise<Co
     hideSubscriptionLink: app.settings.get('HIDE_SUBSCRIPTION_LINK'),
     redirectTemplate: app.settings.get('HAPP_CRYPTOLINK_REDIRECT_TEMPLATE'),
   });
-  if (!link) throw refuse('link_not_generated', 404, 'Subscription link not yet generated');
+  if (!link) throw linkNotGenerated();
   const { language } = found.buyer;
   const steps = [
     text(language, 'messages.connection_step_1'),

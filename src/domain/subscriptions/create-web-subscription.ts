@@ -2,7 +2,7 @@ import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import type { Changes } from '../../core/changes.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid, listSquads } from '../catalog/find-squads.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
@@ -11,11 +11,13 @@ import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { awaitPush } from '../subscription-state/await-push.ts';
 import { autopayDefaults } from './autopay-defaults.ts';
 import { MAX_DAYS, MAX_DEVICES, MAX_TRAFFIC_GB } from './bounds.ts';
-import { outOfBounds } from './errors.ts';
+import { outOfBounds, subscriptionExists } from './errors.ts';
 import { findById, insert, linkServers, lockByUser, update } from './repo.ts';
 import { replaceSubscription } from './rules/replace.ts';
 import { trialSquadCandidates } from './rules/trial.ts';
 import type { Subscription } from './types.ts';
+
+export const durationRequired = refusal('duration_required', 400, 'duration_days is required for paid subscriptions');
 
 /** What an integration requests; null or absent = the documented default. */
 export type WebSubscriptionRequest = {
@@ -55,7 +57,7 @@ export function createWithoutWaiting(app: App, _actor: TokenActor, request: WebS
     const locked = isRowId(request.userId) ? await lockByUser(t.db, request.userId) : null;
     if (!locked) throw userNotFound();
     const { subscription } = locked;
-    if (subscription && !request.replaceExisting) throw refuse('subscription_exists', 400, 'User already has a subscription');
+    if (subscription && !request.replaceExisting) throw subscriptionExists();
     const now = t.clock.now();
     const squads = await squadsFor(t, request, subscription);
     const fields = replaceSubscription(
@@ -94,9 +96,7 @@ function limitsFor(t: App, request: WebSubscriptionRequest): { days: number; tra
       deviceLimit: devices(settings.get('TRIAL_DEVICE_LIMIT')),
     };
   }
-  if (request.durationDays == null) {
-    throw refuse('duration_required', 400, 'duration_days is required for paid subscriptions');
-  }
+  if (request.durationDays == null) throw durationRequired();
   return {
     days: request.durationDays,
     trafficLimitGb: request.trafficLimitGb ?? settings.get('DEFAULT_TRAFFIC_LIMIT_GB'),

@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { listSquads } from '../catalog/find-squads.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
@@ -26,6 +26,12 @@ import type { SubscriptionView } from './rules/view.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
+
+export const classicModeDisabled = refusal(
+  'classic_mode_disabled',
+  400,
+  'This endpoint is not available in tariffs mode. Use /purchase-tariff instead.',
+);
 
 /**
  * What a classic subscription may be made of (spec 02 section 5.8). Never writes.
@@ -175,7 +181,7 @@ async function sellClassic(
 function refuseTariffsMode(app: App): void {
   if (pricingSettingsOf(app).salesMode === 'classic') return;
   const message = 'This endpoint is not available in tariffs mode. Use /purchase-tariff instead.';
-  throw refuse('classic_mode_disabled', 400, message);
+  throw classicModeDisabled({ detail: message });
 }
 
 async function inputOf(app: App, buyer: Buyer, subscription: Subscription | null): Promise<PurchaseOptionsInput> {

@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
@@ -21,6 +21,11 @@ import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/devic
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
+
+export const noSubscriptionRefusal = refusal('no_subscription', 400, 'У вас нет подписки');
+const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'Maximum number of devices: {max}');
+const devicesUnavailable = refusal('devices_unavailable', 400, 'Buying devices is not available');
+const subscriptionInactive = refusal('subscription_inactive', 400, 'The subscription is not active');
 
 /** Devices that were bought; kopeks, and labels of the same amounts. */
 export interface PurchasedDevices extends AddOnDiscount {
@@ -147,7 +152,7 @@ export async function sellDevices(
   const { buyer, subscription } = start;
   if (!subscription) {
     if (noneStatus === 404) throw noSubscription();
-    throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
+    throw noSubscriptionRefusal({ detail: text(buyer.language, 'errors.subscription_missing') });
   }
   const { quote } = offerDevices(t, buyer, { subscription, tariff: start.currentTariff }, devices);
   const description = describeDevices(buyer, devices);
@@ -185,9 +190,9 @@ export function offerDevices(app: App, buyer: Buyer, target: DeviceTarget, devic
   const plan = planFor(app, buyer, target, devices);
   if (plan.kind === 'offer') return plan;
   const { language } = buyer;
-  if ('max' in plan) throw refuse('devices_limit_exceeded', 400, text(language, 'errors.devices_maximum', { max: plan.max }));
-  if (plan.reason === 'off') throw refuse('devices_unavailable', 400, text(language, 'errors.devices_purchase_off'));
-  throw refuse('subscription_inactive', 400, text(language, 'errors.subscription_inactive'));
+  if ('max' in plan) throw devicesLimitExceeded({ detail: text(language, 'errors.devices_maximum', { max: plan.max }) });
+  if (plan.reason === 'off') throw devicesUnavailable({ detail: text(language, 'errors.devices_purchase_off') });
+  throw subscriptionInactive({ detail: text(language, 'errors.subscription_inactive') });
 }
 
 function quotedDevices({ deviceLimit }: Subscription, order: OrderOf<'devices'>): Pick<QuotedSale, 'order' | 'delivered'> {

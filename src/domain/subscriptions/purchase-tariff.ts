@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../catalog/types.ts';
@@ -25,6 +25,16 @@ import { planTariffPurchase, purchasedPeriod, quotedTariff } from './rules/tarif
 import type { SubscriptionView } from './rules/view.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+
+export const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
+export const periodUnavailable = refusal('period_unavailable', 400, {
+  code: 'period_unavailable',
+  message: 'The selected period is not available for this tariff',
+});
+const trafficUnavailable = refusal('traffic_unavailable', 400, {
+  code: 'traffic_unavailable',
+  message: 'Invalid traffic package',
+});
 
 /** A tariff that was bought; kopeks. The fields of a discount are absent when there was none; their labels are sums (spec 10 X12). */
 export interface PurchasedTariff {
@@ -152,9 +162,7 @@ async function sellTariff(
 /** The tariff ordered, if this buyer may have it (spec 02 H19). */
 function offeredTariff({ buyer, orderedTariff: tariff }: SaleStart): Tariff {
   if (!tariff?.isActive) throw tariffNotOffered();
-  if (!tariffVisibleTo(tariff, buyer.primaryPromoGroup)) {
-    throw refuse('tariff_not_available', 403, 'This tariff is not available for your promo group');
-  }
+  if (!tariffVisibleTo(tariff, buyer.primaryPromoGroup)) throw tariffNotAvailable();
   return tariff;
 }
 
@@ -177,10 +185,10 @@ function priceOrder(
   if (quote.kind === 'quote') return quote;
   if (quote.reason === 'period_unavailable') {
     const message = 'The selected period is not available for this tariff';
-    throw refuse('period_unavailable', 400, { code: 'period_unavailable', message });
+    throw periodUnavailable({ detail: { code: 'period_unavailable', message } });
   }
   const message = 'The selected traffic limit is not available for this tariff';
-  throw refuse('traffic_unavailable', 400, { code: 'traffic_unavailable', message });
+  throw trafficUnavailable({ detail: { code: 'traffic_unavailable', message } });
 }
 
 function describe(buyer: Buyer, tariff: Tariff, periodDays: number): string {

@@ -1,13 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { readAppConfigContent } from '../provisioning/app-configs.ts';
 import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { storeCryptoLink } from './repo.ts';
 import { appGuide, type GuideLinks } from './rules/app-config.ts';
 import { connectionLink } from './rules/connection-link.ts';
 import type { Subscription } from './types.ts';
+
+export const appConfigNotSet = refusal('app_config_not_set', 404, 'App configuration not set up.');
 
 /** How long a guide waits for an encrypted link; the next one asks again. */
 const ENCRYPTION_WAIT_MS = 3_000;
@@ -19,7 +21,7 @@ const ENCRYPTION_WAIT_MS = 3_000;
  */
 export async function readAppGuide(app: App, actor: UserActor) {
   const [{ details }, config] = await Promise.all([requireBuyerDetails(app, actor), readAppConfigContent(app)]);
-  if (config === null) throw refuse('app_config_not_set', 404, 'App configuration not set up.');
+  if (config === null) throw appConfigNotSet();
   const links = await linksOf(app, details?.subscription ?? null);
   const { settings } = app;
   const shown = connectionLink(

@@ -1,7 +1,7 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs, SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { drop, peek, put, putIfAbsent } from '../../core/short-lived.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
@@ -9,6 +9,9 @@ import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { storeUsedTraffic } from './repo.ts';
 import { percentUsed } from './rules/view.ts';
 import type { Subscription } from './types.ts';
+
+export const noSubscriptionToRefresh = refusal('no_subscription', 404, 'No active subscription');
+export const rateLimitedRefusal = refusal('rate_limited', 429, 'Rate limited. Try again in 60 seconds.');
 
 const WINDOW_SECONDS = 60;
 const GB = 1024 ** 3;
@@ -39,7 +42,7 @@ export type RefreshedTraffic =
  */
 export async function refreshTraffic(app: App, actor: UserActor): Promise<RefreshedTraffic> {
   const { details } = await requireBuyerDetails(app, actor);
-  if (!details) throw refuse('no_subscription', 404, 'No active subscription');
+  if (!details) throw noSubscriptionToRefresh();
   const windowKey = `traffic_refresh:${actor.userId}`;
   const valuesKey = `traffic_refreshed:${actor.userId}`;
   const now = app.clock.now();
@@ -50,7 +53,7 @@ export async function refreshTraffic(app: App, actor: UserActor): Promise<Refres
     const retryAfterSeconds = Math.max(1, Math.ceil((endsAt - now.getTime()) / SECOND_MS));
     if (known) return { cached: true, rateLimited: true, retryAfterSeconds, ...known };
     const headers = { 'Retry-After': String(retryAfterSeconds) };
-    throw refuse('rate_limited', 429, 'Rate limited. Try again in 60 seconds.', { headers });
+    throw rateLimitedRefusal({ headers });
   }
   const { subscription } = details;
   const panelUser = await readPanelUser(app, actor.userId);

@@ -1,13 +1,13 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import type { ClassicQuote } from '../pricing/classic-price.ts';
 import { periodLabel } from '../pricing/labels.ts';
-import { noSubscription } from './errors.ts';
+import { invalidPeriod, noSubscription } from './errors.ts';
 import type { Choice, OrderOf } from './order.ts';
 import { completeSale } from './purchase/complete-sale.ts';
 import { insufficientFunds } from './purchase/insufficient-funds.ts';
@@ -19,6 +19,8 @@ import { isRenewable, quotedRenewal, quoteRenewal } from './rules/renewal.ts';
 import { daysUsed } from './rules/status.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
+
+export const periodUnavailable = refusal('period_unavailable', 400, 'Selected renewal period is not available');
 
 /** A renewal that was made; kopeks. The fields of the personal discount are absent without one. */
 export interface RenewedSubscription {
@@ -87,8 +89,8 @@ export async function sellRenewal(
   if (!subscription) throw noSubscription();
   const { currentTariff: tariff, servers } = start;
   const quote = quoteRenewal({ subscription, tariff, servers, user: buyer, settings: pricing, now }, order.periodDays);
-  if (quote.kind === 'refusal') throw refuse('period_unavailable', 400, 'Selected renewal period is not available');
-  if (!isRenewable(quote)) throw refuse('invalid_period', 400, 'Invalid renewal period');
+  if (quote.kind === 'refusal') throw periodUnavailable();
+  if (!isRenewable(quote)) throw invalidPeriod();
 
   const result = extendSubscription(
     subscription,

@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { put } from '../../core/short-lived.ts';
 import { findTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
@@ -12,6 +12,8 @@ import { describeDevices, offerDevices } from './purchase-devices.ts';
 import { quoteTraffic } from './purchase-traffic.ts';
 import { cartKey, cartOf } from './saved-cart.ts';
 import type { SavedCart, Subscription } from './types.ts';
+
+export const noSubscriptionForCart = refusal('no_subscription', 400, 'У вас нет подписки');
 
 /**
  * Saves a traffic package as the user's order, at the price and by the rules of its purchase (spec 02 section 5.15, H5).
@@ -43,7 +45,7 @@ export async function saveDevicesCart(app: App, actor: UserActor, devices: numbe
 async function subscriptionOf(app: App, actor: UserActor): Promise<{ buyer: Buyer; subscription: Subscription }> {
   const found = await requireBuyerDetails(app, actor);
   const { buyer, details } = found;
-  if (!details) throw refuse('no_subscription', 400, text(buyer.language, 'errors.subscription_missing'));
+  if (!details) throw noSubscriptionForCart({ detail: text(buyer.language, 'errors.subscription_missing') });
   return { buyer, subscription: details.subscription };
 }
 

@@ -1,12 +1,14 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { text } from '../messaging/texts.ts';
 import { noSubscription } from './errors.ts';
 import { lockSaleStart } from './purchase/repo.ts';
 import { update } from './repo.ts';
+
+export const autopayNotForDaily = refusal('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
 
 export interface AutopaySetting {
   /** A sentence in the user's language. */
@@ -32,9 +34,7 @@ export function setAutopay(
     const start = await lockSaleStart(t.db, actor.userId);
     if (!start) throw userNotFound();
     if (!start.subscription) throw noSubscription();
-    if (enabled && start.isCurrentTariffDaily) {
-      throw refuse('autopay_not_for_daily', 400, 'Autopay is not available for daily subscriptions');
-    }
+    if (enabled && start.isCurrentTariffDaily) throw autopayNotForDaily();
     const changes = {
       // The owner's own answer: an administrator who activates the subscription later does not take it back (spec 10 X8).
       ...(enabled === null ? {} : { autopayEnabled: enabled, cancelEndedAutopay: false }),

@@ -1,6 +1,6 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
@@ -16,6 +16,17 @@ import { actualStatus } from './rules/status.ts';
 import { reducedLimit } from './rules/traffic-purchases.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
+
+export const switchNeedsPaidSubscription = refusal(
+  'paid_subscription_required',
+  403,
+  'Traffic management is only available for paid subscriptions',
+);
+export const trafficOfTariff = refusal('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
+const trafficFixed = refusal('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
+const subscriptionInactive = refusal('subscription_inactive', 400, 'The subscription is not active');
+export const samePackage = refusal('same_package', 400, 'Already on this traffic package');
+export const trafficUnavailable = refusal('traffic_unavailable', 400, 'Invalid traffic package');
 
 /** Where the switch is made; the rules of the two areas differ (spec 02 sections 5.4 and 12.2). */
 export interface TrafficSwitchOptions {
@@ -66,9 +77,7 @@ async function sellSwitch(
   const start = requireBuyer(opened);
   const { buyer, subscription } = start;
   if (!subscription) throw noSubscription();
-  if (subscription.isTrial && !isMiniapp) {
-    throw refuse('paid_subscription_required', 403, 'Traffic management is only available for paid subscriptions');
-  }
+  if (subscription.isTrial && !isMiniapp) throw switchNeedsPaidSubscription();
   const quote = quoteSwitch(t, start, subscription, gb, isMiniapp);
   const newTrafficGb = isMiniapp && gb > 0 ? gb + subscription.purchasedTrafficGb : gb;
   const sale = await completeSale(t, start, {
@@ -91,23 +100,20 @@ async function sellSwitch(
 }
 
 function quoteSwitch(t: App, { buyer }: SaleStart, subscription: Subscription, gb: number, isMiniapp: boolean): AddOnQuote {
-  if (subscription.tariffId !== null) {
-    throw refuse('traffic_of_tariff', 400, 'Traffic packages are not available for tariff subscriptions');
-  }
+  if (subscription.tariffId !== null) throw trafficOfTariff();
   const settings = pricingSettingsOf(t);
   // Theirs: one limit for all is no reason in the cabinet, and packages may be added to it with `fixed_with_topup` (spec 10 X3).
-  if (isMiniapp && settings.trafficSelectionMode === 'fixed')
-    throw refuse('traffic_fixed', 403, 'Traffic is fixed for all subscriptions');
+  if (isMiniapp && settings.trafficSelectionMode === 'fixed') throw trafficFixed();
   const now = t.clock.now();
   const status = actualStatus(subscription, now);
   if (status !== 'active' && status !== 'limited') {
-    throw refuse('subscription_inactive', 400, text(buyer.language, 'errors.subscription_inactive'));
+    throw subscriptionInactive({ detail: text(buyer.language, 'errors.subscription_inactive') });
   }
   const currentGb = isMiniapp ? packageGb(subscription) : subscription.trafficLimitGb;
-  if (currentGb === gb) throw refuse('same_package', 400, 'Already on this traffic package');
+  if (currentGb === gb) throw samePackage();
   const packages = settings.trafficPackages.filter((entry) => entry.isEnabled);
   const requested = packages.find((entry) => entry.gb === gb);
-  if (!requested) throw refuse('traffic_unavailable', 400, 'Invalid traffic package');
+  if (!requested) throw trafficUnavailable();
   const current = packages.find((entry) => entry.gb === currentGb) ?? neighbourOf(packages, currentGb, isMiniapp);
   const change = {
     ...{ oldPackageKopeks: current?.priceKopeks ?? 0, newPackageKopeks: requested.priceKopeks },

@@ -1,13 +1,13 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { userNotFound } from '../identity/errors.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
 import { chargeDayInTransaction } from './charge-day.ts';
-import { noSubscription } from './errors.ts';
+import { dailyPriceInvalid, noSubscription, noTariff } from './errors.ts';
 import { insufficientFundsForDay } from './purchase/insufficient-funds.ts';
 import { openSale } from './purchase/open-sale.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
@@ -16,6 +16,13 @@ import { isPast, isStopped } from './rules/status.ts';
 import { recurringDailyPrice } from './rules/view.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
+
+export const notDailyTariff = refusal('not_daily_tariff', 400, 'Pause is only available for daily tariffs');
+export const subscriptionRestricted = refusal(
+  'subscription_restricted',
+  403,
+  'Subscription renewal is restricted for this account',
+);
 
 /** A daily subscription after the toggle; kopeks. */
 export interface PauseState {
@@ -41,8 +48,8 @@ async function toggle(t: App, start: SaleStart | null): Promise<PauseState> {
   if (!start) throw userNotFound();
   const { buyer, subscription, currentTariff: tariff } = start;
   if (!subscription) throw noSubscription();
-  if (!tariff) throw refuse('no_tariff', 400, 'Subscription has no tariff');
-  if (!tariff.isDaily) throw refuse('not_daily_tariff', 400, 'Pause is only available for daily tariffs');
+  if (!tariff) throw noTariff();
+  if (!tariff.isDaily) throw notDailyTariff();
   const now = t.clock.now();
   const isResume = subscription.isDailyPaused || isStopped(subscription.status);
   if (!isResume) {
@@ -61,7 +68,7 @@ async function toggle(t: App, start: SaleStart | null): Promise<PauseState> {
 
 /** @throws AppError 400 for a tariff without a price: a day is never free (spec 02 H1) */
 function dayPrice(t: App, buyer: Buyer, tariff: Tariff): number {
-  if (tariff.dailyPriceKopeks <= 0) throw refuse('daily_price_invalid', 400, 'Daily tariff has invalid price');
+  if (tariff.dailyPriceKopeks <= 0) throw dailyPriceInvalid();
   return recurringDailyPrice(tariff, buyer, pricingSettingsOf(t));
 }
 
@@ -73,9 +80,7 @@ async function resume(
   tariff: Tariff,
   priceKopeks: number,
 ): Promise<number> {
-  if (start.buyer.restrictionSubscription) {
-    throw refuse('subscription_restricted', 403, 'Subscription renewal is restricted for this account');
-  }
+  if (start.buyer.restrictionSubscription) throw subscriptionRestricted();
   const sale = await chargeDayInTransaction(t, start, { subscription, tariff, priceKopeks });
   return sale.balanceKopeks;
 }

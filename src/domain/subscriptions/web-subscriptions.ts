@@ -1,7 +1,7 @@
 import type { TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { isRowId } from '../../core/row-id.ts';
 import { findSquadsByUuid } from '../catalog/find-squads.ts';
 import { serverNotFound } from '../catalog/servers/errors.ts';
@@ -25,6 +25,9 @@ import {
 import { reactivatedStatus } from './rules/status.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
 import type { Subscription, SubscriptionChanges } from './types.ts';
+
+export const trafficUnlimited = refusal('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');
+export const squadUuidRequired = refusal('squad_uuid_required', 400, 'squad_uuid is required');
 
 /** Newest first (spec 02 section 7). A filter that is null or absent, and a `userId` of 0, filters nothing. */
 export function listSubscriptions(app: App, filter: SubscriptionFilter): Promise<Subscription[]> {
@@ -61,7 +64,7 @@ export function addTrafficPackage(app: App, _actor: TokenActor, id: number, gb: 
   return changeAndAwaitLink(app, id, async (t, subscription) => {
     const now = t.clock.now();
     const added = addTraffic(subscription, await listPurchases(t.db, id), gb, now);
-    if (!added) throw refuse('traffic_unlimited', 400, 'Cannot add traffic to unlimited subscription');
+    if (!added) throw trafficUnlimited();
     if (subscription.trafficLimitGb + gb > MAX_TRAFFIC_GB) throw outOfBounds('gb', gb, { le: MAX_TRAFFIC_GB });
     return { changes: { ...added.changes, status: reactivatedStatus(subscription, now) }, purchase: added.purchase };
   });
@@ -84,7 +87,7 @@ export function addDevices(app: App, _actor: TokenActor, id: number, devices: nu
  * @throws AppError 400 `squad_uuid is required` | 404 for an unknown server (H30) or subscription
  */
 export function addSquad(app: App, _actor: TokenActor, id: number, squadUuid: string): Promise<Subscription> {
-  if (squadUuid === '') throw refuse('squad_uuid_required', 400, 'squad_uuid is required');
+  if (squadUuid === '') throw squadUuidRequired();
   return changeAndAwaitLink(app, id, async (t, subscription) => {
     if (subscription.connectedSquads.includes(squadUuid)) return { changes: {} };
     if ((await findSquadsByUuid(t, [squadUuid])).length === 0) throw serverNotFound();

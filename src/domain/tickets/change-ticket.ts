@@ -2,12 +2,16 @@ import type { AdminActor, TokenActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { announceStatus } from './announce.ts';
 import { recordSupportAction } from './record-support-action.ts';
 import { lockTicket, setPriority, setReplyBlock, setStatus } from './repo.ts';
 import { ticketNotFound } from './rules.ts';
 import { TICKET_PRIORITIES, TICKET_STATUSES, type Ticket, type TicketStatus } from './types.ts';
+
+export const blockInThePast = refusal('block_in_the_past', 400, 'Block expiration must be in the future');
+export const badTicketStatus = refusal('bad_ticket_status', 400, 'Invalid status. Allowed: open, pending, answered, closed');
+export const badTicketPriority = refusal('bad_ticket_priority', 400, 'Invalid priority. Allowed: low, normal, high, urgent');
 
 type Staff = AdminActor | TokenActor;
 
@@ -62,9 +66,7 @@ export function changeReplyBlock(
   ticketId: number,
   block: { permanent: boolean; until: Date | null },
 ): Promise<Ticket> {
-  if (!block.permanent && block.until !== null && block.until <= app.clock.now()) {
-    throw refuse('block_in_the_past', 400, 'Block expiration must be in the future');
-  }
+  if (!block.permanent && block.until !== null && block.until <= app.clock.now()) throw blockInThePast();
   return inTransaction(app, async (t) => {
     const before = await lockOrRefuse(t, ticketId);
     const after = await setReplyBlock(t.db, ticketId, block, t.clock.now());
@@ -84,10 +86,10 @@ async function lockOrRefuse(t: App, ticketId: number): Promise<Ticket> {
 /** The two areas have different texts for the same refusal. */
 function badStatus(actor: Staff) {
   const detail = actor.kind === 'token' ? 'Invalid ticket status' : `Invalid status. Allowed: ${TICKET_STATUSES.join(', ')}`;
-  return refuse('bad_ticket_status', 400, detail);
+  return badTicketStatus({ detail });
 }
 
 function badPriority(actor: Staff) {
   const detail = actor.kind === 'token' ? 'Invalid priority' : `Invalid priority. Allowed: ${TICKET_PRIORITIES.join(', ')}`;
-  return refuse('bad_ticket_priority', 400, detail);
+  return badTicketPriority({ detail });
 }

@@ -1,7 +1,7 @@
 import type { AdminActor, UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import {
   countUnread,
   findRecipient,
@@ -11,6 +11,9 @@ import {
   type TicketNotification,
 } from './notification-repo.ts';
 import type { Slice } from './repo.ts';
+
+export const notificationNotFound = refusal('notification_not_found', 404, 'Notification not found');
+const notAnAdminNotification = refusal('not_an_admin_notification', 403, 'This is not an admin notification');
 
 /** A user's inbox is their own; administrators share one. */
 type Reader = UserActor | AdminActor;
@@ -41,10 +44,8 @@ export async function readNotification(app: App, actor: Reader, id: number): Pro
   const recipient = await findRecipient(app.db, id);
   // A user must not learn that another user's row exists.
   const isForeign = inbox.kind === 'user' && (recipient?.isForAdmin || recipient?.userId !== inbox.userId);
-  if (!recipient || isForeign) throw refuse('notification_not_found', 404, 'Notification not found');
-  if (inbox.kind === 'admin' && !recipient.isForAdmin) {
-    throw refuse('not_an_admin_notification', 403, 'This is not an admin notification');
-  }
+  if (!recipient || isForeign) throw notificationNotFound();
+  if (inbox.kind === 'admin' && !recipient.isForAdmin) throw notAnAdminNotification();
   await mark(app, inbox, { id });
 }
 

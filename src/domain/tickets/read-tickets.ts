@@ -1,7 +1,8 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { offsetOf } from '../../core/paging.ts';
+import { ticketsDisabled } from './errors.ts';
 import { mediaUrl } from './notices.ts';
 import {
   countByStatus,
@@ -18,6 +19,9 @@ import { isReplyBlocked, ticketNotFound } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';
 import type { Ticket, TicketDetail, TicketListItem, TicketMessage, TicketStats } from './types.ts';
 
+export const messageNotFound = refusal('message_not_found', 404, 'Message not found');
+export const mediaNotFound = refusal('media_not_found', 404, 'Media not found for this message');
+
 interface Page {
   page: number;
   perPage: number;
@@ -29,7 +33,7 @@ export async function listMyTickets(
   actor: UserActor,
   query: Page & Pick<TicketFilter, 'status'>,
 ): Promise<{ items: TicketListItem[]; total: number }> {
-  if (!areTicketsEnabled(app)) throw refuse('tickets_disabled', 403, 'Support tickets are disabled');
+  if (!areTicketsEnabled(app)) throw ticketsDisabled();
   return listAllTickets(app, { userId: actor.userId, status: query.status }, query);
 }
 
@@ -81,12 +85,10 @@ export async function readTicketFile(app: App, ticketId: number, messageId: numb
   const message = await findMessage(app.db, ticketId, messageId);
   if (!message) {
     if (!(await ticketExists(app.db, ticketId))) throw ticketNotFound();
-    throw refuse('message_not_found', 404, 'Message not found');
+    throw messageNotFound();
   }
   const { mediaType, mediaFileId, mediaCaption } = message;
-  if (mediaType === null || mediaFileId === null) {
-    throw refuse('media_not_found', 404, 'Media not found for this message');
-  }
+  if (mediaType === null || mediaFileId === null) throw mediaNotFound();
   const isThere = await hasFile(app, mediaFileId);
   return { id: messageId, ticketId, mediaType, mediaFileId, mediaCaption, mediaUrl: isThere ? mediaUrl(app, mediaFileId) : null };
 }

@@ -1,5 +1,5 @@
 /** Pure rules of support tickets (spec 05 section 1). */
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { expectedValues, validationIssue } from '../../core/validation-messages.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketStatus } from './types.ts';
 
@@ -67,6 +67,4 @@ export function unknownFile(fileId: string): ValidationError {
 }
 
 /** 404 for unknown tickets and, in the cabinet, for those of others. */
-export function ticketNotFound() {
-  return refuse('ticket_not_found', 404, 'Ticket not found');
-}
+export const ticketNotFound = refusal('ticket_not_found', 404, 'Ticket not found');

@@ -2,12 +2,14 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import type { Changes } from '../../core/changes.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { mergeState, readState } from '../../core/service-state.ts';
 import { putSetting } from '../settings/change-setting.ts';
 import { refreshSetting } from '../settings/refresh-settings.ts';
 import type { SettingKey } from '../settings/types.ts';
 import type { TicketSettings } from './types.ts';
+
+export const badSupportMode = refusal('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
 
 /** The toggles that are not among the published settings (spec 05 section 1.6). */
 const TOGGLES_KEY = 'tickets:cabinet-notifications';
@@ -64,9 +66,7 @@ export async function changeTicketSettings(
   changes: Changes<TicketSettings>,
 ): Promise<TicketSettings> {
   const mode = changes.supportSystemMode?.trim().toLowerCase() ?? null;
-  if (mode !== null && !MODES.includes(mode)) {
-    throw refuse('bad_support_mode', 400, 'Invalid support_system_mode. Must be: tickets, contact, or both');
-  }
+  if (mode !== null && !MODES.includes(mode)) throw badSupportMode();
   const values: [SettingKey, unknown][] = [
     ['SUPPORT_TICKET_SLA_ENABLED', changes.slaEnabled],
     ['SUPPORT_TICKET_SLA_MINUTES', changes.slaMinutes],

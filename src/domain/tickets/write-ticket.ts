@@ -2,9 +2,10 @@ import type { AdminActor, TokenActor, UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { attachableFile, keepFile, knownFile, recordReceived, storedFileId } from '../media/known-files.ts';
 import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './announce.ts';
+import { ticketsDisabled } from './errors.ts';
 import { recordSupportAction } from './record-support-action.ts';
 import { insertMessage, insertTicket, isUserBlocked, lastReplyAt, lockTicket, setStatus, setWaitingSince } from './repo.ts';
 import {
@@ -18,6 +19,12 @@ import {
 } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketDetail, TicketMessage } from './types.ts';
+
+const supportBlocked = refusal('support_blocked', 403, 'Support requests are blocked');
+const ticketClosed = refusal('ticket_closed', 400, 'Cannot add message to closed ticket');
+export const repliesBlocked = refusal('replies_blocked', 403, 'Replies to this ticket are blocked');
+export const emptyMessage = refusal('empty_message', 400, 'Message text or media is required');
+export const rateLimited = refusal('rate_limited', 429, 'Too many requests');
 
 /** Its texts are trimmed and within their bounds. */
 export interface TicketDraft extends AttachmentInput {
@@ -38,10 +45,10 @@ export interface MessageDraft extends AttachmentInput {
  */
 export async function openTicket(app: App, actor: UserActor, draft: TicketDraft): Promise<OpenedTicket> {
   const attachment = await withFile(attachmentOf(draft), (id) => attachableFile(app, actor.userId, id));
-  if (!areTicketsEnabled(app)) throw refuse('tickets_disabled', 403, 'Support tickets are disabled');
+  if (!areTicketsEnabled(app)) throw ticketsDisabled();
   return inTransaction(app, async (t) => {
     const now = t.clock.now();
-    if (await isUserBlocked(t.db, actor.userId, now)) throw refuse('support_blocked', 403, 'Support requests are blocked');
+    if (await isUserBlocked(t.db, actor.userId, now)) throw supportBlocked();
     await checkFile(t, attachment);
     const ticket = await insertTicket(t.db, actor.userId, draft.title, now);
     const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
@@ -61,8 +68,8 @@ export async function postUserMessage(app: App, actor: UserActor, ticketId: numb
     const ticket = await lockTicket(t.db, ticketId, actor.userId);
     if (!ticket) throw ticketNotFound();
     const now = t.clock.now();
-    if (ticket.status === 'closed') throw refuse('ticket_closed', 400, 'Cannot add message to closed ticket');
-    if (isReplyBlocked(ticket, now)) throw refuse('replies_blocked', 403, 'Replies to this ticket are blocked');
+    if (ticket.status === 'closed') throw ticketClosed();
+    if (isReplyBlocked(ticket, now)) throw repliesBlocked();
     await checkPause(t, ticketId, now);
     await checkFile(t, attachment);
     const message = await insertMessage(t.db, { ...byUser(ticket), text: draft.text, attachment }, now);
@@ -105,9 +112,7 @@ export async function answerTicketByToken(
     const ticket = await lockTicket(t.db, ticketId, null);
     if (!ticket) throw ticketNotFound();
     const text = draft.text?.trim() ?? '';
-    if (text === '' && !draft.mediaFileId?.trim()) {
-      throw refuse('empty_message', 400, 'Message text or media is required');
-    }
+    if (text === '' && !draft.mediaFileId?.trim()) throw emptyMessage();
     const attachment = freeAttachmentOf({ ...draft, mediaFileId: storedId });
     if (attachment) await recordReceived(t, attachment.fileId, attachment.type, 'ticket');
     return answer(t, actor, ticket, { text: text || draft.mediaCaption?.trim() || '[media]', attachment });
@@ -138,7 +143,7 @@ const byUser = (ticket: Ticket) => ({ ticketId: ticket.id, userId: ticket.userId
 async function checkPause(t: App, ticketId: number, now: Date): Promise<void> {
   const last = await lastReplyAt(t.db, ticketId);
   if (last === null || addMs(last, MESSAGE_PAUSE_SECONDS * SECOND_MS) <= now) return;
-  throw refuse('rate_limited', 429, 'Too many requests', { headers: { 'Retry-After': String(MESSAGE_PAUSE_SECONDS) } });
+  throw rateLimited({ headers: { 'Retry-After': String(MESSAGE_PAUSE_SECONDS) } });
 }
 
 /** An attachment with the stored id of its file, looked up before the transaction; `isKnown` false where the author may not attach it. */

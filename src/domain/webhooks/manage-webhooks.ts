@@ -3,7 +3,7 @@ import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../core/errors.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
 import { assertAllowedUrl, BlockedAddressError } from '../../core/http/address-guard.ts';
 import {
   countDeliveries,
@@ -24,6 +24,9 @@ import {
 } from './repo.ts';
 import { KEEP_DELIVERIES_MS } from './rules.ts';
 import type { Webhook, WebhookAttempt, WebhookDelivery, WebhookEventType, WebhookStats } from './types.ts';
+
+export const webhookNotFound = refusal('webhook_not_found', 404, 'Webhook not found');
+const webhookDeliveryNotFound = refusal('webhook_delivery_not_found', 404, 'Delivery not found');
 
 const PURGE_BATCH = 5_000;
 
@@ -150,9 +153,9 @@ function checkUrl(app: App, url: string): void {
 }
 
 function notFound(): never {
-  throw refuse('webhook_not_found', 404, 'Webhook not found');
+  throw webhookNotFound();
 }
 
 function deliveryNotFound(): never {
-  throw refuse('webhook_delivery_not_found', 404, 'Delivery not found');
+  throw webhookDeliveryNotFound();
 }

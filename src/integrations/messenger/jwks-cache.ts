@@ -1,8 +1,10 @@
 import type { JWK } from 'jose';
 import { addMs, type Clock, HOUR_MS, SECOND_MS } from '../../core/clock.ts';
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { Logger } from '../../core/log.ts';
+
+const oidcKeysUnavailable = refusal('oidc_keys_unavailable', 503, 'Service temporarily unavailable');
 
 /** How long keys are cached. */
 const FRESH_MS = HOUR_MS;
@@ -33,7 +35,7 @@ export class JwksCache {
     const isFresh = this.#set?.url === url && addMs(this.#set.fetchedAt, FRESH_MS) > now;
     if (known && isFresh) return known;
     if (this.#mayFetch(url, now)) await this.#refillOnce(url, now);
-    if (this.#set?.url !== url) throw refuse('oidc_keys_unavailable', 503, 'Service temporarily unavailable');
+    if (this.#set?.url !== url) throw oidcKeysUnavailable();
     // After a failed fetch the cached keys stay valid: an outage of the issuer must not stop all sign-ins.
     return this.#keyOf(url, keyId);
   }

@@ -1,4 +1,13 @@
-import { chooseAppConfig, chosenAppConfig, listAppConfigs, readChosenAppConfig } from '../../domain/provisioning/app-configs.ts';
+import {
+  appConfigNotFound,
+  appConfigNotSet,
+  chooseAppConfig,
+  chosenAppConfig,
+  invalidUuid,
+  listAppConfigs,
+  panelUnavailable,
+  readChosenAppConfig,
+} from '../../domain/provisioning/app-configs.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { AppConfigAnswer, AppConfigItem, UpdateVpnPanelUuidRequest, VpnPanelConfigStatus } from './apps.schemas.ts';
@@ -11,12 +20,20 @@ const statusOf = (configUuid: string | null) => ({ enabled: configUuid !== null,
 
 export const adminAppsRouter = router({
   status: adminProcedure('apps:read')
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/status`, tags, summary: 'Which app configuration is in force' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/status`, tags, summary: 'Which app configuration is in force' },
+      description: 'Returns whether an app configuration is in force, and which.',
+    })
     .output(toWire(VpnPanelConfigStatus))
     .query(({ ctx }) => statusOf(chosenAppConfig(ctx.app))),
 
   choose: adminProcedure('apps:edit')
-    .meta({ openapi: { method: 'PUT', path: `${ROOT}/uuid`, tags, summary: 'Choose the app configuration' } })
+    .meta({
+      openapi: { method: 'PUT', path: `${ROOT}/uuid`, tags, summary: 'Choose the app configuration' },
+      description:
+        'Chooses the configuration of the panel that connection guides are made from; null, blank or nothing chooses none. It applies immediately on every instance, unless the environment sets one. Whether the panel has it is not checked.',
+      refuses: [invalidUuid],
+    })
     .input(fromWire(UpdateVpnPanelUuidRequest))
     .output(toWire(VpnPanelConfigStatus))
     .mutation(async ({ ctx, input }) => statusOf(await chooseAppConfig(ctx.app, editorOf(ctx.actor), input.uuid ?? null))),
@@ -24,6 +41,8 @@ export const adminAppsRouter = router({
   config: adminProcedure('apps:read')
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/config`, tags, summary: 'Read the chosen app configuration from the panel' },
+      description: 'Reads the chosen app configuration from the panel. 502 with the reason when the panel gives no answer.',
+      refuses: [appConfigNotSet, appConfigNotFound, panelUnavailable],
     })
     .output(AppConfigAnswer)
     .query(async ({ ctx }) => {
@@ -32,7 +51,12 @@ export const adminAppsRouter = router({
     }),
 
   configs: adminProcedure('apps:read')
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/configs`, tags, summary: 'List the app configurations of the panel' },
+      description:
+        "Lists the app configurations of the panel, in the panel's order. 502 with the reason when the panel gives no answer.",
+      refuses: [panelUnavailable],
+    })
     .output(toWire(AppConfigItem.array()))
     .query(({ ctx }) => listAppConfigs(ctx.app)),
 });

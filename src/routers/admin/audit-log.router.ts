@@ -12,7 +12,11 @@ const moment = (text: string | null | undefined) => (text ? utcDate(text) : null
 
 export const adminAuditLogRouter = router({
   list: adminProcedure('audit_log:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/rbac/audit-log', tags, summary: 'Read the audit log' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/rbac/audit-log', tags, summary: 'Read the audit log' },
+      description:
+        'Lists requests of administrators, newest first, refused ones included. Passwords, tokens and secrets are masked.',
+    })
     .input(fromWire(AuditLogQuery))
     .output(toWire(AuditLogListResponse))
     .query(async ({ ctx, input: { limit, offset, dateFrom, dateTo, ...filter } }) => {
@@ -30,6 +34,7 @@ export const adminAuditLogRouter = router({
   export: adminProcedure('audit_log:export')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/rbac/audit-log/export', tags, summary: 'Download the audit log as CSV' },
+      description: 'Downloads the audit log as CSV (UTF-8), newest first, with the filters of the list.',
       wire: { reply: 'file', mediaType: 'text/csv' },
     })
     .input(fromWire(AuditLogExportQuery))

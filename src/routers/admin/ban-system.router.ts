@@ -1,4 +1,10 @@
-import { askBanSystem, readBanStats } from '../../domain/ban-system/ask-ban-system.ts';
+import {
+  askBanSystem,
+  BAN_SYSTEM_REFUSALS,
+  banSystemDisabled,
+  banSystemFailed,
+  readBanStats,
+} from '../../domain/ban-system/ask-ban-system.ts';
 import { banUser, changeBanSetting, changeWhitelist, toggleBanSetting, unbanUser } from '../../domain/ban-system/change-bans.ts';
 import { FreeForm } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
@@ -45,11 +51,13 @@ const tags: [string] = ['Cabinet Admin Ban System'];
 const ROOT = '/cabinet/admin/ban-system';
 const SEARCH_LIMIT = 100;
 
-const get = (path: string, summary: string) => ({
+const get = (path: string, summary: string, description: string) => ({
   openapi: { method: 'GET' as const, path: `${ROOT}${path}` as const, tags, summary },
+  description,
 });
-const post = (path: string, summary: string) => ({
+const post = (path: string, summary: string, description: string) => ({
   openapi: { method: 'POST' as const, path: `${ROOT}${path}` as const, tags, summary },
+  description,
 });
 
 const reader = adminProcedure('ban_system:read');
@@ -59,7 +67,13 @@ const done = (message: string) => ({ success: true, message });
 
 export const adminBanSystemRouter = router({
   status: reader
-    .meta(get('/status', 'Whether the ban system is set up'))
+    .meta(
+      get(
+        '/status',
+        'Whether the ban system is set up',
+        'Returns whether the integration is switched on and has an address and a token. Calls nothing outside.',
+      ),
+    )
     .output(toWire(BanSystemStatusResponse))
     .query(({ ctx }) => {
       const { isEnabled, isConfigured } = ctx.app.ports.banSystem.state();
@@ -67,17 +81,34 @@ export const adminBanSystemRouter = router({
     }),
 
   stats: reader
-    .meta(get('/stats', 'The ban system in numbers'))
+    .meta({
+      ...get(
+        '/stats',
+        'The ban system in numbers',
+        'Reads users, requests, bans, nodes and agents of the ban system in numbers.',
+      ),
+      refuses: [...BAN_SYSTEM_REFUSALS, banSystemFailed],
+    })
     .output(toWire(BanSystemStatsResponse))
     .query(({ ctx }) => readBanStats(ctx.app)),
 
   rawStats: reader
-    .meta(get('/stats/raw', 'The numbers as the ban system gives them'))
+    .meta({
+      ...get(
+        '/stats/raw',
+        'The numbers as the ban system gives them',
+        'Reads the same numbers as the ban system gives them, under `raw_response`.',
+      ),
+      refuses: [...BAN_SYSTEM_REFUSALS, banSystemFailed],
+    })
     .output(FreeForm)
     .query(async ({ ctx }) => ({ raw_response: await askBanSystem(ctx.app, (ban) => ban.readRawStats()) })),
 
   report: reader
-    .meta(get('/report', 'Bans of the last hours'))
+    .meta({
+      ...get('/report', 'Bans of the last hours', 'Reads users, addresses and bans of the last hours.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanReportQuery))
     .output(toWire(BanReportResponse))
     .query(async ({ ctx, input: { hours } }) => {
@@ -86,12 +117,22 @@ export const adminBanSystemRouter = router({
     }),
 
   health: reader
-    .meta(get('/health', 'Health of the ban system'))
+    .meta({
+      ...get('/health', 'Health of the ban system', 'Reads the health of the ban system as a list of components.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanHealthResponse))
     .query(({ ctx }) => askBanSystem(ctx.app, (ban) => ban.readHealth(false))),
 
   healthDetailed: reader
-    .meta(get('/health/detailed', 'Health of the parts of the ban system'))
+    .meta({
+      ...get(
+        '/health/detailed',
+        'Health of the parts of the ban system',
+        'Reads the health with the components as the ban system gives them.',
+      ),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanHealthDetailedResponse))
     .query(async ({ ctx }) => {
       const { status, uptime, rawComponents } = await askBanSystem(ctx.app, (ban) => ban.readHealth(true));
@@ -99,7 +140,10 @@ export const adminBanSystemRouter = router({
     }),
 
   users: reader
-    .meta(get('/users', 'List the users of the ban system'))
+    .meta({
+      ...get('/users', 'List the users of the ban system', 'Lists the users that the ban system knows, page by page.'),
+      refuses: [...BAN_SYSTEM_REFUSALS, banSystemFailed],
+    })
     .input(fromWire(BanUsersQuery))
     .output(toWire(BanUsersListResponse))
     .query(async ({ ctx, input: { offset, limit, status = null } }) => {
@@ -108,7 +152,14 @@ export const adminBanSystemRouter = router({
     }),
 
   usersOverLimit: reader
-    .meta(get('/users/over-limit', 'List users with too many addresses'))
+    .meta({
+      ...get(
+        '/users/over-limit',
+        'List users with too many addresses',
+        'Lists users with more addresses at the same time than their limit.',
+      ),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanOverLimitQuery))
     .output(toWire(BanUsersListResponse))
     .query(async ({ ctx, input: { limit } }) => {
@@ -118,7 +169,10 @@ export const adminBanSystemRouter = router({
     }),
 
   searchUsers: reader
-    .meta(get('/users/search/{query}', 'Find users of the ban system'))
+    .meta({
+      ...get('/users/search/{query}', 'Find users of the ban system', 'Finds users of the ban system by a part of their name.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanSearchPath))
     .output(toWire(BanUsersListResponse))
     .query(async ({ ctx, input: { query } }) => {
@@ -127,13 +181,19 @@ export const adminBanSystemRouter = router({
     }),
 
   user: reader
-    .meta(get('/users/{email}', 'Addresses and requests of a user'))
+    .meta({
+      ...get('/users/{email}', 'Addresses and requests of a user', 'Reads the addresses and the latest requests of a user.'),
+      refuses: [...BAN_SYSTEM_REFUSALS, banSystemFailed],
+    })
     .input(fromWire(BanEmailPath))
     .output(toWire(BanUserDetailResponse))
     .query(({ ctx, input: { email } }) => askBanSystem(ctx.app, (ban) => ban.readUser(email))),
 
   userHistory: reader
-    .meta(get('/users/{email}/history', 'Bans of a user'))
+    .meta({
+      ...get('/users/{email}/history', 'Bans of a user', 'Lists former and current bans of a user.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanUserHistoryQuery))
     .output(toWire(BanHistoryResponse))
     .query(async ({ ctx, input: { email, limit } }) => {
@@ -142,7 +202,10 @@ export const adminBanSystemRouter = router({
     }),
 
   history: reader
-    .meta(get('/history/{query}', 'Bans by e-mail or name'))
+    .meta({
+      ...get('/history/{query}', 'Bans by e-mail or name', 'Lists former and current bans by e-mail or name.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanHistoryQuery))
     .output(toWire(BanHistoryResponse))
     .query(async ({ ctx, input: { query, limit } }) => {
@@ -151,7 +214,10 @@ export const adminBanSystemRouter = router({
     }),
 
   punishments: reader
-    .meta(get('/punishments', 'List the current bans'))
+    .meta({
+      ...get('/punishments', 'List the current bans', 'Lists the bans that are in force. A ban without a moment is left out.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanPunishmentsListResponse))
     .query(async ({ ctx }) => {
       const punishments = await askBanSystem(ctx.app, (ban) => ban.listPunishments());
@@ -159,7 +225,14 @@ export const adminBanSystemRouter = router({
     }),
 
   unban: adminProcedure('ban_system:unban')
-    .meta(post('/punishments/{user_id}/unban', 'End a ban'))
+    .meta({
+      ...post(
+        '/punishments/{user_id}/unban',
+        'End a ban',
+        'Ends the ban of a user. Is sent to the ban system once and recorded in the audit log.',
+      ),
+      refuses: [banSystemFailed, banSystemDisabled],
+    })
     .input(fromWire(BanPunishmentPath))
     .output(toWire(UnbanResponse))
     .mutation(async ({ ctx, input: { userId } }) => {
@@ -168,7 +241,14 @@ export const adminBanSystemRouter = router({
     }),
 
   ban: adminProcedure('ban_system:ban')
-    .meta(post('/ban', 'Ban a user'))
+    .meta({
+      ...post(
+        '/ban',
+        'Ban a user',
+        'Bans a user for some minutes. Is sent to the ban system once and recorded in the audit log.',
+      ),
+      refuses: [banSystemFailed, banSystemDisabled],
+    })
     .input(fromWire(BanUserRequest))
     .output(toWire(UnbanResponse))
     .mutation(async ({ ctx, input }) => {
@@ -177,7 +257,10 @@ export const adminBanSystemRouter = router({
     }),
 
   nodes: reader
-    .meta(get('/nodes', 'List the nodes of the ban system'))
+    .meta({
+      ...get('/nodes', 'List the nodes of the ban system', 'Lists the nodes with the numbers of their agents.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanNodesListResponse))
     .query(async ({ ctx }) => {
       const nodes = await askBanSystem(ctx.app, (ban) => ban.listNodes());
@@ -185,7 +268,10 @@ export const adminBanSystemRouter = router({
     }),
 
   agents: reader
-    .meta(get('/agents', 'List the agents on the nodes'))
+    .meta({
+      ...get('/agents', 'List the agents on the nodes', 'Lists the agents that report connections, by name of the node.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanAgentsQuery))
     .output(toWire(BanAgentsListResponse))
     .query(async ({ ctx, input }) => {
@@ -194,29 +280,52 @@ export const adminBanSystemRouter = router({
     }),
 
   agentsSummary: reader
-    .meta(get('/agents/summary', 'All agents in numbers'))
+    .meta({
+      ...get('/agents/summary', 'All agents in numbers', 'Reads the numbers of all agents together.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanAgentsSummary))
     .query(({ ctx }) => askBanSystem(ctx.app, (ban) => ban.readAgentsSummary())),
 
   agentHistory: reader
-    .meta(get('/agents/{node_name}/history', 'Readings of an agent'))
+    .meta({
+      ...get(
+        '/agents/{node_name}/history',
+        'Readings of an agent',
+        'Reads the latest 50 readings of an agent, and what they changed by.',
+      ),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanAgentHistoryQuery))
     .output(toWire(BanAgentHistoryResponse))
     .query(({ ctx, input: { nodeName, hours } }) => askBanSystem(ctx.app, (ban) => ban.readAgentHistory(nodeName, hours))),
 
   traffic: reader
-    .meta(get('/traffic', 'Traffic that the ban system watches'))
+    .meta({
+      ...get(
+        '/traffic',
+        'Traffic that the ban system watches',
+        'Reads users with the most traffic and the latest violations together.',
+      ),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanTrafficResponse))
     .query(({ ctx }) => askBanSystem(ctx.app, (ban) => ban.readTraffic())),
 
   topTraffic: reader
-    .meta(get('/traffic/top', 'Users with the most traffic'))
+    .meta({
+      ...get('/traffic/top', 'Users with the most traffic', 'Lists the users with the most traffic.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanTopQuery))
     .output(toWire(BanTrafficTopItem.array()))
     .query(({ ctx, input: { limit } }) => askBanSystem(ctx.app, (ban) => ban.listTopUsers(limit))),
 
   trafficViolations: reader
-    .meta(get('/traffic/violations', 'List violations of traffic limits'))
+    .meta({
+      ...get('/traffic/violations', 'List violations of traffic limits', 'Lists violations of traffic limits.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .input(fromWire(BanViolationsQuery))
     .output(toWire(BanTrafficViolationsResponse))
     .query(async ({ ctx, input: { limit } }) => {
@@ -225,19 +334,30 @@ export const adminBanSystemRouter = router({
     }),
 
   settings: reader
-    .meta(get('/settings', 'List the settings of the ban system'))
+    .meta({
+      ...get('/settings', 'List the settings of the ban system', 'Lists the settings of the ban system in its order.'),
+      refuses: [...BAN_SYSTEM_REFUSALS],
+    })
     .output(toWire(BanSettingsResponse))
     .query(async ({ ctx }) => ({ settings: await askBanSystem(ctx.app, (ban) => ban.listSettings()) })),
 
   setting: reader
-    .meta(get('/settings/{key}', 'One setting of the ban system'))
+    .meta({
+      ...get('/settings/{key}', 'One setting of the ban system', 'Reads one setting of the ban system.'),
+      refuses: [...BAN_SYSTEM_REFUSALS, banSystemFailed],
+    })
     .input(fromWire(BanSettingPath))
     .output(toWire(BanSettingDefinition))
     .query(({ ctx, input: { key } }) => askBanSystem(ctx.app, (ban) => ban.readSetting(key))),
 
   changeSetting: editor
     .meta({
-      ...post('/settings/{key}', 'Change a setting of the ban system'),
+      ...post(
+        '/settings/{key}',
+        'Change a setting of the ban system',
+        'Changes a setting at the ban system, which reads the text by the type of the setting, and returns what it is then. Repeating the call changes nothing.',
+      ),
+      refuses: [banSystemFailed],
       wire: { query: ['value'] },
       // It may be a secret; what became of it is recorded beside its key.
       audit: { hide: ['value'] },
@@ -247,13 +367,27 @@ export const adminBanSystemRouter = router({
     .mutation(({ ctx, input: { key, value } }) => changeBanSetting(ctx.app, key, value)),
 
   toggleSetting: editor
-    .meta(post('/settings/{key}/toggle', 'Switch a setting of the ban system'))
+    .meta({
+      ...post(
+        '/settings/{key}/toggle',
+        'Switch a setting of the ban system',
+        'Switches a setting that is a boolean and returns what it is then.',
+      ),
+      refuses: [banSystemFailed, banSystemDisabled],
+    })
     .input(fromWire(BanSettingPath))
     .output(toWire(BanSettingDefinition))
     .mutation(({ ctx, input: { key } }) => toggleBanSetting(ctx.app, key)),
 
   addToWhitelist: editor
-    .meta(post('/settings/whitelist/add', 'Exempt a user from bans'))
+    .meta({
+      ...post(
+        '/settings/whitelist/add',
+        'Exempt a user from bans',
+        'Exempts a user from bans. Repeating the call changes nothing.',
+      ),
+      refuses: [banSystemFailed, banSystemDisabled],
+    })
     .input(fromWire(BanWhitelistRequest))
     .output(toWire(UnbanResponse))
     .mutation(async ({ ctx, input: { username } }) => {
@@ -262,7 +396,14 @@ export const adminBanSystemRouter = router({
     }),
 
   removeFromWhitelist: editor
-    .meta(post('/settings/whitelist/remove', 'End the exemption of a user'))
+    .meta({
+      ...post(
+        '/settings/whitelist/remove',
+        'End the exemption of a user',
+        'Ends the exemption of a user. Repeating the call changes nothing.',
+      ),
+      refuses: [banSystemFailed, banSystemDisabled],
+    })
     .input(fromWire(BanWhitelistRequest))
     .output(toWire(UnbanResponse))
     .mutation(async ({ ctx, input: { username } }) => {

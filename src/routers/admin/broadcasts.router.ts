@@ -5,13 +5,32 @@ import {
   listFilters,
   listTariffFilters,
   previewAudience,
+  targetUnknown,
 } from '../../domain/broadcasts/audiences.ts';
-import { pauseBroadcast, resumeBroadcast, retryBroadcast, stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
-import { createMessage, sendBroadcast } from '../../domain/broadcasts/create-broadcast.ts';
+import {
+  broadcastConfirmed,
+  broadcastNotPaused,
+  broadcastNotRunning,
+  pauseBroadcast,
+  resumeBroadcast,
+  retryBroadcast,
+  stopBroadcast,
+} from '../../domain/broadcasts/control-broadcast.ts';
+import {
+  buttonUnknown,
+  captionTooLong,
+  contentMissing,
+  createMessage,
+  mailTitleMissing,
+  messengerUnavailable,
+  sendBroadcast,
+  textMissing,
+} from '../../domain/broadcasts/create-broadcast.ts';
 import { buttonLabel } from '../../domain/broadcasts/keyboard.ts';
 import { listAllBroadcasts, readBroadcast } from '../../domain/broadcasts/read-broadcasts.ts';
-import { BUTTON_KEYS } from '../../domain/broadcasts/rules.ts';
+import { BUTTON_KEYS, broadcastNotFound } from '../../domain/broadcasts/rules.ts';
 import type { Broadcast } from '../../domain/broadcasts/types.ts';
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
 import { adminProcedure, router, unaudited } from '../trpc.ts';
@@ -41,12 +60,19 @@ const answer = async (app: App, broadcast: Broadcast) => withFiles(app, broadcas
 
 export const adminBroadcastsRouter = router({
   filters: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/filters`, tags, summary: 'Segments of the messenger with their sizes' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/filters`, tags, summary: 'Segments of the messenger with their sizes' },
+      description:
+        'Lists the segments of the messenger with the number of users who would get a message. The numbers are up to 30 seconds old.',
+    })
     .output(toWire(BroadcastFiltersResponse))
     .query(({ ctx }) => listFilters(ctx.app, ctx.actor)),
 
   tariffs: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/tariffs`, tags, summary: 'Active tariffs as segments' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/tariffs`, tags, summary: 'Active tariffs as segments' },
+      description: 'Lists active tariffs as segments. The numbers are up to 30 seconds old.',
+    })
     .output(toWire(BroadcastTariffsResponse))
     .query(async ({ ctx }) => ({
       tariffs: (await listTariffFilters(ctx.app)).map(({ tariffId, key, label, count }) => ({
@@ -55,7 +81,10 @@ export const adminBroadcastsRouter = router({
     })),
 
   buttons: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/buttons`, tags, summary: 'Standard buttons' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/buttons`, tags, summary: 'Standard buttons' },
+      description: 'Lists the standard buttons under a message, with their labels.',
+    })
     .output(toWire(BroadcastButtonsResponse))
     .query(async ({ ctx }) => {
       const language = await languageOf(ctx.app, ctx.actor);
@@ -63,19 +92,33 @@ export const adminBroadcastsRouter = router({
     }),
 
   preview: unaudited('Changes nothing.', adminProcedure('broadcasts:read'))
-    .meta({ openapi: { method: 'POST', path: `${BASE}/preview`, tags, summary: 'Who would get a message' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/preview`, tags, summary: 'Who would get a message' },
+      description:
+        'Returns how many users would get a message to a segment now, and the first of them. Nothing is sent or stored.',
+      refuses: [targetUnknown],
+    })
     .input(fromWire(BroadcastPreviewRequest))
     .output(toWire(BroadcastPreviewResponse))
     .mutation(({ ctx, input }) => previewAudience(ctx.app, 'messenger', input.target)),
 
   list: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'Broadcasts, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: BASE, tags, summary: 'Broadcasts, newest first' },
+      description: 'Lists broadcasts of all channels with their progress, newest first.',
+    })
     .input(fromWire(AdminBroadcastListQuery))
     .output(toWire(CabinetBroadcastsBroadcastListResponse))
     .query(async ({ ctx, input }) => withFiles(ctx.app, { ...(await listAllBroadcasts(ctx.app, input)), ...input })),
 
   create: adminProcedure('broadcasts:create')
-    .meta({ openapi: { method: 'POST', path: BASE, tags, summary: 'Send a message to a segment' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: BASE, tags, summary: 'Send a message to a segment' },
+      description:
+        'Sends a message through the messenger to all members of a segment who have not switched off news. Rows of recipients are written and messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message once. Administrators receive `broadcast.progress` on `/cabinet/ws`. With a caption of the file the text is not sent.',
+      refuses: [...MESSENGER_TEXT_REFUSALS, buttonUnknown, captionTooLong, targetUnknown, textMissing, messengerUnavailable],
+      idempotent: true,
+    })
     .input(fromWire(CabinetBroadcastsBroadcastCreateRequest))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input: { media, ...request } }) => {
@@ -84,12 +127,20 @@ export const adminBroadcastsRouter = router({
     }),
 
   emailFilters: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/email-filters`, tags, summary: 'Segments of the mail with their sizes' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/email-filters`, tags, summary: 'Segments of the mail with their sizes' },
+      description:
+        'Lists the segments of the mail with the number of users who would get one. The numbers are up to 30 seconds old.',
+    })
     .output(toWire(EmailFiltersResponse))
     .query(({ ctx }) => listEmailFilters(ctx.app, ctx.actor)),
 
   emailPreview: unaudited('Changes nothing.', adminProcedure('broadcasts:read'))
-    .meta({ openapi: { method: 'POST', path: `${BASE}/email-preview`, tags, summary: 'Who would get a mail' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/email-preview`, tags, summary: 'Who would get a mail' },
+      description: 'Returns how many users would get a mail to a segment now, and the first of them. Nothing is sent or stored.',
+      refuses: [targetUnknown],
+    })
     .input(fromWire(EmailPreviewRequest))
     .output(toWire(EmailPreviewResponse))
     .mutation(({ ctx, input }) => previewAudience(ctx.app, 'email', input.target)),
@@ -97,6 +148,18 @@ export const adminBroadcastsRouter = router({
   send: adminProcedure('broadcasts:send')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/send`, tags, summary: 'Send a message, a mail or both' },
+      description:
+        'Sends a message through the messenger, a mail, or both; with both, the mail goes to everyone with a verified address. Mails are sent at the pace of `BROADCAST_MAILS_PER_SECOND`, and `{{user_name}}` and `{{email}}` in subject and content are filled. Files and buttons belong to the message.',
+      refuses: [
+        ...MESSENGER_TEXT_REFUSALS,
+        buttonUnknown,
+        captionTooLong,
+        contentMissing,
+        mailTitleMissing,
+        targetUnknown,
+        textMissing,
+        messengerUnavailable,
+      ],
       idempotent: true,
     })
     .input(fromWire(CombinedBroadcastCreateRequest))
@@ -108,19 +171,32 @@ export const adminBroadcastsRouter = router({
     }),
 
   get: adminProcedure('broadcasts:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/{broadcast_id}`, tags, summary: 'A broadcast' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/{broadcast_id}`, tags, summary: 'A broadcast' },
+      description: 'Returns a broadcast with its progress.',
+      refuses: [broadcastNotFound],
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .query(async ({ ctx, input }) => answer(ctx.app, await readBroadcast(ctx.app, input.broadcastId))),
 
   stop: adminProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/stop`, tags, summary: 'Stop a broadcast' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/stop`, tags, summary: 'Stop a broadcast' },
+      description:
+        'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing.',
+      refuses: [broadcastNotFound],
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input }) => answer(ctx.app, await stopBroadcast(ctx.app, input.broadcastId))),
 
   pause: adminProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/pause`, tags, summary: 'Pause a broadcast' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/pause`, tags, summary: 'Pause a broadcast' },
+      description: 'Holds a broadcast on all its channels until it is resumed or stopped. Messages under way are still sent.',
+      refuses: [broadcastNotRunning, broadcastNotFound],
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(CabinetBroadcastsBroadcastResponse))
     .mutation(async ({ ctx, input }) => answer(ctx.app, await pauseBroadcast(ctx.app, input.broadcastId))),
@@ -128,6 +204,9 @@ export const adminBroadcastsRouter = router({
   resume: adminProcedure('broadcasts:send')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/{broadcast_id}/resume`, tags, summary: 'Resume a paused broadcast' },
+      description:
+        'Continues a paused broadcast. With `retry_unconfirmed` it is also sent again to recipients of whom it is unknown whether they got it, of a running or an ended broadcast too; they may get it twice.',
+      refuses: [broadcastConfirmed, broadcastNotPaused, broadcastNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(withBody(BroadcastPath, BroadcastResumeRequest)))

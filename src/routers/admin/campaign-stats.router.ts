@@ -1,6 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
 import { type CampaignPeriod, readCampaignChart, readCampaignStats } from '../../domain/campaigns/campaign-stats.ts';
+import { campaignNotFound } from '../../domain/campaigns/errors.ts';
 import { campaignTotals } from '../../domain/campaigns/read-campaigns.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { CampaignPath } from '../web/campaigns.schemas.ts';
@@ -23,7 +24,10 @@ const toPeriod = (period: CampaignPeriod) => ({ days: period.days, ...asReferral
 
 export const adminCampaignStatsRouter = router({
   overview: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/campaigns/overview', tags, summary: 'Totals of all campaigns' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/campaigns/overview', tags, summary: 'Totals of all campaigns' },
+      description: 'Counts campaigns, registrations and bonuses.',
+    })
     .output(toWire(CampaignsOverviewResponse))
     .query(async ({ ctx }) => {
       const totals = await campaignTotals(ctx.app);
@@ -42,6 +46,8 @@ export const adminCampaignStatsRouter = router({
         tags,
         summary: 'Statistics of a campaign',
       },
+      description: 'Returns registrations, trials, payers, revenue and conversion of a campaign.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignStatisticsResponse))
@@ -65,6 +71,9 @@ export const adminCampaignStatsRouter = router({
         tags,
         summary: 'Statistics of a campaign by day, compared with the week before, and its top registrants',
       },
+      description:
+        'Returns registrations and payments of the last 30 days by day, the last 7 days beside the 7 before, and the registrants with the highest payments.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(toWire(AdminCampaignChartDataResponse))

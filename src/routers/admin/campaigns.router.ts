@@ -1,6 +1,14 @@
 import type { App } from '../../core/app.ts';
 import { rublesOf } from '../../core/money.ts';
 import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
+import {
+  bonusTariffMissing,
+  bonusTariffUnknown,
+  campaignExists,
+  campaignInUseRefusal,
+  campaignNotFound,
+  partnerUnknown,
+} from '../../domain/campaigns/errors.ts';
 import { listAvailablePartners, listCampaigns, listRegistrations, readCampaign } from '../../domain/campaigns/read-campaigns.ts';
 import { paidUsers, percentOfAll } from '../../domain/campaigns/rules.ts';
 import { changeCampaign, createCampaign, deleteCampaign, toggleCampaign } from '../../domain/campaigns/save-campaign.ts';
@@ -47,13 +55,17 @@ const toDetail = (app: App, card: CampaignCard) => ({
 
 export const adminCampaignsRouter = router({
   availableServers: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${path}/available-servers`, tags, summary: 'List servers that can be selected' } })
+    .meta({
+      openapi: { method: 'GET', path: `${path}/available-servers`, tags, summary: 'List servers that can be selected' },
+      description: 'Lists servers that a campaign can give.',
+    })
     .output(toWire(ServerSquadInfo.array()))
     .query(({ ctx }) => listSquads(ctx.app)),
 
   availableTariffs: adminProcedure('campaigns:read')
     .meta({
       openapi: { method: 'GET', path: `${path}/available-tariffs`, tags, summary: 'List active tariffs that can be selected' },
+      description: 'Lists active tariffs that a campaign can give.',
     })
     .output(toWire(TariffListItem.array()))
     .query(async ({ ctx }) => {
@@ -65,12 +77,18 @@ export const adminCampaignsRouter = router({
     }),
 
   availablePartners: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${path}/available-partners`, tags, summary: 'List partners that can be selected' } })
+    .meta({
+      openapi: { method: 'GET', path: `${path}/available-partners`, tags, summary: 'List partners that can be selected' },
+      description: 'Lists partners to whom a campaign can belong.',
+    })
     .output(toWire(AvailablePartnerItem.array()))
     .query(({ ctx }) => listAvailablePartners(ctx.app)),
 
   list: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path, tags, summary: 'List campaigns with their statistics, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path, tags, summary: 'List campaigns with their statistics, newest first' },
+      description: 'Lists advertising campaigns with registrations, conversion and revenue, newest first.',
+    })
     .input(fromWire(AdminCampaignListQuery))
     .output(toWire(AdminCampaignListResponse))
     .query(async ({ ctx, input }) => {
@@ -79,19 +97,33 @@ export const adminCampaignsRouter = router({
     }),
 
   create: adminProcedure('campaigns:create')
-    .meta({ openapi: { method: 'POST', path, tags, summary: 'Create a campaign' } })
+    .meta({
+      openapi: { method: 'POST', path, tags, summary: 'Create a campaign' },
+      description:
+        'Creates a campaign. Which fields of the bonus are required depends on `bonus_type`. The administrator is recorded as creator.',
+      refuses: [campaignExists, bonusTariffMissing, partnerUnknown, bonusTariffUnknown],
+    })
     .input(fromWire(AdminCampaignCreateRequest))
     .output(toWire(CampaignDetailResponse))
     .mutation(async ({ ctx, input }) => toDetail(ctx.app, await createCampaign(ctx.app, ctx.actor, toNewCampaign(input)))),
 
   get: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a campaign' } })
+    .meta({
+      openapi: { method: 'GET', path: one, tags, summary: 'Read a campaign' },
+      description: 'Returns a campaign with its links, servers and tariff.',
+      refuses: [campaignNotFound],
+    })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignDetailResponse))
     .query(async ({ ctx, input }) => toDetail(ctx.app, await readCampaign(ctx.app, input.campaignId))),
 
   update: adminProcedure('campaigns:edit')
-    .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a campaign' } })
+    .meta({
+      openapi: { method: 'PUT', path: one, tags, summary: 'Change a campaign' },
+      description:
+        'Changes a campaign; only fields that are sent change. Null clears partner, tariff and the values of the subscription bonus. Bonuses that were given remain.',
+      refuses: [campaignExists, bonusTariffMissing, partnerUnknown, bonusTariffUnknown, campaignNotFound],
+    })
     .input(fromWire(withBody(CampaignPath, AdminCampaignUpdateRequest)))
     .output(toWire(CampaignDetailResponse))
     .mutation(async ({ ctx, input: { campaignId, ...input } }) =>
@@ -99,7 +131,11 @@ export const adminCampaignsRouter = router({
     ),
 
   delete: adminProcedure('campaigns:delete')
-    .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a campaign without registrations' } })
+    .meta({
+      openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a campaign without registrations' },
+      description: 'Deletes a campaign without registrations. Switch one with registrations off instead.',
+      refuses: [campaignInUseRefusal, campaignNotFound],
+    })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignDeleteAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -108,7 +144,11 @@ export const adminCampaignsRouter = router({
     }),
 
   toggle: adminProcedure('campaigns:edit')
-    .meta({ openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Switch a campaign on or off' } })
+    .meta({
+      openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Switch a campaign on or off' },
+      description: 'Switches a campaign on or off. Each call reverses the state. A campaign that is off gives no bonus.',
+      refuses: [campaignNotFound],
+    })
     .input(fromWire(CampaignPath))
     .output(toWire(CampaignToggleResponse))
     .mutation(async ({ ctx, input }) => {
@@ -117,7 +157,11 @@ export const adminCampaignsRouter = router({
     }),
 
   registrations: adminProcedure('campaigns:read')
-    .meta({ openapi: { method: 'GET', path: `${one}/registrations`, tags, summary: 'List registrations of a campaign' } })
+    .meta({
+      openapi: { method: 'GET', path: `${one}/registrations`, tags, summary: 'List registrations of a campaign' },
+      description: 'Lists users who registered through a campaign, newest first.',
+      refuses: [campaignNotFound],
+    })
     .input(fromWire(RegistrationsQuery))
     .output(toWire(CampaignRegistrationsResponse))
     .query(({ ctx, input: { campaignId, ...page } }) => listRegistrations(ctx.app, campaignId, page)),

@@ -1,5 +1,7 @@
-import { sendTestMail } from '../../domain/content/send-test-mail.ts';
+import { tooManyRequests } from '../../core/rate-limit.ts';
+import { mailNotConfigured, sendTestMail, testMailWithoutAddress } from '../../domain/content/send-test-mail.ts';
 import { deleteTemplate, storeTemplate } from '../../domain/messaging/templates/change-template.ts';
+import { templateLanguageUnknown, templateTypeUnknown } from '../../domain/messaging/templates/errors.ts';
 import { previewTemplate } from '../../domain/messaging/templates/preview-template.ts';
 import { listTemplates, readTemplate } from '../../domain/messaging/templates/read-templates.ts';
 import { TEMPLATE_LANGUAGES } from '../../domain/messaging/templates/template-variables.ts';
@@ -26,7 +28,11 @@ const text = `${one}/{language}` as const;
 
 export const adminEmailTemplatesRouter = router({
   list: adminProcedure('email_templates:read')
-    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List the e-mail templates' } })
+    .meta({
+      openapi: { method: 'GET', path: base, tags, summary: 'List the e-mail templates' },
+      description:
+        'Lists the types of e-mail whose text can be replaced: label and description by language, placeholders (`context_vars`), and for which languages there is a template.',
+    })
     .output(toWire(EmailTemplateListResponse))
     .query(async ({ ctx }) => ({
       items: (await listTemplates(ctx.app)).map((item) => ({ ...item, contextVars: [...item.contextVars] })),
@@ -34,7 +40,12 @@ export const adminEmailTemplatesRouter = router({
     })),
 
   get: adminProcedure('email_templates:read')
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Get an e-mail template in all languages' } })
+    .meta({
+      openapi: { method: 'GET', path: one, tags, summary: 'Get an e-mail template in all languages' },
+      description:
+        'Returns a template for each of the five languages: the text in force and the built-in one with example values. A stored body is returned as it was sent: show it in a sandboxed frame only.',
+      refuses: [templateTypeUnknown],
+    })
     .input(fromWire(TemplatePath))
     .output(toWire(EmailTemplateResponse))
     .query(async ({ ctx, input }) => {
@@ -43,7 +54,12 @@ export const adminEmailTemplatesRouter = router({
     }),
 
   update: adminProcedure('email_templates:edit')
-    .meta({ openapi: { method: 'PUT', path: text, tags, summary: 'Store an e-mail template for a language' } })
+    .meta({
+      openapi: { method: 'PUT', path: text, tags, summary: 'Store an e-mail template for a language' },
+      description:
+        'Stores subject and body as they are sent and puts them in force; the next mail of this type to a user with this language has them, on every instance. `{name}` is replaced by the value of the placeholder, escaped in the body and without line breaks in the subject; an unknown name stays. Nothing else in the text is evaluated. A text without content is ignored when a mail is sent, and the link or code that a mail is sent for is added where the body leaves it out.',
+      refuses: [templateLanguageUnknown, templateTypeUnknown],
+    })
     .input(fromWire(withBody(TemplateLanguagePath, EmailTemplateUpdate)))
     .output(toWire(EmailTemplateSavedResponse))
     .mutation(async ({ ctx, input }) => ({
@@ -52,7 +68,11 @@ export const adminEmailTemplatesRouter = router({
     })),
 
   delete: adminProcedure('email_templates:edit')
-    .meta({ openapi: { method: 'DELETE', path: text, tags, summary: 'Delete the e-mail template of a language' } })
+    .meta({
+      openapi: { method: 'DELETE', path: text, tags, summary: 'Delete the e-mail template of a language' },
+      description: 'Deletes the template; the next mail has the built-in text. `was_custom` says whether there was one.',
+      refuses: [templateTypeUnknown],
+    })
     .input(fromWire(TemplateLanguagePath))
     .output(toWire(EmailTemplateDeletedResponse))
     .mutation(async ({ ctx, input: { notificationType, language } }) => ({
@@ -61,13 +81,23 @@ export const adminEmailTemplatesRouter = router({
     })),
 
   preview: unaudited('Changes nothing.', adminProcedure('email_templates:read'))
-    .meta({ openapi: { method: 'POST', path: `${one}/preview`, tags, summary: 'Preview an e-mail template' } })
+    .meta({
+      openapi: { method: 'POST', path: `${one}/preview`, tags, summary: 'Preview an e-mail template' },
+      description:
+        'Shows a template with example values, without storing it; an empty body shows the built-in text. The page forbids scripts and frames by its own content security policy; show it in a sandboxed frame nevertheless.',
+      refuses: [templateTypeUnknown],
+    })
     .input(fromWire(withBody(TemplatePath, EmailTemplatePreviewRequest)))
     .output(toWire(EmailTemplatePreviewResponse))
     .mutation(({ ctx, input }) => previewTemplate(ctx.app, input)),
 
   test: adminProcedure('email_templates:edit')
-    .meta({ openapi: { method: 'POST', path: `${one}/test`, tags, summary: 'Send a test mail' } })
+    .meta({
+      openapi: { method: 'POST', path: `${one}/test`, tags, summary: 'Send a test mail' },
+      description:
+        'Sends one mail with example values now, with the stored template or the built-in text, its subject prefixed with `[TEST] `. Without an address it goes to the administrator. 5 a minute for each administrator.',
+      refuses: [mailNotConfigured, testMailWithoutAddress, templateTypeUnknown, tooManyRequests],
+    })
     .input(fromWire(withBody(TemplatePath, EmailTemplateSendTestRequest)))
     .output(toWire(EmailTemplateTestResponse))
     .mutation(async ({ ctx, input }) => ({ status: 'ok' as const, sentTo: await sendTestMail(ctx.app, ctx.actor, input) })),

@@ -1,4 +1,11 @@
 import {
+  discountDatesReversed,
+  discountIncomplete,
+  landingNotFound,
+  slugReserved,
+  slugTaken,
+} from '../../domain/storefront/landings/errors.ts';
+import {
   changeLanding,
   createLanding,
   removeLanding,
@@ -69,18 +76,28 @@ function toPurchaseItem(purchase: ListedPurchase) {
 
 export const adminLandingsRouter = router({
   list: adminProcedure('landings:read')
-    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List sales pages with their sales' } })
+    .meta({
+      openapi: { method: 'GET', path: base, tags, summary: 'List sales pages with their sales' },
+      description: 'Lists sales pages in the order of display with the number of their purchases by state.',
+    })
     .output(toWire(LandingListItem.array()))
     .query(async ({ ctx }) => (await listAllLandings(ctx.app)).map(toListItem)),
 
   create: adminProcedure('landings:create')
-    .meta({ openapi: { method: 'POST', path: base, tags, summary: 'Create a sales page' } })
+    .meta({
+      openapi: { method: 'POST', path: base, tags, summary: 'Create a sales page' },
+      description: 'Creates a sales page. If it is active, buyers can use it immediately.',
+      refuses: [slugReserved, slugTaken],
+    })
     .input(fromWire(LandingCreateRequest))
     .output(toWire(LandingDetailResponse))
     .mutation(async ({ ctx, input }) => createLanding(ctx.app, ctx.actor, toNewLanding(input))),
 
   sort: adminProcedure('landings:edit')
-    .meta({ openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Set the order of the sales pages' } })
+    .meta({
+      openapi: { method: 'PUT', path: `${base}/order`, tags, summary: 'Set the order of the sales pages' },
+      description: 'Puts the sales pages in the given order. Unknown ids are ignored.',
+    })
     .input(fromWire(LandingOrderRequest))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -89,13 +106,21 @@ export const adminLandingsRouter = router({
     }),
 
   get: adminProcedure('landings:read')
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'A sales page' } })
+    .meta({
+      openapi: { method: 'GET', path: one, tags, summary: 'A sales page' },
+      description: 'Returns a sales page with all its texts, prices and methods.',
+      refuses: [landingNotFound],
+    })
     .input(fromWire(LandingPath))
     .output(toWire(LandingDetailResponse))
     .query(({ ctx, input }) => readLanding(ctx.app, input.landingId)),
 
   update: adminProcedure('landings:edit')
-    .meta({ openapi: { method: 'PUT', path: one, tags, summary: 'Change a sales page' } })
+    .meta({
+      openapi: { method: 'PUT', path: one, tags, summary: 'Change a sales page' },
+      description: 'Changes a sales page; only fields that are sent change. Purchases that have started keep their price.',
+      refuses: [discountDatesReversed, discountIncomplete, slugReserved, landingNotFound, slugTaken],
+    })
     .input(fromWire(withBody(LandingPath, LandingUpdateRequest)))
     .output(toWire(LandingDetailResponse))
     .mutation(async ({ ctx, input: { landingId, ...input } }) =>
@@ -103,7 +128,11 @@ export const adminLandingsRouter = router({
     ),
 
   delete: adminProcedure('landings:delete')
-    .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a sales page; its purchases stay' } })
+    .meta({
+      openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a sales page; its purchases stay' },
+      description: 'Deletes a sales page. Its purchases remain and are delivered.',
+      refuses: [landingNotFound],
+    })
     .input(fromWire(LandingPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -112,19 +141,31 @@ export const adminLandingsRouter = router({
     }),
 
   toggle: adminProcedure('landings:edit')
-    .meta({ openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Show or hide a sales page' } })
+    .meta({
+      openapi: { method: 'POST', path: `${one}/toggle`, tags, summary: 'Show or hide a sales page' },
+      description: 'Activates or deactivates a sales page. Buyers can use active pages only. Each call reverses the state.',
+      refuses: [landingNotFound],
+    })
     .input(fromWire(LandingPath))
     .output(toWire(LandingDetailResponse))
     .mutation(({ ctx, input }) => toggleLanding(ctx.app, ctx.actor, input.landingId)),
 
   stats: adminProcedure('landings:read')
-    .meta({ openapi: { method: 'GET', path: `${one}/stats`, tags, summary: 'Statistics of a sales page' } })
+    .meta({
+      openapi: { method: 'GET', path: `${one}/stats`, tags, summary: 'Statistics of a sales page' },
+      description: 'Returns purchases, revenue and conversion of a sales page, by day and by tariff.',
+      refuses: [landingNotFound],
+    })
     .input(fromWire(LandingPath))
     .output(toWire(LandingStatsResponse))
     .query(async ({ ctx, input }) => toStats(await readLandingStats(ctx.app, input.landingId))),
 
   purchases: adminProcedure('landings:read')
-    .meta({ openapi: { method: 'GET', path: `${one}/purchases`, tags, summary: 'Purchases of a sales page, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: `${one}/purchases`, tags, summary: 'Purchases of a sales page, newest first' },
+      description: 'Lists purchases of a sales page, newest first. Contacts are not masked; tokens are cut.',
+      refuses: [landingNotFound],
+    })
     .input(fromWire(LandingPurchasesQuery))
     .output(toWire(LandingPurchaseListResponse))
     .query(async ({ ctx, input: { landingId, status = null, limit, offset } }) => {

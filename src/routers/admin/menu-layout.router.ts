@@ -1,4 +1,5 @@
 import type { FilledRow } from '../../domain/content/menu-layout/cabinet-menu-rules.ts';
+import { cabinetMenuInvalid } from '../../domain/content/menu-layout/cabinet-menu-rules.ts';
 import {
   readCabinetLayout,
   resetCabinetLayout,
@@ -21,12 +22,20 @@ function toConfig(rows: readonly FilledRow[]) {
 
 export const adminMenuLayoutRouter = router({
   get: adminProcedure('settings:read')
-    .meta({ openapi: { method: 'GET', path, tags, summary: 'Read the menu of the cabinet mode' } })
+    .meta({
+      openapi: { method: 'GET', path, tags, summary: 'Read the menu of the cabinet mode' },
+      description: 'Returns the menu of the chat in cabinet mode, with the styles of its buttons.',
+    })
     .output(MenuConfigResponse)
     .query(async ({ ctx }) => toConfig(await readCabinetLayout(ctx.app))),
 
   update: adminProcedure('settings:edit')
-    .meta({ openapi: { method: 'PUT', path, tags, summary: 'Replace the menu of the cabinet mode' } })
+    .meta({
+      openapi: { method: 'PUT', path, tags, summary: 'Replace the menu of the cabinet mode' },
+      description:
+        'Replaces the menu of the chat in cabinet mode. It is checked as a whole; the chat shows it from the next message on.',
+      refuses: [cabinetMenuInvalid],
+    })
     .input(MenuConfigUpdateRequest)
     .output(MenuConfigResponse)
     .mutation(async ({ ctx, input }) => {
@@ -38,7 +47,10 @@ export const adminMenuLayoutRouter = router({
     }),
 
   reset: adminProcedure('settings:edit')
-    .meta({ openapi: { method: 'POST', path: `${path}/reset`, tags, summary: 'Reset menu and styles to the defaults' } })
+    .meta({
+      openapi: { method: 'POST', path: `${path}/reset`, tags, summary: 'Reset menu and styles to the defaults' },
+      description: 'Resets the menu and the styles of its buttons to their defaults.',
+    })
     .output(MenuConfigResponse)
     .mutation(async ({ ctx }) => toConfig(await resetCabinetLayout(ctx.app))),
 });

@@ -5,6 +5,15 @@ import {
 } from '../../domain/campaigns/partner-assignment.ts';
 import { type PartnerDetail, readPartnerDetail } from '../../domain/campaigns/partner-stats.ts';
 import { decideApplication } from '../../domain/referrals/partners/decide-application.ts';
+import {
+  applicationNotFound,
+  applicationProcessed,
+  campaignNotAssigned,
+  notPartner,
+  partnerCampaignNotFound,
+  partnerUserMissing,
+  userMissing,
+} from '../../domain/referrals/partners/errors.ts';
 import { changePartnerSettings, readPartnerSettings } from '../../domain/referrals/partners/partner-settings.ts';
 import { changePartnerCommission } from '../../domain/referrals/partners/partnership.ts';
 import {
@@ -13,6 +22,7 @@ import {
   readPartnerTotals,
 } from '../../domain/referrals/partners/read-partners.ts';
 import { percentOfTotal } from '../../domain/referrals/stats/rules.ts';
+import { settingWrongType } from '../../domain/settings/rules.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -56,7 +66,10 @@ function toDetail({ user, stats, debtKopeks: referralDebtKopeks, campaigns }: Pa
 
 export const adminPartnersRouter = router({
   settings: adminProcedure('partners:settings')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/settings`, tags, summary: 'Settings of the partner page' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/settings`, tags, summary: 'Settings of the partner page' },
+      description: 'Returns the settings of the referral programme and of withdrawals.',
+    })
     .output(toWire(PartnerSettingsResponse))
     .query(({ ctx }) => readPartnerSettings(ctx.app)),
 
@@ -68,13 +81,19 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Change settings; absent and null fields do not change',
       },
+      description:
+        'Changes settings of the referral programme; absent or null fields are not changed. The change applies immediately on every instance.',
+      refuses: [settingWrongType],
     })
     .input(fromWire(PartnerSettingsUpdateRequest))
     .output(toWire(PartnerSettingsResponse))
     .mutation(({ ctx, input }) => changePartnerSettings(ctx.app, ctx.actor, input)),
 
   applications: adminProcedure('partners:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/applications`, tags, summary: 'List applications, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/applications`, tags, summary: 'List applications, newest first' },
+      description: 'Lists applications, newest first.',
+    })
     .input(fromWire(ApplicationListQuery))
     .output(toWire(AdminPartnerApplicationsResponse))
     .query(({ ctx, input }) => listPartnerApplications(ctx.app, input)),
@@ -87,6 +106,9 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Make an applicant a partner',
       },
+      description:
+        'Makes the applicant a partner with a personal commission. The applicant is notified in the messenger, else by e-mail. An application is decided once.',
+      refuses: [applicationNotFound, applicationProcessed],
     })
     .input(fromWire(withBody(ApplicationPath, AdminApproveRequest)))
     .output(SuccessResponse)
@@ -98,6 +120,8 @@ export const adminPartnersRouter = router({
   reject: adminProcedure('partners:approve')
     .meta({
       openapi: { method: 'POST', path: `${BASE}/applications/{application_id}/reject`, tags, summary: 'Reject an application' },
+      description: 'Declines an application. The applicant is notified in the messenger, else by e-mail, and may apply again.',
+      refuses: [applicationNotFound, applicationProcessed],
     })
     .input(fromWire(withBody(ApplicationPath, AdminRejectRequest)))
     .output(SuccessResponse)
@@ -109,18 +133,27 @@ export const adminPartnersRouter = router({
   stats: adminProcedure('partners:read')
     .meta({
       openapi: { method: 'GET', path: `${BASE}/stats`, tags, summary: 'Totals of partners, applications, referrals and rewards' },
+      description: 'Counts partners, open applications, referrals and rewards.',
     })
     .output(toWire(PartnerTotalsResponse))
     .query(({ ctx }) => readPartnerTotals(ctx.app)),
 
   list: adminProcedure('partners:read')
-    .meta({ openapi: { method: 'GET', path: BASE, tags, summary: 'List partners, newest registration first' } })
+    .meta({
+      openapi: { method: 'GET', path: BASE, tags, summary: 'List partners, newest registration first' },
+      description: 'Lists partners, newest registration first.',
+    })
     .input(fromWire(PartnerListQuery))
     .output(toWire(AdminPartnerListResponse))
     .query(({ ctx, input }) => listApprovedPartners(ctx.app, input)),
 
   get: adminProcedure('partners:read')
-    .meta({ openapi: { method: 'GET', path: `${BASE}/{user_id}`, tags, summary: 'A user as a partner, with the campaigns' } })
+    .meta({
+      openapi: { method: 'GET', path: `${BASE}/{user_id}`, tags, summary: 'A user as a partner, with the campaigns' },
+      description:
+        'Returns a user as a partner: referrals, rewards and campaigns with their numbers. Works for any user, also one who is not a partner.',
+      refuses: [partnerUserMissing],
+    })
     .input(fromWire(PartnerPath))
     .output(toWire(AdminPartnerDetailResponse))
     .query(async ({ ctx, input }) => toDetail(await readPartnerDetail(ctx.app, input.userId))),
@@ -128,6 +161,8 @@ export const adminPartnersRouter = router({
   updateCommission: adminProcedure('partners:edit')
     .meta({
       openapi: { method: 'PATCH', path: `${BASE}/{user_id}/commission`, tags, summary: "Change a partner's commission" },
+      description: 'Sets the commission of a partner, from the next top-up of a referral on.',
+      refuses: [notPartner, partnerUserMissing],
     })
     .input(fromWire(withBody(PartnerPath, AdminUpdateCommissionRequest)))
     .output(toWire(CommissionAnswer))
@@ -137,7 +172,11 @@ export const adminPartnersRouter = router({
     }),
 
   revoke: adminProcedure('partners:revoke')
-    .meta({ openapi: { method: 'POST', path: `${BASE}/{user_id}/revoke`, tags, summary: 'End a partnership' } })
+    .meta({
+      openapi: { method: 'POST', path: `${BASE}/{user_id}/revoke`, tags, summary: 'End a partnership' },
+      description: 'Ends a partnership: the personal commission is removed, and the campaigns are unassigned. Rewards remain.',
+      refuses: [notPartner, userMissing],
+    })
     .input(fromWire(PartnerPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -153,6 +192,9 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Assign a campaign to a partner',
       },
+      description:
+        'Gives a campaign to a partner. One that belongs to another partner is refused; repeating the call changes nothing.',
+      refuses: [notPartner, partnerCampaignNotFound],
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)
@@ -169,6 +211,8 @@ export const adminPartnersRouter = router({
         tags,
         summary: 'Unassign a campaign from a partner',
       },
+      description: 'Takes a campaign from a partner.',
+      refuses: [campaignNotAssigned, partnerCampaignNotFound],
     })
     .input(fromWire(PartnerCampaignPath))
     .output(SuccessResponse)

@@ -1,5 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
+import { invalidMethod, paymentNotFound } from '../../domain/payments/errors.ts';
+import { invalidPeriod } from '../../domain/payments/search/payment-filter.ts';
 import {
   checkAnyPayment,
   listAllPending,
@@ -30,7 +32,11 @@ const one = `${base}/{method}/{payment_id}` as const;
 
 export const adminPaymentsRouter = router({
   list: adminProcedure('payments:read')
-    .meta({ openapi: { method: 'GET', path: base, tags, summary: 'List pending payments' } })
+    .meta({
+      openapi: { method: 'GET', path: base, tags, summary: 'List pending payments' },
+      description:
+        'Lists payments of all users that wait for the payer, of the last 24 hours, newest first, and all top-ups in Stars of that time. Payments of people without an account are left out; the search has them.',
+    })
     .input(fromWire(AdminPaymentsQuery))
     .output(toWire(AdminPaymentListResponse))
     .query(async ({ ctx, input }) => {
@@ -39,24 +45,41 @@ export const adminPaymentsRouter = router({
     }),
 
   stats: adminProcedure('payments:read')
-    .meta({ openapi: { method: 'GET', path: `${base}/stats`, tags, summary: 'Count pending payments' } })
+    .meta({
+      openapi: { method: 'GET', path: `${base}/stats`, tags, summary: 'Count pending payments' },
+      description: 'Counts the payments of the list of pending payments, in total and by method.',
+    })
     .output(toWire(PaymentsStatsResponse))
     .query(({ ctx }) => readPendingStats(ctx.app)),
 
   search: adminProcedure('payments:read')
-    .meta({ openapi: { method: 'GET', path: `${base}/search`, tags, summary: 'Search all payments' } })
+    .meta({
+      openapi: { method: 'GET', path: `${base}/search`, tags, summary: 'Search all payments' },
+      description:
+        'Lists payments of all methods and states, newest first, also of people without an account. At most a year back. With a text the newest 1,000 matches are listed, and `total` counts them.',
+      refuses: [invalidPeriod],
+    })
     .input(fromWire(PaymentSearchQuery))
     .output(toWire(AdminPaymentListResponse))
     .query(async ({ ctx, input }) => withPages(await searchPayments(ctx.app, ctx.actor, withDates(input)), input)),
 
   searchStats: adminProcedure('payments:read')
-    .meta({ openapi: { method: 'GET', path: `${base}/search/stats`, tags, summary: 'Count the payments of a search' } })
+    .meta({
+      openapi: { method: 'GET', path: `${base}/search/stats`, tags, summary: 'Count the payments of a search' },
+      description:
+        'Counts the payments of a search by state and by method, whatever `status_filter` says. With a text the newest 1,000 matches are counted.',
+      refuses: [invalidPeriod],
+    })
     .input(fromWire(PaymentSearchStatsQuery))
     .output(toWire(SearchStatsResponse))
     .query(({ ctx, input }) => readSearchStats(ctx.app, withDates(input))),
 
   get: adminProcedure('payments:read')
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a payment' } })
+    .meta({
+      openapi: { method: 'GET', path: one, tags, summary: 'Read a payment' },
+      description: 'Returns one payment as the service has recorded it.',
+      refuses: [invalidMethod, paymentNotFound],
+    })
     .input(fromWire(AdminPaymentPath))
     .output(toWire(AdminPaymentResponse))
     .query(async ({ ctx, input }) => withRubles(await readAnyPayment(ctx.app, ctx.actor, input.method, input.paymentId))),
@@ -64,6 +87,9 @@ export const adminPaymentsRouter = router({
   check: adminProcedure('payments:edit')
     .meta({
       openapi: { method: 'POST', path: `${one}/check`, tags, summary: 'Check the state of a payment at the provider' },
+      description:
+        'Queries the provider about a payment. What it confirms is applied as a callback is: a completed payment is credited, once. A payment that cannot be checked, and a provider that gives no answer, are `success: false`. At most 30 checks a minute for each administrator.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(AdminPaymentPath))
     .output(toWire(AdminManualCheckResponse))

@@ -1,4 +1,12 @@
-import { deactivateDiscountOf } from '../../domain/promo/codes/deactivate-discount.ts';
+import { userNotFound } from '../../domain/identity/errors.ts';
+import { deactivateDiscountOf, noDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import {
+  codeTaken,
+  limitBelowUses,
+  promocodeNotFound,
+  promoGroupUnknown,
+  VALUE_REFUSALS,
+} from '../../domain/promo/codes/errors.ts';
 import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
@@ -20,7 +28,10 @@ const tags: [string] = ['Admin Promocodes'];
 
 export const adminPromocodesRouter = router({
   list: adminProcedure('promocodes:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/promocodes', tags, summary: 'List promo codes, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/promocodes', tags, summary: 'List promo codes, newest first' },
+      description: 'Lists promo codes, newest first.',
+    })
     .input(fromWire(PromocodeListQuery))
     .output(toWire(AdminPromocodeListResponse))
     .query(async ({ ctx, input }) => {
@@ -30,7 +41,21 @@ export const adminPromocodesRouter = router({
     }),
 
   create: adminProcedure('promocodes:create')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/promocodes', tags, summary: 'Create a promo code' },
+      description:
+        'Creates a promo code. Which fields are required depends on its type. The administrator is recorded as creator.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        VALUE_REFUSALS.validity,
+        promoGroupUnknown,
+      ],
+    })
     .input(fromWire(AdminPromocodeCreateRequest))
     .output(toWire(AdminPromocodeResponse))
     .mutation(async ({ ctx, input }) => {
@@ -42,6 +67,8 @@ export const adminPromocodesRouter = router({
   get: adminProcedure('promocodes:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'A promo code and its uses' },
+      description: 'Returns a promo code with the number of its uses and the ten newest ones.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(toWire(AdminPromocodeDetailResponse))
@@ -53,6 +80,20 @@ export const adminPromocodesRouter = router({
   update: adminProcedure('promocodes:edit')
     .meta({
       openapi: { method: 'PATCH', path: '/cabinet/admin/promocodes/{promocode_id}', tags, summary: 'Change a promo code' },
+      description:
+        'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        limitBelowUses,
+        VALUE_REFUSALS.validity,
+        promoGroupUnknown,
+        promocodeNotFound,
+      ],
     })
     .input(fromWire(withBody(PromocodePath, AdminPromocodeUpdateRequest)))
     .output(toWire(AdminPromocodeResponse))
@@ -68,6 +109,8 @@ export const adminPromocodesRouter = router({
         tags,
         summary: 'Delete a promo code and its uses',
       },
+      description: 'Deletes a promo code and the records of its uses. A code that the fortune wheel gave cannot be deleted.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(SuccessResponse)
@@ -84,6 +127,8 @@ export const adminPromocodesRouter = router({
         tags,
         summary: "End a user's personal discount",
       },
+      description: 'Ends the personal discount of a user. If a promo code gave it, the code counts as unused again.',
+      refuses: [noDiscount, userNotFound],
     })
     .input(fromWire(DiscountUserPath))
     .output(toWire(DeactivateDiscountResponse))

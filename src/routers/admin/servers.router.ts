@@ -1,6 +1,7 @@
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { isFull } from '../../domain/catalog/rules/tariff-access.ts';
+import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
 import { toggleServer, toggleTrialServer } from '../../domain/catalog/servers/manage-servers.ts';
 import {
   availabilityStatus,
@@ -10,7 +11,7 @@ import {
   type ServerForm,
   serverStats,
 } from '../../domain/catalog/servers/read-servers.ts';
-import { changeServer } from '../../domain/catalog/servers/save-server.ts';
+import { changeServer, promoGroupRequired, promoGroupsNotFound } from '../../domain/catalog/servers/save-server.ts';
 import { syncServersOrRefuse } from '../../domain/catalog/sync-servers.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -45,7 +46,10 @@ function serverDetail({ server, promoGroups, ...usage }: ServerForm) {
 
 export const adminServersRouter = router({
   list: adminProcedure('servers:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/servers', tags, summary: 'List servers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/servers', tags, summary: 'List servers' },
+      description: 'Lists servers with users and prices.',
+    })
     .input(fromWire(AdminServerListQuery))
     .output(toWire(CabinetServersServerListResponse))
     .query(async ({ ctx, input }) => {
@@ -54,13 +58,21 @@ export const adminServersRouter = router({
     }),
 
   get: adminProcedure('servers:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Read a server' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Read a server' },
+      description: 'Returns a server with its promo groups and the tariffs that contain it.',
+      refuses: [serverNotFound],
+    })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerDetailResponse))
     .query(async ({ ctx, input }) => serverDetail(await readServerForm(ctx.app, input.serverId))),
 
   update: adminProcedure('servers:edit')
-    .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Change a server' } })
+    .meta({
+      openapi: { method: 'PUT', path: '/cabinet/admin/servers/{server_id}', tags, summary: 'Change a server' },
+      description: 'Changes a server; absent or null fields are not changed. The panel is not changed.',
+      refuses: [promoGroupRequired, promoGroupsNotFound, serverNotFound],
+    })
     .input(fromWire(withBody(AdminServerPath, CabinetServersServerUpdateRequest)))
     .output(toWire(ServerDetailResponse))
     .mutation(async ({ ctx, input: { serverId, ...input } }) => {
@@ -77,6 +89,8 @@ export const adminServersRouter = router({
         tags,
         summary: 'Put a server on or off sale',
       },
+      description: 'Puts a server on sale or removes it from sale. Each call reverses the state.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerToggleResponse))
@@ -93,6 +107,8 @@ export const adminServersRouter = router({
         tags,
         summary: 'Allow or forbid trials on a server',
       },
+      description: 'Allows or forbids trials on a server. Each call reverses the state.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerTrialToggleResponse))
@@ -105,6 +121,8 @@ export const adminServersRouter = router({
   stats: adminProcedure('servers:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/servers/{server_id}/stats', tags, summary: 'Statistics of a server' },
+      description: 'Counts users and subscriptions of a server.',
+      refuses: [serverNotFound],
     })
     .input(fromWire(AdminServerPath))
     .output(toWire(ServerStatsResponse))
@@ -113,6 +131,8 @@ export const adminServersRouter = router({
   sync: adminProcedure('servers:edit')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
+      description:
+        'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
     })
     .output(toWire(CabinetServersServerSyncResponse))
     .mutation(async ({ ctx }) => {

@@ -2,10 +2,11 @@ import { rublesOf } from '../../core/money.ts';
 import { languageOf } from '../../domain/broadcasts/audiences.ts';
 import { readDashboard, readNodes, readSystemInfo } from '../../domain/insight/admin/read-dashboard.ts';
 import { readRecentPayments, readTopCampaigns, readTopReferrers } from '../../domain/insight/admin/read-tops.ts';
-import { restartNode, toggleNode } from '../../domain/insight/admin/switch-nodes.ts';
+import { panelFailed, panelRefused, restartNode, toggleNode } from '../../domain/insight/admin/switch-nodes.ts';
 import { orFailWith } from '../../domain/insight/load-failure.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import type { NodesOverview as Nodes } from '../../domain/provisioning/nodes/read-nodes.ts';
+import { nodeNotFound } from '../../domain/provisioning/nodes/read-nodes.ts';
 import { publishedAsFreeForm } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { toNode, wholeOf } from '../vpnpanel-wire.ts';
@@ -49,7 +50,11 @@ function toNodes({ usersOnline, nodes, ...counts }: Nodes) {
 
 export const adminStatsRouter = router({
   dashboard: reading
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/dashboard`, tags, summary: 'The service at a glance' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/dashboard`, tags, summary: 'The service at a glance' },
+      description:
+        'Returns nodes, subscriptions, money, servers, the revenue of the last 30 days by day and subscriptions by tariff. Without an answer of the panel there are no nodes.',
+    })
     .output(toWire(DashboardStats))
     .query(async ({ ctx }) => {
       const read = () => readDashboard(ctx.app);
@@ -70,7 +75,11 @@ export const adminStatsRouter = router({
     }),
 
   systemInfo: reading
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/system-info`, tags, summary: 'The running service' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/system-info`, tags, summary: 'The running service' },
+      description:
+        'Returns the release of the service and of its runtime, and how many users and active subscriptions there are.',
+    })
     .output(toWire(SystemInfoResponse))
     .query(async ({ ctx }) => {
       const info = await orFailWith('Failed to load system information', () => readSystemInfo(ctx.app));
@@ -78,12 +87,19 @@ export const adminStatsRouter = router({
     }),
 
   nodes: reading
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/nodes`, tags, summary: 'Nodes of the panel and their counts' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/nodes`, tags, summary: 'Nodes of the panel and their counts' },
+      description: 'Returns the nodes of the panel with their counts. Without an answer of the panel there are none.',
+    })
     .output(toWire(NodesOverview))
     .query(async ({ ctx }) => toNodes(await readNodes(ctx.app))),
 
   restartNode: managing
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/restart`, tags, summary: 'Restart a node' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/restart`, tags, summary: 'Restart a node' },
+      description: 'Asks the panel to restart a node; the panel does it later. Recorded in the audit log.',
+      refuses: [panelFailed, panelRefused],
+    })
     .input(fromWire(StatsNodePath))
     .output(toWire(publishedAsFreeForm(NodeRestarted)))
     .mutation(async ({ ctx, input }) => {
@@ -92,7 +108,12 @@ export const adminStatsRouter = router({
     }),
 
   toggleNode: managing
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/toggle`, tags, summary: 'Enable or disable a node' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/nodes/{node_uuid}/toggle`, tags, summary: 'Enable or disable a node' },
+      description:
+        'Enables a node that is switched off at the panel, switches off any other, and returns the new state. Recorded in the audit log.',
+      refuses: [panelFailed, nodeNotFound],
+    })
     .input(fromWire(StatsNodePath))
     .output(toWire(publishedAsFreeForm(NodeToggled)))
     .mutation(async ({ ctx, input }) => {
@@ -101,7 +122,11 @@ export const adminStatsRouter = router({
     }),
 
   topReferrers: reading
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/referrals/top`, tags, summary: 'Referrers who earned or invited most' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/referrals/top`, tags, summary: 'Referrers who earned or invited most' },
+      description:
+        'Returns the referrers who earned most and those who invited most, with today, 7 days, 30 days and in all. The totals are those of all referrers.',
+    })
     .input(fromWire(TopQuery))
     .output(toWire(CabinetAdminStatsTopReferrersResponse))
     .query(({ ctx, input }) =>
@@ -109,7 +134,10 @@ export const adminStatsRouter = router({
     ),
 
   topCampaigns: reading
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/campaigns/top`, tags, summary: 'Campaigns with the highest revenue' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/campaigns/top`, tags, summary: 'Campaigns with the highest revenue' },
+      description: 'Returns the campaigns whose registrants paid in most. The totals are those of all campaigns.',
+    })
     .input(fromWire(TopQuery))
     .output(toWire(TopCampaignsResponse))
     .query(async ({ ctx, input }) => {
@@ -119,7 +147,11 @@ export const adminStatsRouter = router({
     }),
 
   recentPayments: reading
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/payments/recent`, tags, summary: 'The newest payments' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/payments/recent`, tags, summary: 'The newest payments' },
+      description:
+        'Returns the newest top-ups and payments for subscriptions, completed or not, and what was paid through providers today and in 7 days.',
+    })
     .input(fromWire(RecentPaymentsQuery))
     .output(toWire(RecentPaymentsResponse))
     .query(async ({ ctx, input }) => {

@@ -1,7 +1,14 @@
 import { rublesOf } from '../../core/money.ts';
 import { listSquads } from '../../domain/catalog/find-squads.ts';
 import { listExternalSquads } from '../../domain/catalog/list-external-squads.ts';
-import { deleteTariff, sortTariffs, toggleTariff, toggleTrialTariff } from '../../domain/catalog/tariffs/manage-tariffs.ts';
+import { tariffNotFound } from '../../domain/catalog/tariffs/errors.ts';
+import {
+  deleteTariff,
+  sortTariffs,
+  tariffInUse,
+  toggleTariff,
+  toggleTrialTariff,
+} from '../../domain/catalog/tariffs/manage-tariffs.ts';
 import {
   type ListedTariff,
   listTariffs,
@@ -11,7 +18,7 @@ import {
 } from '../../domain/catalog/tariffs/read-tariffs.ts';
 import { changeTariff, createTariff } from '../../domain/catalog/tariffs/save-tariff.ts';
 import type { ServerSquad, Tariff } from '../../domain/catalog/types.ts';
-import { syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
+import { syncedTariffNotFound, syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
@@ -69,7 +76,10 @@ function withPricesByDays<T extends { periodPrices?: { days: number; priceKopeks
 
 export const adminTariffsRouter = router({
   list: adminProcedure('tariffs:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/tariffs', tags, summary: 'List tariffs' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/tariffs', tags, summary: 'List tariffs' },
+      description: 'Lists tariffs in the order of display with the number of their subscriptions.',
+    })
     .input(fromWire(TariffListQuery))
     .output(toWire(TariffListResponse))
     .query(async ({ ctx, input }) => {
@@ -78,7 +88,10 @@ export const adminTariffsRouter = router({
     }),
 
   create: adminProcedure('tariffs:create')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/tariffs', tags, summary: 'Create a tariff' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/tariffs', tags, summary: 'Create a tariff' },
+      description: 'Creates a tariff. If it is active and has prices, it is on sale immediately.',
+    })
     .input(fromWire(TariffCreateRequest))
     .output(toWire(TariffDetailResponse))
     .mutation(async ({ ctx, input }) => {
@@ -94,6 +107,7 @@ export const adminTariffsRouter = router({
         tags,
         summary: 'List servers that can be selected',
       },
+      description: 'Lists servers that a tariff can contain.',
     })
     .output(toWire(CabinetTariffsServerInfo.array()))
     .query(async ({ ctx }) => (await listSquads(ctx.app)).map((server) => serverInfo(server, null))),
@@ -106,12 +120,16 @@ export const adminTariffsRouter = router({
         tags,
         summary: 'List external squads of the panel that can be selected',
       },
+      description: 'Lists external squads of the panel; empty when the panel does not answer.',
     })
     .output(toWire(ExternalSquadInfoResponse.array()))
     .query(({ ctx }) => listExternalSquads(ctx.app)),
 
   sort: adminProcedure('tariffs:edit')
-    .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/order', tags, summary: 'Set the order of the tariffs' } })
+    .meta({
+      openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/order', tags, summary: 'Set the order of the tariffs' },
+      description: 'Puts the tariffs in the given order. Unknown ids are ignored.',
+    })
     .input(fromWire(TariffSortOrderRequest))
     .output(TariffOrderAnswer)
     .mutation(async ({ ctx, input }) => {
@@ -120,13 +138,22 @@ export const adminTariffsRouter = router({
     }),
 
   get: adminProcedure('tariffs:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Read a tariff' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Read a tariff' },
+      description: 'Returns a tariff with prices, servers and promo groups.',
+      refuses: [tariffNotFound],
+    })
     .input(fromWire(TariffPath))
     .output(toWire(TariffDetailResponse))
     .query(async ({ ctx, input }) => tariffDetail(await readTariffForm(ctx.app, input.tariffId))),
 
   update: adminProcedure('tariffs:edit')
-    .meta({ openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Change a tariff' } })
+    .meta({
+      openapi: { method: 'PUT', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Change a tariff' },
+      description:
+        'Changes a tariff; absent or null fields are not changed, except where null clears. Running subscriptions keep their limits; changed servers are sent to the panel in the background.',
+      refuses: [tariffNotFound],
+    })
     .input(fromWire(withBody(TariffPath, TariffUpdateRequest)))
     .output(toWire(TariffDetailResponse))
     .mutation(async ({ ctx, input: { tariffId, ...changes } }) => {
@@ -135,7 +162,11 @@ export const adminTariffsRouter = router({
     }),
 
   delete: adminProcedure('tariffs:delete')
-    .meta({ openapi: { method: 'DELETE', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Delete an unused tariff' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/cabinet/admin/tariffs/{tariff_id}', tags, summary: 'Delete an unused tariff' },
+      description: 'Deletes a tariff that no active subscription uses. Expired subscriptions lose their tariff.',
+      refuses: [tariffNotFound, tariffInUse],
+    })
     .input(fromWire(TariffPath))
     .output(toWire(TariffDeleteAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -151,6 +182,8 @@ export const adminTariffsRouter = router({
         tags,
         summary: 'Put a tariff on or off sale',
       },
+      description: 'Puts a tariff on sale or removes it from sale. Each call reverses the state.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffToggleResponse))
@@ -167,6 +200,8 @@ export const adminTariffsRouter = router({
         tags,
         summary: 'Make a tariff the trial tariff or not',
       },
+      description: 'Makes a tariff the trial tariff in place of another one, or ends that. Each call reverses the state.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffTrialResponse))
@@ -179,6 +214,8 @@ export const adminTariffsRouter = router({
   stats: adminProcedure('tariffs:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/tariffs/{tariff_id}/stats', tags, summary: 'Statistics of a tariff' },
+      description: 'Counts the subscriptions of a tariff and sums up the payments of their users.',
+      refuses: [tariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(TariffStatsResponse))
@@ -195,6 +232,9 @@ export const adminTariffsRouter = router({
         tags,
         summary: 'Send the servers of every subscription of a tariff to the panel',
       },
+      description:
+        'Sends the servers of a tariff to the panel for every active subscription on it. Users whom the panel refuses are counted and not changed.',
+      refuses: [syncedTariffNotFound],
     })
     .input(fromWire(TariffPath))
     .output(toWire(SyncSquadsResponse))

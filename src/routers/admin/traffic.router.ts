@@ -1,5 +1,7 @@
-import { exportTraffic } from '../../domain/insight/traffic/export-traffic.ts';
+import { exportNotSent, exportTraffic, noMessengerId } from '../../domain/insight/traffic/export-traffic.ts';
+import { panelUnavailable } from '../../domain/insight/traffic/fill.ts';
 import { listTraffic, readDetails } from '../../domain/insight/traffic/read-traffic.ts';
+import { invalidDate, invalidPeriod } from '../../domain/insight/traffic/rules.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -15,7 +17,12 @@ const ROOT = '/cabinet/admin/traffic';
 
 export const adminTrafficRouter = router({
   list: adminProcedure('traffic:read')
-    .meta({ openapi: { method: 'GET', path: ROOT, tags, summary: 'Traffic of the users by node' } })
+    .meta({
+      openapi: { method: 'GET', path: ROOT, tags, summary: 'Traffic of the users by node' },
+      description:
+        'Lists the users of the panel with their traffic by node, in the last days or between two dates, filtered and sorted. Users without traffic are listed with 0. The panel is read at most every five minutes; a node that gives no answer is left out, a panel that gives none is 502 with the reason, and 503 asks to repeat the call while a long reading is in progress.',
+      refuses: [invalidDate, invalidPeriod, panelUnavailable],
+    })
     .input(fromWire(TrafficQuery))
     .output(toWire(TrafficUsageResponse))
     .query(async ({ ctx, input }) => {
@@ -30,6 +37,8 @@ export const adminTrafficRouter = router({
   enrichment: adminProcedure('traffic:read')
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/enrichment`, tags, summary: 'Devices, payments and last node of the users' },
+      description:
+        'Returns connected devices, money spent, dates of the subscription and the last node of the users of the panel, by user id; of the 20,000 with the most traffic where there are more. The panel is read at most every five minutes; without its answer devices are 0.',
     })
     .output(toWire(TrafficEnrichmentResponse))
     .query(async ({ ctx }) => {
@@ -47,6 +56,9 @@ export const adminTrafficRouter = router({
   exportCsv: adminProcedure('traffic:export')
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/export-csv`, tags, summary: 'Send the traffic as a CSV file to the own chat' },
+      description:
+        "Sends the traffic of the users as a CSV file to the administrator's own chat; at most 100,000 users, those with the most traffic. With a threshold it adds how near each user is to it. Text that a spreadsheet would run as a formula is quoted.",
+      refuses: [invalidPeriod, noMessengerId, exportNotSent, panelUnavailable],
     })
     .input(fromWire(ExportCsvRequest))
     .output(toWire(ExportCsvResponse))

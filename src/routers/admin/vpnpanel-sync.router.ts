@@ -1,5 +1,6 @@
+import { notConfigured } from '../../domain/provisioning/panel-access.ts';
 import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../domain/provisioning/sync/auto-sync.ts';
-import { startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
+import { panelUnavailable, startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
 import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import { toAutoRun, toAutoStatus, toSync } from '../vpnpanel-sync-wire.ts';
@@ -45,6 +46,8 @@ export const adminVpnpanelSyncRouter = router({
         tags,
         summary: 'State of the automatic synchronisation',
       },
+      description: 'Returns times, next run and outcome of the last run of the automatic synchronisation.',
+      refuses: [notConfigured],
     })
     .output(toWire(AutoSyncStatus))
     .query(async ({ ctx }) => toAutoStatus(await readAutoSync(ctx.app))),
@@ -57,6 +60,8 @@ export const adminVpnpanelSyncRouter = router({
         tags,
         summary: 'Enable or disable the automatic synchronisation',
       },
+      description:
+        'Switches the automatic synchronisation on or off by storing its setting; the schedule changes on every instance.',
     })
     .input(AutoSyncToggleRequest)
     .output(SyncResponses.toggleAuto)
@@ -77,6 +82,8 @@ export const adminVpnpanelSyncRouter = router({
         tags,
         summary: 'Run the automatic synchronisation now',
       },
+      description:
+        'Runs the automatic synchronisation and answers when it has ended: users from the panel, then servers. If one is running, nothing is started.',
     })
     .output(toWire(AutoSyncRunResponse))
     .mutation(async ({ ctx }) => toAutoRun(await runAutoSyncNow(ctx.app, ctx.actor))),
@@ -89,6 +96,9 @@ export const adminVpnpanelSyncRouter = router({
         tags,
         summary: 'Synchronise the servers with the squads',
       },
+      description:
+        'Reads the internal squads of the panel: new ones become servers that are not on sale, names are refreshed, servers without squad are deleted. An empty answer of the panel is refused.',
+      refuses: [panelUnavailable],
     })
     .output(toWire(SyncResponses.servers))
     .mutation(async ({ ctx }) => {

@@ -1,12 +1,15 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
+import { squadNotFound } from '../../domain/provisioning/errors.ts';
 import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
 import { nodeNotFound, nodesOverview } from '../../domain/provisioning/nodes/read-nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
+import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
 import {
   createSquad,
   deleteSquad,
   NO_UPDATE_DATA,
   runSquadAction,
+  squadNameRequired,
   updateSquad,
 } from '../../domain/provisioning/squads/change-squads.ts';
 import {
@@ -39,6 +42,8 @@ import {
   SystemStatsResponse,
 } from './vpnpanel.schemas.ts';
 
+const panelRefused = refusal('panel_refused', 400, 'Failed to delete squad');
+
 const tags: [string] = ['Cabinet Admin VpnPanel'];
 const reading = adminProcedure('vpnpanel:read');
 const changing = adminProcedure('vpnpanel:manage');
@@ -70,7 +75,7 @@ function withReason(failure: string, result: Exclude<PanelOutcome<unknown>, { ou
  */
 function doneOrRefuse<T>(result: PanelOutcome<T>, failure: string): T {
   if (result.outcome === 'done') return result.value;
-  throw refuse('panel_refused', 400, withReason(failure, result));
+  throw panelRefused({ detail: withReason(failure, result) });
 }
 
 export const adminVpnpanelRouter = router({
@@ -89,7 +94,12 @@ export const adminVpnpanelRouter = router({
   }),
 
   nodesOverview: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/overview', tags, summary: 'Nodes and their counts' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/nodes/overview', tags, summary: 'Nodes and their counts' },
+      description:
+        'Lists the nodes with the numbers of connected, disconnected and disabled ones and of users online. A disabled node counts as disabled only.',
+      refuses: [...PANEL_READ_REFUSALS],
+    })
     .output(toWire(CabinetVpnPanelNodesOverview))
     .query(async ({ ctx }) => {
       const { usersOnline, nodes, ...counts } = await nodesOverview(ctx.app);
@@ -104,6 +114,8 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Enable, disable or restart a node',
       },
+      description: 'Enables, disables or restarts a node in the panel. Connections through it are interrupted.',
+      refuses: [panelRefused, nodeNotFound, notConfigured],
     })
     .input(fromWire(withBody(NodePath, NodeActionRequest)))
     .output(toWire(NodeActionResponse))
@@ -115,7 +127,11 @@ export const adminVpnpanelRouter = router({
     }),
 
   restartAllNodes: changing
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/nodes/restart-all', tags, summary: 'Restart all nodes' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/nodes/restart-all', tags, summary: 'Restart all nodes' },
+      description: 'Restarts all nodes of the panel; connections are interrupted.',
+      refuses: [panelRefused, notConfigured],
+    })
     .output(toWire(NodeActionResponse))
     .mutation(async ({ ctx }) => {
       doneOrRefuse(await restartAllNodes(ctx.app, ctx.actor), 'Failed to restart all nodes');
@@ -130,12 +146,19 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'List internal squads with their servers',
       },
+      description: 'Lists the internal squads of the panel with the servers that belong to them.',
+      refuses: [...PANEL_READ_REFUSALS],
     })
     .output(toWire(SquadsListResponse))
     .query(async ({ ctx }) => listOf((await listSquadsWithServers(ctx.app)).map(toSquadWithServer))),
 
   createSquad: changing
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/squads', tags, summary: 'Create an internal squad' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/vpnpanel/squads', tags, summary: 'Create an internal squad' },
+      description:
+        'Creates an internal squad in the panel with the given inbounds. It becomes a server with the next synchronisation of servers.',
+      refuses: [panelRefused, notConfigured],
+    })
     .input(fromWire(SquadCreateRequest))
     .output(SquadOperationResponse)
     .mutation(async ({ ctx, input }) => {
@@ -146,6 +169,8 @@ export const adminVpnpanelRouter = router({
   squad: reading
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' },
+      description: 'Returns an internal squad with its inbounds, its server and the number of active subscriptions.',
+      refuses: [...PANEL_READ_REFUSALS, squadNotFound],
     })
     .input(fromWire(SquadPath))
     .output(toWire(SquadDetailResponse))
@@ -167,6 +192,8 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Change an internal squad',
       },
+      description: 'Changes name or inbounds of an internal squad in the panel.',
+      refuses: [panelRefused, notConfigured],
     })
     .input(fromWire(withBody(SquadPath, SquadUpdateRequest)))
     .output(SquadOperationResponse)
@@ -185,6 +212,8 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Delete an internal squad',
       },
+      description: 'Deletes an internal squad in the panel. Its server remains until the next synchronisation of servers.',
+      refuses: [panelRefused, notConfigured],
     })
     .input(fromWire(SquadPath))
     .output(SquadOperationResponse)
@@ -201,6 +230,9 @@ export const adminVpnpanelRouter = router({
         tags,
         summary: 'Run an action on a squad',
       },
+      description:
+        'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. The change affects connected users immediately.',
+      refuses: [squadNameRequired, notConfigured],
     })
     .input(fromWire(withBody(SquadPath, SquadActionRequest)))
     .output(SquadOperationResponse)
@@ -211,7 +243,11 @@ export const adminVpnpanelRouter = router({
     }),
 
   inbounds: reading
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/inbounds', tags, summary: 'List inbounds' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/vpnpanel/inbounds', tags, summary: 'List inbounds' },
+      description: 'Lists the inbounds of the panel, from which squads are made.',
+      refuses: [...PANEL_READ_REFUSALS],
+    })
     .output(InboundsListResponse)
     .query(async ({ ctx }) => listOf((await listPanelInbounds(ctx.app)).map(toInbound))),
 });

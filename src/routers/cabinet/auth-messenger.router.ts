@@ -1,8 +1,14 @@
-import { signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
-import { pollDeepLink } from '../../domain/identity/deeplink/poll-sign-in.ts';
+import { tooManyRequests } from '../../core/rate-limit.ts';
+import { autoLoginTokenInvalid, signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
+import { pollDeepLink, signInGone, signInPending } from '../../domain/identity/deeplink/poll-sign-in.ts';
 import { requestDeepLink } from '../../domain/identity/deeplink/request-sign-in.ts';
-import { signInWithIdToken, signInWithWidget } from '../../domain/identity/messenger/sign-in-with-signed-data.ts';
-import { signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
+import { oidcNotConfigured } from '../../domain/identity/messenger/prove-id-token.ts';
+import {
+  signInWithIdToken,
+  signInWithWidget,
+  widgetDataInvalid,
+} from '../../domain/identity/messenger/sign-in-with-signed-data.ts';
+import { initDataInvalid, signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
 import { router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';
@@ -10,14 +16,22 @@ import { answerSignIn } from './campaign-bonus.ts';
 import { limitedProcedure } from './limited-procedure.ts';
 
 const tags: [string] = ['Cabinet Auth'];
-const post = <P extends string>(path: P, summary: string) => ({
+const post = <P extends string>(path: P, summary: string, description: string) => ({
   openapi: { method: 'POST' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
+  description,
 });
 
 /** Sign-ins by data that the messenger signed (spec 01 section 5.1). */
 export const messengerSignIn = {
   messenger: limitedProcedure('messenger', 10)
-    .meta(post('messenger', "Sign in with the messenger mini-app's signed data"))
+    .meta({
+      ...post(
+        'messenger',
+        "Sign in with the messenger mini-app's signed data",
+        'Signs in with the launch data of the mini-app, at most 30 days old; an unknown user is created. Name and user name are refreshed. A referral code counts for a new user only; a campaign gives its bonus once per account.',
+      ),
+      refuses: [initDataInvalid, tooManyRequests],
+    })
     .input(fromWire(schemas.MessengerAuthRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
@@ -26,7 +40,14 @@ export const messengerSignIn = {
     }),
 
   messengerWidget: limitedProcedure('messenger/widget', 10)
-    .meta(post('messenger/widget', "Sign in with the messenger's login widget"))
+    .meta({
+      ...post(
+        'messenger/widget',
+        "Sign in with the messenger's login widget",
+        'Signs in with the data of the login widget; an unknown user is created. Otherwise like the sign-in with launch data.',
+      ),
+      refuses: [widgetDataInvalid, tooManyRequests],
+    })
     .input(schemas.MessengerWidgetAuthRequest)
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
@@ -37,7 +58,14 @@ export const messengerSignIn = {
     }),
 
   messengerOidc: limitedProcedure('messenger/oidc', 10)
-    .meta(post('messenger/oidc', "Sign in with the messenger's OpenID Connect token"))
+    .meta({
+      ...post(
+        'messenger/oidc',
+        "Sign in with the messenger's OpenID Connect token",
+        'Signs in with an OpenID Connect token of the messenger; an unknown user is created. A token is accepted once.',
+      ),
+      refuses: [oidcNotConfigured, tooManyRequests],
+    })
     .input(fromWire(schemas.MessengerOIDCAuthRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => {
@@ -49,7 +77,14 @@ export const messengerSignIn = {
 /** Sign-in by the link that a purchase shows to its new buyer (spec 01 section 5.3). */
 export const linkTokenSignIn = {
   autoLogin: limitedProcedure('login/auto', 5)
-    .meta(post('login/auto', 'Sign in with the one-time token of a purchase'))
+    .meta({
+      ...post(
+        'login/auto',
+        'Sign in with the one-time token of a purchase',
+        'Signs in with the token that a purchase on a sales page returned. The token works once.',
+      ),
+      refuses: [autoLoginTokenInvalid, tooManyRequests],
+    })
     .input(fromWire(schemas.AutoLoginRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithAutoLogin(ctx.app, input.token), input)),
@@ -58,12 +93,26 @@ export const linkTokenSignIn = {
 /** A sign-in that is confirmed in the messenger's bot (spec 01 section 5.4). */
 export const deepLinkRouter = router({
   request: limitedProcedure('deeplink/request', 10)
-    .meta(post('deeplink/request', 'Begin a sign-in that is confirmed in the bot'))
+    .meta({
+      ...post(
+        'deeplink/request',
+        'Begin a sign-in that is confirmed in the bot',
+        'Begins a sign-in in a browser that the user confirms in the bot. Show the bot link with the token, then poll the outcome.',
+      ),
+      refuses: [tooManyRequests],
+    })
     .output(toWire(schemas.DeepLinkTokenResponse))
     .mutation(({ ctx }) => requestDeepLink(ctx.app, { ip: ctx.ip, device: ctx.userAgent })),
 
   poll: limitedProcedure('deeplink/poll', 60)
-    .meta(post('deeplink/poll', 'Ask whether the sign-in was confirmed; 202 while it was not'))
+    .meta({
+      ...post(
+        'deeplink/poll',
+        'Ask whether the sign-in was confirmed; 202 while it was not',
+        'Returns the outcome of a sign-in through the bot: 202 until the user confirms it, then the session, once; 410 when the token has expired or was used.',
+      ),
+      refuses: [signInPending, signInGone, tooManyRequests],
+    })
     .input(fromWire(schemas.DeepLinkPollRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await pollDeepLink(ctx.app, input.token), input)),

@@ -1,17 +1,32 @@
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import {
   cancelEmailChange,
   confirmEmailChange,
+  emailMissing,
+  noPendingChange,
   readEmailChange,
   requestEmailChange,
 } from '../../domain/identity/email/change-email.ts';
 import { linkEmail } from '../../domain/identity/email/link-email.ts';
 import { registerAccount } from '../../domain/identity/email/register-account.ts';
-import { requestPasswordReset, resetPassword } from '../../domain/identity/email/reset-password.ts';
-import { signInWithPassword } from '../../domain/identity/email/sign-in-with-password.ts';
-import { resendVerification, verifyEmail } from '../../domain/identity/email/verify-email.ts';
+import { requestPasswordReset, resetPassword, resetTokenInvalid } from '../../domain/identity/email/reset-password.ts';
+import { credentialsInvalid, emailNotVerified, signInWithPassword } from '../../domain/identity/email/sign-in-with-password.ts';
+import {
+  emailToVerifyMissing,
+  resendVerification,
+  verificationTokenInvalid,
+  verifyEmail,
+} from '../../domain/identity/email/verify-email.ts';
+import { emailAuthOff, emailTaken } from '../../domain/identity/errors.ts';
 import { isAdmin, readMyAccess } from '../../domain/identity/read-my-access.ts';
 import { requireUser } from '../../domain/identity/require-user.ts';
-import { closeSession, refreshSession } from '../../domain/identity/sessions/refresh-session.ts';
+import {
+  closeSession,
+  refreshSession,
+  refreshTokenInvalid,
+  refreshTokenReused,
+  refreshTokenRevoked,
+} from '../../domain/identity/sessions/refresh-session.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -22,16 +37,25 @@ import { answerSignIn } from './campaign-bonus.ts';
 import { limitedProcedure } from './limited-procedure.ts';
 
 const tags: [string] = ['Cabinet Auth'];
-const post = <P extends string>(path: P, summary: string) => ({
+const post = <P extends string>(path: P, summary: string, description: string) => ({
   openapi: { method: 'POST' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
+  description,
 });
-const get = <P extends string>(path: P, summary: string) => ({
+const get = <P extends string>(path: P, summary: string, description: string) => ({
   openapi: { method: 'GET' as const, path: `/cabinet/auth/${path}` as const, tags, summary },
+  description,
 });
 
 const emailChangeRouter = router({
   request: cabinetProcedure
-    .meta(post('email/change', 'Change the own e-mail'))
+    .meta({
+      ...post(
+        'email/change',
+        'Change the own e-mail',
+        'Changes the own address. A verified address stays until the code that is mailed to the new one is entered; an unverified address is replaced at once and a verification link is mailed.',
+      ),
+      refuses: [emailMissing],
+    })
     .input(fromWire(schemas.EmailChangeRequest))
     .output(toWire(schemas.EmailChangeResponse))
     .mutation(async ({ ctx, input }) => {
@@ -43,7 +67,14 @@ const emailChangeRouter = router({
     }),
 
   verify: cabinetProcedure
-    .meta(post('email/change/verify', 'Enter the code that was mailed to the new e-mail'))
+    .meta({
+      ...post(
+        'email/change/verify',
+        'Enter the code that was mailed to the new e-mail',
+        'Completes the change of the own address by the mailed code.',
+      ),
+      refuses: [noPendingChange],
+    })
     .input(fromWire(schemas.EmailChangeVerifyRequest))
     .output(toWire(schemas.EmailChangedAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -52,7 +83,10 @@ const emailChangeRouter = router({
     }),
 
   cancel: cabinetProcedure
-    .meta(post('email/change/cancel', 'Drop a pending change of the e-mail'))
+    .meta({
+      ...post('email/change/cancel', 'Drop a pending change of the e-mail', 'Cancels the pending change of the own address.'),
+      refuses: [noPendingChange],
+    })
     .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx }) => {
       await cancelEmailChange(ctx.app, ctx.actor);
@@ -60,7 +94,7 @@ const emailChangeRouter = router({
     }),
 
   status: cabinetProcedure
-    .meta(get('email/change/status', 'Pending change of the e-mail'))
+    .meta(get('email/change/status', 'Pending change of the e-mail', 'Returns whether a change of the own address is pending.'))
     .output(toWire(schemas.EmailChangeStatusAnswer))
     .query(async ({ ctx }) => {
       const change = await readEmailChange(ctx.app, ctx.actor);
@@ -70,7 +104,14 @@ const emailChangeRouter = router({
 
 const emailRouter = router({
   register: cabinetProcedure
-    .meta(post('email/register', 'Link an e-mail and a password to the own account'))
+    .meta({
+      ...post(
+        'email/register',
+        'Link an e-mail and a password to the own account',
+        'Links an e-mail address and a password to the own account. A verification link is mailed, unless verification is switched off.',
+      ),
+      refuses: [emailTaken],
+    })
     .input(fromWire(schemas.EmailRegisterRequest))
     .output(toWire(schemas.EmailLinkedAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -79,7 +120,14 @@ const emailRouter = router({
     }),
 
   registerStandalone: limitedProcedure('email/register/standalone', 5)
-    .meta(post('email/register/standalone', 'Create an account with e-mail and password'))
+    .meta({
+      ...post(
+        'email/register/standalone',
+        'Create an account with e-mail and password',
+        'Creates an account with e-mail address and password and mails a verification link. No session is created: the user signs in afterwards. Emits `user.created`.',
+      ),
+      refuses: [emailTaken, emailAuthOff, tooManyRequests],
+    })
     .input(fromWire(schemas.EmailRegisterStandaloneRequest))
     .output(toWire(schemas.RegisterResponse))
     .mutation(async ({ ctx, input }) => {
@@ -89,13 +137,27 @@ const emailRouter = router({
     }),
 
   verify: limitedProcedure('email/verify', 10)
-    .meta(post('email/verify', 'Verify an e-mail by the link that was mailed, and sign in'))
+    .meta({
+      ...post(
+        'email/verify',
+        'Verify an e-mail by the link that was mailed, and sign in',
+        'Verifies an address by the mailed token and signs in. If the panel has a subscription for the address, it is imported.',
+      ),
+      refuses: [verificationTokenInvalid, tooManyRequests],
+    })
     .input(fromWire(schemas.EmailVerifyRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await verifyEmail(ctx.app, input.token), input)),
 
   resend: cabinetProcedure
-    .meta(post('email/resend', 'Mail a new verification link'))
+    .meta({
+      ...post(
+        'email/resend',
+        'Mail a new verification link',
+        'Mails a new verification link to the own address; the old one stops working.',
+      ),
+      refuses: [emailToVerifyMissing],
+    })
     .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx }) => {
       await resendVerification(ctx.app, ctx.actor);
@@ -103,7 +165,14 @@ const emailRouter = router({
     }),
 
   login: limitedProcedure('email/login', 10)
-    .meta(post('email/login', 'Sign in with e-mail and password'))
+    .meta({
+      ...post(
+        'email/login',
+        'Sign in with e-mail and password',
+        'Signs in with e-mail address and password. The answers for an unknown address and a wrong password are the same.',
+      ),
+      refuses: [credentialsInvalid, emailAuthOff, emailNotVerified, tooManyRequests],
+    })
     .input(fromWire(schemas.EmailLoginRequest))
     .output(toWire(schemas.AuthResponse))
     .mutation(async ({ ctx, input }) => answerSignIn(ctx.app, await signInWithPassword(ctx.app, input), input)),
@@ -113,7 +182,14 @@ const emailRouter = router({
 
 const passwordRouter = router({
   forgot: limitedProcedure('password/forgot', 3)
-    .meta(post('password/forgot', 'Ask for a link to set a new password'))
+    .meta({
+      ...post(
+        'password/forgot',
+        'Ask for a link to set a new password',
+        'Mails a link to set a new password, if an account has the address. The answer is the same for every address.',
+      ),
+      refuses: [tooManyRequests],
+    })
     .input(fromWire(schemas.PasswordForgotRequest))
     .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -122,7 +198,14 @@ const passwordRouter = router({
     }),
 
   reset: limitedProcedure('password/reset', 5)
-    .meta(post('password/reset', 'Set a new password by the link that was mailed'))
+    .meta({
+      ...post(
+        'password/reset',
+        'Set a new password by the link that was mailed',
+        'Sets a new password by the mailed token, which also verifies the address. All sessions of the account end.',
+      ),
+      refuses: [resetTokenInvalid, tooManyRequests],
+    })
     .input(fromWire(schemas.PasswordResetRequest))
     .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -137,13 +220,26 @@ export const cabinetAuthRouter = router({
   deepLink: deepLinkRouter,
 
   refresh: publicProcedure('cabinet')
-    .meta(post('refresh', 'Exchange a refresh token for new tokens'))
+    .meta({
+      ...post(
+        'refresh',
+        'Exchange a refresh token for new tokens',
+        'Answers a new access token for a refresh token, and the same refresh token, which stays valid for its whole life. Where the sign-in asked for `rotate_refresh_token`, the refresh token is a new one: the old one works for a minute more, for parallel tabs; its use after that ends the session and all its tokens.',
+      ),
+      refuses: [refreshTokenInvalid, refreshTokenReused, refreshTokenRevoked],
+    })
     .input(fromWire(schemas.RefreshTokenRequest))
     .output(toWire(schemas.CabinetAuthTokenResponse))
     .mutation(({ ctx, input }) => refreshSession(ctx.app, input.refreshToken)),
 
   logout: publicProcedure('cabinet')
-    .meta(post('logout', 'End a session by its refresh token'))
+    .meta(
+      post(
+        'logout',
+        'End a session by its refresh token',
+        'Ends the session of a refresh token. The answer for an unknown token is the same.',
+      ),
+    )
     .input(fromWire(schemas.RefreshTokenRequest))
     .output(toWire(schemas.MessageAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -152,12 +248,18 @@ export const cabinetAuthRouter = router({
     }),
 
   me: cabinetProcedure
-    .meta(get('me', 'The signed-in user'))
+    .meta(get('me', 'The signed-in user', 'Returns the signed-in user.'))
     .output(toWire(schemas.CabinetAuthUserResponse))
     .query(async ({ ctx }) => userAnswer(await requireUser(ctx.app, ctx.actor.userId))),
 
   permissions: cabinetProcedure
-    .meta(get('me/permissions', 'What the signed-in user may do as an administrator'))
+    .meta(
+      get(
+        'me/permissions',
+        'What the signed-in user may do as an administrator',
+        'Returns roles and permissions of the signed-in user, empty for a user who is no administrator.',
+      ),
+    )
     .output(toWire(schemas.MyPermissionsAnswer))
     .query(async ({ ctx }) => {
       const { permissions, roles, level } = await readMyAccess(ctx.app, ctx.actor);
@@ -165,7 +267,13 @@ export const cabinetAuthRouter = router({
     }),
 
   isAdmin: cabinetProcedure
-    .meta(get('me/is-admin', 'Is the signed-in user an administrator?'))
+    .meta(
+      get(
+        'me/is-admin',
+        'Is the signed-in user an administrator?',
+        'Returns whether the signed-in user is an administrator by configuration or by a role.',
+      ),
+    )
     .output(toWire(schemas.IsAdminAnswer))
     .query(async ({ ctx }) => ({ isAdmin: await isAdmin(ctx.app, ctx.actor) })),
 

@@ -1,11 +1,20 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import { requireUser } from '../../domain/identity/require-user.ts';
 import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
 import { listSavedCards, unlinkSavedCard } from '../../domain/payments/cards/saved-cards.ts';
 import { checkMyPayment } from '../../domain/payments/check-payment.ts';
 import { createStarsInvoice } from '../../domain/payments/create-stars-invoice.ts';
+import {
+  cardNotFound,
+  invalidMethod,
+  methodNotOffered,
+  noRecentPayments,
+  paymentNotFound,
+  unsupportedMethod,
+} from '../../domain/payments/errors.ts';
 import { listPaymentMethodsFor } from '../../domain/payments/list-methods.ts';
 import { findMyLatestPayment, listMyPendingPayments, readMyPayment } from '../../domain/payments/list-payments.ts';
 import { topupBalance } from '../../domain/payments/topup-balance.ts';
@@ -35,7 +44,10 @@ const tags: [string] = ['Cabinet Balance'];
 
 export const balanceRouter = router({
   get: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/balance', tags, summary: 'The own balance' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/balance', tags, summary: 'The own balance' },
+      description: 'Returns the own balance.',
+    })
     .output(toWire(BalanceResponse))
     .query(async ({ ctx }) => {
       const { balanceKopeks } = await requireUser(ctx.app, ctx.actor.userId);
@@ -43,7 +55,10 @@ export const balanceRouter = router({
     }),
 
   transactions: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/balance/transactions', tags, summary: 'Own movements, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/balance/transactions', tags, summary: 'Own movements, newest first' },
+      description: 'Lists own movements of money, newest first. Purchases, gifts and withdrawals are negative.',
+    })
     .input(fromWire(BalanceTransactionsQuery))
     .output(toWire(CabinetBalanceTransactionListResponse))
     .query(async ({ ctx, input }) => {
@@ -55,6 +70,7 @@ export const balanceRouter = router({
   paymentMethods: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/balance/payment-methods', tags, summary: 'List payment methods of the user' },
+      description: 'Lists the payment methods that are open to this user, with their limits and variants.',
     })
     .output(toWire(PaymentMethodResponse.array()))
     .query(async ({ ctx }) => {
@@ -65,6 +81,8 @@ export const balanceRouter = router({
   starsInvoice: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/balance/stars-invoice', tags, summary: 'Link to pay a top-up in Stars' },
+      description:
+        'Creates a link of the messenger to pay a top-up in Stars. The price is rounded up to whole Stars and stored; the amount asked for is credited when the messenger reports the payment. Only this user can pay it, once, within 24 hours. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(StarsInvoiceRequest))
@@ -77,6 +95,9 @@ export const balanceRouter = router({
   topup: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/balance/topup', tags, summary: 'Start a top-up at a payment provider' },
+      description:
+        'Creates a payment at a provider and returns the address where the user pays. For Tribute it is the page of donations: nothing is stored before the money comes, and what the donor chose is credited. The balance grows when the provider reports the payment, which emits `payment.completed`. At most 10 a minute. Accepts `Idempotency-Key`.',
+      refuses: [methodNotOffered, tooManyRequests],
       idempotent: true,
     })
     .input(fromWire(TopUpRequest))
@@ -92,6 +113,7 @@ export const balanceRouter = router({
   pendingPayments: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/balance/pending-payments', tags, summary: 'Own pending payments' },
+      description: 'Lists own open payments of the last 24 hours, newest first.',
     })
     .input(fromWire(PendingPaymentsQuery))
     .output(toWire(PendingPaymentListResponse))
@@ -109,6 +131,8 @@ export const balanceRouter = router({
         tags,
         summary: 'The newest own payment of a method in the last hour',
       },
+      description: 'Returns the newest own payment of a method in the last hour, in any state.',
+      refuses: [invalidMethod, unsupportedMethod, noRecentPayments],
     })
     .input(fromWire(PaymentMethodPath))
     .output(toWire(PendingPaymentResponse))
@@ -122,6 +146,8 @@ export const balanceRouter = router({
         tags,
         summary: 'One own payment',
       },
+      description: 'Returns one own payment as the service has recorded it.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(PaymentPath))
     .output(toWire(PendingPaymentResponse))
@@ -135,6 +161,9 @@ export const balanceRouter = router({
         tags,
         summary: 'Check the state of an own payment at the provider',
       },
+      description:
+        'Queries the provider about an own payment. A completed payment is credited, once, also where the provider reports it later.',
+      refuses: [invalidMethod, paymentNotFound],
     })
     .input(fromWire(PaymentPath))
     .output(toWire(ManualCheckResponse))
@@ -144,12 +173,19 @@ export const balanceRouter = router({
     }),
 
   savedCards: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/balance/saved-cards', tags, summary: 'Own linked cards' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/balance/saved-cards', tags, summary: 'Own linked cards' },
+      description: 'Lists own linked cards, newest first; empty while payments by card on file are switched off.',
+    })
     .output(toWire(SavedCardsListResponse))
     .query(({ ctx }) => listSavedCards(ctx.app, ctx.actor)),
 
   unlinkCard: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: '/cabinet/balance/saved-cards/{card_id}', tags, summary: 'Unlink a card' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/cabinet/balance/saved-cards/{card_id}', tags, summary: 'Unlink a card' },
+      description: 'Unlinks an own card: it is not charged any more.',
+      refuses: [cardNotFound],
+    })
     .input(fromWire(SavedCardPath))
     .output(toWire(SavedCardUnlinkedResponse))
     .mutation(async ({ ctx, input }) => {

@@ -1,9 +1,18 @@
 import type { z } from 'zod';
 import type { UserActor } from '../../core/actor.ts';
-import { isAppError, refuse } from '../../core/errors.ts';
+import { isAppError, refusal } from '../../core/errors.ts';
 import { authenticateUser } from '../../domain/identity/authenticate-user.ts';
+import { landingNotFound } from '../../domain/storefront/landings/errors.ts';
 import { type ShownLanding, showLanding } from '../../domain/storefront/landings/show-landing.ts';
 import { activateByToken } from '../../domain/storefront/purchases/activate-purchase.ts';
+import {
+  notPendingActivation,
+  notTheRecipient,
+  providerUnavailable,
+  purchaseNotFound,
+  signInToActivate,
+  tariffWithoutServers,
+} from '../../domain/storefront/purchases/errors.ts';
 import { readContact } from '../../domain/storefront/purchases/rules.ts';
 import { type PurchaseOrder, startPurchase } from '../../domain/storefront/purchases/start-purchase.ts';
 import type { Contact } from '../../domain/storefront/purchases/types.ts';
@@ -21,6 +30,8 @@ import {
 } from './landing.schemas.ts';
 import { limitByAddress } from './limited-procedure.ts';
 
+const rateLimited = refusal('rate_limited', 429, 'Too many requests');
+
 const tags: [string] = ['Landing Pages'];
 
 /**
@@ -32,7 +43,7 @@ async function limitGuests(ctx: Context, action: string, limit: number, message 
     await limitByAddress(ctx, `landing/${action}`, limit);
   } catch (error) {
     if (isAppError(error) && error.status === 400) throw error;
-    throw refuse('rate_limited', 429, message, { headers: { 'Retry-After': '60' }, cause: error });
+    throw rateLimited({ detail: message, headers: { 'Retry-After': '60' }, cause: error });
   }
 }
 
@@ -70,8 +81,12 @@ async function signedIn({ app, credentials }: Context): Promise<UserActor | null
 
 /** Sales pages: callers have no account, so attempts are limited by client address. */
 export const landingRouter = router({
-  get: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/{slug}', tags, summary: 'A sales page' } })
+  get: publicProcedure('web', true)
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/landing/{slug}', tags, summary: 'A sales page' },
+      description: 'Returns a sales page with tariffs, prices and payment methods, in the requested language.',
+      refuses: [landingNotFound, rateLimited],
+    })
     .input(LandingPageQuery)
     .output(toWire(LandingConfigResponse))
     .query(async ({ ctx, input }) => {
@@ -79,9 +94,12 @@ export const landingRouter = router({
       return toConfig(await showLanding(ctx.app, input.slug, input.lang));
     }),
 
-  purchase: publicProcedure('web')
+  purchase: publicProcedure('web', true)
     .meta({
       openapi: { method: 'POST', path: '/cabinet/landing/{slug}/purchase', tags, summary: 'Buy a tariff without an account' },
+      description:
+        'Begins a purchase without an account, for the buyer or as a gift, and returns the address where it is paid and the token of the purchase. It is delivered when the provider reports the payment. Accepts `Idempotency-Key`.',
+      refuses: [tariffWithoutServers, landingNotFound, rateLimited, providerUnavailable],
       idempotent: true,
     })
     .input(fromWire(LandingPurchaseRequest))
@@ -96,8 +114,13 @@ export const landingRouter = router({
       return { purchaseToken: started.token, paymentUrl: started.paymentUrl };
     }),
 
-  status: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' } })
+  status: publicProcedure('web', true)
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/landing/purchase/{token}', tags, summary: 'State of a purchase' },
+      description:
+        'Returns the state of a purchase. Contacts are masked. Links, password and sign-in token of a new account are shown for a limited time.',
+      refuses: [purchaseNotFound, rateLimited],
+    })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))
     .query(async ({ ctx, input }) => {
@@ -105,16 +128,17 @@ export const landingRouter = router({
       return toStatus(await viewPurchase(ctx.app, input.token));
     }),
 
-  activate: publicProcedure('web')
+  activate: publicProcedure('web', true)
     .meta({
       openapi: {
         method: 'POST',
         path: '/cabinet/landing/activate/{token}',
         tags,
         summary: 'Start a purchase that waits for its recipient',
-        description:
-          'Where a running subscription would be replaced, the recipient must agree: with the token of a purchase for oneself, with the token from the own notice of a gift, or signed in (`Authorization: Bearer`). The token of the giver alone is refused: 401 without a sign-in, 403 for anybody else.',
       },
+      description:
+        'Where a running subscription would be replaced, the recipient must agree: with the token of a purchase for oneself, with the token from the own notice of a gift, or signed in (`Authorization: Bearer`). The token of the giver alone is refused: 401 without a sign-in, 403 for anybody else.',
+      refuses: [notPendingActivation, signInToActivate, notTheRecipient, purchaseNotFound, rateLimited],
     })
     .input(PurchaseTokenPath)
     .output(toWire(PurchaseStatusResponse))

@@ -1,9 +1,17 @@
 import type { z } from 'zod';
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import type { LinkOutcome } from '../../domain/identity/linking/bind-identity.ts';
-import { linkMessenger, type MessengerProof } from '../../domain/identity/linking/link-messenger.ts';
+import { providerAlreadyLinked } from '../../domain/identity/linking/bind-identity.ts';
+import {
+  initDataInvalid,
+  linkMessenger,
+  type MessengerProof,
+  messengerAlreadyLinked,
+} from '../../domain/identity/linking/link-messenger.ts';
 import { completeLinking, completeLinkingByState, startLinking } from '../../domain/identity/linking/link-provider.ts';
 import { listLinkedProviders } from '../../domain/identity/linking/list-linked-providers.ts';
-import { unlinkProvider } from '../../domain/identity/linking/unlink-provider.ts';
+import { providerNotLinked, unlinkProvider } from '../../domain/identity/linking/unlink-provider.ts';
+import { providerUnavailable, stateInvalid } from '../../domain/identity/oauth/state.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
@@ -30,6 +38,8 @@ const linkRouter = router({
   init: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/account/link/{provider}/init', tags, summary: 'Begin to link a provider' },
+      description: 'Begins to link a provider to the own account: returns the address to send the browser to.',
+      refuses: [providerUnavailable, providerAlreadyLinked],
       writes: true,
     })
     .input(fromWire(OAuthProviderPath))
@@ -39,6 +49,9 @@ const linkRouter = router({
   callback: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/{provider}/callback', tags, summary: 'Link a provider' },
+      description:
+        'Links a provider to the own account. If the identity belongs to another account, nothing is linked and a merge token is returned.',
+      refuses: [stateInvalid],
     })
     .input(fromWire(withBody(OAuthProviderPath, schemas.LinkCallbackRequest)))
     .output(toWire(schemas.LinkCallbackResponse))
@@ -53,6 +66,9 @@ const linkRouter = router({
     })
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/link/messenger', tags, summary: 'Link a messenger account' },
+      description:
+        'Links a messenger account to the own account, by launch data, login widget or OpenID Connect token; exactly one of them is sent. If it belongs to another account, a merge token is returned.',
+      refuses: [initDataInvalid, messengerAlreadyLinked, tooManyRequests],
     })
     .input(schemas.LinkMessengerRequest)
     .output(toWire(schemas.LinkCallbackResponse))
@@ -66,6 +82,9 @@ const linkRouter = router({
         tags,
         summary: 'Link a provider in a browser that is not signed in: the state is the credential',
       },
+      description:
+        'Links a provider in a browser that is not signed in, such as the external browser of the mini-app. The state is the credential and works once.',
+      refuses: [stateInvalid, tooManyRequests],
     })
     .input(fromWire(schemas.ServerCompleteRequest))
     .output(toWire(schemas.ServerCompleteResponse))
@@ -85,6 +104,7 @@ export const accountLinkingRouter = router({
         tags,
         summary: 'List sign-in methods of the own account',
       },
+      description: 'Lists the ways to sign in and which of them the own account has.',
     })
     .output(toWire(schemas.LinkedProvidersResponse))
     .query(async ({ ctx }) => {
@@ -99,6 +119,8 @@ export const accountLinkingRouter = router({
   unlink: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/auth/account/unlink/{provider}', tags, summary: 'Unlink a provider' },
+      description: 'Unlinks a provider from the own account. The last way to sign in cannot be unlinked.',
+      refuses: [providerNotLinked],
     })
     .input(fromWire(OAuthProviderPath))
     .output(toWire(schemas.UnlinkResponse))

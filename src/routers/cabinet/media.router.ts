@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/clock.ts';
-import { rethrowUnavailable } from '../../core/errors.ts';
-import { limitOrRefuse } from '../../core/rate-limit.ts';
+import { refusal, rethrowUnavailable } from '../../core/errors.ts';
+import { limitOrRefuse, tooManyRequests } from '../../core/rate-limit.ts';
 import { authorizeAdmin } from '../../domain/access/authorize-admin.ts';
 import { identifyAdmin } from '../../domain/identity/authenticate-admin.ts';
 import { idsForReader } from '../../domain/media/known-files.ts';
 import { type Reader, readFileInCabinet } from '../../domain/media/read-media.ts';
-import { CABINET_MAX_BYTES } from '../../domain/media/rules.ts';
-import { uploadAsUser } from '../../domain/media/upload-media.ts';
+import { CABINET_MAX_BYTES, fileEmpty, mediaNotFound } from '../../domain/media/rules.ts';
+import { filesTooLarge, mediaTypeUnknown, tooManyFiles, uploadAsUser } from '../../domain/media/upload-media.ts';
 import { publicBase } from '../../domain/messaging/web-app.ts';
 import type { Context } from '../context.ts';
 import { downloadReply } from '../media-download.ts';
@@ -15,6 +15,8 @@ import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { MediaPath } from '../web/media.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { CabinetMediaMediaUploadResponse, CabinetUploadForm } from './media.schemas.ts';
+
+const FILE_TOO_LARGE = refusal('file_too_large', 400, 'File too large. Maximum size: 10MB');
 
 const tags: [string] = ['Cabinet Media'];
 
@@ -32,11 +34,14 @@ export const cabinetMediaRouter = router({
     })
     .meta({
       openapi: { method: 'POST', path: '/cabinet/media/upload', tags, summary: 'Upload a file' },
+      description:
+        'Stores a private file of up to 10 MB as form data, for a ticket or, as an administrator, for broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. 20 uploads in ten minutes are allowed, and so many files and megabytes altogether as `MEDIA_FILES_PER_USER` and `MEDIA_MEGABYTES_PER_USER` say; neither limits the sum for administrators. A file that nothing refers to is deleted after `MEDIA_UNUSED_DAYS` days.',
+      refuses: [fileEmpty, filesTooLarge, mediaTypeUnknown, tooManyFiles, tooManyRequests, FILE_TOO_LARGE],
       wire: {
         multipart: {
           fileKey: 'file',
           maxBytes: CABINET_MAX_BYTES,
-          tooLarge: { status: 400, detail: 'File too large. Maximum size: 10MB' },
+          tooLarge: FILE_TOO_LARGE,
         },
       },
     })
@@ -54,6 +59,9 @@ export const cabinetMediaRouter = router({
   download: publicProcedure('cabinet')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/media/{file_id}', tags, summary: 'Download a file' },
+      description:
+        'Returns the content of a file. No credential is needed for a public file, nor for a private one with a signed id, as uploads and tickets return them; a signed id expires (`MEDIA_LINK_MINUTES`). By its plain id a private file is returned to its uploader and to administrators only. Images and videos are shown in place, everything else is a download. A `Range` of bytes is answered with 206.',
+      refuses: [mediaNotFound],
       wire: { reply: 'file' },
     })
     .input(fromWire(MediaPath))

@@ -1,4 +1,12 @@
+import { tooManyRequests } from '../../core/rate-limit.ts';
 import { requestRotation } from '../../domain/identity/sessions/refresh-session.ts';
+import {
+  keptUserUnknown,
+  mergeImpossible,
+  mergeTokenUnknown,
+  mergeTokenUsed,
+  mergeUsersUnknown,
+} from '../../domain/merge/errors.ts';
 import { mergeAccounts } from '../../domain/merge/merge-accounts.ts';
 import { previewMerge } from '../../domain/merge/preview-merge.ts';
 import { publicProcedure, router } from '../trpc.ts';
@@ -13,7 +21,11 @@ const path = '/cabinet/auth/merge/{merge_token}';
 /** The token is the only credential, so attempts are counted by client address. */
 export const accountMergeRouter = router({
   preview: publicProcedure('cabinet')
-    .meta({ openapi: { method: 'GET', path, tags, summary: 'Both accounts of a merge that waits for confirmation' } })
+    .meta({
+      openapi: { method: 'GET', path, tags, summary: 'Both accounts of a merge that waits for confirmation' },
+      description: 'Returns both accounts of a merge. The token stays valid.',
+      refuses: [mergeTokenUnknown, mergeUsersUnknown, tooManyRequests],
+    })
     .input(fromWire(MergeTokenPath))
     .output(toWire(MergePreviewResponse))
     .query(async ({ ctx, input }) => {
@@ -22,7 +34,12 @@ export const accountMergeRouter = router({
     }),
 
   execute: publicProcedure('cabinet')
-    .meta({ openapi: { method: 'POST', path, tags, summary: 'Merge two accounts into one and sign in to it' } })
+    .meta({
+      openapi: { method: 'POST', path, tags, summary: 'Merge two accounts into one and sign in to it' },
+      description:
+        'Merges two accounts into the one that was signed in, and creates a session for it. Balances are added, identities, movements, tickets and referrals move; of two subscriptions the chosen one remains and the other is deleted in the panel. All sessions of both accounts end. The token works once.',
+      refuses: [mergeImpossible, keptUserUnknown, mergeTokenUsed, tooManyRequests],
+    })
     .input(fromWire(MergeExecution))
     .output(toWire(MergeResponse))
     .mutation(async ({ ctx, input }) => {

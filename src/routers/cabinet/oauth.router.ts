@@ -1,8 +1,8 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { listOAuthProviders } from '../../domain/identity/oauth/list-providers.ts';
 import { signInWithProvider } from '../../domain/identity/oauth/sign-in-with-provider.ts';
-import { beginOAuth } from '../../domain/identity/oauth/state.ts';
+import { beginOAuth, providerUnavailable, stateInvalid } from '../../domain/identity/oauth/state.ts';
 import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';
@@ -10,6 +10,8 @@ import { fromWire, toWire, withBody } from '../wire.ts';
 import { AuthResponse } from './auth.schemas.ts';
 import { answerSignIn } from './campaign-bonus.ts';
 import * as schemas from './oauth.schemas.ts';
+
+const oauthProviderNotFound = refusal('oauth_provider_not_found', 404, 'Not Found');
 
 const tags: [string] = ['Cabinet OAuth'];
 /** Contains the secret that an open sign-in is bound to (spec 01 H19). */
@@ -27,12 +29,15 @@ async function start(ctx: Context, provider: OAuthProvider) {
 
 function knownProvider(name: string): OAuthProvider {
   if (isOAuthProvider(name)) return name;
-  throw refuse('oauth_provider_not_found', 404, 'Not Found');
+  throw oauthProviderNotFound();
 }
 
 export const oauthRouter = router({
   providers: publicProcedure('cabinet')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/auth/oauth/providers', tags, summary: 'Providers to sign in with' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/auth/oauth/providers', tags, summary: 'Providers to sign in with' },
+      description: 'Lists the providers that are configured and switched on.',
+    })
     .output(toWire(schemas.OAuthProvidersResponse))
     .query(({ ctx }) => ({ providers: listOAuthProviders(ctx.app) })),
 
@@ -44,6 +49,8 @@ export const oauthRouter = router({
         tags,
         summary: 'Begin a sign-in through a provider',
       },
+      description: 'Begins a sign-in: returns the address to send the browser to and the state that belongs to it.',
+      refuses: [providerUnavailable],
     })
     .input(fromWire(schemas.OAuthProviderPath))
     .output(toWire(schemas.OAuthAuthorizeResponse))
@@ -52,6 +59,8 @@ export const oauthRouter = router({
   start: publicProcedure('cabinet')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/auth/oauth/{provider}', tags, summary: 'Begin a sign-in through a provider' },
+      description: 'Another path of `GET /cabinet/auth/oauth/{provider}/authorize`, with the same answer.',
+      refuses: [providerUnavailable, oauthProviderNotFound],
     })
     .input(fromWire(schemas.OAuthStartPath))
     .output(toWire(schemas.OAuthStartAnswer))
@@ -65,6 +74,9 @@ export const oauthRouter = router({
         tags,
         summary: 'Complete a sign-in through a provider',
       },
+      description:
+        'Completes a sign-in with the code of the provider. The user is found by the id at the provider, else by an address that the provider has verified, else created. The state works once.',
+      refuses: [stateInvalid],
     })
     .input(fromWire(withBody(schemas.OAuthProviderPath, schemas.OAuthCallbackRequest)))
     .output(toWire(AuthResponse))

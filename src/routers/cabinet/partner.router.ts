@@ -1,7 +1,13 @@
 import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
-import { readMyCampaignStats, readMyPartnership } from '../../domain/campaigns/partner-stats.ts';
+import {
+  campaignNotFound,
+  partnerRequired,
+  readMyCampaignStats,
+  readMyPartnership,
+} from '../../domain/campaigns/partner-stats.ts';
 import { registrantName } from '../../domain/campaigns/rules.ts';
 import { applyForPartnership } from '../../domain/referrals/partners/apply.ts';
+import { alreadyPending } from '../../domain/referrals/partners/errors.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -16,7 +22,10 @@ const tags: [string] = ['Cabinet Partner'];
 
 export const partnerRouter = router({
   status: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/partner/status', tags, summary: 'Own partner status' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/referral/partner/status', tags, summary: 'Own partner status' },
+      description: 'Returns the state as a partner, the newest application, and the active campaigns with their numbers.',
+    })
     .output(toWire(PartnerStatusResponse))
     .query(async ({ ctx }) => {
       const { campaigns, ...partnership } = await readMyPartnership(ctx.app, ctx.actor);
@@ -34,6 +43,8 @@ export const partnerRouter = router({
         tags,
         summary: 'Statistics of an own campaign',
       },
+      description: 'Returns registrations and revenue of one own campaign, also by day. For partners only.',
+      refuses: [partnerRequired, campaignNotFound],
     })
     .input(fromWire(CampaignStatsPath))
     .output(toWire(PartnerCampaignDetailedStats))
@@ -43,7 +54,12 @@ export const partnerRouter = router({
     }),
 
   sendApplication: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/referral/partner/apply', tags, summary: 'Apply to become a partner' },
+      description:
+        'Sends an application to become a partner. One application can be open at a time. Administrators are notified.',
+      refuses: [alreadyPending],
+    })
     .input(fromWire(PartnerApplicationRequest))
     .output(toWire(PartnerApplicationInfo))
     .mutation(({ ctx, input }) => applyForPartnership(ctx.app, ctx.actor, input)),

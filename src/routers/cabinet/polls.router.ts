@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { alreadyCompleted, invalidOption, pollNotFound, questionNotFound } from '../../domain/engagement/polls/errors.ts';
 import { answerQuestion, countMyPolls, listMyPolls, readMyPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
 import type { MyPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
@@ -21,23 +22,37 @@ function pollInfo({ pollId: id, rewardAmountKopeks, ...poll }: MyPoll) {
 
 export const cabinetPollsRouter = router({
   count: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/polls/count', tags, summary: 'Count polls that are not completed' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/polls/count', tags, summary: 'Count polls that are not completed' },
+      description: 'Returns the number of own polls that are not completed.',
+    })
     .output(toWire(PollsCountResponse))
     .query(async ({ ctx }) => ({ count: await countMyPolls(ctx.app, ctx.actor) })),
 
   list: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/polls', tags, summary: 'List own polls' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/polls', tags, summary: 'List own polls' },
+      description: 'Lists own polls, newest first.',
+    })
     .output(toWire(PollInfo.array()))
     .query(async ({ ctx }) => (await listMyPolls(ctx.app, ctx.actor)).map(pollInfo)),
 
   get: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/polls/{response_id}', tags, summary: 'Read an own poll' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/polls/{response_id}', tags, summary: 'Read an own poll' },
+      description: 'Returns an own poll and the progress of its answers.',
+      refuses: [pollNotFound],
+    })
     .input(fromWire(PollResponsePath))
     .output(toWire(PollInfo))
     .query(async ({ ctx, input }) => pollInfo(await readMyPoll(ctx.app, ctx.actor, input.responseId))),
 
   start: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/polls/{response_id}/start', tags, summary: 'Start or resume a poll' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/polls/{response_id}/start', tags, summary: 'Start or resume a poll' },
+      description: 'Begins or resumes a poll and returns the first question without answer.',
+      refuses: [alreadyCompleted, pollNotFound],
+    })
     .input(fromWire(PollResponsePath))
     .output(toWire(PollStartResponse))
     .mutation(async ({ ctx, input }) => {
@@ -53,6 +68,9 @@ export const cabinetPollsRouter = router({
         tags,
         summary: 'Answer a question',
       },
+      description:
+        'Answers a question, or replaces the answer. The last answer completes the poll and credits its reward, once. Accepts `Idempotency-Key`.',
+      refuses: [invalidOption, alreadyCompleted, pollNotFound, questionNotFound],
       idempotent: true,
     })
     .input(fromWire(AnswerInput))

@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
+import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
 import { clearActiveDiscount, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/my-discount.ts';
 import { listMyOffers } from '../../domain/promo/offers/read-offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
@@ -25,12 +26,18 @@ function offerInfo(offer: Offer) {
 
 export const cabinetPromoRouter = router({
   offers: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/promo/offers', tags, summary: 'Own offers, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/promo/offers', tags, summary: 'Own offers, newest first' },
+      description: 'Lists own offers that have not expired, newest first.',
+    })
     .output(toWire(PromoOfferInfo.array()))
     .query(async ({ ctx }) => (await listMyOffers(ctx.app, ctx.actor)).map(offerInfo)),
 
   activeDiscount: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/promo/active-discount', tags, summary: 'The personal discount' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/promo/active-discount', tags, summary: 'The personal discount' },
+      description: 'Returns the personal discount that the next purchase uses.',
+    })
     .output(toWire(ActiveDiscountInfo))
     .query(async ({ ctx }) => {
       const { percent, ...discount } = await readActiveDiscount(ctx.app, ctx.actor);
@@ -38,7 +45,10 @@ export const cabinetPromoRouter = router({
     }),
 
   clearDiscount: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: '/cabinet/promo/active-discount', tags, summary: 'Clear the personal discount' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/cabinet/promo/active-discount', tags, summary: 'Clear the personal discount' },
+      description: 'Removes the personal discount. Neither the discount nor the promo code that gave it is restored.',
+    })
     .output(toWire(DiscountCleared))
     .mutation(async ({ ctx }) => {
       await clearActiveDiscount(ctx.app, ctx.actor);
@@ -46,7 +56,10 @@ export const cabinetPromoRouter = router({
     }),
 
   groupDiscounts: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/promo/group-discounts', tags, summary: 'Discounts of the promo group' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/promo/group-discounts', tags, summary: 'Discounts of the promo group' },
+      description: 'Returns the discounts of the primary promo group; zeros without one.',
+    })
     .output(toWire(PromoGroupDiscounts))
     .query(async ({ ctx }) => {
       const group = await readMyGroup(ctx.app, ctx.actor);
@@ -54,7 +67,10 @@ export const cabinetPromoRouter = router({
     }),
 
   loyaltyTiers: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/promo/loyalty-tiers', tags, summary: 'Promo groups by total spending' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/promo/loyalty-tiers', tags, summary: 'Promo groups by total spending' },
+      description: 'Lists the promo groups that are reached by spending, and the progress of the user.',
+    })
     .output(toWire(LoyaltyTiersResponse))
     .query(async ({ ctx }) => {
       const { tiers, spentKopeks, current, next, progressPercent } = await readLoyalty(ctx.app, ctx.actor);
@@ -74,7 +90,12 @@ export const cabinetPromoRouter = router({
     }),
 
   claim: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/promo/claim', tags, summary: 'Claim an own offer' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/promo/claim', tags, summary: 'Claim an own offer' },
+      description:
+        'Claims an own offer: a personal discount for the next purchase, which replaces an active one, or temporary access to servers. An offer can be claimed once.',
+      refuses: [CLAIM_REFUSALS.already_claimed, CLAIM_REFUSALS.expired, CLAIM_REFUSALS.not_found],
+    })
     .input(fromWire(ClaimOfferRequest))
     .output(toWire(ClaimOfferResponse))
     .mutation(async ({ ctx, input }) => {

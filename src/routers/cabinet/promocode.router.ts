@@ -1,6 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
-import { deactivateMyDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import { deactivateMyDiscount, noDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import { ACTIVATION_REFUSALS } from '../../domain/promo/codes/errors.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { PromocodeActivateRequest, PromocodeActivateResponse, PromocodeDeactivateResponse } from './promocode.schemas.ts';
@@ -11,6 +12,9 @@ export const promocodeRouter = router({
   activate: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/promocode/activate', tags, summary: 'Activate a promo code' },
+      description:
+        'Activates a promo code: money, days, a trial, a promo group or a discount, by its type. A user can use a code once, and five codes a day; repeated wrong codes are limited (429). If days are given, the panel is updated afterwards. Accepts `Idempotency-Key`.',
+      refuses: [ACTIVATION_REFUSALS.not_found, ACTIVATION_REFUSALS.used],
       idempotent: true,
     })
     .input(fromWire(PromocodeActivateRequest))
@@ -34,6 +38,9 @@ export const promocodeRouter = router({
         tags,
         summary: 'Deactivate the discount of a promo code',
       },
+      description:
+        'Removes an unused discount that a promo code gave. The code counts as unused again, and the user leaves a promo group that the code gave.',
+      refuses: [noDiscount],
     })
     .output(toWire(PromocodeDeactivateResponse))
     .mutation(async ({ ctx }) => {

@@ -14,7 +14,10 @@ const tags: [string] = ['Cabinet Referral'];
 
 export const referralRouter = router({
   info: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral', tags, summary: 'Own referral links and statistics' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/referral', tags, summary: 'Own referral links and statistics' },
+      description: 'Returns own links, number of referrals and rewards.',
+    })
     .output(toWire(ReferralInfoResponse))
     .query(async ({ ctx }) => {
       const info = await readMyReferralInfo(ctx.app, ctx.actor);
@@ -26,13 +29,19 @@ export const referralRouter = router({
     }),
 
   list: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/list', tags, summary: 'List own referrals, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/referral/list', tags, summary: 'List own referrals, newest first' },
+      description: 'Lists own referrals, newest first.',
+    })
     .input(fromWire(ReferralPageQuery))
     .output(toWire(ReferralListResponse))
     .query(({ ctx, input }) => listMyReferrals(ctx.app, ctx.actor, input)),
 
   earnings: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/earnings', tags, summary: 'My rewards, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/referral/earnings', tags, summary: 'My rewards, newest first' },
+      description: 'Lists own rewards, newest first. Registrations that wait for a first top-up are listed with 0.',
+    })
     .input(fromWire(ReferralPageQuery))
     .output(toWire(ReferralEarningsListResponse))
     .query(async ({ ctx, input }) => {
@@ -45,7 +54,10 @@ export const referralRouter = router({
     }),
 
   terms: publicProcedure('cabinet')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/referral/terms', tags, summary: 'The terms of the referral programme' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/referral/terms', tags, summary: 'The terms of the referral programme' },
+      description: 'Returns the terms of the referral programme. Needs no credential.',
+    })
     .output(toWire(ReferralTermsResponse))
     .query(({ ctx }) => {
       const terms = readReferralTerms(ctx.app);

@@ -1,16 +1,30 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import {
+  belowMinimum,
   forgetAllDevices,
   forgetDevice,
   listConnectedDevices,
+  noPanelUser,
+  notLower,
+  panelFailure,
   readReductionInfo,
   reduceDevices,
   seenAt,
+  trialRefusal,
 } from '../../domain/subscriptions/connected-devices.ts';
-import { purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
+import { noSubscription } from '../../domain/subscriptions/errors.ts';
+import { insufficientFundsForTrafficSwitch } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import { noSubscriptionRefusal, purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
 import { purchaseTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
-import { saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
-import { switchTraffic } from '../../domain/subscriptions/switch-traffic.ts';
+import { paidSubscriptionRequired, unlimitedTraffic } from '../../domain/subscriptions/rules/traffic-order.ts';
+import { noSubscriptionForCart, saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
+import {
+  samePackage,
+  switchNeedsPaidSubscription,
+  switchTraffic,
+  trafficOfTariff,
+} from '../../domain/subscriptions/switch-traffic.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 import {
@@ -32,12 +46,20 @@ import {
   TrafficSwitchAnswer,
 } from './subscription-addons.schemas.ts';
 
+const invalidLimit = refusal('invalid_limit', 400, 'Invalid new_device_limit');
+
 const tags: [string] = ['Cabinet Subscription'];
 const ROOT = '/cabinet/subscription';
 
 export const subscriptionAddonsRouter = router({
   buyTraffic: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Buy a traffic package' },
+      description:
+        'Buys a traffic package for 30 days on top of the limit. A subscription that was closed because its traffic was used up becomes active again. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [paidSubscriptionRequired, unlimitedTraffic, noSubscription, quoteChanged],
+      idempotent: true,
+    })
     .input(TrafficPurchaseRequest)
     .output(toWire(TrafficPurchaseAnswer))
     .mutation(async ({ ctx, input }) => ({
@@ -53,6 +75,9 @@ export const subscriptionAddonsRouter = router({
         tags,
         summary: 'Replace the current traffic package with another',
       },
+      description:
+        'Replaces the current traffic package with another. A more expensive one is charged for the remaining time, a cheaper one is free without refund. For paid subscriptions without tariff. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [samePackage, trafficOfTariff, switchNeedsPaidSubscription, noSubscription],
       idempotent: true,
     })
     .input(TrafficPurchaseRequest)
@@ -63,7 +88,12 @@ export const subscriptionAddonsRouter = router({
     })),
 
   saveTrafficCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/traffic/save-cart`, tags, summary: 'Save a traffic package for later' },
+      description:
+        'Saves the order of a traffic package, to be bought after a top-up. It replaces a saved order. Charges nothing.',
+      refuses: [noSubscriptionForCart, paidSubscriptionRequired],
+    })
     .input(TrafficPurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -72,7 +102,11 @@ export const subscriptionAddonsRouter = router({
     }),
 
   devices: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: `${ROOT}/devices`, tags, summary: 'The connected devices' } })
+    .meta({
+      openapi: { method: 'GET', path: `${ROOT}/devices`, tags, summary: 'The connected devices' },
+      description: 'Lists the connected devices. A panel that does not answer gives an empty list.',
+      refuses: [noSubscription],
+    })
     .output(toWire(ConnectedDevicesAnswer))
     .query(async ({ ctx }) => {
       const { devices, deviceLimit } = await listConnectedDevices(ctx.app, ctx.actor);
@@ -91,6 +125,7 @@ export const subscriptionAddonsRouter = router({
   devicePrice: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: `${ROOT}/devices/price`, tags, summary: 'Calculate the price of additional devices' },
+      description: 'Returns what more devices cost for the remaining time, or the reason why none can be bought.',
     })
     .input(DevicePriceQuery)
     .output(toWire(DevicePriceAnswer))
@@ -99,6 +134,9 @@ export const subscriptionAddonsRouter = router({
   purchaseDevices: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices/purchase`, tags, summary: 'Buy devices from the balance' },
+      description:
+        'Buys devices for the remaining time. If the balance does not suffice, the order is saved (402). The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [noSubscriptionRefusal, insufficientFundsForTrafficSwitch, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -111,6 +149,9 @@ export const subscriptionAddonsRouter = router({
   addDevices: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Buy devices; for older clients' },
+      description:
+        'Buys devices for the remaining time, at the price of `POST /cabinet/subscription/devices/purchase`. For older clients; new ones use that operation. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [insufficientFundsForTrafficSwitch, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(DevicePurchaseRequest)
@@ -122,7 +163,11 @@ export const subscriptionAddonsRouter = router({
     }),
 
   saveDevicesCart: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/devices/save-cart`, tags, summary: 'Save an order of devices for later' },
+      description: 'Saves an order of devices, to be bought after a top-up. It replaces a saved order. Charges nothing.',
+      refuses: [noSubscriptionForCart],
+    })
     .input(DevicePurchaseRequest)
     .output(CartSavedResponse)
     .mutation(async ({ ctx, input }) => {
@@ -131,12 +176,20 @@ export const subscriptionAddonsRouter = router({
     }),
 
   forgetDevices: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Delete all connected devices' } })
+    .meta({
+      openapi: { method: 'DELETE', path: `${ROOT}/devices`, tags, summary: 'Delete all connected devices' },
+      description: 'Removes all connected devices in the panel; each connects again with its next use.',
+      refuses: [noPanelUser, noSubscription, panelFailure],
+    })
     .output(toWire(DevicesForgottenAnswer))
     .mutation(async ({ ctx }) => ({ success: true, ...(await forgetAllDevices(ctx.app, ctx.actor)) })),
 
   forgetDevice: cabinetProcedure
-    .meta({ openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Delete a connected device' } })
+    .meta({
+      openapi: { method: 'DELETE', path: `${ROOT}/devices/{hwid}`, tags, summary: 'Delete a connected device' },
+      description: 'Removes one connected device in the panel; it connects again with its next use.',
+      refuses: [noPanelUser, noSubscription, panelFailure],
+    })
     .input(DeviceAddress)
     .output(toWire(DeviceForgottenAnswer))
     .mutation(async ({ ctx, input }) => {
@@ -152,6 +205,7 @@ export const subscriptionAddonsRouter = router({
         tags,
         summary: 'Bounds of a lower device limit',
       },
+      description: 'Returns how far the device limit can be lowered, and the number of connected devices.',
     })
     .output(toWire(ReductionInfoAnswer))
     .query(({ ctx }) => readReductionInfo(ctx.app, ctx.actor)),
@@ -159,13 +213,16 @@ export const subscriptionAddonsRouter = router({
   reduceDevices: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/devices/reduce`, tags, summary: 'Lower the device limit' },
+      description:
+        'Lowers the device limit without refund. Where more devices are connected, the most recently updated ones are removed. If the panel refuses the change, nothing changes (502).',
+      refuses: [belowMinimum, invalidLimit, notLower, trialRefusal, panelFailure],
       wire: { wholeBodyKey: 'body' },
     })
     .input(DeviceReductionRequest)
     .output(toWire(DeviceReductionAnswer))
     .mutation(async ({ ctx, input }) => {
       const newLimit = input.body.new_device_limit;
-      if (newLimit === undefined || newLimit < 1) throw refuse('invalid_limit', 400, 'Invalid new_device_limit');
+      if (newLimit === undefined || newLimit < 1) throw invalidLimit();
       return { success: true, ...(await reduceDevices(ctx.app, ctx.actor, newLimit)) };
     }),
 });

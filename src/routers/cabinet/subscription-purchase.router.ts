@@ -1,10 +1,19 @@
-import { activateTrial } from '../../domain/subscriptions/activate-trial.ts';
-import { insufficientFundsForTrial } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { previewClassic, purchaseClassic } from '../../domain/subscriptions/purchase-classic.ts';
-import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
+import { activateTrial, trialHasSubscription } from '../../domain/subscriptions/activate-trial.ts';
+import { noSubscription, noTariff, tariffNotOffered } from '../../domain/subscriptions/errors.ts';
+import {
+  insufficientFundsForTrial,
+  insufficientFundsRefusal,
+  insufficientFundsWithCart,
+} from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { noServers } from '../../domain/subscriptions/purchase/require-servers.ts';
+import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import { classicModeDisabled, previewClassic, purchaseClassic } from '../../domain/subscriptions/purchase-classic.ts';
+import { periodUnavailable, purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
 import { renewSubscription } from '../../domain/subscriptions/renew-subscription.ts';
+import { invalidPeriod } from '../../domain/subscriptions/rules/classic-selection.ts';
+import { noSubscriptionToSwitch, sameTariff } from '../../domain/subscriptions/rules/switch-order.ts';
 import { previewTariffSwitch, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
-import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
+import { notDailyTariff, togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { PauseAnswer } from '../subscription-answers.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -27,6 +36,9 @@ export const subscriptionPurchaseRouter = router({
   renew: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/renew', tags, summary: 'Renew from the balance' },
+      description:
+        'Renews the own subscription from the balance. If the balance does not suffice, the order is saved until a top-up (402). A trial becomes paid. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [insufficientFundsWithCart, noSubscription, quoteChanged],
       idempotent: true,
     })
     .input(fromWire(RenewalRequest))
@@ -36,6 +48,9 @@ export const subscriptionPurchaseRouter = router({
   purchaseTariff: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/purchase-tariff', tags, summary: 'Buy a tariff from the balance' },
+      description:
+        'Buys a tariff from the balance; an existing subscription is extended or moved to it. If the balance does not suffice, the order is saved until a top-up (402). For tariffs mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [noServers, periodUnavailable, insufficientFundsWithCart, tariffNotOffered, quoteChanged],
       idempotent: true,
     })
     .input(fromWire(TariffPurchaseRequest))
@@ -53,6 +68,9 @@ export const subscriptionPurchaseRouter = router({
         tags,
         summary: 'Calculate the price of a selection',
       },
+      description:
+        'Returns what a selection of period, traffic, servers and devices costs, part by part. For classic mode. Charges nothing.',
+      refuses: [classicModeDisabled, invalidPeriod],
     })
     .input(fromWire(PurchasePreviewRequest))
     .output(toWire(ClassicPreviewResponse))
@@ -61,6 +79,9 @@ export const subscriptionPurchaseRouter = router({
   purchaseClassic: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/purchase', tags, summary: 'Buy a selection from the balance' },
+      description:
+        'Buys a selection of period, traffic, servers and devices from the balance. If the balance does not suffice, the order is saved until a top-up (402). For classic mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [classicModeDisabled, invalidPeriod, quoteChanged],
       idempotent: true,
     })
     .input(fromWire(PurchasePreviewRequest))
@@ -74,6 +95,9 @@ export const subscriptionPurchaseRouter = router({
   activateTrial: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/trial', tags, summary: 'Start the trial' },
+      description:
+        'Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [noServers, trialHasSubscription],
       idempotent: true,
     })
     .output(toWire(SubscriptionData))
@@ -85,6 +109,9 @@ export const subscriptionPurchaseRouter = router({
   pause: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/pause', tags, summary: 'Pause or resume a daily subscription' },
+      description:
+        'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
+      refuses: [noTariff, notDailyTariff, noSubscription],
       idempotent: true,
     })
     .output(toWire(PauseAnswer))
@@ -98,6 +125,8 @@ export const subscriptionPurchaseRouter = router({
         tags,
         summary: 'Preview the price of a switch to another tariff',
       },
+      description: 'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
+      refuses: [noSubscriptionToSwitch, tariffNotOffered],
     })
     .input(fromWire(TariffPurchaseRequest))
     .output(toWire(TariffSwitchPreviewResponse))
@@ -107,6 +136,9 @@ export const subscriptionPurchaseRouter = router({
   switchTariff: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/subscription/tariff/switch', tags, summary: 'Switch to another tariff' },
+      description:
+        'Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost, and connected devices are removed in the panel. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [noServers, noSubscriptionToSwitch, sameTariff, insufficientFundsRefusal, tariffNotOffered, quoteChanged],
       idempotent: true,
     })
     .input(fromWire(TariffPurchaseRequest))

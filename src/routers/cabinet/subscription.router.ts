@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
-import { listClientDownloads, readConnectionLink } from '../../domain/subscriptions/connection-link.ts';
+import { linkNotGenerated, listClientDownloads, readConnectionLink } from '../../domain/subscriptions/connection-link.ts';
+import { noSubscription } from '../../domain/subscriptions/errors.ts';
 import {
   listRenewalOptions,
   listTrafficPackages,
@@ -7,7 +8,7 @@ import {
   readSubscription,
   readTrialInfo,
 } from '../../domain/subscriptions/read-subscription.ts';
-import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
+import { autopayNotForDaily, setAutopay } from '../../domain/subscriptions/set-autopay.ts';
 import { PurchaseOptionsAnswer, purchaseOptionsAnswer } from '../purchase-options-wire.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -26,7 +27,10 @@ const tags: [string] = ['Cabinet Subscription'];
 
 export const subscriptionRouter = router({
   get: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/subscription', tags, summary: 'The own subscription as it is now' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/subscription', tags, summary: 'The own subscription as it is now' },
+      description: 'Returns the own subscription as it is now, or `has_subscription` false.',
+    })
     .output(toWire(SubscriptionStatusResponse))
     .query(async ({ ctx }) => {
       const subscription = await readSubscription(ctx.app, ctx.actor);
@@ -36,6 +40,7 @@ export const subscriptionRouter = router({
   renewalOptions: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/renewal-options', tags, summary: 'Periods and prices of a renewal' },
+      description: 'Lists periods and prices of a renewal, with all discounts of the user, as they would be charged now.',
     })
     .output(toWire(RenewalOptionResponse.array()))
     .query(async ({ ctx }) => (await listRenewalOptions(ctx.app, ctx.actor)).map(withPriceRubles)),
@@ -43,6 +48,7 @@ export const subscriptionRouter = router({
   trafficPackages: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/traffic-packages', tags, summary: 'List traffic packages on sale' },
+      description: 'Lists the traffic packages that can be bought for the own subscription; empty if none can be bought.',
     })
     .output(toWire(TrafficPackageResponse.array()))
     .query(async ({ ctx }) =>
@@ -60,6 +66,7 @@ export const subscriptionRouter = router({
         tags,
         summary: 'Whether a trial can be taken, and its terms',
       },
+      description: 'Returns whether the user can start a trial, and its length, limits and price.',
     })
     .output(toWire(TrialInfoResponse))
     .query(async ({ ctx }) => withPriceRubles(await readTrialInfo(ctx.app, ctx.actor))),
@@ -72,6 +79,8 @@ export const subscriptionRouter = router({
         tags,
         summary: 'List what can be purchased, with the charged prices',
       },
+      description:
+        'Returns what can be bought, at the prices that would be charged: tariffs, or periods, traffic, servers and devices in classic mode.',
     })
     .output(toWire(PurchaseOptionsAnswer))
     .query(async ({ ctx }) => purchaseOptionsAnswer(await readPurchaseOptions(ctx.app, ctx.actor))),
@@ -79,6 +88,8 @@ export const subscriptionRouter = router({
   connectionLink: cabinetProcedure
     .meta({
       openapi: { method: 'GET', path: '/cabinet/subscription/connection-link', tags, summary: 'Connection links' },
+      description: 'Returns the links that client apps connect with, and short instructions.',
+      refuses: [linkNotGenerated, noSubscription],
     })
     .output(toWire(ConnectionLinkAnswer))
     .query(async ({ ctx }) => {
@@ -94,6 +105,7 @@ export const subscriptionRouter = router({
         tags,
         summary: 'Links to download the client app',
       },
+      description: 'Returns the addresses where the Happ app is downloaded, by platform.',
     })
     .output(toWire(ClientDownloadsAnswer))
     .query(({ ctx }) => {
@@ -104,6 +116,9 @@ export const subscriptionRouter = router({
   setAutopay: cabinetProcedure
     .meta({
       openapi: { method: 'PATCH', path: '/cabinet/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
+      description:
+        'Switches automatic renewal from the balance and sets how many days before the end it starts. Daily subscriptions have none.',
+      refuses: [autopayNotForDaily, noSubscription],
     })
     .input(fromWire(AutopayUpdateRequest))
     .output(toWire(AutopayUpdateResponse))

@@ -1,5 +1,7 @@
+import { ticketsDisabled } from '../../domain/tickets/errors.ts';
 import { listMyTickets, readMyTicket } from '../../domain/tickets/read-tickets.ts';
-import { openTicket, postUserMessage } from '../../domain/tickets/write-ticket.ts';
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { openTicket, postUserMessage, rateLimited, repliesBlocked } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { withFiles } from './signed-files.ts';
@@ -18,13 +20,22 @@ const tags: [string] = ['Cabinet Tickets'];
 
 export const ticketsRouter = router({
   list: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/tickets', tags, summary: 'Own tickets, last changed first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/tickets', tags, summary: 'Own tickets, last changed first' },
+      description: 'Lists own tickets, last changed first.',
+      refuses: [ticketsDisabled],
+    })
     .input(fromWire(TicketListQuery))
     .output(toWire(TicketListResponse))
     .query(async ({ ctx, input }) => withFiles(ctx.app, ticketPage(await listMyTickets(ctx.app, ctx.actor, input), input))),
 
   create: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/tickets', tags, summary: 'Create a ticket' },
+      description:
+        'Opens a ticket with its first message. Administrators are notified in the messenger and in the cabinet. Emits `ticket.created`.',
+      refuses: [ticketsDisabled],
+    })
     .input(fromWire(TicketCreateRequest))
     .output(toWire(TicketDetailResponse))
     .mutation(async ({ ctx, input }) => {
@@ -33,7 +44,11 @@ export const ticketsRouter = router({
     }),
 
   get: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/tickets/{ticket_id}', tags, summary: 'An own ticket with its messages' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/tickets/{ticket_id}', tags, summary: 'An own ticket with its messages' },
+      description: 'Returns an own ticket with its messages, oldest first.',
+      refuses: [ticketNotFound],
+    })
     .input(fromWire(TicketPath))
     .output(toWire(TicketDetailResponse))
     .query(async ({ ctx, input }) => withFiles(ctx.app, withTitle(await readMyTicket(ctx.app, ctx.actor, input.ticketId)))),
@@ -41,6 +56,9 @@ export const ticketsRouter = router({
   addMessage: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/tickets/{ticket_id}/messages', tags, summary: 'Add a message to an own ticket' },
+      description:
+        'Adds a message to an own ticket that is not closed; an answered ticket becomes pending. Administrators are notified. Emits `ticket.message_added`. Limited to one message in two seconds.',
+      refuses: [repliesBlocked, ticketNotFound, rateLimited],
     })
     .input(fromWire(TicketMessageInput))
     .output(toWire(CabinetTicketsTicketMessageResponse))

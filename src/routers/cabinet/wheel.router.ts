@@ -1,7 +1,7 @@
 import { pageCount } from '../../core/paging.ts';
 import { readSpinHistory, readWheel, type WheelView } from '../../domain/engagement/wheel/read-wheel.ts';
 import { spinWheel } from '../../domain/engagement/wheel/spin-wheel.ts';
-import { createSpinInvoice } from '../../domain/engagement/wheel/stars-spin.ts';
+import { createSpinInvoice, wheelInvoiceRefused } from '../../domain/engagement/wheel/stars-spin.ts';
 import type { SpinOutcome, SpinRecord } from '../../domain/engagement/wheel/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -43,12 +43,18 @@ const historyItem = (spin: SpinRecord) => ({ ...spin, emoji: spin.emoji ?? undef
 
 export const wheelRouter = router({
   config: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/wheel/config', tags, summary: 'The wheel and what a spin costs' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/wheel/config', tags, summary: 'The wheel and what a spin costs' },
+      description: 'Returns the prizes and what a spin costs, and whether the user can spin.',
+    })
     .output(toWire(WheelConfigResponse))
     .query(async ({ ctx }) => wheelConfig(await readWheel(ctx.app, ctx.actor))),
 
   availability: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/wheel/availability', tags, summary: 'Whether the user can spin now' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/wheel/availability', tags, summary: 'Whether the user can spin now' },
+      description: 'Returns whether the user can spin now and how it can be paid.',
+    })
     .output(toWire(SpinAvailabilityResponse))
     .query(async ({ ctx }) => {
       const { availability } = await readWheel(ctx.app, ctx.actor);
@@ -59,6 +65,8 @@ export const wheelRouter = router({
   spin: cabinetProcedure
     .meta({
       openapi: { method: 'POST', path: '/cabinet/wheel/spin', tags, summary: 'Pay for a spin and spin the wheel' },
+      description:
+        'Charges a spin and draws a prize, which is given immediately. A refusal is answered with status 200, `success` false and `error`. If days or traffic change, the panel is updated afterwards. Accepts `Idempotency-Key`.',
       idempotent: true,
     })
     .input(fromWire(SpinRequest))
@@ -66,7 +74,10 @@ export const wheelRouter = router({
     .mutation(async ({ ctx, input }) => spinResult(await spinWheel(ctx.app, ctx.actor, input.paymentType, ctx.idempotencyKey))),
 
   history: cabinetProcedure
-    .meta({ openapi: { method: 'GET', path: '/cabinet/wheel/history', tags, summary: 'Own spins' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/wheel/history', tags, summary: 'Own spins' },
+      description: 'Lists own spins, newest first.',
+    })
     .input(fromWire(SpinHistoryQuery))
     .output(toWire(SpinHistoryResponse))
     .query(async ({ ctx, input }) => {
@@ -75,7 +86,12 @@ export const wheelRouter = router({
     }),
 
   starsInvoice: cabinetProcedure
-    .meta({ openapi: { method: 'POST', path: '/cabinet/wheel/stars-invoice', tags, summary: 'Link to pay a spin in Stars' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/wheel/stars-invoice', tags, summary: 'Link to pay a spin in Stars' },
+      description:
+        'Creates a link of the messenger to pay a spin in Stars. The spin is made when the messenger reports the payment.',
+      refuses: [wheelInvoiceRefused],
+    })
     .output(toWire(CabinetWheelStarsInvoiceResponse))
     .mutation(async ({ ctx }) => {
       const { invoiceUrl, stars } = await createSpinInvoice(ctx.app, ctx.actor);

@@ -1,9 +1,11 @@
 import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { AppError, isAppError, refuse } from '../../core/errors.ts';
+import { AppError, type DeclaredRefusal, isAppError, refusal } from '../../core/errors.ts';
 import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { middleware } from '../trpc.ts';
+
+const userNotFound = refusal('user_not_found', 404, 'User not found');
 
 /** Machine codes of the use cases that have another name in the mini-app, some also another status. */
 export type Renames = Readonly<Record<string, string | { code: string; status: number }>>;
@@ -48,7 +50,7 @@ function unknownCaller(app: App, cause: AppError): AppError {
     title: text(null, 'errors.miniapp_user_unknown_title'),
     ...(purchaseUrl === '' ? {} : { purchase_url: purchaseUrl }),
   };
-  return refuse('user_not_found', 404, detail, { cause });
+  return userNotFound({ detail, cause });
 }
 
 /** The credential among the parsed input, in the spelling of the operation. */
@@ -57,11 +59,20 @@ export function initDataOf(input: unknown): string {
   return initData ?? init_data ?? '';
 }
 
+/** Refusals as `asMiniappUser` answers them, for the declaration of an operation. */
+export const inMiniapp = (declared: readonly DeclaredRefusal[], renames: Renames = {}): DeclaredRefusal[] =>
+  declared.map((refused) => codedAs(refused, renames));
+
 /** The same refusal with its machine code in the body. Bad input keeps its list. */
 function coded(error: AppError, renames: Renames): AppError {
   if (error.status === 422) return error;
-  const known = renames[error.code] ?? error.code;
-  const { code, status } = typeof known === 'string' ? { code: known, status: error.status } : known;
-  const detail = typeof error.detail === 'string' ? { code, message: error.detail } : { ...error.detail, code };
+  const { code, status, detail } = codedAs(error, renames);
   return new AppError(code, status, detail, { headers: { ...error.headers }, cause: error.cause });
+}
+
+function codedAs(refused: DeclaredRefusal, renames: Renames): DeclaredRefusal {
+  const known = renames[refused.code] ?? refused.code;
+  const { code, status } = typeof known === 'string' ? { code: known, status: refused.status } : known;
+  const detail = typeof refused.detail === 'string' ? { code, message: refused.detail } : { ...refused.detail, code };
+  return { code, status, detail };
 }

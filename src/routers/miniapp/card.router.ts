@@ -41,6 +41,8 @@ export const miniappCardRouter = router({
         tags: ['miniapp'],
         summary: 'The own subscription with everything that the first page shows',
       },
+      description:
+        'Returns the own subscription with links, devices, tariff, balance, movements, offers, promo groups and referrals: everything that the first page shows. Used traffic is read from the panel.',
     })
     .input(MiniAppSubscriptionRequest)
     .use(asMiniappCaller({ explains: true }))

@@ -1,10 +1,19 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
-import { previewClassic, purchaseClassic, readClassicOptions } from '../../domain/subscriptions/purchase-classic.ts';
+import { invalidServers } from '../../domain/subscriptions/errors.ts';
+import { insufficientFundsWithCart } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import {
+  classicModeDisabled,
+  previewClassic,
+  purchaseClassic,
+  readClassicOptions,
+} from '../../domain/subscriptions/purchase-classic.ts';
+import { invalidPeriod, invalidTraffic } from '../../domain/subscriptions/rules/classic-selection.ts';
 import { classicOptionsAnswer } from '../purchase-options-wire.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
-import { asMiniappUser } from './as-miniapp-user.ts';
+import { asMiniappUser, inMiniapp } from './as-miniapp-user.ts';
 import {
   MiniAppSubscriptionPurchaseOptionsRequest,
   MiniAppSubscriptionPurchaseOptionsResponse,
@@ -15,12 +24,18 @@ import {
   selectionOf,
 } from './classic.schemas.ts';
 
+const validationError = refusal('validation_error', 400, 'Invalid selection');
+
 const tags: [string] = ['miniapp'];
 const ROOT = '/miniapp/subscription/purchase';
 
 export const miniappClassicRouter = router({
   options: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'Options of a classic subscription' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/options`, tags, summary: 'Options of a classic subscription' },
+      description: 'Returns periods, traffic, servers and devices that can be bought, with prices. For classic mode.',
+      refuses: inMiniapp([classicModeDisabled]),
+    })
     .input(MiniAppSubscriptionPurchaseOptionsRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionPurchaseOptionsResponse))
@@ -38,7 +53,11 @@ export const miniappClassicRouter = router({
     }),
 
   preview: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'Calculate the price of a selection' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/preview`, tags, summary: 'Calculate the price of a selection' },
+      description: 'Returns what a selection costs, part by part. For classic mode. Charges nothing.',
+      refuses: inMiniapp([classicModeDisabled]),
+    })
     .input(MiniAppSubscriptionPurchasePreviewRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionPurchasePreviewResponse))
@@ -48,7 +67,21 @@ export const miniappClassicRouter = router({
     }),
 
   purchase: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: ROOT, tags, summary: 'Buy a selection from the balance' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: ROOT, tags, summary: 'Buy a selection from the balance' },
+      description:
+        'Buys a selection of period, traffic, servers and devices from the balance. For classic mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        classicModeDisabled,
+        invalidPeriod,
+        invalidServers,
+        invalidTraffic,
+        validationError,
+        insufficientFundsWithCart,
+        quoteChanged,
+      ]),
+      idempotent: true,
+    })
     .input(MiniAppSubscriptionPurchaseRequest)
     .use(asMiniappUser())
     .output(MiniAppSubscriptionPurchaseResponse)
@@ -61,6 +94,6 @@ export const miniappClassicRouter = router({
 });
 
 function required<T>(selection: T | null): T {
-  if (selection === null) throw refuse('validation_error', 400, 'Invalid selection');
+  if (selection === null) throw validationError();
   return selection;
 }

@@ -1,4 +1,12 @@
-import { createMiniappPayment } from '../../domain/payments/miniapp/create-payment.ts';
+import { topupRestricted } from '../../domain/payments/errors.ts';
+import {
+  amountOutOfLimits,
+  amountRequired,
+  createMiniappPayment,
+  methodRequired,
+  methodUnavailable,
+  methodUnknown,
+} from '../../domain/payments/miniapp/create-payment.ts';
 import { listMiniappMethods, type MiniappMethod } from '../../domain/payments/miniapp/methods.ts';
 import { readMiniappPayments } from '../../domain/payments/miniapp/read-status.ts';
 import { miniappProcedure, router } from '../trpc.ts';
@@ -18,7 +26,10 @@ const ROOT = '/miniapp/payments';
 
 export const miniappPaymentsRouter = router({
   paymentMethods: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/methods`, tags, summary: 'List payment methods of the user' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/methods`, tags, summary: 'List payment methods of the user' },
+      description: 'Lists the payment methods that the user may use, with limits and options.',
+    })
     .input(MiniAppPaymentMethodsRequest)
     .use(asMiniappCaller())
     .output(MiniAppPaymentMethodsResponse)
@@ -27,6 +38,9 @@ export const miniappPaymentsRouter = router({
   createPayment: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/create`, tags, summary: 'Start a top-up at a payment provider' },
+      description:
+        'Starts a top-up of the balance and returns the address where it is paid. At most 10 a minute. Accepts `Idempotency-Key`.',
+      refuses: [amountOutOfLimits, amountRequired, methodRequired, methodUnavailable, methodUnknown, topupRestricted],
       idempotent: true,
     })
     .input(MiniAppPaymentCreateRequest)
@@ -40,7 +54,11 @@ export const miniappPaymentsRouter = router({
     }),
 
   paymentStatus: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/status`, tags, summary: 'States of own payments' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/status`, tags, summary: 'States of own payments' },
+      description:
+        'Returns the states of own payments; some providers are asked. A payment of another user is answered like an unknown one.',
+    })
     .input(MiniAppPaymentStatusRequest)
     .use(asMiniappCaller())
     .output(toWire(MiniAppPaymentStatusResponse))

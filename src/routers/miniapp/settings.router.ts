@@ -1,10 +1,22 @@
-import { changeMiniappDevices } from '../../domain/subscriptions/miniapp/change-devices.ts';
-import { changeMiniappServers } from '../../domain/subscriptions/miniapp/change-servers.ts';
-import { changeMiniappTraffic } from '../../domain/subscriptions/miniapp/change-traffic.ts';
+import { invalidServers } from '../../domain/subscriptions/errors.ts';
+import {
+  changeMiniappDevices,
+  deviceLimitTooLow,
+  devicesLimitExceeded,
+} from '../../domain/subscriptions/miniapp/change-devices.ts';
+import { changeMiniappServers, noneSelected, serverUnavailable } from '../../domain/subscriptions/miniapp/change-servers.ts';
+import { changeMiniappTraffic, trafficAmountRequired } from '../../domain/subscriptions/miniapp/change-traffic.ts';
+import { SUBSCRIPTION_ID_REFUSALS, subscriptionInactive } from '../../domain/subscriptions/miniapp/paid-guard.ts';
 import { readMiniappSettings } from '../../domain/subscriptions/miniapp/settings.ts';
+import {
+  insufficientFundsForTrafficSwitch,
+  insufficientFundsInMiniapp,
+  insufficientFundsRefusal,
+} from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { trafficOfTariff, trafficUnavailable } from '../../domain/subscriptions/switch-traffic.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
-import { asMiniappUser } from './as-miniapp-user.ts';
+import { asMiniappUser, inMiniapp } from './as-miniapp-user.ts';
 import {
   MiniAppSubscriptionDevicesUpdateRequest,
   MiniAppSubscriptionServersUpdateRequest,
@@ -19,7 +31,11 @@ const ROOT = '/miniapp/subscription';
 
 export const miniappSettingsRouter = router({
   settings: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/settings`, tags, summary: 'What of the subscription can be changed' } })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/settings`, tags, summary: 'What of the subscription can be changed' },
+      description: 'Returns what of the subscription can be changed: servers, traffic and devices, with prices per 30 days.',
+      refuses: inMiniapp([...SUBSCRIPTION_ID_REFUSALS, subscriptionInactive]),
+    })
     .input(MiniAppSubscriptionSettingsRequest)
     .use(asMiniappUser())
     .output(toWire(MiniAppSubscriptionSettingsResponse))
@@ -29,7 +45,20 @@ export const miniappSettingsRouter = router({
     }),
 
   changeServers: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/servers`, tags, summary: 'Replace the servers' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/servers`, tags, summary: 'Replace the servers' },
+      description:
+        'Replaces the servers of the subscription. Added ones cost their price for the rest of the paid time; removing is free. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        ...SUBSCRIPTION_ID_REFUSALS,
+        invalidServers,
+        serverUnavailable,
+        noneSelected,
+        insufficientFundsRefusal,
+        subscriptionInactive,
+      ]),
+      idempotent: true,
+    })
     .input(MiniAppSubscriptionServersUpdateRequest)
     .use(asMiniappUser())
     .output(MiniAppSubscriptionUpdateResponse)
@@ -42,6 +71,16 @@ export const miniappSettingsRouter = router({
   changeTraffic: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: `${ROOT}/traffic`, tags, summary: 'Replace the traffic package' },
+      description:
+        'Replaces the traffic package. The difference to a dearer one is charged for the whole days left, at least one; packages bought on top stay. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        ...SUBSCRIPTION_ID_REFUSALS,
+        trafficOfTariff,
+        trafficUnavailable,
+        trafficAmountRequired,
+        insufficientFundsForTrafficSwitch,
+        subscriptionInactive,
+      ]),
       idempotent: true,
     })
     .input(MiniAppSubscriptionTrafficUpdateRequest)
@@ -53,7 +92,19 @@ export const miniappSettingsRouter = router({
     }),
 
   changeDevices: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Set the device limit' }, idempotent: true })
+    .meta({
+      openapi: { method: 'POST', path: `${ROOT}/devices`, tags, summary: 'Set the device limit' },
+      description:
+        'Sets the device limit. Devices above the included number cost their price for the rest of the paid time; fewer are free. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        ...SUBSCRIPTION_ID_REFUSALS,
+        devicesLimitExceeded,
+        deviceLimitTooLow,
+        insufficientFundsInMiniapp,
+        subscriptionInactive,
+      ]),
+      idempotent: true,
+    })
     .input(MiniAppSubscriptionDevicesUpdateRequest)
     .use(asMiniappUser())
     .output(MiniAppSubscriptionUpdateResponse)

@@ -1,21 +1,40 @@
-import { refuse } from '../../core/errors.ts';
+import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
+import { ACTIVATION_REFUSALS, tooManyGuesses } from '../../domain/promo/codes/errors.ts';
 import { findPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
-import { activateTrial } from '../../domain/subscriptions/activate-trial.ts';
-import { outOfBounds } from '../../domain/subscriptions/errors.ts';
-import { requirePaidSubscription } from '../../domain/subscriptions/miniapp/paid-guard.ts';
-import { removeMiniappDevice } from '../../domain/subscriptions/miniapp/remove-device.ts';
-import { listMiniappRenewals, renewInMiniapp } from '../../domain/subscriptions/miniapp/renew.ts';
-import { topUpTraffic } from '../../domain/subscriptions/miniapp/top-up-traffic.ts';
-import { insufficientFundsForMiniappTrial } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { setAutopay } from '../../domain/subscriptions/set-autopay.ts';
-import { togglePause } from '../../domain/subscriptions/toggle-pause.ts';
+import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
+import { activateTrial, trialHasSubscription } from '../../domain/subscriptions/activate-trial.ts';
+import { noPanelUser, panelFailure } from '../../domain/subscriptions/connected-devices.ts';
+import { invalidPeriod, noSubscription, noTariff, outOfBounds } from '../../domain/subscriptions/errors.ts';
+import {
+  paidSubscriptionRequired,
+  requirePaidSubscription,
+  SUBSCRIPTION_ID_REFUSALS,
+  subscriptionDisabled,
+  subscriptionInactive,
+  trafficExhausted,
+} from '../../domain/subscriptions/miniapp/paid-guard.ts';
+import { invalidHwid, removeMiniappDevice } from '../../domain/subscriptions/miniapp/remove-device.ts';
+import { listMiniappRenewals, renewInMiniapp, unsupportedMethod } from '../../domain/subscriptions/miniapp/renew.ts';
+import { topUpTraffic, topupLimitExceeded, trafficTopupDisabled } from '../../domain/subscriptions/miniapp/top-up-traffic.ts';
+import {
+  insufficientFundsForDay,
+  insufficientFundsForMiniappTraffic,
+  insufficientFundsForMiniappTrial,
+  insufficientFundsInMiniapp,
+} from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { noServers } from '../../domain/subscriptions/purchase/require-servers.ts';
+import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import { periodUnavailable } from '../../domain/subscriptions/renew-subscription.ts';
+import { invalidPackage, unlimitedTraffic } from '../../domain/subscriptions/rules/traffic-order.ts';
+import { autopayNotForDaily, setAutopay } from '../../domain/subscriptions/set-autopay.ts';
+import { notDailyTariff, subscriptionRestricted, togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { PauseAnswer } from '../subscription-answers.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
-import { asMiniappUser } from './as-miniapp-user.ts';
+import { asMiniappUser, inMiniapp } from './as-miniapp-user.ts';
 import {
   MiniAppDailySubscriptionToggleRequest,
   MiniAppDeviceRemovalRequest,
@@ -36,6 +55,8 @@ import {
   PromoOfferClaimInput,
 } from './subscription.schemas.ts';
 import { toAutopay, toRenewalOptions } from './subscription-wire.ts';
+
+const invalid = refusal('invalid', 400, 'Promo code must not be empty');
 
 const tags: [string] = ['miniapp'];
 const MAX_AUTOPAY_DAYS = 30;
@@ -67,6 +88,19 @@ export const miniappSubscriptionRouter = router({
   autopay: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/autopay', tags, summary: 'Enable or disable automatic renewal' },
+      description:
+        'Switches automatic renewal from the balance and sets how many days before the end it starts. Null leaves a value unchanged.',
+      refuses: inMiniapp(
+        [
+          ...SUBSCRIPTION_ID_REFUSALS,
+          autopayNotForDaily,
+          paidSubscriptionRequired,
+          subscriptionDisabled,
+          subscriptionInactive,
+          trafficExhausted,
+        ],
+        { autopay_not_for_daily: 'autopay_not_available_for_daily' },
+      ),
     })
     .input(MiniAppSubscriptionAutopayRequest)
     .use(asMiniappUser({ autopay_not_for_daily: 'autopay_not_available_for_daily' }))
@@ -83,6 +117,9 @@ export const miniappSubscriptionRouter = router({
   trial: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/trial', tags, summary: 'Start the trial' },
+      description:
+        'Starts the trial of the user, once per account. A price, if there is one, is charged to the balance. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([noServers, trialHasSubscription, insufficientFundsForMiniappTrial]),
       idempotent: true,
     })
     .input(MiniAppSubscriptionTrialRequest)
@@ -113,6 +150,9 @@ export const miniappSubscriptionRouter = router({
         tags,
         summary: 'Periods and prices of a renewal',
       },
+      description:
+        'Lists periods and prices of a renewal, with the recommended one and the amount that the balance is missing for it.',
+      refuses: inMiniapp([...SUBSCRIPTION_ID_REFUSALS]),
     })
     .input(MiniAppSubscriptionRenewalOptionsRequest)
     .use(asMiniappUser())
@@ -124,6 +164,17 @@ export const miniappSubscriptionRouter = router({
   renewal: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/renewal', tags, summary: 'Renew from the balance' },
+      description:
+        'Renews the own subscription from the balance. If it does not suffice and a method is named, an invoice for the rest is created and the renewal follows its payment. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        ...SUBSCRIPTION_ID_REFUSALS,
+        invalidPeriod,
+        periodUnavailable,
+        unsupportedMethod,
+        insufficientFundsInMiniapp,
+        subscriptionRestricted,
+        quoteChanged,
+      ]),
       idempotent: true,
     })
     .input(MiniAppSubscriptionRenewalRequest)
@@ -145,6 +196,22 @@ export const miniappSubscriptionRouter = router({
   topUpTraffic: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/traffic-topup', tags, summary: 'Buy a traffic package' },
+      description:
+        'Buys a traffic package for 30 days on top of the limit. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        ...SUBSCRIPTION_ID_REFUSALS,
+        invalidPackage,
+        noTariff,
+        topupLimitExceeded,
+        unlimitedTraffic,
+        insufficientFundsForMiniappTraffic,
+        paidSubscriptionRequired,
+        subscriptionDisabled,
+        subscriptionInactive,
+        trafficExhausted,
+        trafficTopupDisabled,
+        quoteChanged,
+      ]),
       idempotent: true,
     })
     .input(MiniAppTrafficTopupRequest)
@@ -165,6 +232,9 @@ export const miniappSubscriptionRouter = router({
         tags,
         summary: 'Pause or resume a daily subscription',
       },
+      description:
+        'Pauses a daily subscription, or resumes it. Resuming a stopped subscription charges a day immediately; otherwise nothing is charged. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([noTariff, notDailyTariff, insufficientFundsForDay, noSubscription]),
       idempotent: true,
     })
     .input(MiniAppDailySubscriptionToggleRequest)
@@ -173,7 +243,13 @@ export const miniappSubscriptionRouter = router({
     .mutation(async ({ ctx }) => ({ success: true, ...(await togglePause(ctx.app, ctx.actor, ctx.idempotencyKey)) })),
 
   removeDevice: miniappProcedure
-    .meta({ openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' } })
+    .meta({
+      openapi: { method: 'POST', path: '/miniapp/devices/remove', tags, summary: 'Delete a connected device' },
+      description: 'Removes one connected device in the panel; it connects again with its next use.',
+      refuses: inMiniapp([invalidHwid, noSubscription, noPanelUser, panelFailure], {
+        no_panel_user: { code: 'vpnpanel_unavailable', status: 409 },
+      }),
+    })
     .input(MiniAppDeviceRemovalRequest)
     .use(asMiniappUser({ no_panel_user: { code: 'vpnpanel_unavailable', status: 409 } }))
     .output(MiniAppDeviceRemovalResponse)
@@ -185,13 +261,16 @@ export const miniappSubscriptionRouter = router({
   activatePromocode: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/promo-codes/activate', tags, summary: 'Activate a promo code' },
+      description:
+        'Activates a promo code, with the rules of the cabinet. Repeated wrong codes are limited (429). Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([invalid, ACTIVATION_REFUSALS.not_found, ACTIVATION_REFUSALS.used, tooManyGuesses], PROMOCODE_NAMES),
       idempotent: true,
     })
     .input(MiniAppPromoCodeActivationRequest)
     .use(asMiniappUser(PROMOCODE_NAMES))
     .output(MiniAppPromoCodeActivationResponse)
     .mutation(async ({ ctx, input }) => {
-      if (input.code.trim() === '') throw refuse('invalid', 400, 'Promo code must not be empty');
+      if (input.code.trim() === '') throw invalid();
       const activated = await activatePromocode(ctx.app, ctx.actor, input.code, ctx.idempotencyKey);
       const promocode = await findPromocode(ctx.app, input.code);
       return {
@@ -212,6 +291,9 @@ export const miniappSubscriptionRouter = router({
   claimOffer: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/promo-offers/{offer_id}/claim', tags, summary: 'Claim an own promo offer' },
+      description:
+        'Claims an own offer: a personal discount for the next purchase, or temporary access to servers. An offer can be claimed once.',
+      refuses: inMiniapp([CLAIM_REFUSALS.not_found, CLAIM_REFUSALS.already_claimed, CLAIM_REFUSALS.expired], OFFER_NAMES),
     })
     .input(PromoOfferClaimInput)
     .use(asMiniappUser(OFFER_NAMES))

@@ -1,12 +1,18 @@
 import { formatPrice } from '../../core/money.ts';
-import { identifyMiniappUser } from '../../domain/identity/authenticate-miniapp.ts';
+import { identifyMiniappUser, invalidUser } from '../../domain/identity/authenticate-miniapp.ts';
 import { readMaintenanceNotice } from '../../domain/safety/maintenance.ts';
+import { tariffNotOffered, tariffsModeOff } from '../../domain/subscriptions/errors.ts';
 import { listMiniappTariffs } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
-import { purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
+import { insufficientFundsRefusal } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { subscriptionRestricted } from '../../domain/subscriptions/purchase/open-sale.ts';
+import { noServers } from '../../domain/subscriptions/purchase/require-servers.ts';
+import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import { periodUnavailable, purchaseTariff, tariffNotAvailable } from '../../domain/subscriptions/purchase-tariff.ts';
+import { noSubscriptionToSwitch, sameTariff, subscriptionExpired } from '../../domain/subscriptions/rules/switch-order.ts';
 import { previewTariffSwitch, type SwitchRequest, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
-import { asMiniappUser } from './as-miniapp-user.ts';
+import { asMiniappUser, inMiniapp } from './as-miniapp-user.ts';
 import { toCurrentTariff, toMiniappPromoGroup, toOfferedTariff } from './tariff-wire.ts';
 import {
   MiniAppMaintenanceStatusResponse,
@@ -29,6 +35,8 @@ export const miniappTariffsRouter = router({
   maintenance: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/maintenance/status', tags, summary: 'Whether the service is under maintenance' },
+      description: 'Returns whether the service is under maintenance, and why.',
+      refuses: [invalidUser],
     })
     .input(MiniAppSubscriptionRequest)
     .output(MiniAppMaintenanceStatusResponse)
@@ -42,6 +50,9 @@ export const miniappTariffsRouter = router({
   tariffs: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariffs', tags, summary: 'Tariffs on sale and the current one' },
+      description:
+        'Returns the tariffs on sale to the user with prices, costs of a switch, the own tariff and the balance. For tariffs mode.',
+      refuses: inMiniapp([invalidUser, tariffsModeOff]),
     })
     .input(MiniAppTariffsRequest)
     .use(asMiniappUser())
@@ -63,6 +74,18 @@ export const miniappTariffsRouter = router({
   purchaseTariff: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariff/purchase', tags, summary: 'Buy a tariff from the balance' },
+      description:
+        'Buys a tariff from the balance; an existing subscription is extended or moved to it. For tariffs mode. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp([
+        noServers,
+        periodUnavailable,
+        tariffsModeOff,
+        insufficientFundsRefusal,
+        subscriptionRestricted,
+        tariffNotAvailable,
+        tariffNotOffered,
+        quoteChanged,
+      ]),
       idempotent: true,
     })
     .input(MiniAppTariffPurchaseRequest)
@@ -83,6 +106,8 @@ export const miniappTariffsRouter = router({
         tags,
         summary: 'Preview the price of a switch to another tariff',
       },
+      description: 'Returns what a switch to another tariff costs for the remaining days. Charges nothing.',
+      refuses: inMiniapp([noSubscriptionToSwitch], SWITCH_NAMES),
     })
     .input(MiniAppTariffSwitchRequest)
     .use(asMiniappUser(SWITCH_NAMES))
@@ -95,6 +120,12 @@ export const miniappTariffsRouter = router({
   switchTariff: miniappProcedure
     .meta({
       openapi: { method: 'POST', path: '/miniapp/subscription/tariff/switch', tags, summary: 'Switch to another tariff' },
+      description:
+        'Switches to another tariff; the difference for the remaining days is charged, a cheaper one is free. Bought devices and traffic are lost. The balance is charged and the subscription changed in one step; the panel is updated afterwards. Emits `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: inMiniapp(
+        [noSubscriptionToSwitch, sameTariff, insufficientFundsRefusal, quoteChanged, subscriptionExpired],
+        SWITCH_NAMES,
+      ),
       idempotent: true,
     })
     .input(MiniAppTariffSwitchRequest)

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { fileReply } from '../../core/http/replies.ts';
-import { readTask, readTasks, requestBackup } from '../../domain/backups/backup-tasks.ts';
+import { backupTaskNotFound, readTask, readTasks, requestBackup } from '../../domain/backups/backup-tasks.ts';
 import type { BackupFile } from '../../domain/backups/folder.ts';
 import { findBackup } from '../../domain/backups/folder.ts';
-import { deleteBackup, downloadBackup, listBackups } from '../../domain/backups/manage-backups.ts';
+import { backupNotFound, deleteBackup, downloadBackup, listBackups } from '../../domain/backups/manage-backups.ts';
 import { restoreBackup } from '../../domain/backups/restore-backup.ts';
-import { restoreUpload } from '../../domain/backups/upload-backup.ts';
+import { fileTooLarge, fileTypeRefused, invalidFilename, restoreUpload } from '../../domain/backups/upload-backup.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {
@@ -30,7 +30,11 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
 
 export const backupsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/backups', tags, summary: 'List backups' } })
+    .meta({
+      openapi: { method: 'GET', path: '/backups', tags, summary: 'List backups' },
+      description:
+        'Lists the backups in the folder of `BACKUP_LOCATION`, newest first. A file that cannot be read is listed with the reason in `error`.',
+    })
     .input(fromWire(BackupListQuery))
     .output(toWire(BackupListResponse))
     .query(async ({ ctx, input }) => {
@@ -39,18 +43,29 @@ export const backupsRouter = router({
     }),
 
   create: managing
-    .meta({ openapi: { method: 'POST', path: '/backups', tags, summary: 'Start a backup' } })
+    .meta({
+      openapi: { method: 'POST', path: '/backups', tags, summary: 'Start a backup' },
+      description:
+        'Queues a backup of all tables and of the content of uploaded files, as of one moment. Backups are written one at a time; `GET /backups/status/{task_id}` shows when it is complete. The oldest beyond `BACKUP_MAX_KEEP` are deleted then. With `BACKUP_ARCHIVE_PASSWORD` the file is encrypted. The call is recorded in the audit log.',
+    })
     .output(toWire(BackupCreateResponse))
     .mutation(({ ctx }) => requestBackup(ctx.app, ctx.actor, 'api')),
 
   status: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/backups/status/{task_id}', tags, summary: 'State of a backup' } })
+    .meta({
+      openapi: { method: 'GET', path: '/backups/status/{task_id}', tags, summary: 'State of a backup' },
+      description: 'Returns the state of a task that `POST /backups` or the schedule has created.',
+      refuses: [backupTaskNotFound],
+    })
     .input(fromWire(BackupStatusPath))
     .output(toWire(BackupStatusResponse))
     .query(({ ctx, input }) => readTask(ctx.app, input.taskId)),
 
   tasks: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/backups/tasks', tags, summary: 'List tasks of backups' } })
+    .meta({
+      openapi: { method: 'GET', path: '/backups/tasks', tags, summary: 'List tasks of backups' },
+      description: 'Lists tasks, oldest first, all of the last month or those that are queued or running.',
+    })
     .input(fromWire(BackupTasksQuery))
     .output(toWire(BackupTaskListResponse))
     .query(async ({ ctx, input }) => {
@@ -61,6 +76,8 @@ export const backupsRouter = router({
   download: managing
     .meta({
       openapi: { method: 'GET', path: '/backups/download/{filename}', tags, summary: 'Download a backup' },
+      description: 'Downloads a backup as it is stored. The call is recorded in the audit log.',
+      refuses: [backupNotFound],
       wire: { reply: 'file' },
     })
     .input(fromWire(BackupPath))
@@ -76,6 +93,9 @@ export const backupsRouter = router({
   restore: managing
     .meta({
       openapi: { method: 'POST', path: '/backups/restore/{filename}', tags, summary: 'Restore a backup' },
+      description:
+        'Restores a backup. The archive is checked to its last byte first; then all instances stop serving (503 with `Retry-After`), a safety backup is written, and the rows are replaced (`clear_existing`) or merged in one transaction, which is verified by row counts, checksums, foreign keys and the ledger check. Whatever is refused or fails is 200 with `success: false` and the reason, and the data is as before. API tokens, roles and superadmins of the running system are kept beside the restored ones; sessions end. The answer comes at the end, which can take minutes. The call is recorded in the audit log.',
+      refuses: [backupNotFound],
       wire: { isPathExact: true },
     })
     .input(fromWire(BackupRestoreInput))
@@ -88,6 +108,9 @@ export const backupsRouter = router({
   upload: managing
     .meta({
       openapi: { method: 'POST', path: '/backups/upload', tags, summary: 'Restore an archive that is sent' },
+      description:
+        'Restores an archive that is sent as form data, like `POST /backups/restore/{filename}`, and deletes it. It may have `BACKUP_UPLOAD_MAX_MB` megabytes. The call is recorded in the audit log.',
+      refuses: [fileTypeRefused, invalidFilename, fileTooLarge],
       wire: { query: ['clear_existing'], multipart: { fileKey: 'file', maxBytes: NO_LIMIT, streams: true } },
       audit: { hide: ['file'] },
     })
@@ -101,6 +124,8 @@ export const backupsRouter = router({
   delete: managing
     .meta({
       openapi: { method: 'DELETE', path: '/backups/{filename}', tags, summary: 'Delete a backup' },
+      description: 'Deletes a backup permanently. The call is recorded in the audit log.',
+      refuses: [backupNotFound],
       wire: { isPathExact: true },
     })
     .input(fromWire(BackupPath))

@@ -1,7 +1,9 @@
-import { stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
-import { createByToken } from '../../domain/broadcasts/create-broadcast.ts';
+import { broadcastNotRunning, stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
+import { captionTooLong, createByToken, messengerUnavailable, textMissing } from '../../domain/broadcasts/create-broadcast.ts';
 import { listAllBroadcasts } from '../../domain/broadcasts/read-broadcasts.ts';
+import { broadcastNotFound } from '../../domain/broadcasts/rules.ts';
 import type { Broadcast } from '../../domain/broadcasts/types.ts';
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
@@ -20,7 +22,10 @@ const withText = (broadcast: Broadcast) => ({ ...broadcast, messageText: broadca
 
 export const broadcastsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/broadcasts', tags, summary: 'Broadcasts, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/broadcasts', tags, summary: 'Broadcasts, newest first' },
+      description: 'Lists broadcasts of all channels with their progress, newest first.',
+    })
     .input(fromWire(WebBroadcastListQuery))
     .output(toWire(BroadcastListResponse))
     .query(async ({ ctx, input }) => {
@@ -31,6 +36,9 @@ export const broadcastsRouter = router({
   create: auditedWebProcedure('broadcasts:send')
     .meta({
       openapi: { method: 'POST', path: '/broadcasts', tags, summary: 'Send a message to a segment of users' },
+      description:
+        'Sends a message through the messenger to all members of a segment who have not switched off news. The rows of the recipients are written and the messages are sent in the background, at the pace of `MESSENGER_SENDS_PER_SECOND`; each recipient gets the message at most once. Where a process ends while messages are under way, it is unknown of these whether they arrived: they are counted in `unconfirmed_count` and not sent again. With a caption of the file the text is not sent. The call is recorded in the audit log.',
+      refuses: [...MESSENGER_TEXT_REFUSALS, captionTooLong, textMissing, messengerUnavailable],
       idempotent: true,
     })
     .input(fromWire(BroadcastCreateRequest))
@@ -43,7 +51,12 @@ export const broadcastsRouter = router({
     }),
 
   stop: auditedWebProcedure('broadcasts:send')
-    .meta({ openapi: { method: 'POST', path: '/broadcasts/{broadcast_id}/stop', tags, summary: 'Stop a broadcast' } })
+    .meta({
+      openapi: { method: 'POST', path: '/broadcasts/{broadcast_id}/stop', tags, summary: 'Stop a broadcast' },
+      description:
+        'Ends a broadcast on all its channels. Messages under way are still sent, none after them; the state is `cancelling` until then. Repeating the call before the end changes nothing. The call is recorded in the audit log.',
+      refuses: [broadcastNotRunning, broadcastNotFound],
+    })
     .input(fromWire(BroadcastPath))
     .output(toWire(BroadcastResponse))
     .mutation(async ({ ctx, input }) => withText(await stopBroadcast(ctx.app, input.broadcastId))),

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { bonusTariffUnknown, campaignExists, campaignNotFound } from '../../domain/campaigns/errors.ts';
 import { listCampaigns } from '../../domain/campaigns/read-campaigns.ts';
 import { changeCampaign, createCampaign, deleteCampaign } from '../../domain/campaigns/save-campaign.ts';
 import type { CampaignCard } from '../../domain/campaigns/types.ts';
@@ -25,7 +26,10 @@ const toAnswer = (card: CampaignCard) => ({
 
 export const campaignsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/campaigns', tags, summary: 'List campaigns, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/campaigns', tags, summary: 'List campaigns, newest first' },
+      description: 'Lists advertising campaigns, newest first.',
+    })
     .input(fromWire(CampaignListQuery))
     .output(toWire(CampaignListResponse))
     .query(async ({ ctx, input }) => {
@@ -34,13 +38,22 @@ export const campaignsRouter = router({
     }),
 
   create: auditedWebProcedure('campaigns:create')
-    .meta({ openapi: { method: 'POST', path: '/campaigns', tags, summary: 'Create a campaign' } })
+    .meta({
+      openapi: { method: 'POST', path: '/campaigns', tags, summary: 'Create a campaign' },
+      description: 'Creates a campaign. Which fields of the bonus are required depends on `bonus_type`.',
+      refuses: [campaignExists, bonusTariffUnknown],
+    })
     .input(fromWire(CampaignCreateRequest))
     .output(toWire(CampaignResponse))
     .mutation(async ({ ctx, input }) => toAnswer(await createCampaign(ctx.app, ctx.actor, toNewCampaign(input)))),
 
   update: auditedWebProcedure('campaigns:edit')
-    .meta({ openapi: { method: 'PATCH', path: '/campaigns/{campaign_id}', tags, summary: 'Change a campaign' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/campaigns/{campaign_id}', tags, summary: 'Change a campaign' },
+      description:
+        'Changes a campaign; only fields that are sent change. Null clears partner, tariff and the values of the subscription bonus. Bonuses that were given remain.',
+      refuses: [campaignExists, bonusTariffUnknown, campaignNotFound],
+    })
     .input(fromWire(withBody(CampaignPath, CampaignUpdateRequest)))
     .output(toWire(CampaignResponse))
     .mutation(async ({ ctx, input: { campaignId, ...input } }) =>
@@ -50,6 +63,8 @@ export const campaignsRouter = router({
   delete: auditedWebProcedure('campaigns:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/campaigns/{campaign_id}', tags, summary: 'Delete a campaign and its registrations' },
+      description: 'Deletes a campaign with its registrations. Bonuses and referrers stay with the users.',
+      refuses: [campaignNotFound],
     })
     .input(fromWire(CampaignPath))
     .output(SuccessResponse)

@@ -1,4 +1,11 @@
-import { describeHealth, describePool, probeDatabase, requireLive, requireReady } from '../../domain/ops/check-health.ts';
+import {
+  clockWrong,
+  describeHealth,
+  describePool,
+  probeDatabase,
+  requireLive,
+  requireReady,
+} from '../../domain/ops/check-health.ts';
 import { publicProcedure, router, webProcedure } from '../trpc.ts';
 import {
   DatabaseHealthResponse,
@@ -12,7 +19,11 @@ const tags: [string] = ['health'];
 
 export const healthRouter = router({
   check: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/health', tags, summary: 'State of the service and its enabled features' } })
+    .meta({
+      openapi: { method: 'GET', path: '/health', tags, summary: 'State of the service and its enabled features' },
+      description:
+        'Returns the release and which parts of the service are enabled. Does not use the database and needs no credential.',
+    })
     .output(HealthCheckResponse)
     .query(({ ctx }) => {
       const health = describeHealth(ctx.app);
@@ -26,7 +37,11 @@ export const healthRouter = router({
     }),
 
   live: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/livez', tags, summary: 'Liveness probe: the process answers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/livez', tags, summary: 'Liveness probe: the process answers' },
+      description:
+        'Liveness probe for an orchestrator: 200 while the process works, 503 when nothing could be read from the database for two minutes although a new connection to it works: then only a new process helps. Does not use the database itself and needs no credential.',
+    })
     .output(LivenessResponse)
     .query(({ ctx }) => {
       requireLive(ctx.app);
@@ -34,7 +49,12 @@ export const healthRouter = router({
     }),
 
   ready: publicProcedure('web')
-    .meta({ openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' } })
+    .meta({
+      openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' },
+      description:
+        'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown while the database does not answer within a second or accepts no writes, and while the clock of the machine differs from the clock of the database by more than 30 seconds. Needs no credential.',
+      refuses: [clockWrong],
+    })
     .output(ReadinessResponse)
     .query(async ({ ctx }) => {
       await requireReady(ctx.app);
@@ -42,7 +62,11 @@ export const healthRouter = router({
     }),
 
   database: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/health/database', tags, summary: 'Database probe and pool' } })
+    .meta({
+      openapi: { method: 'GET', path: '/health/database', tags, summary: 'Database probe and pool' },
+      description:
+        'Sends a probe to the database, waits for at most 5 seconds, and returns its duration and the counters of the connection pool. The status is 200 in every case; read `status`.',
+    })
     .output(DatabaseHealthResponse)
     .query(async ({ ctx }) => {
       const probe = await probeDatabase(ctx.app);
@@ -63,7 +87,10 @@ export const healthRouter = router({
     }),
 
   pool: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/metrics/pool', tags, summary: 'Counters of the connection pool' } })
+    .meta({
+      openapi: { method: 'GET', path: '/metrics/pool', tags, summary: 'Counters of the connection pool' },
+      description: 'Returns the counters of the connection pool. They are zero where the pool gives none.',
+    })
     .output(PoolMetricsResponse)
     .query(({ ctx }) => {
       const pool = describePool(ctx.app);

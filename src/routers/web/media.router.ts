@@ -1,12 +1,16 @@
 import { z } from 'zod';
-import { readFileAsToken } from '../../domain/media/read-media.ts';
-import { WEB_MAX_BYTES } from '../../domain/media/rules.ts';
-import { uploadAsToken } from '../../domain/media/upload-media.ts';
+import { refusal } from '../../core/errors.ts';
+import { rangeNotSatisfiable, tooManyParts } from '../../core/http/request-refusals.ts';
+import { mediaUnavailable, readFileAsToken } from '../../domain/media/read-media.ts';
+import { fileEmpty, fileTypeRefused, mediaNotFound, WEB_MAX_BYTES } from '../../domain/media/rules.ts';
+import { mediaNotStored, mediaTypeUnknown, uploadAsToken } from '../../domain/media/upload-media.ts';
 import { publicBase } from '../../domain/messaging/web-app.ts';
 import { downloadReply } from '../media-download.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { MediaPath, MediaUploadResponse, UploadForm } from './media.schemas.ts';
+
+const FILE_TOO_LARGE = refusal('file_too_large', 413, 'File too large. Maximum size: 50MB');
 
 const tags: [string] = ['media'];
 
@@ -14,11 +18,14 @@ export const mediaRouter = router({
   upload: auditedWebProcedure('media:create')
     .meta({
       openapi: { method: 'POST', path: '/upload', tags, summary: 'Upload a file' },
+      description:
+        'Stores a file of up to 50 MB as form data and returns its id for tickets, broadcasts and pinned messages. The content decides what it is: images, videos, PDF, DOCX, XLSX, ZIP, GZIP and plain text are taken, with the matching `media_type`. Where `ADMIN_NOTIFICATIONS_CHAT_ID` or `ADMIN_IDS` names a chat, the file is shown there with the caption, and its id is that of the messenger. A file that nothing of the service refers to is deleted after `MEDIA_UNUSED_DAYS` days.',
+      refuses: [fileEmpty, fileTypeRefused, mediaTypeUnknown, tooManyParts, mediaNotStored, tooManyParts, FILE_TOO_LARGE],
       wire: {
         multipart: {
           fileKey: 'file',
           maxBytes: WEB_MAX_BYTES,
-          tooLarge: { status: 413, detail: 'File too large. Maximum size: 50MB' },
+          tooLarge: FILE_TOO_LARGE,
         },
       },
     })
@@ -36,6 +43,9 @@ export const mediaRouter = router({
   download: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/media/{file_id}', tags, summary: 'Download a file' },
+      description:
+        'Returns the content of a file that was uploaded, or that came with a ticket or a broadcast; every other id is unknown. Images and videos are shown in place, everything else is a download. A `Range` of bytes is answered with 206. May send requests to the messenger.',
+      refuses: [mediaNotFound, rangeNotSatisfiable, mediaUnavailable, rangeNotSatisfiable],
       wire: { reply: 'file' },
     })
     .input(fromWire(MediaPath))

@@ -2,6 +2,20 @@ import type { Actor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { editLayout } from '../../domain/content/menu-layout/edit-layout.ts';
 import * as edits from '../../domain/content/menu-layout/edits.ts';
+import {
+  buttonNotFound,
+  menuButtonAtEdge,
+  menuButtonBuiltin,
+  menuButtonExists,
+  menuButtonId,
+  menuButtonNotPlaced,
+  menuButtonsMismatch,
+  menuButtonType,
+  menuRowExists,
+  menuRowsRepeated,
+  menuSwapSame,
+  rowNotFound,
+} from '../../domain/content/menu-layout/edits.ts';
 import { readButton, readConditions, readRow } from '../../domain/content/menu-layout/read-document.ts';
 import type { MenuDocument } from '../../domain/content/menu-layout/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
@@ -35,7 +49,12 @@ async function edited(app: App, actor: Actor, summary: string, change: (document
 /** Single rows and buttons of the layout (spec 05 section 7.3). */
 export const menuLayoutPartsRouter = router({
   updateButton: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'PATCH', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Change a button' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Change a button' },
+      description:
+        'Changes a button. Null leaves text, action and switches as they are, and clears icon, conditions, description, place and web app address. The action of a built-in button changes only together with `open_mode` `direct`.',
+      refuses: [buttonNotFound],
+    })
     .input(ButtonUpdateInput)
     .output(MenuButtonConfig)
     .mutation(async ({ ctx, input: { button_id, ...input } }) => {
@@ -47,7 +66,11 @@ export const menuLayoutPartsRouter = router({
     }),
 
   addButton: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a custom button' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/buttons', tags, summary: 'Add a custom button' },
+      description: 'Adds a button of type `url`, `mini_app` or `callback`, at the end of a row if one is named.',
+      refuses: [menuButtonExists, menuButtonId, menuButtonType, rowNotFound],
+    })
     .input(AddCustomButtonRequest)
     .output(MenuButtonConfig)
     .mutation(async ({ ctx, input: { id, row_id, ...fields } }) => {
@@ -60,6 +83,9 @@ export const menuLayoutPartsRouter = router({
   deleteButton: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/menu-layout/buttons/{button_id}', tags, summary: 'Delete a custom button' },
+      description:
+        'Deletes a button of your own and removes it from all rows. Built-in buttons cannot be deleted; switch them off instead.',
+      refuses: [menuButtonBuiltin, buttonNotFound],
     })
     .input(fromWire(ButtonPath))
     .output(SuccessResponse)
@@ -70,7 +96,11 @@ export const menuLayoutPartsRouter = router({
     }),
 
   reorderRows: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/rows/reorder', tags, summary: 'Change the order of the rows' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/rows/reorder', tags, summary: 'Change the order of the rows' },
+      description: 'Changes the order of the rows. Rows that are not named follow in their old order.',
+      refuses: [menuRowsRepeated, rowNotFound],
+    })
     .input(fromWire(RowsReorderRequest))
     .output(MenuRowConfig.array())
     .mutation(async ({ ctx, input }) => {
@@ -81,7 +111,11 @@ export const menuLayoutPartsRouter = router({
     }),
 
   addRow: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/rows', tags, summary: 'Add a row' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/rows', tags, summary: 'Add a row' },
+      description: 'Adds a row at a position, or at the end.',
+      refuses: [menuRowExists],
+    })
     .input(AddRowRequest)
     .output(MenuRowConfig)
     .mutation(async ({ ctx, input: { position, ...fields } }) => {
@@ -91,7 +125,11 @@ export const menuLayoutPartsRouter = router({
     }),
 
   deleteRow: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'DELETE', path: '/menu-layout/rows/{row_id}', tags, summary: 'Delete a row' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/menu-layout/rows/{row_id}', tags, summary: 'Delete a row' },
+      description: 'Deletes a row. Its buttons stay defined and can be placed again.',
+      refuses: [rowNotFound],
+    })
     .input(fromWire(RowPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -103,6 +141,8 @@ export const menuLayoutPartsRouter = router({
   moveButtonUp: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-up', tags, summary: 'Move a button one row up' },
+      description: 'Moves a button to the end of the row above. A row that becomes empty is removed.',
+      refuses: [menuButtonAtEdge, menuButtonNotPlaced],
     })
     .input(fromWire(ButtonPath))
     .output(toWire(MoveButtonResponse))
@@ -116,6 +156,8 @@ export const menuLayoutPartsRouter = router({
         tags,
         summary: 'Move a button one row down',
       },
+      description: 'Moves a button to the end of the row below. A row that becomes empty is removed.',
+      refuses: [menuButtonAtEdge, menuButtonNotPlaced],
     })
     .input(fromWire(ButtonPath))
     .output(toWire(MoveButtonResponse))
@@ -124,6 +166,8 @@ export const menuLayoutPartsRouter = router({
   moveButtonToRow: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/buttons/{button_id}/move-to-row', tags, summary: 'Move a button to a row' },
+      description: 'Moves a button to a place in a row. A row that becomes empty is removed.',
+      refuses: [buttonNotFound, rowNotFound],
     })
     .input(fromWire(MoveButtonToRowInput))
     .output(toWire(MoveButtonResponse))
@@ -140,6 +184,8 @@ export const menuLayoutPartsRouter = router({
   reorderButtons: auditedWebProcedure('menu_layout:edit')
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/rows/{row_id}/reorder-buttons', tags, summary: 'Change the order in a row' },
+      description: 'Changes the order of the buttons of a row. All buttons of the row must be named once.',
+      refuses: [menuButtonsMismatch, rowNotFound],
     })
     .input(fromWire(ReorderButtonsInput))
     .output(toWire(ReorderButtonsResponse))
@@ -151,7 +197,11 @@ export const menuLayoutPartsRouter = router({
     }),
 
   swapButtons: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/buttons/swap', tags, summary: 'Swap two buttons' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/buttons/swap', tags, summary: 'Swap two buttons' },
+      description: 'Exchanges the places of two buttons.',
+      refuses: [menuSwapSame, buttonNotFound],
+    })
     .input(fromWire(SwapButtonsRequest))
     .output(toWire(SwapButtonsResponse))
     .mutation(async ({ ctx, input: { buttonId1: first, buttonId2: second } }) => {

@@ -45,13 +45,19 @@ const WEEKDAYS = [
 
 export const menuLayoutStatsRouter = router({
   all: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats', tags, summary: 'Clicks of every button' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats', tags, summary: 'Clicks of every button' },
+      description: 'Counts the clicks of every button, most pressed first.',
+    })
     .input(fromWire(DaysQuery))
     .output(toWire(MenuClickStatsResponse))
     .query(({ ctx, input }) => countClicks(ctx.app, input.days)),
 
   button: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/buttons/{button_id}', tags, summary: 'Clicks of one button' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats/buttons/{button_id}', tags, summary: 'Clicks of one button' },
+      description: 'Counts the clicks of one button, also by day. The counts are zero for an unknown button.',
+    })
     .input(fromWire(ButtonStatsQuery))
     .output(toWire(ButtonClickStatsResponse))
     .query(({ ctx, input }) => countButtonClicks(ctx.app, input.buttonId, input.days)),
@@ -59,6 +65,8 @@ export const menuLayoutStatsRouter = router({
   logClick: unaudited('A click is a row of the statistics.', webProcedure)
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/stats/log-click', tags, summary: 'Record a click' },
+      description:
+        'Records that a button was pressed, for buttons that the chat does not see, such as links. The click of an unknown user is recorded without a user.',
       wire: { query: ['button_id', 'user_id', 'callback_data', 'button_type', 'button_text'] },
     })
     .input(fromWire(LogClickQuery))
@@ -69,13 +77,19 @@ export const menuLayoutStatsRouter = router({
     }),
 
   byType: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-type', tags, summary: 'Clicks by type of button' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats/by-type', tags, summary: 'Clicks by type of button' },
+      description: 'Counts clicks by type of button.',
+    })
     .input(fromWire(DaysQuery))
     .output(toWire(ButtonTypeStatsResponse))
     .query(({ ctx, input }) => countClicksByType(ctx.app, input.days)),
 
   byHour: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-hour', tags, summary: 'Clicks by hour of the day (UTC)' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats/by-hour', tags, summary: 'Clicks by hour of the day (UTC)' },
+      description: 'Counts clicks by hour of the day in UTC; all 24 hours are listed.',
+    })
     .input(fromWire(ClickPartsQuery))
     .output(toWire(HourlyStatsResponse))
     .query(async ({ ctx, input: { days, buttonId = null } }) => {
@@ -84,7 +98,10 @@ export const menuLayoutStatsRouter = router({
     }),
 
   byWeekday: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/by-weekday', tags, summary: 'Clicks by day of the week (UTC)' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats/by-weekday', tags, summary: 'Clicks by day of the week (UTC)' },
+      description: 'Counts clicks by day of the week in UTC; all seven days are listed.',
+    })
     .input(fromWire(ClickPartsQuery))
     .output(toWire(WeekdayStatsResponse))
     .query(async ({ ctx, input: { days, buttonId = null } }) => {
@@ -94,7 +111,10 @@ export const menuLayoutStatsRouter = router({
     }),
 
   topUsers: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/top-users', tags, summary: 'List users with the most clicks' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats/top-users', tags, summary: 'List users with the most clicks' },
+      description: 'Lists the users with most clicks.',
+    })
     .input(fromWire(TopUsersQuery))
     .output(toWire(TopUsersResponse))
     .query(async ({ ctx, input: { days, limit, buttonId = null } }) => {
@@ -103,7 +123,10 @@ export const menuLayoutStatsRouter = router({
     }),
 
   compare: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/stats/compare', tags, summary: 'Clicks of two adjacent periods' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/stats/compare', tags, summary: 'Clicks of two adjacent periods' },
+      description: 'Compares the clicks of the last days with those of the days directly before them.',
+    })
     .input(fromWire(CompareQuery))
     .output(toWire(PeriodComparisonResponse))
     .query(async ({ ctx, input: { currentDays, previousDays, buttonId = null } }) => ({
@@ -119,6 +142,7 @@ export const menuLayoutStatsRouter = router({
         tags,
         summary: 'Sequence of the clicks of a user',
       },
+      description: 'Lists what a user pressed, newest first. The list is empty for an unknown user.',
     })
     .input(fromWire(SequencesQuery))
     .output(toWire(UserClickSequencesResponse))

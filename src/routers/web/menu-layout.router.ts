@@ -5,7 +5,7 @@ import { editLayout, resetLayout, rollbackLayout } from '../../domain/content/me
 import { importLayout, replaceParts } from '../../domain/content/menu-layout/edits.ts';
 import { previewContext } from '../../domain/content/menu-layout/preview-context.ts';
 import { readButtons, readRow } from '../../domain/content/menu-layout/read-document.ts';
-import { listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
+import { historyNotFound, listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
 import { BOUND_CONDITIONS, FLAG_CONDITIONS, GROUP_CONDITIONS } from '../../domain/content/menu-layout/types.ts';
 import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
 import { auditedWebProcedure, router, unaudited, webProcedure } from '../trpc.ts';
@@ -43,12 +43,19 @@ const NO_CONDITIONS = Object.fromEntries(
  */
 export const menuLayoutRouter = router({
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout', tags, summary: "Read the chat menu's layout" } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout', tags, summary: "Read the chat menu's layout" },
+      description: 'Returns the layout of the chat menu, or the default one while nothing is stored.',
+    })
     .output(MenuLayoutResponse)
     .query(async ({ ctx }) => toLayout(ctx.app, await readLayout(ctx.app))),
 
   replace: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'PUT', path: '/menu-layout', tags, summary: 'Replace the rows, the buttons or both' } })
+    .meta({
+      openapi: { method: 'PUT', path: '/menu-layout', tags, summary: 'Replace the rows, the buttons or both' },
+      description:
+        'Replaces the rows, the buttons or both. The result is checked as a whole. The chat shows it from the next message on, and the edit is recorded in the history.',
+    })
     .input(MenuLayoutUpdateRequest)
     .output(MenuLayoutResponse)
     .mutation(async ({ ctx, input }) => {
@@ -63,12 +70,18 @@ export const menuLayoutRouter = router({
     }),
 
   reset: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/reset', tags, summary: 'Restore the default layout' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/reset', tags, summary: 'Restore the default layout' },
+      description: 'Replaces the stored layout by the default one and records the edit.',
+    })
     .output(MenuLayoutResponse)
     .mutation(async ({ ctx }) => toLayout(ctx.app, await resetLayout(ctx.app, ctx.actor))),
 
   builtinButtons: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/builtin-buttons', tags, summary: 'List the built-in buttons' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/builtin-buttons', tags, summary: 'List the built-in buttons' },
+      description: 'Lists the built-in buttons with their defaults.',
+    })
     .output(BuiltinButtonsListResponse)
     .query(() => {
       const items = BUILTIN_BUTTONS.map((button) => ({
@@ -83,7 +96,10 @@ export const menuLayoutRouter = router({
     }),
 
   preview: unaudited('Changes nothing.', webProcedure)
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/preview', tags, summary: 'Preview the menu of a user' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/preview', tags, summary: 'Preview the menu of a user' },
+      description: 'Returns the menu that a user with the given properties would see. Stores nothing.',
+    })
     .input(fromWire(MenuPreviewRequest))
     .output(toWire(MenuPreviewResponse))
     .mutation(async ({ ctx, input }) => {
@@ -93,7 +109,10 @@ export const menuLayoutRouter = router({
     }),
 
   availableCallbacks: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/available-callbacks', tags, summary: 'List the actions of buttons' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/available-callbacks', tags, summary: 'List the actions of buttons' },
+      description: 'Lists what buttons of type `callback` can call, and which of these the layout uses.',
+    })
     .output(toWire(AvailableCallbacksResponse))
     .query(async ({ ctx }) => {
       const { document } = await readLayout(ctx.app);
@@ -107,12 +126,18 @@ export const menuLayoutRouter = router({
     }),
 
   placeholders: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/placeholders', tags, summary: 'List the placeholders of texts' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/placeholders', tags, summary: 'List the placeholders of texts' },
+      description: 'Lists the placeholders that texts with `dynamic_text` may contain.',
+    })
     .output(DynamicPlaceholdersResponse)
     .query(() => ({ items: [...PLACEHOLDERS], total: PLACEHOLDERS.length })),
 
   export: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/export', tags, summary: 'Export the layout' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/export', tags, summary: 'Export the layout' },
+      description: 'Returns the layout for an import elsewhere.',
+    })
     .output(MenuLayoutExportResponse)
     .query(async ({ ctx }) => {
       const { document } = await readLayout(ctx.app);
@@ -124,7 +149,11 @@ export const menuLayoutRouter = router({
     }),
 
   import: auditedWebProcedure('menu_layout:edit')
-    .meta({ openapi: { method: 'POST', path: '/menu-layout/import', tags, summary: 'Import a layout' } })
+    .meta({
+      openapi: { method: 'POST', path: '/menu-layout/import', tags, summary: 'Import a layout' },
+      description:
+        'Imports an exported layout: it replaces the stored one, or adds the rows and buttons that are missing. Existing rows and buttons are skipped with a warning. The edit is recorded.',
+    })
     .input(MenuLayoutImportRequest)
     .output(MenuLayoutImportResponse)
     .mutation(async ({ ctx, input }) => {
@@ -141,6 +170,7 @@ export const menuLayoutRouter = router({
   validate: unaudited('Changes nothing.', webProcedure)
     .meta({
       openapi: { method: 'POST', path: '/menu-layout/validate', tags, summary: 'Check a layout without saving it' },
+      description: 'Checks the given layout, or the stored one when the body is empty. Stores nothing.',
       wire: { bodyOptional: true },
     })
     .input(MenuLayoutValidateRequest)
@@ -153,13 +183,20 @@ export const menuLayoutRouter = router({
     }),
 
   history: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/history', tags, summary: 'List the edits of the layout' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/history', tags, summary: 'List the edits of the layout' },
+      description: 'Lists the edits of the layout, newest first.',
+    })
     .input(HistoryQuery)
     .output(toWire(MenuLayoutHistoryResponse))
     .query(({ ctx, input }) => listHistory(ctx.app, input)),
 
   historyEntry: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/menu-layout/history/{history_id}', tags, summary: 'Read the layout of an edit' } })
+    .meta({
+      openapi: { method: 'GET', path: '/menu-layout/history/{history_id}', tags, summary: 'Read the layout of an edit' },
+      description: 'Returns an edit with the whole layout after it.',
+      refuses: [historyNotFound],
+    })
     .input(fromWire(HistoryPath))
     .output(HistoryEntryResponse)
     .query(async ({ ctx, input }) => {
@@ -176,6 +213,8 @@ export const menuLayoutRouter = router({
         tags,
         summary: 'Restore the layout of an edit',
       },
+      description: 'Restores the layout of an edit. The layout before it is recorded as `rollback_backup`.',
+      refuses: [historyNotFound],
     })
     .input(fromWire(HistoryPath))
     .output(MenuLayoutResponse)

@@ -1,3 +1,4 @@
+import { userNotFound } from '../../domain/identity/errors.ts';
 import { changeReferrerCommission } from '../../domain/referrals/referrers/change-commission.ts';
 import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../domain/referrals/referrers/read-referrer-stats.ts';
 import { listReferrers, readReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
@@ -39,7 +40,10 @@ const REFERRER = '/partners/referrers/{user_id}';
 
 export const partnersRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/partners/referrers', tags, summary: 'List referrers, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/partners/referrers', tags, summary: 'List referrers, newest first' },
+      description: 'Lists users who have a referral code or referrals, newest first, with their numbers.',
+    })
     .input(fromWire(ReferrerListQuery))
     .output(toWire(PartnerReferrerListResponse))
     .query(async ({ ctx, input }) => {
@@ -55,6 +59,9 @@ export const partnersRouter = router({
         tags,
         summary: 'A referrer, by messenger id or else internal id, with the referrals',
       },
+      description:
+        'Returns a referrer with a page of those invited. The number is looked up as messenger id first, then as internal id.',
+      refuses: [userNotFound],
     })
     .input(fromWire(ReferrerDetailInput))
     .output(toWire(PartnerReferrerDetail))
@@ -68,6 +75,9 @@ export const partnersRouter = router({
         tags,
         summary: 'Set the commission of a user; null = the general one',
       },
+      description:
+        'Sets the personal commission of a user; null for the general one. It applies from the next top-up of a referral.',
+      refuses: [userNotFound],
     })
     .input(fromWire(withBody(UserPath, PartnerReferralCommissionUpdate)))
     .output(toWire(PartnerReferrerItem))
@@ -76,7 +86,10 @@ export const partnersRouter = router({
     ),
 
   stats: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/partners/stats', tags, summary: 'Statistics of the referral programme' } })
+    .meta({
+      openapi: { method: 'GET', path: '/partners/stats', tags, summary: 'Statistics of the referral programme' },
+      description: 'Returns totals, rewards and new referrals of the referral programme by period.',
+    })
     .input(fromWire(GlobalStatsQuery))
     .output(toWire(GlobalPartnerStats))
     .query(async ({ ctx }) => toGlobalStats(await readGlobalStats(ctx.app))),
@@ -84,6 +97,7 @@ export const partnersRouter = router({
   daily: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/partners/stats/daily', tags, summary: 'Referrals and rewards by day, today included' },
+      description: 'Returns new referrals and rewards by day, today included; days without any are zero.',
     })
     .input(fromWire(DaysQuery))
     .output(toWire(DailyStatsResponse))
@@ -101,6 +115,7 @@ export const partnersRouter = router({
         tags,
         summary: 'List the referrers with the highest earnings',
       },
+      description: 'Lists the referrers with the greatest rewards, of all time or of the last days.',
     })
     .input(fromWire(TopReferrersQuery))
     .output(toWire(TopReferrersResponse))
@@ -110,7 +125,11 @@ export const partnersRouter = router({
     })),
 
   referrerStats: webProcedure
-    .meta({ openapi: { method: 'GET', path: `${REFERRER}/stats`, tags, summary: 'Statistics of a referrer' } })
+    .meta({
+      openapi: { method: 'GET', path: `${REFERRER}/stats`, tags, summary: 'Statistics of a referrer' },
+      description: 'Returns referrals, rewards and conversion of one referrer by period.',
+      refuses: [userNotFound],
+    })
     .input(fromWire(UserPath))
     .output(toWire(ReferrerDetailedStats))
     .query(async ({ ctx, input }) => {
@@ -121,6 +140,8 @@ export const partnersRouter = router({
   referrerDaily: webProcedure
     .meta({
       openapi: { method: 'GET', path: `${REFERRER}/stats/daily`, tags, summary: 'Referrals and rewards of a referrer by day' },
+      description: 'Returns new referrals and rewards of one referrer by day, today included.',
+      refuses: [userNotFound],
     })
     .input(fromWire(ReferrerDaysInput))
     .output(toWire(DailyStatsResponse))
@@ -137,6 +158,8 @@ export const partnersRouter = router({
         tags,
         summary: 'List the referrals with the highest earnings of a referrer',
       },
+      description: 'Lists the referrals from whom a referrer earned most.',
+      refuses: [userNotFound],
     })
     .input(fromWire(TopReferralsInput))
     .output(toWire(TopReferralsResponse))
@@ -153,6 +176,8 @@ export const partnersRouter = router({
         tags,
         summary: 'Compare the last days of a referrer with those before',
       },
+      description: 'Compares the last days of a referrer with the days directly before them.',
+      refuses: [userNotFound],
     })
     .input(fromWire(CompareInput))
     .output(toWire(PeriodComparisonResponse))

@@ -1,4 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
+import { pollNotFound, targetEmpty } from '../../domain/engagement/polls/errors.ts';
 import {
   createPoll,
   deletePoll,
@@ -31,7 +32,10 @@ function withRubles<T extends { rewardAmountKopeks: number }>(value: T) {
 
 export const pollsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/polls', tags, summary: 'List polls' } })
+    .meta({
+      openapi: { method: 'GET', path: '/polls', tags, summary: 'List polls' },
+      description: 'Lists polls, newest first, with the number of users who got each.',
+    })
     .input(fromWire(PollPageQuery))
     .output(toWire(PollListResponse))
     .query(async ({ ctx, input }) => {
@@ -40,19 +44,30 @@ export const pollsRouter = router({
     }),
 
   create: auditedWebProcedure('polls:create')
-    .meta({ openapi: { method: 'POST', path: '/polls', tags, summary: 'Create a poll' } })
+    .meta({
+      openapi: { method: 'POST', path: '/polls', tags, summary: 'Create a poll' },
+      description: 'Creates a poll with its questions and answers. Users get it only when it is sent.',
+    })
     .input(fromWire(PollCreateRequest))
     .output(toWire(PollDetailResponse))
     .mutation(async ({ ctx, input }) => withRubles(await createPoll(ctx.app, input))),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/polls/{poll_id}', tags, summary: 'Read a poll' } })
+    .meta({
+      openapi: { method: 'GET', path: '/polls/{poll_id}', tags, summary: 'Read a poll' },
+      description: 'Returns a poll with its questions and answers.',
+      refuses: [pollNotFound],
+    })
     .input(fromWire(PollPath))
     .output(toWire(PollDetailResponse))
     .query(async ({ ctx, input }) => withRubles(await readPoll(ctx.app, input.pollId))),
 
   delete: auditedWebProcedure('polls:delete')
-    .meta({ openapi: { method: 'DELETE', path: '/polls/{poll_id}', tags, summary: 'Delete a poll with its answers' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/polls/{poll_id}', tags, summary: 'Delete a poll with its answers' },
+      description: 'Deletes a poll with all answers. Rewards that were paid stay.',
+      refuses: [pollNotFound],
+    })
     .input(fromWire(PollPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {
@@ -61,7 +76,11 @@ export const pollsRouter = router({
     }),
 
   stats: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/polls/{poll_id}/stats', tags, summary: 'Count the answers of a poll' } })
+    .meta({
+      openapi: { method: 'GET', path: '/polls/{poll_id}/stats', tags, summary: 'Count the answers of a poll' },
+      description: 'Counts how often each answer was chosen, and sums up the rewards.',
+      refuses: [pollNotFound],
+    })
     .input(fromWire(PollPath))
     .output(toWire(PollStatisticsResponse))
     .query(async ({ ctx, input }) => {
@@ -77,6 +96,8 @@ export const pollsRouter = router({
         tags,
         summary: 'List the responses to a poll with their answers',
       },
+      description: 'Lists users who got the poll, with their answers, in the order in which they got it.',
+      refuses: [pollNotFound],
     })
     .input(fromWire(PollPath.extend(PollPageQuery.shape)))
     .output(toWire(PollResponsesListResponse))
@@ -86,7 +107,12 @@ export const pollsRouter = router({
     }),
 
   send: auditedWebProcedure('polls:send')
-    .meta({ openapi: { method: 'POST', path: '/polls/{poll_id}/send', tags, summary: 'Send a poll to an audience' } })
+    .meta({
+      openapi: { method: 'POST', path: '/polls/{poll_id}/send', tags, summary: 'Send a poll to an audience' },
+      description:
+        'Assigns the poll to every user of a segment who does not have it yet, and sends an invitation through the messenger. The answer counts what was sent so far; the rest is sent in the background. Repeating the call sends nothing twice.',
+      refuses: [targetEmpty, pollNotFound],
+    })
     .input(fromWire(withBody(PollPath, PollSendRequest)))
     .output(toWire(PollSendResponse))
     .mutation(async ({ ctx, input }) => {

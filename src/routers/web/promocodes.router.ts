@@ -1,3 +1,5 @@
+import { userNotFound } from '../../domain/identity/errors.ts';
+import { codeTaken, limitBelowUses, promocodeNotFound, VALUE_REFUSALS } from '../../domain/promo/codes/errors.ts';
 import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
 import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
@@ -18,7 +20,10 @@ const tags: [string] = ['promo-codes'];
 
 export const promocodesRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/promo-codes', tags, summary: 'List promo codes, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/promo-codes', tags, summary: 'List promo codes, newest first' },
+      description: 'Lists promo codes, newest first.',
+    })
     .input(fromWire(PromocodeListQuery))
     .output(toWire(PromoCodeListResponse))
     .query(async ({ ctx, input }) => {
@@ -28,7 +33,20 @@ export const promocodesRouter = router({
     }),
 
   create: auditedWebProcedure('promocodes:create')
-    .meta({ openapi: { method: 'POST', path: '/promo-codes', tags, summary: 'Create a promo code' } })
+    .meta({
+      openapi: { method: 'POST', path: '/promo-codes', tags, summary: 'Create a promo code' },
+      description: 'Creates a promo code. Which fields are required depends on its type.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        VALUE_REFUSALS.validity,
+        userNotFound,
+      ],
+    })
     .input(fromWire(PromoCodeCreateRequest))
     .output(toWire(PromoCodeResponse))
     .mutation(async ({ ctx, input }) => {
@@ -38,7 +56,11 @@ export const promocodesRouter = router({
     }),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/promo-codes/{promocode_id}', tags, summary: 'A promo code and its uses' } })
+    .meta({
+      openapi: { method: 'GET', path: '/promo-codes/{promocode_id}', tags, summary: 'A promo code and its uses' },
+      description: 'Returns a promo code with the number of its uses and the ten newest ones.',
+      refuses: [promocodeNotFound],
+    })
     .input(fromWire(PromocodePath))
     .output(toWire(PromoCodeDetailResponse))
     .query(async ({ ctx, input }) => {
@@ -47,7 +69,22 @@ export const promocodesRouter = router({
     }),
 
   update: auditedWebProcedure('promocodes:edit')
-    .meta({ openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/promo-codes/{promocode_id}', tags, summary: 'Change a promo code' },
+      description:
+        'Changes a promo code; null leaves a field unchanged. The same rules as for a new code apply to the result. Benefits that were given remain.',
+      refuses: [
+        VALUE_REFUSALS.bonus,
+        VALUE_REFUSALS.code_empty,
+        VALUE_REFUSALS.days,
+        VALUE_REFUSALS.discount_hours,
+        VALUE_REFUSALS.discount_percent,
+        codeTaken,
+        limitBelowUses,
+        VALUE_REFUSALS.validity,
+        promocodeNotFound,
+      ],
+    })
     .input(fromWire(withBody(PromocodePath, PromoCodeUpdateRequest)))
     .output(toWire(PromoCodeResponse))
     .mutation(async ({ ctx, input: { promocodeId: id, ...changes } }) =>
@@ -57,6 +94,8 @@ export const promocodesRouter = router({
   delete: auditedWebProcedure('promocodes:delete')
     .meta({
       openapi: { method: 'DELETE', path: '/promo-codes/{promocode_id}', tags, summary: 'Delete a promo code and its uses' },
+      description: 'Deletes a promo code and the records of its uses. A code that the fortune wheel gave cannot be deleted.',
+      refuses: [promocodeNotFound],
     })
     .input(fromWire(PromocodePath))
     .output(SuccessResponse)

@@ -1,5 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { wallDay } from '../../core/time-zone.ts';
+import { contestNotFound, notFinished, periodEmpty } from '../../domain/engagement/referral-contests/errors.ts';
 import {
   changeReferralContest,
   createReferralContest,
@@ -44,16 +45,23 @@ function leader({ id: userId, totalAmountKopeks, ...entry }: LeaderboardEntry) {
 }
 
 /** The contract has the doubled path; the other is what it means (spec 04 section 11.4). */
-const create = (path: '/contests/contests/referral' | '/contests/referral') =>
+const create = (path: '/contests/contests/referral' | '/contests/referral', description: string) =>
   auditedWebProcedure('contests:create')
-    .meta({ openapi: { method: 'POST', path, tags, summary: 'Create a contest of referrers' } })
+    .meta({
+      openapi: { method: 'POST', path, tags, summary: 'Create a contest of referrers' },
+      description,
+      refuses: [periodEmpty],
+    })
     .input(fromWire(ReferralContestCreateRequest))
     .output(toWire(ReferralContestResponse))
     .mutation(async ({ ctx, input }) => withDay(await createReferralContest(ctx.app, input)));
 
 export const referralContestsRouter = router({
   listReferral: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/contests/referral', tags, summary: 'List contests of referrers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/contests/referral', tags, summary: 'List contests of referrers' },
+      description: 'Lists contests of referrers, the latest start first.',
+    })
     .input(fromWire(ContestListQuery))
     .output(toWire(ReferralContestListResponse))
     .query(async ({ ctx, input: { contestType, ...page } }) => {
@@ -61,12 +69,17 @@ export const referralContestsRouter = router({
       return { items: items.map(withDay), total, ...page };
     }),
 
-  createReferral: create('/contests/contests/referral'),
-  createReferralContest: create('/contests/referral'),
+  createReferral: create('/contests/contests/referral', 'Creates a contest of referrers. The same as `POST /contests/referral`.'),
+  createReferralContest: create(
+    '/contests/referral',
+    'Creates a contest of referrers. Referrals who register within its period are scored: for payments for subscriptions, or for the registration.',
+  ),
 
   getReferral: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/contests/referral/{contest_id}', tags, summary: 'Read a contest with its leaderboard' },
+      description: 'Returns a contest with the first places of its leaderboard.',
+      refuses: [contestNotFound],
     })
     .input(fromWire(ContestPath.extend(ContestDetailQuery.shape)))
     .output(toWire(ReferralContestDetailResponse))
@@ -78,6 +91,9 @@ export const referralContestsRouter = router({
   updateReferral: auditedWebProcedure('contests:edit')
     .meta({
       openapi: { method: 'PATCH', path: '/contests/referral/{contest_id}', tags, summary: 'Change a contest of referrers' },
+      description:
+        'Changes a contest; absent or null fields are not changed. Results count the events within the period as it is then.',
+      refuses: [periodEmpty, contestNotFound],
     })
     .input(fromWire(withBody(ContestPath, ReferralContestUpdateRequest)))
     .output(toWire(ReferralContestResponse))
@@ -93,6 +109,8 @@ export const referralContestsRouter = router({
         tags,
         summary: 'Start or stop a contest of referrers',
       },
+      description: 'Makes a contest active or inactive. An inactive one scores nothing and sends no summaries.',
+      refuses: [contestNotFound],
       wire: { query: ['is_active'] },
     })
     .input(fromWire(ContestPath.extend(ToggleQuery.shape)))
@@ -100,7 +118,11 @@ export const referralContestsRouter = router({
     .mutation(async ({ ctx, input }) => withDay(await toggleReferralContest(ctx.app, input.contestId, input.isActive))),
 
   deleteReferral: auditedWebProcedure('contests:delete')
-    .meta({ openapi: { method: 'DELETE', path: '/contests/referral/{contest_id}', tags, summary: 'Delete a finished contest' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/contests/referral/{contest_id}', tags, summary: 'Delete a finished contest' },
+      description: 'Deletes a contest that is over and not active, with its events.',
+      refuses: [notFinished, contestNotFound],
+    })
     .input(fromWire(ContestPath))
     .output(ContestDeleted)
     .mutation(async ({ ctx, input }) => {
@@ -111,6 +133,8 @@ export const referralContestsRouter = router({
   listReferralEvents: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/contests/referral/{contest_id}/events', tags, summary: 'List events of a contest' },
+      description: 'Lists the events of a contest, latest first: one for each referral.',
+      refuses: [contestNotFound],
     })
     .input(fromWire(ContestPath.extend(EventListQuery.shape)))
     .output(toWire(ReferralContestEventListResponse))
@@ -127,6 +151,8 @@ export const referralContestsRouter = router({
         tags,
         summary: 'Participants of a contest and their sums',
       },
+      description: 'Returns all participants of a contest and the sums of what their referrals paid.',
+      refuses: [contestNotFound],
     })
     .input(fromWire(ContestPath))
     .output(toWire(ReferralContestDetailedStatsResponse))

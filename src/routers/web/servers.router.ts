@@ -1,7 +1,8 @@
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { deleteServer, recountServerUsers } from '../../domain/catalog/servers/manage-servers.ts';
+import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
+import { deleteServer, recountServerUsers, serverInUse } from '../../domain/catalog/servers/manage-servers.ts';
 import {
   listServerPage,
   listUsersOfServer,
@@ -9,8 +10,14 @@ import {
   type ServerWithGroups,
   serverTotals,
 } from '../../domain/catalog/servers/read-servers.ts';
-import { changeServer, createServer } from '../../domain/catalog/servers/save-server.ts';
-import { syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
+import {
+  changeServer,
+  createServer,
+  promoGroupRequired,
+  promoGroupsNotFound,
+  serverExists,
+} from '../../domain/catalog/servers/save-server.ts';
+import { panelUnavailable, syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
@@ -37,7 +44,10 @@ function withPriceInRubles(server: ServerWithGroups) {
 
 export const serversRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers', tags, summary: 'List servers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers', tags, summary: 'List servers' },
+      description: 'Lists servers by their place and name, page by page.',
+    })
     .input(fromWire(ServerListQuery))
     .output(toWire(ServerListResponse))
     .query(async ({ ctx, input }) => {
@@ -50,7 +60,12 @@ export const serversRouter = router({
     }),
 
   create: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' } })
+    .meta({
+      openapi: { method: 'POST', path: '/servers', tags, summary: 'Create a server' },
+      description:
+        'Creates a server for an internal squad of the panel. Each squad has one server; it needs at least one promo group.',
+      refuses: [promoGroupRequired, serverExists],
+    })
     .input(fromWire(ServerCreateRequest))
     .output(toWire(ServerResponse))
     .mutation(async ({ ctx, input }) => {
@@ -59,7 +74,10 @@ export const serversRouter = router({
     }),
 
   stats: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/stats', tags, summary: 'Totals of all servers' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers/stats', tags, summary: 'Totals of all servers' },
+      description: 'Counts servers, those on sale and those in use, and sums up what was paid for servers.',
+    })
     .output(toWire(ServerStatisticsResponse))
     .query(async ({ ctx }) => {
       const totals = await serverTotals(ctx.app);
@@ -67,13 +85,21 @@ export const serversRouter = router({
     }),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/{server_id}', tags, summary: 'Read a server' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers/{server_id}', tags, summary: 'Read a server' },
+      description: 'Returns a server with its promo groups.',
+      refuses: [serverNotFound],
+    })
     .input(fromWire(ServerPath))
     .output(toWire(ServerResponse))
     .query(async ({ ctx, input }) => withPriceInRubles(await readServer(ctx.app, input.serverId))),
 
   update: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/servers/{server_id}', tags, summary: 'Change a server' },
+      description: 'Changes fields of a server; only fields that are sent change. The panel is not changed.',
+      refuses: [promoGroupRequired, promoGroupsNotFound, serverNotFound],
+    })
     .input(fromWire(withBody(ServerPath, ServerUpdateRequest)))
     .output(toWire(ServerResponse))
     .mutation(async ({ ctx, input: { serverId, ...changes } }) => {
@@ -89,7 +115,11 @@ export const serversRouter = router({
     }),
 
   delete: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/servers/{server_id}', tags, summary: 'Delete a server without connections' },
+      description: 'Deletes a server that no subscription uses. The squad in the panel stays.',
+      refuses: [serverInUse, serverNotFound],
+    })
     .input(fromWire(ServerPath))
     .output(toWire(ServerDeleteResponse))
     .mutation(async ({ ctx, input }) => {
@@ -98,7 +128,11 @@ export const serversRouter = router({
     }),
 
   users: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/servers/{server_id}/users', tags, summary: 'Users of a server' } })
+    .meta({
+      openapi: { method: 'GET', path: '/servers/{server_id}/users', tags, summary: 'Users of a server' },
+      description: 'Lists users whose subscription uses the server, by user id.',
+      refuses: [serverNotFound],
+    })
     .input(fromWire(ServerUsersQuery))
     .output(toWire(ServerConnectedUsersResponse))
     .query(async ({ ctx, input: { serverId, limit, offset } }) => {
@@ -107,12 +141,20 @@ export const serversRouter = router({
     }),
 
   sync: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' } })
+    .meta({
+      openapi: { method: 'POST', path: '/servers/sync', tags, summary: 'Synchronise the servers with the panel' },
+      description:
+        'Reads the internal squads of the panel: those of the first call become servers on sale, later ones servers that are not on sale, names are refreshed, servers without squad are deleted. A panel that gives no squads changes nothing and is answered with 502 and the reason.',
+      refuses: [panelUnavailable],
+    })
     .output(toWire(ServerSyncResponse))
     .mutation(({ ctx }) => syncServersOrFail(ctx.app)),
 
   syncCounts: auditedWebProcedure('servers:edit')
-    .meta({ openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Recount the users of every server' } })
+    .meta({
+      openapi: { method: 'POST', path: '/servers/sync-counts', tags, summary: 'Recount the users of every server' },
+      description: 'Counts the active subscriptions of every server anew.',
+    })
     .output(toWire(ServerCountsSyncResponse))
     .mutation(async ({ ctx }) => ({ updated: await recountServerUsers(ctx.app) })),
 });

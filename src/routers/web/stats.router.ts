@@ -8,12 +8,20 @@ const tags: [string] = ['stats'];
 
 export const statsRouter = router({
   overview: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/stats/overview', tags, summary: 'The service at a glance' } })
+    .meta({
+      openapi: { method: 'GET', path: '/stats/overview', tags, summary: 'The service at a glance' },
+      description:
+        'Counts users, subscriptions and open tickets and sums up balances and the top-ups of today. The numbers are exact; days begin at 00:00 UTC.',
+    })
     .output(toWire(StatsOverviewResponse))
     .query(async ({ ctx }) => overviewInRubles(await readOverview(ctx.app))),
 
   full: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/stats/full', tags, summary: 'All statistics of the service' } })
+    .meta({
+      openapi: { method: 'GET', path: '/stats/full', tags, summary: 'All statistics of the service' },
+      description:
+        'Returns the overview together with statistics of users, subscriptions, trials, movements of money and referrals. The numbers are exact; days begin at 00:00 UTC.',
+    })
     .output(toWire(StatsFullResponse))
     .query(async ({ ctx }) => fullInRubles(await readFullStats(ctx.app))),
 });

@@ -1,6 +1,20 @@
-import { changeReplyBlock, changeTicketPriority, changeTicketStatus } from '../../domain/tickets/change-ticket.ts';
-import { listTicketsPlainly, readTicket, readTicketFile } from '../../domain/tickets/read-tickets.ts';
-import { answerTicketByToken } from '../../domain/tickets/write-ticket.ts';
+import {
+  badTicketPriority,
+  badTicketStatus,
+  blockInThePast,
+  changeReplyBlock,
+  changeTicketPriority,
+  changeTicketStatus,
+} from '../../domain/tickets/change-ticket.ts';
+import {
+  listTicketsPlainly,
+  mediaNotFound,
+  messageNotFound,
+  readTicket,
+  readTicketFile,
+} from '../../domain/tickets/read-tickets.ts';
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { answerTicketByToken, emptyMessage } from '../../domain/tickets/write-ticket.ts';
 import { withTitle } from '../cabinet/ticket-response.ts';
 import { utcDate } from '../moment-input.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -22,19 +36,31 @@ const tags: [string] = ['support'];
 
 export const supportRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/tickets', tags, summary: 'Tickets without messages, last changed first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/tickets', tags, summary: 'Tickets without messages, last changed first' },
+      description: 'Lists tickets without their messages as a plain array, last changed first. All filters are combined.',
+    })
     .input(fromWire(TicketListQuery))
     .output(toWire(TicketResponse.array()))
     .query(async ({ ctx, input }) => (await listTicketsPlainly(ctx.app, input, input)).map(withTitle)),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/tickets/{ticket_id}', tags, summary: 'A ticket with its messages' } })
+    .meta({
+      openapi: { method: 'GET', path: '/tickets/{ticket_id}', tags, summary: 'A ticket with its messages' },
+      description: 'Returns a ticket with its messages, oldest first.',
+      refuses: [ticketNotFound],
+    })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
     .query(async ({ ctx, input }) => withTitle(await readTicket(ctx.app, input.ticketId))),
 
   setStatus: auditedWebProcedure('tickets:close')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/status', tags, summary: 'Set the status' },
+      description:
+        'Sets the state of a ticket; every state can follow every other. Emits `ticket.status_changed` where the state changes.',
+      refuses: [badTicketStatus, ticketNotFound],
+    })
     .input(fromWire(TicketStatusInput))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -43,7 +69,11 @@ export const supportRouter = router({
     }),
 
   setPriority: auditedWebProcedure('tickets:close')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/priority', tags, summary: 'Set the priority' },
+      description: 'Sets the priority of a ticket.',
+      refuses: [badTicketPriority, ticketNotFound],
+    })
     .input(fromWire(TicketPriorityInput))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -52,7 +82,12 @@ export const supportRouter = router({
     }),
 
   blockReplies: auditedWebProcedure('tickets:edit')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply-block', tags, summary: "Block the user's replies" },
+      description:
+        'Forbids the user to write in the ticket, permanently or until a time. `false` and null together remove the block.',
+      refuses: [blockInThePast, ticketNotFound],
+    })
     .input(fromWire(TicketReplyBlockInput))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -62,7 +97,11 @@ export const supportRouter = router({
     }),
 
   unblockReplies: auditedWebProcedure('tickets:edit')
-    .meta({ openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' } })
+    .meta({
+      openapi: { method: 'DELETE', path: '/tickets/{ticket_id}/reply-block', tags, summary: 'Allow replies again' },
+      description: 'Allows the user to write in the ticket again.',
+      refuses: [ticketNotFound],
+    })
     .input(fromWire(TicketPath))
     .output(toWire(TicketResponse))
     .mutation(async ({ ctx, input }) => {
@@ -71,7 +110,12 @@ export const supportRouter = router({
     }),
 
   reply: auditedWebProcedure('tickets:reply')
-    .meta({ openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' } })
+    .meta({
+      openapi: { method: 'POST', path: '/tickets/{ticket_id}/reply', tags, summary: 'Answer a ticket' },
+      description:
+        'Adds a reply of support; the state becomes `answered`. The user is notified through the messenger, else by e-mail, and in the cabinet. Emits `ticket.message_added`. Text or a file is required.',
+      refuses: [emptyMessage, ticketNotFound],
+    })
     .input(fromWire(TicketReplyInput))
     .output(toWire(TicketReplyResponse))
     .mutation(async ({ ctx, input }) => {
@@ -88,6 +132,9 @@ export const supportRouter = router({
         tags,
         summary: 'The file of a message',
       },
+      description:
+        'Returns the file of a message and an address to load it from. Sends a request to the messenger to find the file.',
+      refuses: [mediaNotFound, messageNotFound, ticketNotFound],
     })
     .input(fromWire(TicketMediaPath))
     .output(toWire(TicketMediaResponse))

@@ -9,7 +9,11 @@ const tags: [string] = ['transactions'];
 
 export const transactionsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/transactions', tags, summary: 'List movements of money, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/transactions', tags, summary: 'List movements of money, newest first' },
+      description:
+        'Lists movements of money of all users, newest first. Amounts are signed as they are stored. All filters are combined.',
+    })
     .input(fromWire(TransactionListQuery))
     .output(toWire(TransactionListResponse))
     .query(async ({ ctx, input }) => {

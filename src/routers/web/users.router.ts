@@ -1,9 +1,19 @@
 import { rublesOf } from '../../core/money.ts';
-import { adjustBalance } from '../../domain/users/account/change-balance.ts';
-import { giveSubscription, withdrawSubscription } from '../../domain/users/account/give-subscription.ts';
+import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
+import { userNotFound } from '../../domain/identity/errors.ts';
+import { durationRequired } from '../../domain/subscriptions/create-web-subscription.ts';
+import { amountTooLarge } from '../../domain/users/account/balance-statement.ts';
+import { adjustBalance, amountZero, insufficientBalance } from '../../domain/users/account/change-balance.ts';
+import { promoGroupNotFound } from '../../domain/users/account/errors.ts';
+import {
+  giveSubscription,
+  noSubscription,
+  subscriptionExists,
+  withdrawSubscription,
+} from '../../domain/users/account/give-subscription.ts';
 import { readUser, readUserByMessengerId } from '../../domain/users/account/read-user.ts';
-import { registerUser } from '../../domain/users/account/register-user.ts';
-import { updateUser } from '../../domain/users/account/update-user.ts';
+import { referrerNotFound, registerUser, userExists } from '../../domain/users/account/register-user.ts';
+import { codeTaken, invalidStatus, updateUser } from '../../domain/users/account/update-user.ts';
 import { listUsers } from '../../domain/users/list/list-users.ts';
 import type { UserView } from '../../domain/users/types.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
@@ -26,7 +36,11 @@ const withRubles = (user: UserView) => ({ ...user, balanceRubles: rublesOf(user.
 
 export const usersRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/users', tags, summary: 'List and search users, newest first' } })
+    .meta({
+      openapi: { method: 'GET', path: '/users', tags, summary: 'List and search users, newest first' },
+      description:
+        'Lists users, newest first, filtered by status, primary promo group and text. Pages are given by `limit` and `offset` or by `page` and `per_page`.',
+    })
     .input(fromWire(UserListQuery))
     .output(toWire(UserListResponse))
     .query(async ({ ctx, input }) => {
@@ -35,7 +49,12 @@ export const usersRouter = router({
     }),
 
   create: auditedWebProcedure('users:create')
-    .meta({ openapi: { method: 'POST', path: '/users', tags, summary: 'Create a user' } })
+    .meta({
+      openapi: { method: 'POST', path: '/users', tags, summary: 'Create a user' },
+      description:
+        'Creates a user with a referral code in the default promo group, or the given one. A messenger id can belong to one user only. Emits `user.created`.',
+      refuses: [promoGroupNotFound, referrerNotFound, userExists],
+    })
     .input(fromWire(UserCreateRequest))
     .output(toWire(UserResponse))
     .mutation(async ({ ctx, input }) => withRubles(await registerUser(ctx.app, ctx.actor, input))),
@@ -43,6 +62,9 @@ export const usersRouter = router({
   get: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/users/{user_id}', tags, summary: 'One user by messenger id, else by internal id' },
+      description:
+        'Returns a user with the subscription and the primary promo group. The number is looked up as messenger id first, then as internal id.',
+      refuses: [userNotFound],
     })
     .input(fromWire(UserPath))
     .output(toWire(UserResponse))
@@ -56,6 +78,9 @@ export const usersRouter = router({
         tags,
         summary: 'Change a user; absent and null fields do not change',
       },
+      description:
+        'Changes fields of a user; absent or null fields are not changed. A change of status applies to the cabinet immediately; a promo group becomes the only manually assigned one.',
+      refuses: [invalidStatus, promoGroupNotFound, codeTaken, userNotFound],
     })
     .input(fromWire(withBody(UserPath, UserUpdateRequest)))
     .output(toWire(UserResponse))
@@ -66,6 +91,8 @@ export const usersRouter = router({
   getByMessengerId: webProcedure
     .meta({
       openapi: { method: 'GET', path: '/users/by-messenger-id/{messenger_id}', tags, summary: 'One user by messenger id' },
+      description: 'Returns the user with this messenger id, with the subscription and the primary promo group.',
+      refuses: [userNotFound],
     })
     .input(fromWire(MessengerIdPath))
     .output(toWire(UserResponse))
@@ -74,6 +101,9 @@ export const usersRouter = router({
   adjustBalance: auditedWebProcedure('users:balance')
     .meta({
       openapi: { method: 'POST', path: '/users/{user_id}/balance', tags, summary: 'Add to a balance or deduct from it' },
+      description:
+        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement of type `deposit` or `withdrawal` unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Accepts `Idempotency-Key`.',
+      refuses: [amountTooLarge, amountZero, insufficientBalance, userNotFound],
       idempotent: true,
     })
     .input(fromWire(withBody(UserPath, BalanceUpdateRequest)))
@@ -91,6 +121,9 @@ export const usersRouter = router({
         tags,
         summary: 'Give a user a subscription without charging',
       },
+      description:
+        'Gives a user a subscription without charging. An existing one is refused, or overwritten with `replace_existing`. The user is created or changed in the panel afterwards.',
+      refuses: [durationRequired, subscriptionExists, serverNotFound, userNotFound],
     })
     .input(fromWire(withBody(UserPath, UserSubscriptionCreateRequest)))
     .output(toWire(UserResponse))
@@ -106,6 +139,9 @@ export const usersRouter = router({
         tags,
         summary: "Disable a user's subscription; it is retained",
       },
+      description:
+        'Disables the subscription of a user: the status becomes `disabled`, the row remains. The user is disabled in the panel afterwards. Nothing is refunded.',
+      refuses: [noSubscription, userNotFound],
     })
     .input(fromWire(UserPath))
     .output(toWire(UserResponse))

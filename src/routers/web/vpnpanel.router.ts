@@ -1,7 +1,15 @@
+import { squadNotFound } from '../../domain/provisioning/errors.ts';
 import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
-import { readUserTraffic } from '../../domain/provisioning/nodes/read-user-traffic.ts';
+import { panelUserNotFound, readUserTraffic } from '../../domain/provisioning/nodes/read-user-traffic.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
-import { createSquad, runSquadAction, updateSquad } from '../../domain/provisioning/squads/change-squads.ts';
+import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
+import {
+  createSquad,
+  runSquadAction,
+  squadInboundsRequired,
+  squadNameRequired,
+  updateSquad,
+} from '../../domain/provisioning/squads/change-squads.ts';
 import { listPanelInbounds, listPanelSquads, readPanelSquad } from '../../domain/provisioning/squads/read-squads.ts';
 import { auditedWebProcedure, readerFor, router, webProcedure } from '../trpc.ts';
 import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
@@ -67,6 +75,9 @@ export const vpnpanelRouter = router({
         tags,
         summary: 'Enable, disable or restart a node',
       },
+      description:
+        'Enables, disables or restarts a node in the panel. A refusal of the panel is answered with status 200 and `success` false.',
+      refuses: [notConfigured],
     })
     .input(fromWire(withBody(NodePath, VpnPanelNodeActionRequest)))
     .output(VpnPanelNodeActionResponse)
@@ -75,19 +86,33 @@ export const vpnpanelRouter = router({
     ),
 
   restartNodes: changing
-    .meta({ openapi: { method: 'POST', path: '/vpnpanel/nodes/restart', tags, summary: 'Restart all nodes' } })
+    .meta({
+      openapi: { method: 'POST', path: '/vpnpanel/nodes/restart', tags, summary: 'Restart all nodes' },
+      description:
+        'Restarts all nodes; connections are interrupted. A refusal of the panel is answered with status 200 and `success` false.',
+      refuses: [notConfigured],
+    })
     .output(VpnPanelNodeActionResponse)
     .mutation(async ({ ctx }) =>
       toFlag(await restartAllNodes(ctx.app, ctx.actor), 'All nodes are being restarted', 'Node not found'),
     ),
 
   squads: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/vpnpanel/squads', tags, summary: 'List internal squads' } })
+    .meta({
+      openapi: { method: 'GET', path: '/vpnpanel/squads', tags, summary: 'List internal squads' },
+      description: 'Lists the internal squads of the panel with members and inbounds.',
+      refuses: [...PANEL_READ_REFUSALS],
+    })
     .output(toWire(VpnPanelSquadListResponse))
     .query(async ({ ctx }) => listOf((await listPanelSquads(ctx.app)).map(toSquad))),
 
   createSquad: changing
-    .meta({ openapi: { method: 'POST', path: '/vpnpanel/squads', tags, summary: 'Create an internal squad' } })
+    .meta({
+      openapi: { method: 'POST', path: '/vpnpanel/squads', tags, summary: 'Create an internal squad' },
+      description:
+        'Creates an internal squad in the panel with the given inbounds. It becomes a server with the next synchronisation of servers.',
+      refuses: [notConfigured],
+    })
     .input(fromWire(VpnPanelSquadCreateRequest))
     .output(VpnPanelOperationResponse)
     .mutation(async ({ ctx, input }) => {
@@ -97,13 +122,21 @@ export const vpnpanelRouter = router({
     }),
 
   squad: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' } })
+    .meta({
+      openapi: { method: 'GET', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Read an internal squad' },
+      description: 'Returns an internal squad with its inbounds.',
+      refuses: [...PANEL_READ_REFUSALS, squadNotFound],
+    })
     .input(fromWire(SquadPath))
     .output(toWire(VpnPanelSquad))
     .query(async ({ ctx, input }) => toSquad(await readPanelSquad(ctx.app, input.squadUuid))),
 
   updateSquad: changing
-    .meta({ openapi: { method: 'PATCH', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Change an internal squad' } })
+    .meta({
+      openapi: { method: 'PATCH', path: '/vpnpanel/squads/{squad_uuid}', tags, summary: 'Change an internal squad' },
+      description: 'Changes name or inbounds of an internal squad in the panel.',
+      refuses: [notConfigured],
+    })
     .input(fromWire(withBody(SquadPath, VpnPanelSquadUpdateRequest)))
     .output(VpnPanelOperationResponse)
     .mutation(async ({ ctx, input: { squadUuid, ...changes } }) =>
@@ -113,6 +146,9 @@ export const vpnpanelRouter = router({
   squadAction: changing
     .meta({
       openapi: { method: 'POST', path: '/vpnpanel/squads/{squad_uuid}/actions', tags, summary: 'Run an action on a squad' },
+      description:
+        'Adds or removes all users, renames the squad, replaces its inbounds or deletes it, in the panel. The change affects connected users immediately.',
+      refuses: [squadInboundsRequired, squadNameRequired, notConfigured],
     })
     .input(fromWire(withBody(SquadPath, VpnPanelSquadActionRequest)))
     .output(VpnPanelOperationResponse)
@@ -122,12 +158,20 @@ export const vpnpanelRouter = router({
     }),
 
   inbounds: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/vpnpanel/inbounds', tags, summary: 'List inbounds' } })
+    .meta({
+      openapi: { method: 'GET', path: '/vpnpanel/inbounds', tags, summary: 'List inbounds' },
+      description: 'Lists the inbounds of the panel, from which squads are made.',
+      refuses: [...PANEL_READ_REFUSALS],
+    })
     .output(VpnPanelInboundsResponse)
     .query(async ({ ctx }) => ({ items: (await listPanelInbounds(ctx.app)).map(toInbound) })),
 
   userTraffic: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/vpnpanel/users/{messenger_id}/traffic', tags, summary: 'Traffic of a user' } })
+    .meta({
+      openapi: { method: 'GET', path: '/vpnpanel/users/{messenger_id}/traffic', tags, summary: 'Traffic of a user' },
+      description: 'Returns limit and used traffic of the panel user with this messenger id. GB are 1024³ bytes.',
+      refuses: [...PANEL_READ_REFUSALS, panelUserNotFound],
+    })
     .input(fromWire(PanelUserPath))
     .output(toWire(VpnPanelUserTrafficResponse))
     .query(async ({ ctx, input }) => toUserTraffic(await readUserTraffic(ctx.app, input.messengerId))),

@@ -1,8 +1,10 @@
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import {
   createWelcomeText,
   deleteWelcomeText,
   listWelcomeTexts,
   readWelcomeText,
+  textNotFound,
   updateWelcomeText,
 } from '../../domain/content/chat-texts/manage-welcome-texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
@@ -22,7 +24,10 @@ const one = '/welcome-texts/{welcome_text_id}';
 
 export const welcomeTextsRouter = router({
   list: webProcedure
-    .meta({ openapi: { method: 'GET', path: '/welcome-texts', tags, summary: 'List welcome texts' } })
+    .meta({
+      openapi: { method: 'GET', path: '/welcome-texts', tags, summary: 'List welcome texts' },
+      description: 'Lists the welcome texts, last changed first.',
+    })
     .input(fromWire(WelcomeTextListQuery))
     .output(toWire(WelcomeTextListResponse))
     .query(async ({ ctx, input }) => {
@@ -31,19 +36,33 @@ export const welcomeTextsRouter = router({
     }),
 
   create: auditedWebProcedure('welcome_texts:create')
-    .meta({ openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' } })
+    .meta({
+      openapi: { method: 'POST', path: '/welcome-texts', tags, summary: 'Add a welcome text' },
+      description:
+        'Adds a welcome text. An active one takes the place of the active text before it. What the messenger would refuse is refused here.',
+      refuses: [...MESSENGER_TEXT_REFUSALS],
+    })
     .input(fromWire(WelcomeTextCreateRequest))
     .output(toWire(WelcomeTextResponse))
     .mutation(({ ctx, input }) => createWelcomeText(ctx.app, input, ctx.language)),
 
   get: webProcedure
-    .meta({ openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' } })
+    .meta({
+      openapi: { method: 'GET', path: one, tags, summary: 'Read a welcome text' },
+      description: 'Returns a welcome text.',
+      refuses: [textNotFound],
+    })
     .input(fromWire(WelcomeTextPath))
     .output(toWire(WelcomeTextResponse))
     .query(({ ctx, input }) => readWelcomeText(ctx.app, input.welcomeTextId)),
 
   update: auditedWebProcedure('welcome_texts:edit')
-    .meta({ openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' } })
+    .meta({
+      openapi: { method: 'PATCH', path: one, tags, summary: 'Change a welcome text' },
+      description:
+        'Changes the given fields of a welcome text. Activating it deactivates the one before it; deactivating it may leave none.',
+      refuses: [...MESSENGER_TEXT_REFUSALS, textNotFound],
+    })
     .input(fromWire(withBody(WelcomeTextPath, WelcomeTextUpdateRequest)))
     .output(toWire(WelcomeTextResponse))
     .mutation(({ ctx, input: { welcomeTextId, ...changes } }) =>
@@ -51,7 +70,11 @@ export const welcomeTextsRouter = router({
     ),
 
   delete: auditedWebProcedure('welcome_texts:delete')
-    .meta({ openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' } })
+    .meta({
+      openapi: { method: 'DELETE', path: one, tags, summary: 'Delete a welcome text' },
+      description: 'Deletes a welcome text. After the active one is deleted, there is none.',
+      refuses: [textNotFound],
+    })
     .input(fromWire(WelcomeTextPath))
     .output(SuccessResponse)
     .mutation(async ({ ctx, input }) => {

@@ -4,7 +4,7 @@ import { createHTTPHandler } from '@trpc/server/adapters/standalone';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import type { App } from '../../../src/core/app.ts';
-import { refuse } from '../../../src/core/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import type { Context } from '../../../src/routers/context.ts';
 import { publicProcedure, router } from '../../../src/routers/trpc.ts';
 
@@ -66,7 +66,7 @@ export async function startTrialService() {
   let serial = 1;
 
   const guarded = publicProcedure('cabinet').use(({ ctx, next }) => {
-    if (!good.has(ctx.credentials.bearer ?? '')) throw refuse('unauthorized', 401, 'Not authenticated');
+    if (!good.has(ctx.credentials.bearer ?? '')) throw new AppError('unauthorized', 401, 'Not authenticated');
     return next();
   });
   const appRouter = router({
@@ -77,7 +77,7 @@ export async function startTrialService() {
           .output(z.object({ ok: z.boolean() }))
           .mutation(({ input }) => {
             inputs.push(input);
-            throw refuse('invalid_credentials', 401, 'Invalid email or password');
+            throw new AppError('invalid_credentials', 401, 'Invalid email or password');
           }),
       }),
       profile: router({
@@ -91,7 +91,7 @@ export async function startTrialService() {
           .mutation(({ input }) => {
             inputs.push(input);
             if (input.name === 'taken')
-              throw refuse('name_taken', 409, { code: 'name_taken', message: 'Taken', suggestion: 'taken2' });
+              throw new AppError('name_taken', 409, { code: 'name_taken', message: 'Taken', suggestion: 'taken2' });
             return { ok: true };
           }),
         slow: guarded.output(z.object({ ok: z.boolean() })).query(() => new Promise<{ ok: boolean }>(() => undefined)),

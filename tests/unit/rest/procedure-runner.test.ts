@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { refuse } from '../../../src/core/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { runnerFor } from '../../../src/rest/procedure-runner.ts';
 import type { CallableProcedure } from '../../../src/rest/route-table.ts';
 import { t } from './rest-fixture.ts';
@@ -28,21 +28,21 @@ const router = t.router({
   output: t.procedure.output(z.object({ n: z.int() }).strip()).query(() => ({ n: 1, secret: 2 })),
   badOutput: t.procedure.output(z.object({ n: z.int() })).query(() => ({ n: 'x' }) as unknown as { n: number }),
   refused: t.procedure.mutation(() => {
-    throw refuse('nope', 409, 'Conflict');
+    throw new AppError('nope', 409, 'Conflict');
   }),
   thrownText: t.procedure.mutation(() => {
     throw 'text';
   }),
   guardFirst: t.procedure
     .use(() => {
-      throw refuse('unauthorized', 401, 'Not authenticated');
+      throw new AppError('unauthorized', 401, 'Not authenticated');
     })
     .input(z.object({ n: z.int() }))
     .query(() => 1),
   observed: t.procedure
     .use(async ({ next }) => {
       const result = await next();
-      if (!result.ok) throw refuse('seen', 418, `seen ${result.error.code}`);
+      if (!result.ok) throw new AppError('seen', 418, `seen ${result.error.code}`);
       return result;
     })
     .input(z.object({ n: z.int() }))
@@ -83,7 +83,7 @@ describe('runnerFor', () => {
 
   it('passes a rejected input on as the middleware receives it', async () => {
     const [, procedure] = procedures.find(([path]) => path === 'context')!;
-    const getRawInput = () => Promise.reject(refuse('unsupported_media_type', 415, 'Unsupported Media Type'));
+    const getRawInput = () => Promise.reject(new AppError('unsupported_media_type', 415, 'Unsupported Media Type'));
     const call = { ctx: {}, getRawInput, path: 'context', type: 'query' as const, signal: undefined, batchIndex: 0 };
     expect(await outcome(runnerFor(procedure)(call))).toEqual(await outcome(procedure(call)));
   });

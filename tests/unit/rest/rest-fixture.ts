@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { initTRPC } from '@trpc/server';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { refuse } from '../../../src/core/errors.ts';
+import { AppError } from '../../../src/core/errors.ts';
 import { type FileReply, fileReply, type RedirectReply, redirectReply } from '../../../src/core/http/replies.ts';
 import { isUploadedFile, type UploadedFile } from '../../../src/core/http/uploads.ts';
 import { registerRest } from '../../../src/rest/dispatcher.ts';
@@ -25,7 +25,7 @@ export function meta(method: Openapi['method'], path: Openapi['path'], more: Omi
 export const open = t.procedure;
 export const guarded = t.procedure.use(({ ctx, next }) => {
   if (ctx.user === undefined) {
-    throw refuse('unauthorized', 401, 'Not authenticated', { headers: { 'www-authenticate': 'Bearer' } });
+    throw new AppError('unauthorized', 401, 'Not authenticated', { headers: { 'www-authenticate': 'Bearer' } });
   }
   return next();
 });
@@ -179,10 +179,10 @@ export const thingRouter = t.router({
       .output(z.object({ n: z.int() }))
       .query(() => ({ n: 'text' }) as unknown as { n: number }),
     away: open.meta(meta('GET', '/bad/away')).query(() => {
-      throw refuse('maintenance', 503, 'Maintenance', { cause: new Error('panel timed out') });
+      throw new AppError('maintenance', 503, 'Maintenance', { cause: new Error('panel timed out') });
     }),
     refused: open.meta(meta('POST', '/bad/refused')).mutation(() => {
-      throw refuse('insufficient_funds', 402, { code: 'insufficient_funds', message: 'Not enough', missing_kopeks: 5 });
+      throw new AppError('insufficient_funds', 402, { code: 'insufficient_funds', message: 'Not enough', missing_kopeks: 5 });
     }),
     crash: open.meta(meta('GET', '/bad/crash')).query(() => {
       throw new Error('secret: connect ECONNREFUSED db.internal:5432');

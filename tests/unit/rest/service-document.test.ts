@@ -4,16 +4,17 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findSchemaPlaces, gapMessage } from '../../../scripts/checks/schema-places.ts';
 import { projectRoot } from '../../../scripts/checks/source-files.ts';
+import { refusal } from '../../../src/core/errors.ts';
 import { describeDocument } from '../../../src/rest/describe-document.ts';
 import { documentRefusals } from '../../../src/rest/document-refusals.ts';
 import { buildOpenApiDocument } from '../../../src/rest/openapi-document.ts';
 import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { buildServiceDocument } from '../../../src/rest/service-document.ts';
+import type { OperationMeta } from '../../../src/routers/operation-meta.ts';
 import { appRouter } from '../../../src/routers/root.ts';
 import { meta, open, Thing, t, thingRouter } from './rest-fixture.ts';
 
 const things = () => buildOpenApiDocument(buildRouteTable(thingRouter), { title: 'Things', version: '1.0.0' });
-const NO_TEXTS = { tags: {}, operations: {} };
 
 describe('texts of the document', () => {
   it('takes the text of a field and of a parameter from its schema', () => {
@@ -40,7 +41,7 @@ describe('texts of the document', () => {
     expect(responses['200']).toMatchObject({
       content: { 'application/json': { schema: { properties: { owner: { description: 'Owner; null for none.' } } } } },
     });
-    expect(describeDocument(document, NO_TEXTS).undescribed).not.toContain('parameter GET /things.limit');
+    expect(describeDocument(document, {}).undescribed).not.toContain('parameter GET /things.limit');
   });
 
   it('describes a reference without a change of what it refers to', () => {
@@ -63,11 +64,11 @@ describe('texts of the document', () => {
   });
 
   it('reports what has no text and texts that nothing uses', () => {
-    const gaps = describeDocument(things(), { ...NO_TEXTS, operations: { 'GET /nowhere': 'Nothing.' } });
+    const gaps = describeDocument(things(), { nowhere: 'Nothing.' });
     expect(gaps.undescribed).toContain('operation GET /things');
     expect(gaps.undescribed).toContain('property Thing.name');
     expect(gaps.undescribed).toContain('parameter GET /things.limit');
-    expect(gaps.unused).toEqual(['operations: GET /nowhere']);
+    expect(gaps.unused).toEqual(['nowhere']);
   });
 
   it('leaves nothing of the service without a text', () => {
@@ -113,25 +114,29 @@ describe('the file of what has no text', () => {
 });
 
 describe('refusals of the document', () => {
-  it('lists the refusals of an operation with code and example, those of its guard once for all operations', () => {
+  const documented = (path: `/${string}`, method: string, meta: Pick<OperationMeta, 'refuses' | 'guardRefuses'>) => {
     const document = things();
-    documentRefusals(document, {
-      areas: { web_NONE: [{ status: 503, code: 'database_unavailable', detail: 'Try again later' }] },
-      operations: {
-        'GET /things/{thing_id}': [
-          { status: 404, code: 'thing_not_found', detail: 'Thing not found' },
-          { status: 404, code: 'thing_deleted', detail: { code: 'thing_deleted', message: 'Thing deleted' } },
-        ],
-      },
+    documentRefusals(document, [{ method, path, meta }]);
+    return { document, responses: document.paths[path]![method.toLowerCase()]!.responses };
+  };
+
+  it('lists the refusals of an operation with code and sample, those of its guard once for all operations', () => {
+    const { document, responses } = documented('/things/{thing_id}', 'GET', {
+      guardRefuses: [refusal('database_unavailable', 503, 'Try again later')],
+      refuses: [
+        refusal('thing_not_found', 404, 'Thing not found'),
+        refusal('thing_deleted', 404, { code: 'thing_deleted', message: 'Thing deleted' }),
+      ],
     });
-    const { responses } = document.paths['/things/{thing_id}']!.get!;
     expect(responses['404']).toMatchObject({
-      description: 'Not found: `thing_not_found`, `thing_deleted`',
+      description: 'Not found: `thing_deleted`, `thing_not_found`',
       content: {
         'application/json': {
           examples: {
             thing_not_found: { value: { detail: 'Thing not found' } },
-            thing_deleted: { value: { detail: { code: 'thing_deleted', message: 'Thing deleted' } } },
+            thing_deleted: {
+              value: { detail: { code: 'thing_deleted', message: 'Thing deleted', error_code: 'thing_deleted' } },
+            },
           },
         },
       },
@@ -141,12 +146,10 @@ describe('refusals of the document', () => {
   });
 
   it('puts a refusal of its own beside the answer of validation', () => {
-    const document = things();
-    documentRefusals(document, {
-      areas: {},
-      operations: { 'POST /things': [{ status: 422, code: 'idempotency_key_reused', detail: 'Another body' }] },
+    const { responses } = documented('/things', 'POST', {
+      refuses: [refusal('idempotency_key_reused', 422, 'Another body')],
     });
-    expect(document.paths['/things']!.post!.responses['422']).toMatchObject({
+    expect(responses['422']).toMatchObject({
       content: {
         'application/json': {
           schema: { anyOf: [{ $ref: '#/components/schemas/HTTPValidationError' }, { $ref: '#/components/schemas/HTTPError' }] },
@@ -155,7 +158,21 @@ describe('refusals of the document', () => {
     });
   });
 
-  it('refuses an entry of an operation that does not exist', () => {
-    expect(() => documentRefusals(things(), { areas: {}, operations: { 'GET /nowhere': [] } })).toThrow(/GET \/nowhere/);
+  it('declares refusals by code and status, and one status for each code of an operation', () => {
+    const twice: string[] = [];
+    for (const { method, path, meta } of buildRouteTable(appRouter)) {
+      const declared = [...(meta.refuses ?? []), ...(meta.guardRefuses ?? [])];
+      for (const { code, status } of declared) {
+        expect({ path, code, status }).toEqual({
+          path,
+          code: expect.stringMatching(/^[a-z][a-z0-9_]*$/),
+          status: expect.any(Number),
+        });
+      }
+      const statuses = Map.groupBy(declared, ({ code }) => code);
+      for (const [code, list] of statuses)
+        if (new Set(list.map(({ status }) => status)).size > 1) twice.push(`${method} ${path} ${code}`);
+    }
+    expect(twice).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ const aBlock = (handler: string, tried = 'await readOrder(app, id);') => `async 
 
 describe('a catch that is refused', () => {
   it.each([
-    ['turns it into another error', "catch (error) {\n    throw refuse('payment_failed', 500, 'Failed', { cause: error });\n  }"],
+    ['turns it into another error', 'catch (error) {\n    throw paymentFailed({ cause: error });\n  }'],
     [
       'acts on it',
       'catch (error) {\n    await deletePurchase(app, id);\n    throw error instanceof Error ? gone(error) : gone();\n  }',

@@ -1,5 +1,3 @@
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 
-export function serverNotFound(): AppError {
-  return refuse('server_not_found', 404, 'Server not found');
-}
+export const serverNotFound = refusal('server_not_found', 404, 'Server not found');

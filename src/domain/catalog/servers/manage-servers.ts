@@ -1,11 +1,13 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { serverNotFound } from './errors.ts';
 import { findById } from './repo.ts';
 import { deleteServers } from './sync-repo.ts';
 import { flipServerFlag, lockServerUse, recountUsers } from './write-repo.ts';
+
+export const serverInUse = refusal('server_in_use', 400, 'Server cannot be deleted because it has active connections');
 
 /** @returns whether the server is on sale now @throws AppError 404 'Server not found' */
 export function toggleServer(app: App, _actor: Actor, serverId: number): Promise<boolean> {
@@ -32,7 +34,7 @@ export async function deleteServer(app: App, _actor: Actor, serverId: number): P
   await inTransaction(app, async (t) => {
     const use = await lockServerUse(t.db, serverId);
     if (!use) throw serverNotFound();
-    if (use.isInUse) throw refuse('server_in_use', 400, 'Server cannot be deleted because it has active connections');
+    if (use.isInUse) throw serverInUse();
     const before = await findById(t.db, serverId);
     await deleteServers(t.db, [serverId]);
     t.audit?.record({ before, after: null });

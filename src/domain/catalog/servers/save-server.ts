@@ -2,12 +2,16 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import type { Changes } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { defaultPromoGroup, lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
 import { serverNotFound } from './errors.ts';
 import { type DatedServer, findById } from './repo.ts';
 import { insertServer, replaceServerGroups, type ServerValues, updateServerRow } from './write-repo.ts';
+
+export const promoGroupRequired = refusal('promo_group_required', 400, 'Server squad must be linked to at least one promo group');
+export const serverExists = refusal('server_exists', 400, 'Server with this UUID already exists');
+export const promoGroupsNotFound = refusal('promo_groups_not_found', 400, 'Promo groups not found');
 
 type OptionalText = 'originalName' | 'countryCode' | 'description' | 'maxUsers';
 
@@ -30,11 +34,9 @@ export async function createServer(app: App, _actor: Actor, request: NewServer):
   checkBounds([{ name: 'squadUuid', value: squadUuid, minLength: 1, maxLength: 255 }, ...boundsOf(values)]);
   return inTransaction(app, async (t) => {
     const groupIds = await groupsOfNewServer(t, promoGroupIds);
-    if (groupIds.length === 0) {
-      throw refuse('promo_group_required', 400, 'Server squad must be linked to at least one promo group');
-    }
+    if (groupIds.length === 0) throw promoGroupRequired();
     const id = await insertServer(t.db, squadUuid.trim(), values, t.clock.now());
-    if (id === null) throw refuse('server_exists', 400, 'Server with this UUID already exists');
+    if (id === null) throw serverExists();
     await replaceServerGroups(t.db, id, groupIds);
     const server = (await findById(t.db, id))!;
     t.audit?.record({ resourceId: id, before: null, after: server });
@@ -87,9 +89,9 @@ export async function changeServer(
     const before = await findById(t.db, serverId);
     if (!before || !(await updateServerRow(t.db, serverId, values, t.clock.now()))) throw serverNotFound();
     if (promoGroupIds) {
-      if (promoGroupIds.length === 0) throw refuse('promo_group_required', 400, texts.noGroups);
+      if (promoGroupIds.length === 0) throw promoGroupRequired({ detail: texts.noGroups });
       const known = await lockExistingGroupIds(t.db, promoGroupIds);
-      if (known.length === 0) throw refuse('promo_groups_not_found', 400, texts.unknownGroups);
+      if (known.length === 0) throw promoGroupsNotFound({ detail: texts.unknownGroups });
       await replaceServerGroups(t.db, serverId, known);
     }
     const after = (await findById(t.db, serverId))!;

@@ -1,5 +1,3 @@
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 
-export function tariffNotFound(): AppError {
-  return refuse('tariff_not_found', 404, 'Tariff not found');
-}
+export const tariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found');

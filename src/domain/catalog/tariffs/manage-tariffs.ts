@@ -1,7 +1,7 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { tariffNotFound } from './errors.ts';
 import { lockTariffById } from './repo.ts';
 import {
@@ -12,6 +12,12 @@ import {
   listTariffIds,
   orderTariffs,
 } from './write-repo.ts';
+
+export const tariffInUse = refusal(
+  'tariff_in_use',
+  409,
+  'Tariff has <n> active subscriptions; move them to another tariff first',
+);
 
 /** Puts a tariff on or off sale. @returns whether it is on sale now @throws AppError 404 'Tariff not found' */
 export async function toggleTariff(app: App, _actor: Actor, tariffId: number): Promise<boolean> {
@@ -60,7 +66,7 @@ export function deleteTariff(
     if (!tariff) throw tariffNotFound();
     const counts = await countSubscriptionsOf(t.db, tariffId, t.clock.now());
     if (counts.running > 0) {
-      throw refuse('tariff_in_use', 409, `Tariff has ${counts.running} active subscriptions; move them to another tariff first`);
+      throw tariffInUse({ detail: `Tariff has ${counts.running} active subscriptions; move them to another tariff first` });
     }
     await deleteTariffRow(t.db, tariffId);
     t.audit?.record({ before: tariff, after: null });

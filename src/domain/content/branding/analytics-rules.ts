@@ -1,28 +1,33 @@
-import { refuse } from '../../../core/errors.ts';
+import { type Refusal, refusal } from '../../../core/errors.ts';
 import type { AnalyticsCounters } from './types.ts';
+
+export const invalidYandexMetrikaId = refusal('invalid_yandex_metrika_id', 400, 'Yandex Metrika counter ID must be numeric');
+export const invalidGoogleAdsId = refusal('invalid_google_ads_id', 400, 'Google Ads conversion ID must start with AW-');
+export const invalidGoogleAdsLabel = refusal(
+  'invalid_google_ads_label',
+  400,
+  'Google Ads conversion label contains invalid characters',
+);
 
 /**
  * Pages write these texts into their scripts, so nothing may get in that could end a string there (spec 05 section 14). The refusals are
  * in the order in which they are checked.
  */
-const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; code: string; problem: string }[] = [
+const RULES: readonly { field: keyof AnalyticsCounters; pattern: RegExp; refused: Refusal }[] = [
   {
     field: 'yandexMetrikaId',
     pattern: /^[0-9]{1,20}$/,
-    code: 'invalid_yandex_metrika_id',
-    problem: 'Yandex Metrika counter ID must be numeric',
+    refused: invalidYandexMetrikaId,
   },
   {
     field: 'googleAdsId',
     pattern: /^AW-[A-Za-z0-9-]{1,40}$/,
-    code: 'invalid_google_ads_id',
-    problem: 'Google Ads conversion ID must start with AW-',
+    refused: invalidGoogleAdsId,
   },
   {
     field: 'googleAdsLabel',
     pattern: /^[A-Za-z0-9_-]{1,100}$/,
-    code: 'invalid_google_ads_label',
-    problem: 'Google Ads conversion label contains invalid characters',
+    refused: invalidGoogleAdsLabel,
   },
 ];
 
@@ -41,10 +46,10 @@ export function withCounters(
   changes: { readonly [Field in keyof AnalyticsCounters]?: string | null | undefined },
 ): AnalyticsCounters {
   const after: Record<keyof AnalyticsCounters, string> = { ...before };
-  for (const { field, pattern, code, problem } of RULES) {
+  for (const { field, pattern, refused } of RULES) {
     const value = changes[field]?.trim() ?? null;
     if (value === null) continue;
-    if (value !== '' && !pattern.test(value)) throw refuse(code, 400, problem);
+    if (value !== '' && !pattern.test(value)) throw refused();
     after[field] = value;
   }
   return after;

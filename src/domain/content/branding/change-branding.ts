@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { countCharacters } from '../../../core/characters.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { type FeatureValues, storeFeatureValues } from '../../settings/feature-values.ts';
 import { withCounters } from './analytics-rules.ts';
 import { type AnimationChanges, withAnimation } from './animation-rules.ts';
@@ -10,6 +10,8 @@ import { lockBranding } from './repo.ts';
 import { BRANDING_KEYS } from './stored-values.ts';
 import { DEFAULT_COLORS, withColors, withThemes } from './theme-rules.ts';
 import type { BrandingState } from './types.ts';
+
+export const nameTooLong = refusal('name_too_long', 400, 'Name too long (max <n> characters)');
 
 const MAX_NAME = 50;
 
@@ -51,7 +53,7 @@ function storedForm({ analytics, ...changes }: Changes): FeatureValues {
 /** An empty name is valid: the logo alone is shown. @throws AppError 400 longer than 50 characters after trimming */
 export function changeName(app: App, name: string): Promise<BrandingState> {
   const trimmed = name.trim();
-  if (countCharacters(trimmed) > MAX_NAME) throw refuse('name_too_long', 400, `Name too long (max ${MAX_NAME} characters)`);
+  if (countCharacters(trimmed) > MAX_NAME) throw nameTooLong({ detail: `Name too long (max ${MAX_NAME} characters)` });
   return changeBranding(app, () => ({ name: trimmed }));
 }
 

@@ -1,8 +1,16 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import type { UploadedFile } from '../../../core/http/uploads.ts';
 import { readImageHeader } from '../../../core/images/image-header.ts';
 import { cleanSvg, resizeImage } from '../../../core/images/image-thread.ts';
 import type { ImageType } from './repo.ts';
+
+export const logoTooLarge = refusal('logo_too_large', 400, 'File too large. Maximum size: 5MB');
+export const logoTooManyPixels = refusal('logo_too_many_pixels', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
+export const logoAnimationTooLarge = refusal(
+  'logo_animation_too_large',
+  400,
+  'Animated image too large. Maximum: <n>x<id> pixels',
+);
 
 /** Largest file in bytes. */
 export const MAX_LOGO_BYTES = 5 * 1024 * 1024;
@@ -20,7 +28,7 @@ const DECLARED: Readonly<Record<string, ImageType>> = {
   'image/svg+xml': 'image/svg+xml',
 };
 
-const wrongType = () => refuse('invalid_logo_type', 400, 'Invalid file type. Allowed: PNG, JPEG, WebP, SVG');
+export const invalidLogoType = refusal('invalid_logo_type', 400, 'Invalid file type. Allowed: PNG, JPEG, WebP, SVG');
 
 export interface PreparedLogo {
   contentType: ImageType;
@@ -34,12 +42,10 @@ export interface PreparedLogo {
  */
 export async function prepareLogo(file: UploadedFile): Promise<PreparedLogo> {
   const contentType = Object.hasOwn(DECLARED, file.contentType) ? DECLARED[file.contentType] : undefined;
-  if (!contentType) throw wrongType();
-  if (file.isTruncated || file.content.length > MAX_LOGO_BYTES) {
-    throw refuse('logo_too_large', 400, 'File too large. Maximum size: 5MB');
-  }
+  if (!contentType) throw invalidLogoType();
+  if (file.isTruncated || file.content.length > MAX_LOGO_BYTES) throw logoTooLarge();
   const content = contentType === 'image/svg+xml' ? await cleanSvg(file.content) : await prepareRaster(contentType, file.content);
-  if (content === null || content.length === 0) throw wrongType();
+  if (content === null || content.length === 0) throw invalidLogoType();
   return { contentType, content };
 }
 
@@ -48,11 +54,8 @@ async function prepareRaster(contentType: ImageType, bytes: Buffer): Promise<Buf
   if (header === null || contentType !== `image/${header.format}`) return null;
   const { width, height, isAnimated } = header;
   if (Math.max(width, height) <= MAX_SIDE) return bytes;
-  if (width * height > MAX_PIXELS) {
-    throw refuse('logo_too_many_pixels', 400, 'Image dimensions too large. Maximum: 4096x4096 pixels');
-  }
+  if (width * height > MAX_PIXELS) throw logoTooManyPixels();
   // One picture of it would be left, which is not what was uploaded.
-  if (isAnimated)
-    throw refuse('logo_animation_too_large', 400, `Animated image too large. Maximum: ${MAX_SIDE}x${MAX_SIDE} pixels`);
+  if (isAnimated) throw logoAnimationTooLarge({ detail: `Animated image too large. Maximum: ${MAX_SIDE}x${MAX_SIDE} pixels` });
   return resizeImage(bytes, header, MAX_SIDE);
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
 import { HOUR_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { findLogo, type ImageType } from './repo.ts';
+
+export const noLogo = refusal('no_logo', 404, 'No custom logo set');
 
 /** What a change of the logo drops on every instance. */
 export const LOGO_KEY = 'branding-logo';
@@ -23,7 +25,7 @@ export interface ServedLogo {
  */
 export async function readLogo(app: App): Promise<ServedLogo> {
   const logo = await app.cache.read(LOGO_KEY, TRUST_MS, () => loadLogo(app));
-  if (logo === null) throw refuse('no_logo', 404, 'No custom logo set');
+  if (logo === null) throw noLogo();
   return logo;
 }
 

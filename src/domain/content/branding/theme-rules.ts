@@ -1,5 +1,8 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { COLOR_FIELDS, type EnabledThemes, type ThemeColors } from './types.ts';
+
+export const invalidColor = refusal('invalid_color', 400, 'Invalid hex color for accent: red');
+export const noThemeEnabled = refusal('no_theme_enabled', 400, 'At least one theme must be enabled');
 
 export const DEFAULT_COLORS: ThemeColors = {
   accent: '#3b82f6',
@@ -39,7 +42,7 @@ export function withColors(
   for (const field of COLOR_FIELDS) {
     const value = changes[field] ?? null;
     if (value === null) continue;
-    if (!isColor(value)) throw refuse('invalid_color', 400, `Invalid hex color for ${field}: ${value}`);
+    if (!isColor(value)) throw invalidColor({ detail: `Invalid hex color for ${field}: ${value}` });
     after[field] = value;
   }
   return after;
@@ -57,6 +60,6 @@ export function withThemes(
   changes: { dark?: boolean | null | undefined; light?: boolean | null | undefined },
 ): EnabledThemes {
   const after = { dark: changes.dark ?? before.dark, light: changes.light ?? before.light };
-  if (!after.dark && !after.light) throw refuse('no_theme_enabled', 400, 'At least one theme must be enabled');
+  if (!after.dark && !after.light) throw noThemeEnabled();
   return after;
 }

@@ -1,8 +1,21 @@
 import type { App } from '../../../core/app.ts';
-import { type AppError, refuse, ValidationError } from '../../../core/errors.ts';
+import { type AppError, refusal, ValidationError } from '../../../core/errors.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
 import { htmlProblem, MAX_CAPTION_LENGTH, MAX_MESSAGE_LENGTH, visibleText } from '../../messaging/messenger-html.ts';
 import { type Language, text } from '../../messaging/texts.ts';
+
+const messengerHtml = refusal('messenger_html', 400, 'The tag <b> is not closed (position <n>).');
+export const captionTooLong = refusal(
+  'caption_too_long',
+  400,
+  'The caption of the file is too long: <n> characters, at most <n> are allowed',
+);
+const messageTooLong = refusal(
+  'message_too_long',
+  400,
+  'The message is too long: it may have <n> characters, and the messenger accepts <n>.',
+);
+export const MESSENGER_TEXT_REFUSALS = [messengerHtml, messageTooLong];
 
 const PROBLEM_TEXTS = {
   unsupported: 'pages.tag_unsupported',
@@ -35,7 +48,7 @@ export function checkMessengerText(
   const problem = htmlProblem(html, markup);
   if (problem !== null) {
     const { kind, ...params } = problem;
-    throw refuse('messenger_html', 400, text(language, PROBLEM_TEXTS[kind], params));
+    throw messengerHtml({ detail: text(language, PROBLEM_TEXTS[kind], params) });
   }
   const { length } = longest(visibleText(html, markup));
   if (length > (isCaption ? MAX_CAPTION_LENGTH : MAX_MESSAGE_LENGTH)) throw tooLong(length, isCaption, language);
@@ -43,6 +56,6 @@ export function checkMessengerText(
 
 function tooLong(length: number, isCaption: boolean, language: Language | null): AppError {
   return isCaption
-    ? refuse('caption_too_long', 400, text(language, 'broadcasts.caption_too_long', { limit: MAX_CAPTION_LENGTH, length }))
-    : refuse('message_too_long', 400, text(language, 'pages.message_too_long', { limit: MAX_MESSAGE_LENGTH, length }));
+    ? captionTooLong({ detail: text(language, 'broadcasts.caption_too_long', { limit: MAX_CAPTION_LENGTH, length }) })
+    : messageTooLong({ detail: text(language, 'pages.message_too_long', { limit: MAX_MESSAGE_LENGTH, length }) });
 }

@@ -1,14 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../../core/errors.ts';
+import { refusal, ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
 import { type ButtonValues, deleteButtonRow, insertButton, listButtons, lockButton, updateButtonRow } from './buttons-repo.ts';
 import { requireText } from './check-text.ts';
 import type { MainMenuButton, TextList, TextPage } from './types.ts';
 
-const buttonNotFound = () => refuse('main_menu_button_not_found', 404, 'Main menu button not found');
+export const buttonNotFound = refusal('main_menu_button_not_found', 404, 'Main menu button not found');
 
 /** Links of the default main menu, inactive ones too, in their order (spec 05 section 6). */
 export function listMainMenuButtons(app: App, page: TextPage): Promise<TextList<MainMenuButton>> {

@@ -1,14 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import type { Language } from '../../messaging/texts.ts';
 import { checkMessengerText, requireText } from './check-text.ts';
 import { deleteMessageRow, insertMessage, listMessages, lockMessage, updateMessageRow } from './messages-repo.ts';
 import type { TextList, TextPage, UserMessage } from './types.ts';
 
-const messageNotFound = () => refuse('user_message_not_found', 404, 'User message not found');
+export const messageNotFound = refusal('user_message_not_found', 404, 'User message not found');
 
 type MessageValues = Pick<UserMessage, 'messageText' | 'isActive' | 'sortOrder'>;
 

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import type { Language } from '../../messaging/texts.ts';
 import { checkMessengerText, requireText } from './check-text.ts';
 import type { TextList, TextPage, WelcomeText } from './types.ts';
@@ -17,7 +17,7 @@ import {
   updateTextRow,
 } from './welcome-repo.ts';
 
-const textNotFound = () => refuse('welcome_text_not_found', 404, 'Welcome text not found');
+export const textNotFound = refusal('welcome_text_not_found', 404, 'Welcome text not found');
 
 type WelcomeValues = Pick<WelcomeText, 'text' | 'isActive' | 'isEnabled'>;
 

@@ -1,9 +1,11 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { readSessionUser } from '../../identity/authenticate-user.ts';
 import { changeLanguage } from '../../identity/change-language.ts';
 import { normaliseLanguage, shortLanguage } from '../../identity/rules.ts';
+
+export const languageNotOffered = refusal('language_not_offered', 400, 'Invalid language. Supported: ru, en, ua, zh, fa');
 
 /** A language that users may choose. */
 export interface OfferedLanguage {
@@ -51,9 +53,7 @@ export async function readMyLanguage(app: App, { userId }: UserActor): Promise<s
 export async function chooseLanguage(app: App, actor: UserActor, language: string | null): Promise<string> {
   const code = language === null ? 'ru' : shortLanguage(language);
   const offered = offeredLanguages(app).map((one) => one.code);
-  if (!offered.includes(code)) {
-    throw refuse('language_not_offered', 400, `Invalid language. Supported: ${offered.join(', ')}`);
-  }
+  if (!offered.includes(code)) throw languageNotOffered({ detail: `Invalid language. Supported: ${offered.join(', ')}` });
   await changeLanguage(app, actor, code);
   return code;
 }

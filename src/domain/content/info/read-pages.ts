@@ -1,6 +1,7 @@
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+
 import { text } from '../../messaging/texts.ts';
+import { pageNotFound } from '../errors.ts';
 import { findPublishedPage, readPublishedDocument, readPublishedFaq, readPublishedRules } from '../pages/published-pages.ts';
 import type { DocumentKind, FaqPage } from '../pages/types.ts';
 
@@ -19,7 +20,7 @@ export async function listQuestions(app: App, language: string): Promise<readonl
 /** @throws AppError 404 'FAQ page not found' */
 export async function readQuestion(app: App, id: number, language: string): Promise<FaqPage> {
   const page = await findPublishedPage(app, id, language);
-  if (!page) throw refuse('faq_page_not_found', 404, 'FAQ page not found');
+  if (!page) throw pageNotFound();
   return page;
 }
 

@@ -1,5 +1,5 @@
 import { countCharacters } from '../../../core/characters.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import {
   BUTTON_STYLES,
   type ButtonLook,
@@ -33,13 +33,14 @@ export function withLooks(looks: SectionLooks, changes: LookChanges): SectionLoo
 function withLook(before: ButtonLook, change: LookChange, section: CabinetSection): ButtonLook {
   const { style, icon_custom_emoji_id, enabled, labels } = change;
   if (typeof style === 'string' && !BUTTON_STYLES.includes(style)) {
-    throw invalid(`Invalid style "${style}" for section "${section}". Allowed: ${BUTTON_STYLES.join(', ')}`);
+    throw buttonLookInvalid(`Invalid style "${style}" for section "${section}". Allowed: ${BUTTON_STYLES.join(', ')}`);
   }
   for (const [locale, label] of Object.entries(labels ?? {})) {
     if (!LABEL_LOCALES.includes(locale)) {
-      throw invalid(`Invalid locale "${locale}" for section "${section}". Allowed: ${LABEL_LOCALES.join(', ')}`);
+      throw buttonLookInvalid(`Invalid locale "${locale}" for section "${section}". Allowed: ${LABEL_LOCALES.join(', ')}`);
     }
-    if (countCharacters(label) > MAX_LABEL) throw invalid(`Label for locale "${locale}" exceeds ${MAX_LABEL} characters.`);
+    if (countCharacters(label) > MAX_LABEL)
+      throw buttonLookInvalid(`Label for locale "${locale}" exceeds ${MAX_LABEL} characters.`);
   }
   return {
     style: style ?? before.style,
@@ -49,4 +50,9 @@ function withLook(before: ButtonLook, change: LookChange, section: CabinetSectio
   };
 }
 
-const invalid = (detail: string) => refuse('button_look_invalid', 400, detail);
+export const buttonLookInvalid = refusal(
+  'button_look_invalid',
+  400,
+  'Invalid locale "uk" for section "subscription". Allowed: ru, en, ua, zh, fa',
+  (detail: string) => ({ detail }),
+);

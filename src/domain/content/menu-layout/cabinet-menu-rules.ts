@@ -1,4 +1,4 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 
 /**
  * The chat menu of the cabinet mode: rows of buttons that open the cabinet, and their looks (spec 05 section 8). Fields are named as they
@@ -141,10 +141,10 @@ function filledButton(menu: CabinetMenu, id: string): CabinetButton[] {
  */
 export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): CabinetMenu {
   const buttons = rows.flatMap((row) => row.buttons);
-  if (buttons.length === 0) throw invalid('At least one row with a button is required.');
+  if (buttons.length === 0) throw cabinetMenuInvalid('At least one row with a button is required.');
   const seen = new Set<string>();
   for (const button of buttons) {
-    if (seen.has(button.id)) throw invalid(`Duplicate button ID: "${button.id}". Each button can only appear once.`);
+    if (seen.has(button.id)) throw cabinetMenuInvalid(`Duplicate button ID: "${button.id}". Each button can only appear once.`);
     seen.add(button.id);
     checkButton(button);
   }
@@ -171,30 +171,37 @@ export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): Cabinet
   };
 }
 
-const invalid = (detail: string) => refuse('cabinet_menu_invalid', 400, detail);
+export const cabinetMenuInvalid = refusal(
+  'cabinet_menu_invalid',
+  400,
+  'At least one row with a button is required.',
+  (detail: string) => ({
+    detail,
+  }),
+);
 
 function checkButton(button: CabinetButton): void {
   const { id } = button;
   if (button.type === 'builtin') {
-    if (!isCabinetSection(id)) throw invalid(`Unknown built-in section: "${id}".`);
+    if (!isCabinetSection(id)) throw cabinetMenuInvalid(`Unknown built-in section: "${id}".`);
   } else {
-    if (!id.startsWith('custom_')) throw invalid(`Custom button id must start with "custom_": "${id}".`);
+    if (!id.startsWith('custom_')) throw cabinetMenuInvalid(`Custom button id must start with "custom_": "${id}".`);
     if (!/^https?:\/\//i.test(button.url ?? '')) {
-      throw invalid(`Custom button "${id}" must have a URL starting with http:// or https://.`);
+      throw cabinetMenuInvalid(`Custom button "${id}" must have a URL starting with http:// or https://.`);
     }
     if (button.open_in === 'webapp' && !/^https:/i.test(button.url ?? '')) {
-      throw invalid(`Custom button "${id}" with webapp mode requires an https:// URL.`);
+      throw cabinetMenuInvalid(`Custom button "${id}" with webapp mode requires an https:// URL.`);
     }
   }
   if (!BUTTON_STYLES.includes(button.style)) {
-    throw invalid(`Invalid style "${button.style}" for button "${id}". Allowed: ${BUTTON_STYLES.join(', ')}.`);
+    throw cabinetMenuInvalid(`Invalid style "${button.style}" for button "${id}". Allowed: ${BUTTON_STYLES.join(', ')}.`);
   }
   for (const [locale, label] of Object.entries(button.labels)) {
     if (!LABEL_LOCALES.includes(locale)) {
-      throw invalid(`Invalid locale "${locale}" for button "${id}". Allowed: ${LABEL_LOCALES.join(', ')}.`);
+      throw cabinetMenuInvalid(`Invalid locale "${locale}" for button "${id}". Allowed: ${LABEL_LOCALES.join(', ')}.`);
     }
     if ([...label].length > MAX_LABEL) {
-      throw invalid(`Label for locale "${locale}" on button "${id}" exceeds ${MAX_LABEL} characters.`);
+      throw cabinetMenuInvalid(`Label for locale "${locale}" on button "${id}" exceeds ${MAX_LABEL} characters.`);
     }
   }
 }

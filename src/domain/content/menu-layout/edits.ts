@@ -1,13 +1,34 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { buttonOf, containsPlaceholder } from './rules.ts';
 import type { ButtonType, MenuButton, MenuDocument, MenuRow, OpenMode, Visibility } from './types.ts';
+
+const menuActionInvalid = refusal('menu_action_invalid', 400, 'Action of a <n> button must be <n>');
+export const menuButtonType = refusal('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
+export const menuButtonId = refusal('menu_button_id', 400, "Button id '__proto__' is reserved");
+export const menuButtonExists = refusal('menu_button_exists', 400, "Button with id 'connect' already exists");
+export const menuButtonBuiltin = refusal('menu_button_builtin', 400, 'Cannot delete builtin buttons');
+export const menuRowExists = refusal('menu_row_exists', 400, "Row with id 'connect_row' already exists");
+export const menuRowsRepeated = refusal('menu_rows_repeated', 400, "Duplicate row IDs: {'news_row'}");
+export const menuButtonNotPlaced = refusal('menu_button_not_placed', 404, "Button 'menu_profile' not found in any row");
+export const menuButtonAtEdge = refusal('menu_button_at_edge', 400, 'Button is already in the top row');
+export const menuButtonsMismatch = refusal(
+  'menu_buttons_mismatch',
+  400,
+  "Button mismatch: missing: {'happ_download'}, extra: {'x'}",
+);
+const menuButtonsRepeated = refusal('menu_buttons_repeated', 400, 'Duplicate button IDs: <n>');
+export const menuSwapSame = refusal('menu_swap_same', 400, 'A button cannot be swapped with itself');
 
 /** Edits of the layout: pure functions from one document to the next, or a refusal (spec 05 section 7.3). */
 
 const MAX_CALLBACK_BYTES = 64;
 
-const buttonNotFound = (id: string) => refuse('menu_button_not_found', 404, `Button '${id}' not found`);
-const rowNotFound = (id: string) => refuse('menu_row_not_found', 404, `Row '${id}' not found`);
+export const buttonNotFound = refusal('menu_button_not_found', 404, "Button 'menu_profile' not found", (id: string) => ({
+  detail: `Button '${id}' not found`,
+}));
+export const rowNotFound = refusal('menu_row_not_found', 404, "Row 'menu_profile' not found", (id: string) => ({
+  detail: `Row '${id}' not found`,
+}));
 
 /** Ids as `{'a', 'b'}`. */
 export function setText(ids: Iterable<string>): string {
@@ -40,11 +61,11 @@ function checkAction(type: ButtonType, action: string): void {
   const isAddress = scheme === undefined || (scheme.test(action) && URL.canParse(action));
   if (!isAddress) {
     const expected = type === 'url' ? 'an http or https address' : 'an https address';
-    throw refuse('menu_action_invalid', 400, `Action of a ${type} button must be ${expected}`);
+    throw menuActionInvalid({ detail: `Action of a ${type} button must be ${expected}` });
   }
   const isCallback = type === 'callback' || type === 'builtin';
   if (isCallback && (action === '' || Buffer.byteLength(action) > MAX_CALLBACK_BYTES)) {
-    throw refuse('menu_action_invalid', 400, `Action of a ${type} button must have 1 to ${MAX_CALLBACK_BYTES} bytes`);
+    throw menuActionInvalid({ detail: `Action of a ${type} button must have 1 to ${MAX_CALLBACK_BYTES} bytes` });
   }
 }
 
@@ -108,12 +129,10 @@ export function updateButton(document: MenuDocument, id: string, changes: Button
 
 /** @param rowId row to append it to; null = defined, but in no row */
 export function addButton(document: MenuDocument, id: string, button: MenuButton, rowId: string | null): MenuDocument {
-  if (button.type === 'builtin') {
-    throw refuse('menu_button_type', 400, "Only ('url', 'mini_app', 'callback') buttons can be added");
-  }
+  if (button.type === 'builtin') throw menuButtonType();
   // As the key of an object it would be its prototype: JSON readers of the layout would lose it (spec 10 O5).
-  if (id === '__proto__') throw refuse('menu_button_id', 400, "Button id '__proto__' is reserved");
-  if (buttonOf(document, id)) throw refuse('menu_button_exists', 400, `Button with id '${id}' already exists`);
+  if (id === '__proto__') throw menuButtonId();
+  if (buttonOf(document, id)) throw menuButtonExists({ detail: `Button with id '${id}' already exists` });
   checkAction(button.type, button.action);
   const defined = { ...document, buttons: { ...document.buttons, [id]: button } };
   if (rowId === null) return defined;
@@ -124,7 +143,7 @@ export function addButton(document: MenuDocument, id: string, button: MenuButton
 export function deleteButton(document: MenuDocument, id: string): MenuDocument {
   const button = buttonOf(document, id);
   if (!button) throw buttonNotFound(id);
-  if (button.type === 'builtin') throw refuse('menu_button_builtin', 400, 'Cannot delete builtin buttons');
+  if (button.type === 'builtin') throw menuButtonBuiltin();
   return {
     ...document,
     rows: document.rows.map((row) => ({ ...row, buttons: row.buttons.filter((each) => each !== id) })),
@@ -134,9 +153,7 @@ export function deleteButton(document: MenuDocument, id: string): MenuDocument {
 
 /** @param position past the end or null = last */
 export function addRow(document: MenuDocument, row: MenuRow, position: number | null): MenuDocument {
-  if (document.rows.some((each) => each.id === row.id)) {
-    throw refuse('menu_row_exists', 400, `Row with id '${row.id}' already exists`);
-  }
+  if (document.rows.some((each) => each.id === row.id)) throw menuRowExists({ detail: `Row with id '${row.id}' already exists` });
   return { ...document, rows: insertedAt(document.rows, row, position) };
 }
 
@@ -149,7 +166,7 @@ export function deleteRow(document: MenuDocument, id: string): MenuDocument {
 /** Rows that are not mentioned follow in their old order. */
 export function reorderRows(document: MenuDocument, ids: readonly string[]): MenuDocument {
   const repeated = repeatedIn(ids);
-  if (repeated.length > 0) throw refuse('menu_rows_repeated', 400, `Duplicate row IDs: ${setText(repeated)}`);
+  if (repeated.length > 0) throw menuRowsRepeated({ detail: `Duplicate row IDs: ${setText(repeated)}` });
   const indexes = ids.map((id) => rowIndexOf(document, id));
   const rest = document.rows.filter((_row, at) => !indexes.includes(at));
   return { ...document, rows: [...indexes.flatMap((index) => document.rows[index] ?? []), ...rest] };
@@ -179,10 +196,10 @@ function moved(document: MenuDocument, id: string, from: Place, target: number, 
 /** To the end of the row above or below. */
 export function moveButton(document: MenuDocument, id: string, direction: 'up' | 'down'): MenuDocument {
   const from = placeOf(document, id);
-  if (!from) throw refuse('menu_button_not_placed', 404, `Button '${id}' not found in any row`);
+  if (!from) throw menuButtonNotPlaced({ detail: `Button '${id}' not found in any row` });
   const target = from.row + (direction === 'up' ? -1 : 1);
-  if (target < 0) throw refuse('menu_button_at_edge', 400, 'Button is already in the top row');
-  if (target >= document.rows.length) throw refuse('menu_button_at_edge', 400, 'Button is already in the bottom row');
+  if (target < 0) throw menuButtonAtEdge();
+  if (target >= document.rows.length) throw menuButtonAtEdge({ detail: 'Button is already in the bottom row' });
   return moved(document, id, from, target, null);
 }
 
@@ -201,15 +218,15 @@ export function reorderButtons(document: MenuDocument, rowId: string, ids: reado
   const missing = current.filter((id) => !ids.includes(id));
   const extra = ids.filter((id) => !current.includes(id));
   if (missing.length > 0 || extra.length > 0) {
-    throw refuse('menu_buttons_mismatch', 400, `Button mismatch: missing: ${setText(missing)}, extra: ${setText(extra)}`);
+    throw menuButtonsMismatch({ detail: `Button mismatch: missing: ${setText(missing)}, extra: ${setText(extra)}` });
   }
   const repeated = repeatedIn(ids);
-  if (repeated.length > 0) throw refuse('menu_buttons_repeated', 400, `Duplicate button IDs: ${setText(repeated)}`);
+  if (repeated.length > 0) throw menuButtonsRepeated({ detail: `Duplicate button IDs: ${setText(repeated)}` });
   return withRow(document, index, (row) => ({ ...row, buttons: [...ids] }));
 }
 
 export function swapButtons(document: MenuDocument, first: string, second: string): MenuDocument {
-  if (first === second) throw refuse('menu_swap_same', 400, 'A button cannot be swapped with itself');
+  if (first === second) throw menuSwapSame();
   const [one, two] = [placeOf(document, first), placeOf(document, second)];
   if (!one) throw buttonNotFound(first);
   if (!two) throw buttonNotFound(second);

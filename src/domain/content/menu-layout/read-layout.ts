@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { DEFAULT_LAYOUT } from './default-layout.ts';
 import { readDocument } from './read-document.ts';
 import { findHistoryEntry, findLayout, listHistoryRows } from './repo.ts';
@@ -19,9 +19,9 @@ export async function readLayout(app: App): Promise<StoredLayout> {
   return row ? { document: documentOf(row.document), updatedAt: row.updatedAt } : { document: DEFAULT_LAYOUT, updatedAt: null };
 }
 
-export function historyNotFound(id: number) {
-  return refuse('menu_history_not_found', 404, `History entry ${id} not found`);
-}
+export const historyNotFound = refusal('menu_history_not_found', 404, 'History entry <n> not found', (id: number) => ({
+  detail: `History entry ${id} not found`,
+}));
 
 /** Newest first. */
 export function listHistory(

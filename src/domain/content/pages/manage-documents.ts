@@ -1,11 +1,14 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { findDocuments, lockDocument, saveDocument } from './documents-repo.ts';
 import { pageLanguages } from './page-languages.ts';
 import { forgetDocuments } from './published-pages.ts';
 import { type DocumentKind, type LegalDocument, MAX_PAGE_CONTENT } from './types.ts';
+
+export const documentNotFound = refusal('document_not_found', 404, 'Privacy policy not found');
+export const documentDisabled = refusal('document_disabled', 404, 'Privacy policy disabled');
 
 const NAMES: Record<DocumentKind, string> = { public_offer: 'Public offer', privacy_policy: 'Privacy policy' };
 
@@ -29,8 +32,8 @@ export async function readDocument(
   const candidates = fallback ? [languages.requested, languages.fallback] : [languages.requested];
   const found = await findDocuments(app.db, kind, candidates);
   const [document] = candidates.flatMap((candidate) => found.filter((one) => one.language === candidate));
-  if (!document) throw refuse('document_not_found', 404, `${NAMES[kind]} not found`);
-  if (!includeDisabled && !document.isEnabled) throw refuse('document_disabled', 404, `${NAMES[kind]} disabled`);
+  if (!document) throw documentNotFound({ detail: `${NAMES[kind]} not found` });
+  if (!includeDisabled && !document.isEnabled) throw documentDisabled({ detail: `${NAMES[kind]} disabled` });
   return { requestedLanguage: languages.requested, document };
 }
 

@@ -1,9 +1,10 @@
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../../core/errors.ts';
+import { refusal, ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
+import { pageNotFound } from '../errors.ts';
 import {
   deletePage,
   findFaqSettings,
@@ -22,7 +23,7 @@ import { forgetFaq } from './published-pages.ts';
 import { chooseFaq, type FaqChoice, reorderedPages, repeatedId } from './rules.ts';
 import { type FaqPage, MAX_PAGE_CONTENT } from './types.ts';
 
-const pageNotFound = () => refuse('faq_page_not_found', 404, 'FAQ page not found');
+export const faqPageNotInLanguage = refusal('faq_page_not_in_language', 404, 'FAQ page <n> not found for language en');
 
 export interface FaqQuery {
   language: string;
@@ -174,7 +175,7 @@ export async function reorderFaqPages(
     const unknown = items.find(({ id }) => !ids.has(id));
     if (unknown) {
       const problem = `FAQ page ${unknown.id} not found for language ${language}`;
-      throw refuse('faq_page_not_in_language', 404, problem);
+      throw faqPageNotInLanguage({ detail: problem });
     }
     const order = reorderedPages(pages, items).map(({ id }) => id);
     await numberPages(t.db, order, t.clock.now());

@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { text } from '../../messaging/texts.ts';
 import { pageLanguages } from './page-languages.ts';
@@ -15,13 +15,16 @@ import {
 } from './service-rules-repo.ts';
 import { DEFAULT_RULES_TITLE, MAX_PAGE_CONTENT, type ServiceRule } from './types.ts';
 
+export const serviceRulesNotFound = refusal('service_rules_not_found', 404, 'Service rules not found');
+export const rulesVersionNotFound = refusal('rules_version_not_found', 404, 'Rules version not found');
+
 /** The active version as it is stored. @throws AppError 404 'Service rules not found' */
 export async function readRules(app: App, query: { language: string; fallback: boolean }): Promise<ServiceRule> {
   const { requested, fallback } = pageLanguages(app, query.language);
   const candidates = query.fallback ? [requested, fallback] : [requested];
   const found = await findActiveRules(app.db, candidates);
   const [rules] = candidates.flatMap((language) => found.filter((one) => one.language === language));
-  if (!rules) throw refuse('service_rules_not_found', 404, 'Service rules not found');
+  if (!rules) throw serviceRulesNotFound();
   return rules;
 }
 
@@ -70,7 +73,7 @@ export async function restoreRules(app: App, id: number, language: string): Prom
   const { requested } = pageLanguages(app, language);
   // A version never changes, so it is read before the lock.
   const version = await findRuleVersion(app.db, id, requested);
-  if (!version) throw refuse('rules_version_not_found', 404, 'Rules version not found');
+  if (!version) throw rulesVersionNotFound();
   return activate(app, version);
 }
 

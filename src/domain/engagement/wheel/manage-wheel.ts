@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { type Changes, givenFields } from '../../../core/changes.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../../core/errors.ts';
+import { refusal, ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { offsetOf } from '../../../core/paging.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
@@ -13,8 +13,8 @@ import { hasCodeValue, MAX_PRIZE_DAYS } from './rules.ts';
 import { listSpins, readStatistics } from './spin-repo.ts';
 import type { Period, PrizeFields, SpinRecord, WheelConfig, WheelConfigChanges, WheelPrize, WheelStatistics } from './types.ts';
 
-const prizeNotFound = () => refuse('prize_not_found', 404, 'Prize not found');
-const noFields = () => refuse('no_fields', 400, 'No fields to update');
+export const prizeNotFound = refusal('prize_not_found', 404, 'Prize not found');
+export const noFields = refusal('no_fields', 400, 'No fields to update');
 
 export interface WheelForm {
   config: WheelConfig;

@@ -1,7 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
@@ -11,6 +11,9 @@ import { kopeksForStars } from '../../payments/stars-rate.ts';
 import { isActive } from '../../subscriptions/rules/status.ts';
 import { isLimitReached, type SpinFacts } from './rules.ts';
 import { drawPrize, lockSpinner, type Spinner } from './spin-wheel.ts';
+
+export const wheelInvoiceRefused = refusal('wheel_invoice_refused', 400, 'The wheel is off at the moment');
+const wheelInvoiceFailed = refusal('wheel_invoice_failed', 500, 'The invoice could not be created. Try again later');
 
 const METHOD = 'messenger_stars';
 const PREFIX = 'wheel_spin_';
@@ -35,7 +38,7 @@ export async function createSpinInvoice(app: App, { userId }: UserActor): Promis
     const { language, facts } = spinner;
     const isOff = !t.settings.get('MESSENGER_STARS_ENABLED');
     const refusal = invoiceRefusal(facts) ?? (isOff ? 'games.wheel_stars_off' : null);
-    if (refusal) throw refuse('wheel_invoice_refused', 400, text(language, refusal));
+    if (refusal) throw wheelInvoiceRefused({ detail: text(language, refusal) });
     const stars = facts.config.spinCostStars;
     const payload = `${PREFIX}${userId}_${Math.floor(facts.now.getTime() / 1_000)}`;
     const title = text(language, 'games.wheel_invoice_title');
@@ -49,7 +52,7 @@ export async function createSpinInvoice(app: App, { userId }: UserActor): Promis
     return { invoiceUrl: await app.ports.messenger.createStarsInvoiceLink(request), stars: invoice.stars };
   } catch (error) {
     app.log.warn({ err: error, userId }, 'a Stars invoice of a spin could not be made');
-    throw refuse('wheel_invoice_failed', 500, text(invoice.language, 'games.wheel_invoice_failed'), { cause: error });
+    throw wheelInvoiceFailed({ detail: text(invoice.language, 'games.wheel_invoice_failed'), cause: error });
   }
 }
 

@@ -1,12 +1,15 @@
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS, SECOND_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+
 import { putIfAbsent } from '../../../core/short-lived.ts';
-import { unauthorized } from '../errors.ts';
+import { deactivated, tokenPayloadInvalid, unauthorized } from '../errors.ts';
 import { findCredentials } from '../repo.ts';
 import { secretHash, signedPartHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { signAutoLoginToken, userIdOf, verifyToken } from '../sessions/sign-tokens.ts';
+
+const userUnknown = unauthorized('user_not_found', 'User not found');
+export const autoLoginTokenInvalid = unauthorized('auto_login_token_invalid', 'Invalid or expired auto-login token');
 
 const LIFE_MS = 72 * HOUR_MS;
 
@@ -27,9 +30,9 @@ export async function signInWithAutoLogin(app: App, token: string): Promise<Sign
   const payload = await verifyToken(app, token, 'auto_login');
   if (!payload) throw tokenInvalid();
   const userId = userIdOf(payload);
-  if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
+  if (userId === null) throw tokenPayloadInvalid();
   const user = await findCredentials(app.db, userId);
-  if (!user) throw unauthorized('user_not_found', 'User not found');
+  if (!user) throw userUnknown();
   if (user.status !== 'active') throw deactivated();
   if (payload.pwd !== undefined && payload.pwd !== passwordMark(user.passwordHash)) throw tokenInvalid();
   const secondsLeft = Math.ceil(((payload.exp ?? 0) * SECOND_MS - app.clock.now().getTime()) / SECOND_MS);
@@ -44,9 +47,5 @@ function passwordMark(passwordHash: string | null): string {
 }
 
 function tokenInvalid() {
-  return unauthorized('auto_login_token_invalid', 'Invalid or expired auto-login token');
-}
-
-function deactivated() {
-  return refuse('account_deactivated', 403, 'Account is deactivated');
+  return autoLoginTokenInvalid();
 }

@@ -1,8 +1,11 @@
 import type { App } from '../../../core/app.ts';
 import { isDatabaseUnavailable } from '../../../core/db/db-errors.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { PENDING_SECONDS, storePending } from './stored-sign-in.ts';
+
+const signInStoreUnavailable = refusal('sign_in_store_unavailable', 503, 'Service temporarily unavailable');
+const botNotConfigured = refusal('bot_not_configured', 503, 'Bot not configured');
 
 const TOKEN_BYTES = 24;
 const MAX_DEVICE_LENGTH = 120;
@@ -31,9 +34,9 @@ export async function requestDeepLink(app: App, client: { ip: string | null; dev
     });
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
-    throw refuse('sign_in_store_unavailable', 503, 'Service temporarily unavailable', { cause: error });
+    throw signInStoreUnavailable({ cause: error });
   }
   const botUsername = app.ports.messengerIdentity.botUsername();
-  if (!botUsername) throw refuse('bot_not_configured', 503, 'Bot not configured');
+  if (!botUsername) throw botNotConfigured();
   return { token, botUsername, expiresIn: PENDING_SECONDS };
 }

@@ -2,7 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { type AppError, refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { emailTaken, mailNotConfigured, userNotFound } from '../errors.ts';
 import { findByEmail, findById } from '../repo.ts';
@@ -30,6 +30,12 @@ import {
 } from './repo.ts';
 import { changeCodeHash, checkEmailAddress, maskedAddress } from './rules.ts';
 
+export const emailMissing = refusal('email_missing', 400, 'No email address to change');
+const emailSame = refusal('email_same', 400, 'New email is the same as current email');
+const emailJustVerified = refusal('email_just_verified', 409, 'Your email has just been verified. Please try again.');
+const emailCodeExpired = refusal('email_code_expired', 400, 'Verification code has expired');
+const emailCodeInvalid = refusal('email_code_invalid', 400, 'Invalid verification code');
+
 /** Wrong codes after which the change must be requested again (spec 01 H9). */
 const MAX_ATTEMPTS = 5;
 
@@ -55,8 +61,8 @@ export async function requestEmailChange(
   checkEmailAddress(newEmail, 'new_email');
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
-  if (user.email === null) throw refuse('email_missing', 400, 'No email address to change');
-  if (user.email === newEmail) throw refuse('email_same', 400, 'New email is the same as current email');
+  if (user.email === null) throw emailMissing();
+  if (user.email === newEmail) throw emailSame();
   await refuseDisposable(app, newEmail);
   if (await findByEmail(app.db, newEmail)) throw emailTaken();
   if (user.emailVerified && !app.ports.mail.isConfigured()) {
@@ -82,7 +88,7 @@ async function replaceUnverified(app: App, user: UserRecord, newEmail: string): 
     await inTransaction(app, async (t) => {
       const isSet = await setUnverifiedEmail(t.db, user.id, newEmail, null, secret, t.clock.now());
       // The old address has just been verified: the next request gets a code.
-      if (!isSet) throw refuse('email_just_verified', 409, 'Your email has just been verified. Please try again.');
+      if (!isSet) throw emailJustVerified();
       await forgetSessionUser(t, user.id);
       if (secret) await mailVerification(t, user, newEmail, secret);
     });
@@ -117,12 +123,12 @@ async function checkCode(t: App, userId: number, code: string): Promise<{ newEma
   const newEmail = change.emailChangeNew;
   if (!change.emailChangeExpires || change.emailChangeExpires < now) {
     await clearEmailChange(t.db, userId);
-    return { refusal: refuse('email_code_expired', 400, 'Verification code has expired') };
+    return { refusal: emailCodeExpired() };
   }
   if (changeCodeHash(userId, newEmail, code) !== change.emailChangeCodeHash) {
     if (change.emailChangeAttempts + 1 >= MAX_ATTEMPTS) await clearEmailChange(t.db, userId);
     else await countEmailChangeAttempt(t.db, userId);
-    return { refusal: refuse('email_code_invalid', 400, 'Invalid verification code') };
+    return { refusal: emailCodeInvalid() };
   }
   const owner = await findByEmail(t.db, newEmail);
   if (owner && owner.id !== userId) {
@@ -150,10 +156,6 @@ export async function readEmailChange(app: App, actor: UserActor): Promise<{ new
   return { newEmail: change.emailChangeNew, expiresAt: change.emailChangeExpires };
 }
 
-function noPendingChange() {
-  return refuse('email_change_missing', 400, 'No pending email change');
-}
+export const noPendingChange = refusal('email_change_missing', 400, 'No pending email change');
 
-function takenMeanwhile() {
-  return refuse('email_taken_meanwhile', 400, 'This email is already taken');
-}
+const takenMeanwhile = refusal('email_taken_meanwhile', 400, 'This email is already taken');

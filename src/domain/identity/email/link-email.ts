@@ -2,7 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { emailTaken, userNotFound } from '../errors.ts';
@@ -30,7 +30,7 @@ export async function linkEmail(
   if (await findByEmail(app.db, email)) throw emailTaken();
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
-  if (user.email !== null && user.emailVerified) throw alreadyVerified();
+  if (user.email !== null && user.emailVerified) throw emailToLinkVerified();
   const requiresVerification = app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED');
   await limitMails(app, user.id, 'verification');
   const passwordHash = await hashPassword(request.password);
@@ -38,7 +38,7 @@ export async function linkEmail(
   try {
     await inTransaction(app, async (t) => {
       const isSet = await setUnverifiedEmail(t.db, user.id, email, passwordHash, secret, t.clock.now());
-      if (!isSet) throw alreadyVerified();
+      if (!isSet) throw emailToLinkVerified();
       if (user.hasPassword) await closeAllSessions(t, user.id);
       await forgetSessionUser(t, user.id);
       if (secret) await mailVerification(t, user, email, secret);
@@ -49,6 +49,4 @@ export async function linkEmail(
   return { email, requiresVerification };
 }
 
-function alreadyVerified() {
-  return refuse('email_already_verified', 400, 'You already have a verified email');
-}
+const emailToLinkVerified = refusal('email_already_verified', 400, 'You already have a verified email');

@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { createUser } from '../create-user.ts';
 import { emailAuthOff, emailTaken } from '../errors.ts';
@@ -12,6 +12,8 @@ import { mailVerification, newVerificationSecret } from './mail-secrets.ts';
 import { setVerificationSecret } from './repo.ts';
 import { checkEmailAddress } from './rules.ts';
 import { isTestEmail, isTestPassword } from './test-account.ts';
+
+const testPasswordInvalid = refusal('test_password_invalid', 400, 'Invalid test email password');
 
 export interface Registration {
   email: string;
@@ -35,9 +37,7 @@ export async function registerAccount(
   const email = normaliseEmail(request.email);
   if (!app.settings.get('CABINET_EMAIL_AUTH_ENABLED')) throw emailAuthOff();
   const isTest = isTestEmail(app, email);
-  if (isTest && !isTestPassword(app, request.password)) {
-    throw refuse('test_password_invalid', 400, 'Invalid test email password');
-  }
+  if (isTest && !isTestPassword(app, request.password)) throw testPasswordInvalid();
   if (!isTest) checkEmailAddress(email, 'email');
   await refuseDisposable(app, email);
   if (await findByEmail(app.db, email)) throw emailTaken();

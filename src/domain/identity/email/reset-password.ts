@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { clearLimit, isWithinLimit } from '../../../core/rate-limit.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
@@ -12,6 +12,8 @@ import { mailReset, newResetSecret } from './mail-secrets.ts';
 import { requestPanelImport } from './panel-import.ts';
 import { findResetAccount, setResetSecret, spendResetSecret } from './repo.ts';
 import { accountLimitKey } from './sign-in-with-password.ts';
+
+const resetTokenExpired = refusal('reset_token_expired', 400, 'Reset token has expired');
 
 const MAX_EMAIL_LENGTH = 255;
 const SENDS = 3;
@@ -51,15 +53,13 @@ export async function mailPasswordReset(app: App, email: string): Promise<void> 
 export async function resetPassword(app: App, request: { token: string; password: string }): Promise<void> {
   const hash = secretHash(request.token);
   const account = await findResetAccount(app.db, hash);
-  if (!account) throw invalidToken();
-  if (!account.expiresAt || account.expiresAt < app.clock.now()) {
-    throw refuse('reset_token_expired', 400, 'Reset token has expired');
-  }
+  if (!account) throw resetTokenInvalid();
+  if (!account.expiresAt || account.expiresAt < app.clock.now()) throw resetTokenExpired();
   if (account.status !== 'active') throw userNotActive();
   const passwordHash = await hashPassword(request.password);
   const user = await inTransaction(app, async (t) => {
     const spent = await spendResetSecret(t.db, hash, passwordHash, t.clock.now());
-    if (!spent) throw invalidToken();
+    if (!spent) throw resetTokenInvalid();
     await closeAllSessions(t, spent.id);
     await forgetSessionUser(t, spent.id);
     if (spent.isFirstProof) await requestPanelImport(t, spent.id);
@@ -68,6 +68,4 @@ export async function resetPassword(app: App, request: { token: string; password
   await clearLimit(app, accountLimitKey(user.email));
 }
 
-function invalidToken() {
-  return refuse('reset_token_invalid', 400, 'Invalid reset token');
-}
+export const resetTokenInvalid = refusal('reset_token_invalid', 400, 'Invalid reset token');

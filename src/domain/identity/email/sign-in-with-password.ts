@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { hashPassword, verifyPassword } from '../../../core/password-hasher.ts';
 import { clearLimit, limitOrRefuse } from '../../../core/rate-limit.ts';
 import { createUser } from '../create-user.ts';
@@ -9,6 +9,10 @@ import { findPasswordUser } from '../repo.ts';
 import { normaliseEmail, secretHash } from '../rules.ts';
 import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { isTestEmail, isTestPassword } from './test-account.ts';
+
+export const credentialsInvalid = unauthorized('credentials_invalid', 'Invalid email or password');
+
+export const emailNotVerified = refusal('email_not_verified', 403, 'Please verify your email first');
 
 const ATTEMPTS = 10;
 const ATTEMPTS_WINDOW_SECONDS = (15 * MINUTE_MS) / SECOND_MS;
@@ -31,11 +35,9 @@ export async function signInWithPassword(app: App, request: { email: string; pas
   if (isTest) await ensureTestAccount(app, email, request.password);
   const user = await findPasswordUser(app.db, email);
   const isCorrect = await verifyPassword(request.password, user?.passwordHash ?? null);
-  if (!user?.passwordHash || !isCorrect) throw unauthorized('credentials_invalid', 'Invalid email or password');
+  if (!user?.passwordHash || !isCorrect) throw credentialsInvalid();
   await clearLimit(app, accountLimitKey(email));
-  if (!user.emailVerified && !isTest && app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) {
-    throw refuse('email_not_verified', 403, 'Please verify your email first');
-  }
+  if (!user.emailVerified && !isTest && app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) throw emailNotVerified();
   if (user.status !== 'active') throw userNotActive();
   return openSession(app, user.id, { passwordHash: user.passwordHash });
 }

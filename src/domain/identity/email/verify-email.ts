@@ -1,7 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { mailNotConfigured, userNotActive, userNotFound } from '../errors.ts';
 import { findById } from '../repo.ts';
@@ -10,6 +10,11 @@ import { openSession, type SignIn } from '../sessions/open-session.ts';
 import { limitMails, mailVerification, newVerificationSecret } from './mail-secrets.ts';
 import { requestPanelImport } from './panel-import.ts';
 import { findVerificationAccount, setVerificationSecret, spendVerificationSecret } from './repo.ts';
+
+export const verificationTokenInvalid = refusal('verification_token_invalid', 400, 'Invalid verification token');
+const verificationTokenExpired = refusal('verification_token_expired', 400, 'Verification token has expired');
+export const emailToVerifyMissing = refusal('email_missing', 400, 'No email address to verify');
+const emailVerificationOff = refusal('email_verification_off', 400, 'Email verification is disabled');
 
 /**
  * Uses up a verification link and signs its user in (spec 01 section 5.2).
@@ -26,10 +31,8 @@ export async function verifyEmail(app: App, token: string): Promise<SignIn> {
   });
   if (userId !== null) return openSession(app, userId);
   const account = await findVerificationAccount(app.db, hash);
-  if (!account) throw refuse('verification_token_invalid', 400, 'Invalid verification token');
-  if (!account.expiresAt || account.expiresAt < app.clock.now()) {
-    throw refuse('verification_token_expired', 400, 'Verification token has expired');
-  }
+  if (!account) throw verificationTokenInvalid();
+  if (!account.expiresAt || account.expiresAt < app.clock.now()) throw verificationTokenExpired();
   throw userNotActive();
 }
 
@@ -41,11 +44,9 @@ export async function resendVerification(app: App, actor: UserActor): Promise<vo
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
   const { email } = user;
-  if (email === null) throw refuse('email_missing', 400, 'No email address to verify');
+  if (email === null) throw emailToVerifyMissing();
   if (user.emailVerified) throw alreadyVerified();
-  if (!app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) {
-    throw refuse('email_verification_off', 400, 'Email verification is disabled');
-  }
+  if (!app.settings.get('CABINET_EMAIL_VERIFICATION_ENABLED')) throw emailVerificationOff();
   if (!app.ports.mail.isConfigured()) throw mailNotConfigured();
   await limitMails(app, user.id, 'verification');
   await inTransaction(app, async (t) => {
@@ -55,6 +56,4 @@ export async function resendVerification(app: App, actor: UserActor): Promise<vo
   });
 }
 
-function alreadyVerified() {
-  return refuse('email_already_verified', 400, 'Email is already verified');
-}
+const alreadyVerified = refusal('email_already_verified', 400, 'Email is already verified');

@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { userNotActive } from '../errors.ts';
 import { createMergeToken } from '../merge-tokens.ts';
@@ -10,6 +10,8 @@ import { linkedId } from '../oauth/rules.ts';
 import { stateInvalid } from '../oauth/state.ts';
 import type { OAuthIdentity, OAuthProvider } from '../oauth/types.ts';
 import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
+
+const providerJustLinked = refusal('provider_just_linked', 409, 'This provider account was just linked to another user');
 
 /** Result of linking an identity. */
 export type LinkOutcome = { kind: 'linked' } | { kind: 'already_linked' } | { kind: 'merge_required'; mergeToken: string };
@@ -49,9 +51,9 @@ export async function bindProviderAccount(
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw refuse('provider_just_linked', 409, 'This provider account was just linked to another user');
+    throw providerJustLinked();
   }
 }
 
-export const providerAlreadyLinked = () => refuse('provider_already_linked', 400, 'Provider is already linked to your account');
-export const linkedUserNotFound = () => refuse('user_not_found', 400, 'User not found');
+export const providerAlreadyLinked = refusal('provider_already_linked', 400, 'Provider is already linked to your account');
+export const linkedUserNotFound = refusal('user_not_found', 400, 'User not found');

@@ -2,9 +2,9 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
-import { unauthorized, userNotActive, userNotFound } from '../errors.ts';
+import { sessionEnded, userNotActive, userNotFound } from '../errors.ts';
 import { createMergeToken, type MergeOffer } from '../merge-tokens.ts';
 import { proveIdToken } from '../messenger/prove-id-token.ts';
 import { lockUserById } from '../oauth/repo.ts';
@@ -13,6 +13,10 @@ import { findById, findByMessengerId, type MessengerAccount, setMessengerAccount
 import { cleanName, displayedName, INIT_DATA_MAX_AGE_SECONDS } from '../rules.ts';
 import { haveSessionsEndedSince } from '../sessions/refresh-session.ts';
 import type { LinkOutcome } from './bind-identity.ts';
+
+const messengerJustLinked = refusal('messenger_just_linked', 409, 'This Messenger account was just linked to another user');
+export const initDataInvalid = refusal('init_data_invalid', 400, 'Invalid or expired Messenger initData');
+const widgetDataInvalid = refusal('widget_data_invalid', 400, 'Invalid or expired Messenger Login Widget data');
 
 /** What the messenger signed: mini-app data, an OpenID Connect token or the login widget's fields. */
 export type MessengerProof = { initData: string } | { idToken: string } | { widget: WidgetData };
@@ -27,13 +31,13 @@ export async function linkMessenger(app: App, actor: UserActor, proof: Messenger
   const begunAt = app.clock.now();
   const user = await findById(app.db, actor.userId);
   if (!user) throw userNotFound();
-  if (user.messengerId !== null) throw alreadyLinked();
+  if (user.messengerId !== null) throw messengerAlreadyLinked();
   const proved = await prove(app, proof);
   try {
     return await inTransaction(app, (t) => bind(t, actor.userId, proved, begunAt));
   } catch (error) {
     if (!isUniqueViolation(error, 'messenger_id')) throw error;
-    throw refuse('messenger_just_linked', 409, 'This Messenger account was just linked to another user');
+    throw messengerJustLinked();
   }
 }
 
@@ -42,8 +46,8 @@ async function bind(t: App, userId: number, proved: MessengerAccount, begunAt: D
   if (!user) throw userNotFound();
   if (user.status !== 'active') throw userNotActive();
   // The session may have been closed while the proof was being checked (spec 01 H8).
-  if (await haveSessionsEndedSince(t, [userId], begunAt)) throw unauthorized('session_ended', 'Invalid or expired token');
-  if (user.messengerId !== null) throw alreadyLinked();
+  if (await haveSessionsEndedSince(t, [userId], begunAt)) throw sessionEnded();
+  if (user.messengerId !== null) throw messengerAlreadyLinked();
   const owner = await findByMessengerId(t.db, proved.messengerId);
   if (owner) {
     const offer: MergeOffer = {
@@ -74,12 +78,10 @@ async function prove(app: App, proof: MessengerProof): Promise<MessengerAccount>
       const { messengerId, username, firstName, lastName } = identity;
       return { messengerId, username, firstName, lastName };
     }
-    throw refuse('init_data_invalid', 400, 'Invalid or expired Messenger initData');
+    throw initDataInvalid();
   }
   const { widget } = proof;
-  if (!messengerIdentity.verifyWidget(widget, INIT_DATA_MAX_AGE_SECONDS)) {
-    throw refuse('widget_data_invalid', 400, 'Invalid or expired Messenger Login Widget data');
-  }
+  if (!messengerIdentity.verifyWidget(widget, INIT_DATA_MAX_AGE_SECONDS)) throw widgetDataInvalid();
   return {
     messengerId: widget.id,
     username: widget.username ?? null,
@@ -88,6 +90,4 @@ async function prove(app: App, proof: MessengerProof): Promise<MessengerAccount>
   };
 }
 
-function alreadyLinked() {
-  return refuse('messenger_already_linked', 400, 'Messenger is already linked to your account');
-}
+export const messengerAlreadyLinked = refusal('messenger_already_linked', 400, 'Messenger is already linked to your account');

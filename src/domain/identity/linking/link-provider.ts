@@ -1,6 +1,6 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { userNotActive, userNotFound } from '../errors.ts';
 import { fetchOAuthIdentity } from '../oauth/fetch-identity.ts';
 import { linkedId } from '../oauth/rules.ts';
@@ -8,6 +8,11 @@ import { beginOAuth, type OAuthStart, stateInvalid, takeState } from '../oauth/s
 import type { OAuthCallback, OAuthProvider } from '../oauth/types.ts';
 import { findById } from '../repo.ts';
 import { bindProviderAccount, type LinkOutcome, linkedUserNotFound, providerAlreadyLinked } from './bind-identity.ts';
+
+const oauthStateOfOtherUser = refusal('oauth_state_of_other_user', 400, 'OAuth state was initiated by a different user');
+const oauthProviderUnknown = refusal('oauth_provider_unknown', 400, 'Could not determine OAuth provider');
+const oauthProviderMismatch = refusal('oauth_provider_mismatch', 400, 'Provider does not match OAuth state');
+const oauthStateUserInvalid = refusal('oauth_state_user_invalid', 400, 'Invalid user_id in OAuth state');
 
 /**
  * Begins to link an account of a provider to the caller; the state contains the user's id (spec 01 section 7).
@@ -33,9 +38,7 @@ export async function completeLinking(
   const state = await takeState(app, callback.state);
   if (state.provider !== provider) throw stateInvalid();
   if (!state.linking) throw notForLinking();
-  if (state.linking.userId !== actor.userId) {
-    throw refuse('oauth_state_of_other_user', 400, 'OAuth state was initiated by a different user');
-  }
+  if (state.linking.userId !== actor.userId) throw oauthStateOfOtherUser();
   const identity = await fetchOAuthIdentity(app, provider, callback, state.secrets);
   return bindProviderAccount(app, actor.userId, provider, identity, state.linking.createdAt);
 }
@@ -52,12 +55,10 @@ export async function completeLinkingByState(
 ): Promise<{ outcome: LinkOutcome; provider: OAuthProvider }> {
   const state = await takeState(app, request.state);
   const { provider, linking } = state;
-  if (provider === null) throw refuse('oauth_provider_unknown', 400, 'Could not determine OAuth provider');
-  if (request.provider !== null && request.provider !== provider) {
-    throw refuse('oauth_provider_mismatch', 400, 'Provider does not match OAuth state');
-  }
+  if (provider === null) throw oauthProviderUnknown();
+  if (request.provider !== null && request.provider !== provider) throw oauthProviderMismatch();
   if (!linking) throw notForLinking();
-  if (linking.userId === null) throw refuse('oauth_state_user_invalid', 400, 'Invalid user_id in OAuth state');
+  if (linking.userId === null) throw oauthStateUserInvalid();
   const user = await findById(app.db, linking.userId);
   if (!user) throw linkedUserNotFound();
   if (user.status !== 'active') throw userNotActive();
@@ -65,6 +66,4 @@ export async function completeLinkingByState(
   return { outcome: await bindProviderAccount(app, user.id, provider, identity, linking.createdAt), provider };
 }
 
-function notForLinking() {
-  return refuse('oauth_state_for_login', 400, 'OAuth state was not initiated for account linking');
-}
+const notForLinking = refusal('oauth_state_for_login', 400, 'OAuth state was not initiated for account linking');

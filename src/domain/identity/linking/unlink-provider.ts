@@ -1,7 +1,7 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { userNotActive, userNotFound } from '../errors.ts';
 import { lockUserById, setProviderId } from '../oauth/repo.ts';
@@ -9,6 +9,9 @@ import { linkedId } from '../oauth/rules.ts';
 import type { OAuthProvider } from '../oauth/types.ts';
 import { authMethods, canSignInByEmail } from '../rules.ts';
 import type { UserRecord } from '../types.ts';
+
+export const providerNotLinked = refusal('provider_not_linked', 400, 'Provider is not linked to your account');
+const lastAuthMethod = refusal('last_auth_method', 400, 'Cannot unlink last authentication method');
 
 /**
  * Unlinks an account of a provider from the caller's account, under its lock: the second of two concurrent requests sees the result of
@@ -20,10 +23,8 @@ export async function unlinkProvider(app: App, actor: UserActor, provider: OAuth
     const user = await lockUserById(t.db, actor.userId);
     if (!user) throw userNotFound();
     if (user.status !== 'active') throw userNotActive();
-    if (linkedId(user, provider) === null) {
-      throw refuse('provider_not_linked', 400, 'Provider is not linked to your account');
-    }
-    if (usableMethods(t, user) <= 1) throw refuse('last_auth_method', 400, 'Cannot unlink last authentication method');
+    if (linkedId(user, provider) === null) throw providerNotLinked();
+    if (usableMethods(t, user) <= 1) throw lastAuthMethod();
     await setProviderId(t.db, user.id, provider, null, t.clock.now());
     await forgetSessionUser(t, user.id);
   });

@@ -1,10 +1,16 @@
 import type { App } from '../../../core/app.ts';
 import { SECOND_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { putIfAbsent } from '../../../core/short-lived.ts';
 import { unauthorized } from '../errors.ts';
 import { signedPartHash } from '../rules.ts';
 import type { ProvedMessengerUser } from '../sign-in-with-messenger.ts';
+
+const oidcUserIdMissing = unauthorized('oidc_user_id_missing', 'Missing user ID in OIDC claims');
+const oidcUserIdInvalid = unauthorized('oidc_user_id_invalid', 'Invalid user ID in OIDC claims');
+const idTokenInvalid = unauthorized('id_token_invalid', 'Invalid or expired Messenger OIDC token');
+
+export const oidcNotConfigured = refusal('oidc_not_configured', 400, 'Messenger OIDC is not configured');
 
 const MIN_GUARD_SECONDS = 60;
 
@@ -15,7 +21,7 @@ const MIN_GUARD_SECONDS = 60;
  */
 export async function proveIdToken(app: App, idToken: string): Promise<ProvedMessengerUser> {
   const { messengerIdentity } = app.ports;
-  if (!messengerIdentity.isOidcEnabled()) throw refuse('oidc_not_configured', 400, 'Messenger OIDC is not configured');
+  if (!messengerIdentity.isOidcEnabled()) throw oidcNotConfigured();
   const identity = await messengerIdentity.verifyIdToken(idToken);
   if (!identity) throw tokenInvalid();
   // Until the token expires, longer than the 600 s of spec 01 section 1.3: otherwise it could be used again.
@@ -24,13 +30,11 @@ export async function proveIdToken(app: App, idToken: string): Promise<ProvedMes
   const isFirstUse = await putIfAbsent(app, `oidc_token:${signedPartHash(idToken)}`, { used: true }, guardSeconds);
   if (!isFirstUse) throw tokenInvalid();
   const { userId, username, firstName, lastName, locale } = identity;
-  if (userId === null) throw unauthorized('oidc_user_id_missing', 'Missing user ID in OIDC claims');
-  if (!/^[1-9]\d{0,15}$/.test(userId) || !Number.isSafeInteger(Number(userId))) {
-    throw unauthorized('oidc_user_id_invalid', 'Invalid user ID in OIDC claims');
-  }
+  if (userId === null) throw oidcUserIdMissing();
+  if (!/^[1-9]\d{0,15}$/.test(userId) || !Number.isSafeInteger(Number(userId))) throw oidcUserIdInvalid();
   return { messengerId: Number(userId), username, firstName, lastName, language: locale?.slice(0, 2) ?? null };
 }
 
 function tokenInvalid() {
-  return unauthorized('id_token_invalid', 'Invalid or expired Messenger OIDC token');
+  return idTokenInvalid();
 }

@@ -1,8 +1,11 @@
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { OAuthError } from './ports.ts';
 import { providerUnavailable } from './state.ts';
 import type { OAuthCallback, OAuthIdentity, OAuthProvider, OAuthSecrets } from './types.ts';
+
+const oauthExchangeFailed = refusal('oauth_exchange_failed', 400, 'Failed to exchange authorization code');
+const oauthUserInfoFailed = refusal('oauth_user_info_failed', 400, 'Failed to fetch user information from provider');
 
 /**
  * Exchanges the provider's code for the user's identity. An outside call: never in a transaction.
@@ -20,8 +23,6 @@ export async function fetchOAuthIdentity(
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error;
     app.log.warn({ provider, reason: error.message }, 'a sign-in through a provider failed');
-    throw error.step === 'exchange'
-      ? refuse('oauth_exchange_failed', 400, 'Failed to exchange authorization code')
-      : refuse('oauth_user_info_failed', 400, 'Failed to fetch user information from provider');
+    throw error.step === 'exchange' ? oauthExchangeFailed() : oauthUserInfoFailed();
   }
 }

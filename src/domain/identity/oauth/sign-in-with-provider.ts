@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { isAppError, refuse } from '../../../core/errors.ts';
+import { isAppError, refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
 import { createUser } from '../create-user.ts';
 import { userNotActive } from '../errors.ts';
@@ -15,6 +15,8 @@ import { assignToEmailOwner, lockUserByEmail, lockUserByProviderId, releaseEmail
 import { type CallbackBrowser, isSameBrowser, linkedId } from './rules.ts';
 import { stateInvalid, takeState } from './state.ts';
 import type { OAuthCallback, OAuthIdentity, OAuthProvider } from './types.ts';
+
+const oauthStateForLinking = refusal('oauth_state_for_linking', 400, 'OAuth state was initiated for account linking, not login');
 
 /** Of two concurrent first sign-ins the second must find the account of the first by another attempt (spec 01 H14). */
 const MAX_ATTEMPTS = 4;
@@ -33,9 +35,7 @@ export interface ProviderSignIn extends OAuthCallback {
 export async function signInWithProvider(app: App, provider: OAuthProvider, request: ProviderSignIn): Promise<SignIn> {
   const state = await takeState(app, request.state);
   if (state.provider !== provider) throw stateInvalid();
-  if (state.linking) {
-    throw refuse('oauth_state_for_linking', 400, 'OAuth state was initiated for account linking, not login');
-  }
+  if (state.linking) throw oauthStateForLinking();
   if (!isSameBrowser(state.browserHash, request.browser)) throw stateInvalid();
   const identity = await fetchOAuthIdentity(app, provider, request, state.secrets);
   const { id, isNew } = await findOrCreate(app, provider, identity, request.referralCode);

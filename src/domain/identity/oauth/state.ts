@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { urlSafeToken } from '../../../core/random.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { put, take } from '../../../core/short-lived.ts';
@@ -88,5 +88,5 @@ function idOf(text: string | undefined): number | null {
   return isRowId(Number(text)) ? Number(text) : null;
 }
 
-export const stateInvalid = () => refuse('oauth_state_invalid', 400, 'Invalid or expired OAuth state');
-export const providerUnavailable = () => refuse('oauth_provider_unavailable', 400, 'Requested OAuth provider is not available');
+export const stateInvalid = refusal('oauth_state_invalid', 400, 'Invalid or expired OAuth state');
+export const providerUnavailable = refusal('oauth_provider_unavailable', 400, 'Requested OAuth provider is not available');

@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forgetSessionUser } from '../authenticate-user.ts';
-import { unauthorized } from '../errors.ts';
+import { tokenPayloadInvalid, unauthorized } from '../errors.ts';
 import { findSessionUser } from '../repo.ts';
 import { secretHash } from '../rules.ts';
 import { tokenPair } from './open-session.ts';
@@ -19,6 +19,12 @@ import {
 import { refreshExpiry, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
 import type { TokenPair } from './types.ts';
 
+export const refreshTokenInvalid = unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
+export const refreshTokenRevoked = unauthorized('refresh_token_revoked', 'Refresh token not found or revoked');
+export const refreshTokenReused = unauthorized('refresh_token_reused', 'Refresh token not found or revoked');
+const refreshTokenExpired = unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
+const userInactive = unauthorized('user_inactive', 'User not found or inactive');
+
 /** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3, spec 10 U2). */
 const GRACE_MS = MINUTE_MS;
 
@@ -30,9 +36,9 @@ const GRACE_MS = MINUTE_MS;
  */
 export async function refreshSession(app: App, text: string): Promise<TokenPair> {
   const payload = await verifyToken(app, text, 'refresh');
-  if (!payload) throw unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
+  if (!payload) throw refreshTokenInvalid();
   const userId = userIdOf(payload);
-  if (userId === null) throw unauthorized('token_payload_invalid', 'Invalid token payload');
+  if (userId === null) throw tokenPayloadInvalid();
   const hash = secretHash(text);
   const now = app.clock.now();
   const expiresAt = refreshExpiry(app);
@@ -61,14 +67,14 @@ export async function requestRotation(app: App, refreshToken: string): Promise<v
 }
 
 async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
-  if (!token || token.revokedAt) return unauthorized('refresh_token_revoked', 'Refresh token not found or revoked');
+  if (!token || token.revokedAt) return refreshTokenRevoked();
   if (token.rotatedAt && token.rotatedAt < addMs(now, -GRACE_MS)) {
     await endFamily(app, token);
     app.log.warn({ userId: token.userId }, 'an old refresh token was used again; the session is ended');
-    return unauthorized('refresh_token_reused', 'Refresh token not found or revoked');
+    return refreshTokenReused();
   }
-  if (token.expiresAt < now) return unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
-  return unauthorized('user_inactive', 'User not found or inactive');
+  if (token.expiresAt < now) return refreshTokenExpired();
+  return userInactive();
 }
 
 /** Ends the session of this refresh token, in every tab. Does nothing for an unknown token. */

@@ -1,8 +1,11 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { isAppError, refuse } from '../../../core/errors.ts';
+import { isAppError, refusal } from '../../../core/errors.ts';
 import { runNodeAction } from '../../provisioning/nodes/operate-nodes.ts';
 import { listNodes, nodeNotFound } from '../../provisioning/nodes/read-nodes.ts';
+
+export const panelRefused = refusal('panel_refused', 400, 'Failed to delete squad');
+export const panelFailed = refusal('panel_failed', 400, 'Failed to restart node');
 
 /** Restarts a node; the panel executes it later (spec 06 section 4.3). @throws AppError 400 'Failed to restart node' */
 export async function restartNode(app: App, actor: Actor, uuid: string): Promise<void> {
@@ -27,7 +30,7 @@ export async function toggleNode(app: App, actor: Actor, uuid: string): Promise<
 }
 
 async function refuseFailure(failure: string, act: () => Promise<boolean>): Promise<void> {
-  if (!(await asRefusal(failure, act))) throw refuse('panel_refused', 400, failure);
+  if (!(await asRefusal(failure, act))) throw panelRefused({ detail: failure });
 }
 
 /** A panel that is not configured or gives no answer is 400 with the text of this group. */
@@ -35,6 +38,6 @@ async function asRefusal<T>(failure: string, act: () => Promise<T>): Promise<T> 
   try {
     return await act();
   } catch (error) {
-    throw isAppError(error) ? refuse('panel_failed', 400, failure, { cause: error }) : error;
+    throw isAppError(error) ? panelFailed({ detail: failure, cause: error }) : error;
   }
 }

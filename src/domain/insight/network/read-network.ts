@@ -1,5 +1,5 @@
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { isRowId } from '../../../core/row-id.ts';
 import { fullName } from '../../identity/rules.ts';
 import { percentOfTotal } from '../../referrals/stats/rules.ts';
@@ -15,6 +15,12 @@ import {
 } from './member-repo.ts';
 import { type CampaignRow, listCampaignRows, listUserRows, searchCampaignRows, type UserRow } from './node-repo.ts';
 import { listScopeIds } from './scope-repo.ts';
+
+export const nothingSelected = refusal('nothing_selected', 400, 'At least one campaign, partner, or user must be selected');
+export const tooManySelected = refusal('too_many_selected', 400, 'Too many items selected (max <n>)');
+export const nothingFound = refusal('nothing_found', 404, 'No valid items found for the provided IDs');
+export const userNotFound = refusal('user_not_found', 404, 'User not found');
+export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found');
 
 /** The network of referrals and campaigns (spec 04 section 16). Kopeks, all time, completed payments. */
 
@@ -144,12 +150,10 @@ export async function readScopedNetwork(app: App, requested: Scope): Promise<Net
     userIds: [...new Set(requested.userIds)],
   };
   const items = Object.values(unique).reduce((total, ids) => total + ids.length, 0);
-  if (items === 0) throw refuse('nothing_selected', 400, 'At least one campaign, partner, or user must be selected');
-  if (items > MAX_SCOPE) throw refuse('too_many_selected', 400, `Too many items selected (max ${MAX_SCOPE})`);
+  if (items === 0) throw nothingSelected();
+  if (items > MAX_SCOPE) throw tooManySelected({ detail: `Too many items selected (max ${MAX_SCOPE})` });
   const scope = await findScope(app.db, unique);
-  if (Object.values(scope).every((ids: readonly number[]) => ids.length === 0)) {
-    throw refuse('nothing_found', 404, 'No valid items found for the provided IDs');
-  }
+  if (Object.values(scope).every((ids: readonly number[]) => ids.length === 0)) throw nothingFound();
   const users = await listUsers(app, await listScopeIds(app.db, scope, MAX_USERS));
   const campaignIds = new Set([...scope.campaignIds, ...users.flatMap(({ campaignId }) => campaignId ?? [])]);
   return networkOf(users, (await listCampaignRows(app.db, [...campaignIds])).map(campaignNode));
@@ -158,7 +162,7 @@ export async function readScopedNetwork(app: App, requested: Scope): Promise<Net
 /** Any user with everyone below. @throws AppError 404 'User not found' */
 export async function readNetworkUser(app: App, userId: number) {
   const [user] = isRowId(userId) ? await listUsers(app, [userId]) : [];
-  if (!user) throw refuse('user_not_found', 404, 'User not found');
+  if (!user) throw userNotFound();
   const [branch, referrers, campaigns] = await Promise.all([
     sumBranch(app.db, userId),
     user.referredById === null ? [] : listUsers(app, [user.referredById]),
@@ -176,7 +180,7 @@ export async function readNetworkUser(app: App, userId: number) {
 /** @throws AppError 404 'Campaign not found' */
 export async function readNetworkCampaign(app: App, campaignId: number): Promise<CampaignNode> {
   const [row] = isRowId(campaignId) ? await listCampaignRows(app.db, [campaignId]) : [];
-  if (!row) throw refuse('campaign_not_found', 404, 'Campaign not found');
+  if (!row) throw campaignNotFound();
   return campaignNode(row);
 }
 

@@ -1,5 +1,10 @@
 import { DAY_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
+
+const invalidStartDate = refusal('invalid_start_date', 400, 'Invalid start_date format');
+const invalidEndDate = refusal('invalid_end_date', 400, 'Invalid end_date format');
+const invalidRange = refusal('invalid_range', 400, 'start_date must be before end_date');
+export const SALES_PERIOD_REFUSALS = [invalidStartDate, invalidEndDate, invalidRange];
 
 /** Pure rules of the periods of sales statistics (spec 06 section 4.5). */
 
@@ -36,9 +41,9 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9})
 export function writtenPeriod({ days, startDate, endDate }: PeriodRequest): WrittenPeriod {
   if (!startDate || !endDate) return { days: days !== null && days > 0 ? Math.min(days, MAX_DAYS) : null };
   const start = writtenMoment(startDate);
-  if (start === null) throw refuse('invalid_start_date', 400, 'Invalid start_date format');
+  if (start === null) throw invalidStartDate();
   const end = writtenMoment(endDate);
-  if (end === null) throw refuse('invalid_end_date', 400, 'Invalid end_date format');
+  if (end === null) throw invalidEndDate();
   // Until the end of its last second, so that the days of two periods in a row meet.
   return { start, end: { ...end, local: `${end.local.slice(0, 10)}T23:59:59.999` } };
 }
@@ -66,9 +71,9 @@ function offsetOf(zone: string): string | null {
 
 /** @throws AppError 400 'start_date must be before end_date', 'Date range cannot exceed 730 days' */
 export function checkRange(from: Date, to: Date): void {
-  if (from >= to) throw refuse('invalid_range', 400, 'start_date must be before end_date');
+  if (from >= to) throw invalidRange();
   const wholeDays = Math.floor((to.getTime() - from.getTime()) / DAY_MS);
-  if (wholeDays > MAX_DAYS) throw refuse('invalid_range', 400, `Date range cannot exceed ${MAX_DAYS} days`);
+  if (wholeDays > MAX_DAYS) throw invalidRange({ detail: `Date range cannot exceed ${MAX_DAYS} days` });
 }
 
 /** One decimal. */

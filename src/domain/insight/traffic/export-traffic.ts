@@ -1,13 +1,16 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { csvLine } from '../../../core/csv.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { MessengerError } from '../../messaging/ports.ts';
 import { text } from '../../messaging/texts.ts';
 import { findUsers, openView, readUsers, type TrafficFilters, type TrafficView, type UserTraffic } from './read-traffic.ts';
 import { gibOf, type RangeRequest, type RiskThresholds, riskOf } from './rules.ts';
+
+export const noMessengerId = refusal('no_messenger_id', 400, 'Admin has no messenger ID configured');
+export const exportNotSent = refusal('export_not_sent', 502, 'Failed to send CSV report. Please try again later.');
 
 /** Bounds of a file: users, those with the most traffic first, and characters; the messenger takes 50 MB. */
 const MOST_USERS = 100_000;
@@ -29,7 +32,7 @@ export type TrafficExport = RangeRequest & TrafficFilters & { totalThresholdGb: 
  */
 export async function exportTraffic(app: App, actor: AdminActor, request: TrafficExport): Promise<number> {
   const admin = await findUserById(app, actor.userId);
-  if (!admin || admin.messengerId === null) throw refuse('no_messenger_id', 400, 'Admin has no messenger ID configured');
+  if (!admin || admin.messengerId === null) throw noMessengerId();
   const view = await openView(app, request, null, true);
   const order = { key: 'total_bytes', isDescending: true } as const;
   const { ids, total } = await findUsers(app, view, order, { limit: MOST_USERS, offset: 0 });
@@ -46,7 +49,7 @@ export async function exportTraffic(app: App, actor: AdminActor, request: Traffi
   } catch (error) {
     if (!(error instanceof MessengerError)) throw error;
     app.log.warn({ failure: error.failure.kind }, 'traffic: the file could not be sent');
-    throw refuse('export_not_sent', 502, 'Failed to send CSV report. Please try again later.', { cause: error });
+    throw exportNotSent({ cause: error });
   }
   app.audit?.record({ after: { users, period: view.range.label } });
   return users;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { isPanelError, type PanelUser } from '../../provisioning/ports.ts';
 import {
   addDetails,
@@ -17,6 +17,9 @@ import {
   startFill,
 } from './fill-repo.ts';
 import type { TrafficRange } from './rules.ts';
+
+const trafficInProgress = refusal('traffic_in_progress', 503, 'Traffic is being read from the panel. Try again in a moment.');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 export type { Fill };
 
@@ -86,9 +89,7 @@ async function currentFill(app: App, key: string, read: (fillId: number) => Prom
   reading.catch((error: unknown) => app.log.warn({ err: error, key }, 'traffic: a reading of the panel failed'));
   const found = await Promise.race([reading, wait(WAIT_MS, null, { ref: false })]);
   if (found ?? known) return (found ?? known)!;
-  throw refuse('traffic_in_progress', 503, 'Traffic is being read from the panel. Try again in a moment.', {
-    headers: { 'Retry-After': '10' },
-  });
+  throw trafficInProgress({ headers: { 'Retry-After': '10' } });
 }
 
 async function readNow(app: App, fillId: number, read: (fillId: number) => Promise<FillNode[]>): Promise<Fill> {
@@ -97,7 +98,7 @@ async function readNow(app: App, fillId: number, read: (fillId: number) => Promi
   } catch (error) {
     await dropFill(app.db, fillId);
     if (!isPanelError(error)) throw error;
-    throw refuse('panel_unavailable', 502, error.message, { cause: error });
+    throw panelUnavailable({ detail: error.message, cause: error });
   }
 }
 
@@ -107,7 +108,7 @@ async function awaitReading(app: App, key: string, isFresh: (fill: Fill | null) 
     await wait(LOOK_MS, undefined, { ref: false });
     const fill = await findFill(app.db, key);
     if (isFresh(fill)) return fill;
-    if (!(await isReading(app.db, key))) throw refuse('panel_unavailable', 502, 'VPN panel did not answer');
+    if (!(await isReading(app.db, key))) throw panelUnavailable();
   }
   return null;
 }

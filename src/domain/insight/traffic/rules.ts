@@ -1,5 +1,9 @@
 import { addDays, addMs, DAY_MS, MINUTE_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
+
+const invalidRange = refusal('invalid_range', 400, 'start_date must be before end_date.');
+export const invalidPeriod = refusal('invalid_period', 400, 'Period must be one of: [<n>, <n>, <n>, <n>, <n>]');
+export const invalidDate = refusal('invalid_date', 400, 'Invalid date format. Use YYYY-MM-DD.');
 
 /** Pure rules of the traffic pages (spec 06 section 5). */
 
@@ -32,14 +36,12 @@ export function trafficRange({ period, startDate, endDate }: RangeRequest, now: 
     const from = dayStart(startDate);
     const lastMoment = addMs(addDays(dayStart(endDate), 1), -1);
     const to = lastMoment > now ? now : lastMoment;
-    if (from >= to) throw refuse('invalid_range', 400, 'start_date must be before end_date.');
+    if (from >= to) throw invalidRange();
     const days = Math.floor((to.getTime() - from.getTime()) / DAY_MS);
-    if (days > MAX_RANGE_DAYS) throw refuse('invalid_range', 400, `Date range cannot exceed ${MAX_RANGE_DAYS} days.`);
+    if (days > MAX_RANGE_DAYS) throw invalidRange({ detail: `Date range cannot exceed ${MAX_RANGE_DAYS} days.` });
     return { from, to, periodDays: Math.max(1, days), label: `${startDate}_${endDate}` };
   }
-  if (!PERIODS.includes(period)) {
-    throw refuse('invalid_period', 400, `Period must be one of: [${PERIODS.join(', ')}]`);
-  }
+  if (!PERIODS.includes(period)) throw invalidPeriod({ detail: `Period must be one of: [${PERIODS.join(', ')}]` });
   const to = new Date(Math.floor(now.getTime() / (5 * MINUTE_MS)) * 5 * MINUTE_MS);
   return { from: addDays(to, -period), to, periodDays: period, label: `${period}d` };
 }
@@ -47,9 +49,7 @@ export function trafficRange({ period, startDate, endDate }: RangeRequest, now: 
 function dayStart(text: string): Date {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null;
   // 2026-02-30 would be read as a day of March.
-  if (day === null || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
-    throw refuse('invalid_date', 400, 'Invalid date format. Use YYYY-MM-DD.');
-  }
+  if (day === null || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) throw invalidDate();
   return day;
 }
 

@@ -2,10 +2,12 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import type { App } from '../../../core/app.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { countCharactersOf, countCodePoints, readStart, readTail, textOf } from '../../../core/log-files/read-text.ts';
 import { text } from '../../messaging/texts.ts';
 import { systemLogPath } from './log-paths.ts';
+
+export const logTooLarge = refusal('log_too_large', 413, 'Log file is too large, use /logs/system/download');
 
 const MIB = 1024 * 1024;
 /** Of a larger file the characters are not counted: `sizeChars` is the number of bytes then. */
@@ -60,13 +62,11 @@ let lastFull: Promise<unknown> = Promise.resolve();
 export function readSystemLog(app: App, language: string | null): Promise<SystemLogFacts & { content: string }> {
   const read = async () => {
     const found = await withLog(app, language, async ({ name, file, size, updatedAt }) => {
-      if (size > MAX_FULL_BYTES) {
-        throw refuse('log_too_large', 413, 'Log file is too large, use /logs/system/download');
-      }
+      if (size > MAX_FULL_BYTES) throw logTooLarge();
       const content = textOf(await readStart(file, size));
       return { path: name, exists: true, updatedAt, sizeBytes: size, sizeChars: countCodePoints(content), content };
     });
-    if (found === null) throw missing(app, language);
+    if (found === null) throw logNotFound(app, language);
     return found;
   };
   const result = lastFull.then(read);
@@ -83,7 +83,7 @@ export interface SystemLogDownload {
 /** The system log as a stream of exactly its present length. @throws AppError 404, 500 when it cannot be opened */
 export async function downloadSystemLog(app: App, language: string | null): Promise<SystemLogDownload> {
   const log = await openLog(app, language);
-  if (log === null) throw missing(app, language);
+  if (log === null) throw logNotFound(app, language);
   const { name, file, size } = log;
   if (size === 0) await file.close();
   const body = size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1 });
@@ -124,10 +124,16 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 
 const languageOf = (app: App, language: string | null) => language ?? app.settings.get('DEFAULT_LANGUAGE');
 
-function missing(app: App, language: string | null): AppError {
-  return refuse('log_not_found', 404, text(languageOf(app, language), 'errors.log_not_found'));
-}
+export const logNotFound = refusal('log_not_found', 404, 'The log file was not found', (app: App, language: string | null) => ({
+  detail: text(languageOf(app, language), 'errors.log_not_found'),
+}));
 
-function unreadable(app: App, language: string | null, cause: unknown): AppError {
-  return refuse('log_unreadable', 500, text(languageOf(app, language), 'errors.log_unreadable'), { cause });
-}
+const unreadable = refusal(
+  'log_unreadable',
+  500,
+  'The log file could not be read',
+  (app: App, language: string | null, cause: unknown) => ({
+    detail: text(languageOf(app, language), 'errors.log_unreadable'),
+    cause,
+  }),
+);

@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import { text } from '../../messaging/texts.ts';
 import { listPromoGroups, lockExistingGroupIds } from '../../promo-groups/find-groups.ts';
@@ -88,7 +88,14 @@ export async function changeMethod(
 }
 
 const idOf = ({ methodId }: MethodConfig) => methodId;
-const methodNotFound = (methodId: string) => refuse('payment_method_not_found', 404, `Payment method not found: ${methodId}`);
+export const methodNotFound = refusal(
+  'payment_method_not_found',
+  404,
+  'Payment method not found: paypal',
+  (methodId: string) => ({
+    detail: `Payment method not found: ${methodId}`,
+  }),
+);
 
 function limitsOf(app: App, methodId: string) {
   const method = methodDefaults(methodId);

@@ -1,12 +1,19 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { isAppError, refuse } from '../../../core/errors.ts';
+import { isAppError, refusal } from '../../../core/errors.ts';
 import { rublesOf } from '../../../core/money.ts';
 import { createStarsInvoice } from '../create-stars-invoice.ts';
 import { findPayment } from '../repo.ts';
 import { topupBalance } from '../topup-balance.ts';
 import { listMiniappMethods, type MiniappMethod, miniappMethodTraits } from './methods.ts';
 import { paymentIds } from './payment-ids.ts';
+
+export const methodRequired = refusal('method_required', 400, 'Payment method is required');
+export const methodUnknown = refusal('method_unknown', 400, 'Unknown payment method');
+export const amountRequired = refusal('amount_required', 400, 'Amount must be positive');
+const optionUnavailable = refusal('option_unavailable', 400, 'Selected Platega method is unavailable');
+const optionInvalid = refusal('option_invalid', 400, 'Invalid Platega payment option');
+export const amountOutOfLimits = refusal('amount_out_of_limits', 400, 'Amount exceeds maximum');
 
 export interface MiniappPaymentOrder {
   method: string;
@@ -36,12 +43,12 @@ const NAMES_LIMITS: ReadonlySet<string> = new Set(['cryptobot', 'heleket', 'clou
  */
 export async function createMiniappPayment(app: App, actor: UserActor, order: MiniappPaymentOrder): Promise<MiniappPayment> {
   const id = order.method.trim().toLowerCase();
-  if (id === '') throw refuse('method_required', 400, 'Payment method is required');
-  if (miniappMethodTraits(id) === null) throw refuse('method_unknown', 400, 'Unknown payment method');
+  if (id === '') throw methodRequired();
+  if (miniappMethodTraits(id) === null) throw methodUnknown();
   const method = (await listMiniappMethods(app, actor.userId)).find((listed) => listed.id === id);
-  if (!method) throw unavailable();
+  if (!method) throw methodUnavailable();
   const amountKopeks = order.amountKopeks ?? (method.requiresAmount ? null : method.minAmountKopeks);
-  if (amountKopeks === null || amountKopeks <= 0) throw refuse('amount_required', 400, 'Amount must be positive');
+  if (amountKopeks === null || amountKopeks <= 0) throw amountRequired();
   if (amountKopeks < method.minAmountKopeks) throw outside(id, 'Amount is below minimum', method.minAmountKopeks);
   if (method.maxAmountKopeks !== null && amountKopeks > method.maxAmountKopeks) {
     throw outside(id, 'Amount exceeds maximum', method.maxAmountKopeks);
@@ -74,10 +81,8 @@ function optionOf(method: MiniappMethod, requested: string | null): string | nul
   const option = requested?.trim().toLowerCase() ?? '';
   if (method.options.length === 0 || option === '') return null;
   if (method.options.some(({ id }) => id === option)) return option;
-  if (method.id !== 'platega') throw unavailable();
-  throw /^\d+$/.test(option)
-    ? refuse('option_unavailable', 400, 'Selected Platega method is unavailable')
-    : refuse('option_invalid', 400, 'Invalid Platega payment option');
+  if (method.id !== 'platega') throw methodUnavailable();
+  throw /^\d+$/.test(option) ? optionUnavailable() : optionInvalid();
 }
 
 async function startStars(app: App, actor: UserActor, requestedKopeks: number, key: string | null): Promise<MiniappPayment> {
@@ -96,29 +101,34 @@ function wholeSeconds(moment: Date): string {
   return `${moment.toISOString().slice(0, 19)}Z`;
 }
 
-const unavailable = () => refuse('method_unavailable', 400, 'Payment method is unavailable');
+const creationFailed = refusal('payment_creation_failed', 502, 'Failed to create payment');
+const urlMissing = refusal('payment_url_missing', 502, 'Failed to obtain payment url');
+const belowMinimum = refusal('amount_below_minimum', 400, 'Amount is below minimum');
+const aboveMaximum = refusal('amount_above_maximum', 400, 'Amount exceeds maximum');
+export const methodUnavailable = refusal('method_unavailable', 400, 'Payment method is unavailable');
 
 function outside(id: string, sentence: string, limitKopeks: number) {
   const limit = NAMES_LIMITS.has(id) ? ` (${rublesOf(limitKopeks).toFixed(2)} RUB)` : '';
-  return refuse('amount_out_of_limits', 400, `${sentence}${limit}`);
+  return amountOutOfLimits({ detail: `${sentence}${limit}` });
 }
 
 /** The refusals of the cabinet's top-up as the mini-app answers them. */
 function renamed(id: string, code: string, cause: unknown): unknown {
   switch (code) {
     case 'payment_creation_failed':
-      return refuse(code, 502, id === 'cryptobot' || id === 'stars' ? 'Failed to create invoice' : 'Failed to create payment', {
+      return creationFailed({
+        detail: id === 'cryptobot' || id === 'stars' ? 'Failed to create invoice' : 'Failed to create payment',
         cause,
       });
     case 'payment_url_missing':
-      return refuse(code, 502, 'Failed to obtain payment url', { cause });
+      return urlMissing({ cause });
     case 'payment_method_off':
     case 'payment_method_unavailable':
-      return unavailable();
+      return methodUnavailable();
     case 'amount_below_minimum':
-      return refuse(code, 400, 'Amount is below minimum');
+      return belowMinimum();
     case 'amount_above_maximum':
-      return refuse(code, 400, 'Amount exceeds maximum');
+      return aboveMaximum();
     default:
       return cause;
   }

@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { recordCommand } from '../../access/record-command.ts';
 import { paymentNotFound } from '../errors.ts';
@@ -9,6 +9,12 @@ import { findPayment } from '../repo.ts';
 import { isMadeByCase } from '../rules.ts';
 import type { CaseKind, PaymentCase } from '../types.ts';
 import { insertRefund, nameCharge } from './repo.ts';
+
+const refundUnsupported = refusal('refund_unsupported', 400, 'The provider of this payment has no refunds by its interface');
+const refundWholeOnly = refusal('refund_whole_only', 400, 'This provider returns whole payments only');
+const paymentNotCredited = refusal('payment_not_credited', 409, 'The payment was never credited');
+const refundUnderWay = refusal('refund_under_way', 409, 'Another refund of this payment is under way');
+const refundTooLarge = refusal('refund_too_large', 409, 'Only <n> of this payment can be refunded');
 
 export interface RefundOrder {
   paymentId: number;
@@ -35,17 +41,15 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
   const payment = await findPayment(app.db, order.paymentId);
   if (!payment) throw paymentNotFound();
   const provider = app.ports.payments.byMethod(payment.method);
-  if (!provider?.refund) throw refuse('refund_unsupported', 400, 'The provider of this payment has no refunds by its interface');
+  if (!provider?.refund) throw refundUnsupported();
   // A second charge of an invoice has an id of its own.
   if (isMadeByCase(payment) && payment.chargeId === null) {
-    throw refuse(
-      'refund_unsupported',
-      400,
-      'This money has no payment of its own at the provider: give it back in the cabinet there',
-    );
+    throw refundUnsupported({
+      detail: 'This money has no payment of its own at the provider: give it back in the cabinet there',
+    });
   }
   const isPart = order.amountKopeks !== null && order.amountKopeks !== payment.amountKopeks;
-  if (isPart && !provider.canRefundPartly) throw refuse('refund_whole_only', 400, 'This provider returns whole payments only');
+  if (isPart && !provider.canRefundPartly) throw refundWholeOnly();
 
   const refund = { ...order, titles: reversalTitles(app, payment.method), now: app.clock.now() };
   const { outcome, reversalId, debitedKopeks, leftKopeks } = await inTransaction(app, async (t) => {
@@ -60,13 +64,13 @@ export async function requestRefund(app: App, order: RefundOrder): Promise<Reque
     case 'unknown':
       throw paymentNotFound();
     case 'not_credited':
-      throw refuse('payment_not_credited', 409, 'The payment was never credited');
+      throw paymentNotCredited();
     case 'requested_before':
-      throw refuse('refund_under_way', 409, 'Another refund of this payment is under way');
+      throw refundUnderWay();
     case 'credited':
       throw new Error(`the refund of payment ${order.paymentId} was requested as of money that is credited to nobody`);
     case 'too_much':
-      throw refuse('refund_too_large', 409, `Only ${formatPrice(leftKopeks, false)} of this payment can be refunded`);
+      throw refundTooLarge({ detail: `Only ${formatPrice(leftKopeks, false)} of this payment can be refunded` });
   }
 }
 

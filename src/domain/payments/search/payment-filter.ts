@@ -1,7 +1,9 @@
 import { addMs, DAY_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { methodDefaults } from '../method-defaults.ts';
 import { BUCKETS, type Bucket } from './buckets.ts';
+
+export const invalidPeriod = refusal('invalid_period', 400, 'date_from must be before date_to');
 
 /** Days that a search looks back at most; also the period `all` (spec 03 section 4.4). */
 const MAX_DAYS = 365;
@@ -50,9 +52,7 @@ export interface PaymentSearch {
  */
 export function readPaymentFilter(request: PaymentSearch, now: Date): PaymentFilter {
   const { dateFrom = null, dateTo = null } = request;
-  if (dateFrom && dateTo && dateFrom > dateTo) {
-    throw refuse('invalid_period', 400, 'date_from must be before date_to');
-  }
+  if (dateFrom && dateTo && dateFrom > dateTo) throw invalidPeriod();
   const earliest = addMs(now, -MAX_DAYS * DAY_MS);
   const start = dateFrom ?? addMs(now, -(PERIOD_DAYS.get(request.period ?? '') ?? 1) * DAY_MS);
   return {

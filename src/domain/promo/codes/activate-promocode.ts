@@ -7,7 +7,7 @@ import { hitsSoFar, isWithinLimit } from '../../../core/rate-limit.ts';
 import { isAnswered, runOnceFrom } from '../../ledger/run-once.ts';
 import { openSale } from '../../subscriptions/purchase/open-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
-import { activationRefused, tooManyGuesses } from './errors.ts';
+import { ACTIVATION_REFUSALS, tooManyGuesses } from './errors.ts';
 import { giveEffects } from './give-effects.ts';
 import { codeFactsOf, codeReads, lockRedeemer, type Redeemer, takeUse } from './redeem-repo.ts';
 import { findCodeByText } from './repo.ts';
@@ -65,7 +65,7 @@ async function guardAgainstGuessing(app: App, actor: UserActor, code: string, id
     return 'not_found' as const;
   });
   if (outcome === 'blocked') throw tooManyGuesses(GUESS_WINDOW_SECONDS);
-  if (outcome === 'user_not_found' || outcome === 'not_found') throw activationRefused(outcome);
+  if (outcome === 'user_not_found' || outcome === 'not_found') throw ACTIVATION_REFUSALS[outcome]();
 }
 
 /** A repeated request counts as one guess. Another code under the same idempotency key is a new guess. */
@@ -78,12 +78,12 @@ async function countGuess(t: App, userId: number, code: string, idempotencyKey: 
 }
 
 async function redeem(t: App, start: SaleStart | null): Promise<ActivatedPromocode> {
-  if (!start) throw activationRefused('user_not_found');
+  if (!start) throw ACTIVATION_REFUSALS.user_not_found();
   const { buyer, subscription, read } = start;
   const user = redeemerOf(buyer);
   const now = t.clock.now();
   const known = codeFactsOf(read);
-  if (!known) throw activationRefused('not_found');
+  if (!known) throw ACTIVATION_REFUSALS.not_found();
   const { promocode: found, hasUsedCode, activationsToday } = known;
   const facts = {
     hasUsedCode,
@@ -93,11 +93,11 @@ async function redeem(t: App, start: SaleStart | null): Promise<ActivatedPromoco
     hasSubscription: subscription !== null,
   };
   const refusal = activationRefusal(found, facts, now);
-  if (refusal) throw activationRefused(refusal);
+  if (refusal) throw ACTIVATION_REFUSALS[refusal]();
   // Only one of parallel users gets the last remaining use; the row stays locked until the commit.
   const countsAsPaid = found.type === 'subscription_days';
   const name = await takeUse(t.db, { userId: buyer.id, promocodeId: found.id, countsAsPaid, now });
-  if (name === null) throw activationRefused('used');
+  if (name === null) throw ACTIVATION_REFUSALS.used();
   const promocode = { ...found, code: name };
   const sentences = await giveEffects(t, { promocode, userId: buyer.id, user, subscription });
   const credited = promocode.type === 'balance' ? promocode.balanceBonusKopeks : 0;

@@ -1,13 +1,17 @@
 import type { AdminActor, UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { setDiscount } from '../../identity/promo-account.ts';
 import { leavePromoGroup } from '../../promo-groups/memberships.ts';
 import { deleteUse, lockRedeemer } from './redeem-repo.ts';
 import { codeOfSource, isDiscountExpired } from './rules.ts';
 import type { PersonalDiscount } from './types.ts';
+
+const userNotFoundRefusal = refusal('user_not_found', 400, 'User not found');
+const discountExpired = refusal('discount_expired', 400, 'Discount has already expired');
+export const noDiscount = refusal('no_discount', 400, 'No active discount promo code found');
 
 export interface DeactivatedDiscount {
   /** The code it came from; null = it did not come from a code. */
@@ -31,11 +35,11 @@ export async function deactivateMyDiscount(app: App, actor: UserActor): Promise<
     case 'done':
       return outcome.deactivated;
     case 'no_user':
-      throw refuse('user_not_found', 400, 'User not found');
+      throw userNotFoundRefusal();
     case 'expired':
-      throw refuse('discount_expired', 400, 'Discount has already expired');
+      throw discountExpired();
     default:
-      throw refuse('no_discount', 400, 'No active discount promo code found');
+      throw noDiscount();
   }
 }
 
@@ -55,9 +59,9 @@ export async function deactivateDiscountOf(app: App, _actor: AdminActor, userId:
     case 'no_user':
       throw userNotFound();
     case 'expired':
-      throw refuse('discount_expired', 400, 'Discount has already expired (cleaned up)');
+      throw discountExpired({ detail: 'Discount has already expired (cleaned up)' });
     default:
-      throw refuse('no_discount', 400, 'User has no active discount');
+      throw noDiscount({ detail: 'User has no active discount' });
   }
 }
 

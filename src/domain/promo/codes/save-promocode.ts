@@ -6,7 +6,7 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { lockPromoGroupForShare } from '../../promo-groups/memberships.ts';
-import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyDiscounts, valuesRefused } from './errors.ts';
+import { codeTaken, limitBelowUses, promocodeNotFound, promoGroupUnknown, tooManyDiscounts, VALUE_REFUSALS } from './errors.ts';
 import { lockDiscountedUsers, renameSource } from './redeem-repo.ts';
 import { deleteCode, findCodeById, insertCode, lockCode, lockUserForShare, updateCode } from './repo.ts';
 import { discountSource, normaliseCode, storedMaxUses, valueRefusal } from './rules.ts';
@@ -111,7 +111,7 @@ async function lockGroupOf(t: App, { promoGroupId }: PromocodeValues): Promise<v
 function checked(request: PromocodeValues): PromocodeValues {
   const values = { ...request, code: normaliseCode(request.code), maxUses: storedMaxUses(request.maxUses) };
   const reason = valueRefusal(values);
-  if (reason) throw valuesRefused(reason);
+  if (reason) throw VALUE_REFUSALS[reason]();
   checkBounds(boundsOf(values));
   return values;
 }

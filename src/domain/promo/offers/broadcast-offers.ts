@@ -16,7 +16,7 @@ import {
 } from './broadcast-repo.ts';
 import { lockSubscriptionOf } from './create-offer.ts';
 import { hasOpenDeliveries } from './delivery-repo.ts';
-import { noRecipients, webBroadcastRefused } from './errors.ts';
+import { noRecipients, offerNoAudience, offerOneSubscription } from './errors.ts';
 import { findNamedUser, findRecipient } from './find-recipient.ts';
 import { checkMessage } from './offer-message.ts';
 import { checkedTerms, fieldRefused } from './rules.ts';
@@ -53,9 +53,9 @@ export async function broadcastOffers(app: App, _actor: TokenActor, request: Web
   const named = await findRecipient(app, request);
   const call = { terms, audience: { target, namedUserId: named?.id ?? null }, message: null, createdBy: null };
   return run(app, call, async (t, size, firstUserId) => {
-    if (size === 0) throw webBroadcastRefused(t, 'offer_no_audience');
+    if (size === 0) throw offerNoAudience(t.settings.get('DEFAULT_LANGUAGE'));
     if (subscriptionId === null) return null;
-    if (size > 1) throw webBroadcastRefused(t, 'offer_one_subscription');
+    if (size > 1) throw offerOneSubscription(t.settings.get('DEFAULT_LANGUAGE'));
     await lockSubscriptionOf(t, subscriptionId, firstUserId);
     return subscriptionId;
   });

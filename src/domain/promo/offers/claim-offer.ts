@@ -8,7 +8,7 @@ import { applyManualChange, lockUserSubscription } from '../../subscriptions/man
 import type { Subscription } from '../../subscriptions/types.ts';
 import { lockRedeemer } from '../codes/redeem-repo.ts';
 import { deactivateExpiredOffer, insertAccess, listTemporarySquads, lockOfferOfUser, takeOffer } from './claim-repo.ts';
-import { type ClaimRefusal, claimRefused } from './errors.ts';
+import { CLAIM_REFUSALS, type ClaimRefusal } from './errors.ts';
 import { insertLog, type LogDetails } from './log-repo.ts';
 import { claimRefusal, discountEnd, givesTemporaryAccess, templateIdOf, temporaryAccessOf } from './rules.ts';
 import { findTemplate } from './template-repo.ts';
@@ -34,7 +34,7 @@ type Outcome = { claimed: ClaimedOffer } | { refused: ClaimRefusal | 'not_found'
 export async function claimOffer(app: App, actor: UserActor, offerId: number): Promise<ClaimedOffer> {
   // A refusal is thrown after the commit, because the expiry of an offer is stored.
   const outcome = await inTransaction(app, (t) => claim(t, actor.userId, offerId));
-  if ('refused' in outcome) throw claimRefused(outcome.refused);
+  if ('refused' in outcome) throw CLAIM_REFUSALS[outcome.refused]();
   return outcome.claimed;
 }
 

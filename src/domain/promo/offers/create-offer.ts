@@ -2,7 +2,7 @@ import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { subscriptionForeign, subscriptionNotFound, userNotFound, userRequired } from './errors.ts';
+import { recipientNotFound, subscriptionForeign, subscriptionNotFound, userRequired } from './errors.ts';
 import { findRecipient } from './find-recipient.ts';
 import { findOffer, lockSubscriptionForShare, lockUserForShare, upsertOffer } from './repo.ts';
 import { checkedTerms } from './rules.ts';
@@ -21,7 +21,7 @@ export async function createOffer(app: App, _actor: Actor, request: NewOffer): P
   const user = await findRecipient(app, request);
   if (!user) throw userRequired();
   return inTransaction(app, async (t) => {
-    if (!(await lockUserForShare(t.db, user.id))) throw userNotFound();
+    if (!(await lockUserForShare(t.db, user.id))) throw recipientNotFound();
     const { subscriptionId = null } = request;
     await lockSubscriptionOf(t, subscriptionId, user.id);
     const now = t.clock.now();

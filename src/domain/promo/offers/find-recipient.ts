@@ -1,7 +1,7 @@
 import type { App } from '../../../core/app.ts';
 import { findUserByEmail, findUserById, findUserByMessengerId } from '../../identity/find-user.ts';
 import type { UserRecord } from '../../identity/types.ts';
-import { userMismatch, userNotFound } from './errors.ts';
+import { recipientNotFound, userMismatch } from './errors.ts';
 import type { NamedUser } from './types.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function findRecipient(app: App, named: Omit<NamedUser, 'email'>): 
   const { userId = null, messengerId = null } = named;
   if (userId === null && messengerId === null) return null;
   const user = userId === null ? await findUserByMessengerId(app, messengerId!) : await findUserById(app, userId);
-  if (!user) throw userNotFound();
+  if (!user) throw recipientNotFound();
   if (messengerId !== null && user.messengerId !== messengerId) throw userMismatch('messenger_id');
   return user;
 }
@@ -28,15 +28,15 @@ export async function findNamedUser(app: App, named: NamedUser): Promise<UserRec
   let user: UserRecord | null = null;
   if (messengerId !== null) {
     user = await findUserByMessengerId(app, messengerId);
-    if (!user) throw userNotFound(' by messenger_id');
+    if (!user) throw recipientNotFound(' by messenger_id');
     if (userId !== null && user.id !== userId) throw userMismatch('messenger_id');
   } else if (email !== null) {
     user = await findUserByEmail(app, email);
-    if (!user) throw userNotFound(' by email');
+    if (!user) throw recipientNotFound(' by email');
     if (userId !== null && user.id !== userId) throw userMismatch('email');
   } else if (userId !== null) {
     user = await findUserById(app, userId);
-    if (!user) throw userNotFound();
+    if (!user) throw recipientNotFound();
   }
   return user;
 }

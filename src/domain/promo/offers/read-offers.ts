@@ -1,7 +1,7 @@
 import type { Actor, UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { findUserByMessengerId } from '../../identity/find-user.ts';
-import { filterMismatch, offerNotFoundWeb, userNotFound } from './errors.ts';
+import { filterMismatch, offerNotFoundWeb, recipientNotFound } from './errors.ts';
 import { listLog, type OfferLogFilter } from './log-repo.ts';
 import { findOffer, listOffers, listOffersOfUser, type OfferFilter } from './repo.ts';
 import type { Offer, OfferDetails, OfferLogEntry } from './types.ts';
@@ -21,7 +21,7 @@ export async function listPromoOffers(
   const { messengerId = null, ...rest } = filter;
   if (messengerId === null) return listOffers(app.db, rest);
   const user = await findUserByMessengerId(app, messengerId);
-  if (!user) throw userNotFound();
+  if (!user) throw recipientNotFound();
   if (typeof filter.userId === 'number' && filter.userId !== user.id) throw filterMismatch();
   return listOffers(app.db, { ...rest, userId: user.id });
 }

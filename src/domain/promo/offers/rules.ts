@@ -3,7 +3,7 @@ import { ValidationError } from '../../../core/errors.ts';
 import { type BoundField, checkBounds } from '../../../core/field-bounds.ts';
 import { escapeHtml, fill } from '../../messaging/texts.ts';
 import type { ClaimRefusal } from './errors.ts';
-import { mustNotBeEmpty } from './errors.ts';
+import { effectTypeEmpty, notificationTypeEmpty } from './errors.ts';
 import type { Offer, OfferTemplateValues, OfferTerms } from './types.ts';
 
 const MAX_TYPE_LENGTH = 50;
@@ -35,8 +35,8 @@ export function givesTemporaryAccess(offer: Pick<OfferTerms, 'effectType'>): boo
 export function checkedTerms(terms: OfferTerms): OfferTerms {
   const notificationType = terms.notificationType.trim();
   const effectType = terms.effectType.trim();
-  if (notificationType === '') throw mustNotBeEmpty('notification_type');
-  if (effectType === '') throw mustNotBeEmpty('effect_type');
+  if (notificationType === '') throw notificationTypeEmpty();
+  if (effectType === '') throw effectTypeEmpty();
   checkBounds([
     { name: 'notification_type', value: notificationType, maxLength: MAX_TYPE_LENGTH },
     { name: 'effect_type', value: effectType, maxLength: MAX_TYPE_LENGTH },

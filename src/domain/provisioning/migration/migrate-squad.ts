@@ -2,13 +2,19 @@ import { type Actor, actorKey } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { findSquadsByUuid } from '../../catalog/find-squads.ts';
+import { squadNotFound } from '../errors.ts';
 import { type DriveLimits, driveRun, RunLease } from '../long-runs/drive-run.ts';
 import { requirePanel } from '../panel-access.ts';
 import { migrationRun } from './migration-run.ts';
 import { countCandidates, findRun, insertItems, insertRun } from './repo.ts';
 import type { MigrationRun } from './types.ts';
+
+export const sameSquad = refusal('same_squad', 400, 'Source and target squads are the same');
+export const sourceNotFound = refusal('source_not_found', 404, 'Source squad not found');
+export const targetNotFound = refusal('target_not_found', 404, 'Target squad not found');
+export const migrationRunning = refusal('migration_running', 409, 'A migration of this squad is already under way');
 
 /** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
@@ -27,7 +33,7 @@ export interface MigrationPreview {
 export async function previewMigration(app: App, squadUuid: string): Promise<MigrationPreview> {
   const wanted = squadUuid.trim();
   const [server] = await findSquadsByUuid(app, [wanted]);
-  if (!server) throw refuse('squad_not_found', 404, 'Squad not found');
+  if (!server) throw squadNotFound();
   return {
     squadUuid: server.squadUuid,
     squadName: server.displayName,
@@ -53,14 +59,14 @@ export async function migrateSquad(
   requirePanel(app);
   const source = request.sourceUuid.trim();
   const target = request.targetUuid.trim();
-  if (source === target) throw refuse('same_squad', 400, 'Source and target squads are the same');
+  if (source === target) throw sameSquad();
   const servers = await findSquadsByUuid(app, [source, target]);
   const isKnown = (uuid: string) => servers.some((server) => server.squadUuid === uuid);
-  if (!isKnown(source)) throw refuse('source_not_found', 404, 'Source squad not found');
-  if (!isKnown(target)) throw refuse('target_not_found', 404, 'Target squad not found');
+  if (!isKnown(source)) throw sourceNotFound();
+  if (!isKnown(target)) throw targetNotFound();
   const { id, lease } = await inTransaction(app, async (t) => {
     const run = await insertRun(t.db, { source, target, startedBy: actorKey(actor), now: t.clock.now() });
-    if (!run) throw refuse('migration_running', 409, 'A migration of this squad is already under way');
+    if (!run) throw migrationRunning();
     await insertItems(t.db, run.id, source);
     return run;
   });

@@ -1,11 +1,9 @@
 import type { App } from '../../../core/app.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { readOfPanel } from '../panel-access.ts';
 import type { PanelNode } from '../panel-objects.ts';
 
-export function nodeNotFound(): AppError {
-  return refuse('node_not_found', 404, 'Node not found');
-}
+export const nodeNotFound = refusal('node_not_found', 404, 'Node not found');
 
 /** Every node in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
 export function listNodes(app: App): Promise<PanelNode[]> {

@@ -1,6 +1,9 @@
 import { addDays, DAY_MS } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import type { PanelNodeDay } from '../panel-objects.ts';
+
+export const invalidDateRange = refusal('invalid_date_range', 400, 'Invalid date range');
+export const dateRangeTooLong = refusal('date_range_too_long', 400, 'Date range cannot exceed <n> days');
 
 const DEFAULT_DAYS = 7;
 const MAX_DAYS = 730;
@@ -12,9 +15,9 @@ const MAX_DAYS = 730;
 export function usageRange(wanted: { from: Date | null; to: Date | null }, now: Date): { from: Date; to: Date } {
   const to = wanted.to ?? now;
   const from = wanted.from ?? addDays(to, -DEFAULT_DAYS);
-  if (from.getTime() >= to.getTime()) throw refuse('invalid_date_range', 400, 'Invalid date range');
+  if (from.getTime() >= to.getTime()) throw invalidDateRange();
   if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS) {
-    throw refuse('date_range_too_long', 400, `Date range cannot exceed ${MAX_DAYS} days`);
+    throw dateRangeTooLong({ detail: `Date range cannot exceed ${MAX_DAYS} days` });
   }
   return { from, to };
 }

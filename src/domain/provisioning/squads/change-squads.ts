@@ -1,8 +1,11 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { askPanel, type PanelOutcome, requirePanel } from '../panel-access.ts';
 import type { PanelInternalSquad } from '../panel-objects.ts';
+
+export const squadNameRequired = refusal('squad_name_required', 400, 'Name is required for rename');
+export const squadInboundsRequired = refusal('squad_inbounds_required', 400, 'Inbound UUIDs are required for update_inbounds');
 
 /**
  * Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server
@@ -89,12 +92,10 @@ export async function runSquadAction(
     case 'delete':
       return deleteSquad(app, actor, uuid);
     case 'rename':
-      if (!name?.trim()) throw refuse('squad_name_required', 400, 'Name is required for rename');
+      if (!name?.trim()) throw squadNameRequired();
       return updateSquad(app, actor, uuid, { name });
     case 'update_inbounds':
-      if (!inboundUuids?.length) {
-        throw refuse('squad_inbounds_required', 400, 'Inbound UUIDs are required for update_inbounds');
-      }
+      if (!inboundUuids?.length) throw squadInboundsRequired();
       return updateSquad(app, actor, uuid, { inboundUuids });
   }
 }

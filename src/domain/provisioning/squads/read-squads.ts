@@ -1,13 +1,9 @@
 import type { App } from '../../../core/app.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
 import { countSquadHolders, findSquadsByUuid } from '../../catalog/find-squads.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
+import { squadNotFound } from '../errors.ts';
 import { readOfPanel } from '../panel-access.ts';
 import type { PanelInbound, PanelInternalSquad } from '../panel-objects.ts';
-
-function squadNotFound(): AppError {
-  return refuse('squad_not_found', 404, 'Squad not found');
-}
 
 /** Internal squads in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
 export function listPanelSquads(app: App): Promise<PanelInternalSquad[]> {

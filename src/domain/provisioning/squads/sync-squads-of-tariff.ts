@@ -1,7 +1,7 @@
 import type { Actor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { saveSyncedSquads } from '../../subscription-state/connected-squads.ts';
@@ -11,6 +11,8 @@ import { isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
 import { recordStaleExternalSquad } from '../stale-external-squads.ts';
 import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
+
+export const syncedTariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found');
 
 const BATCH = 500;
 /** After so many failures in a row the panel counts as unavailable and is not called any more. */
@@ -98,7 +100,7 @@ async function knownExternalOf(app: App, { id, externalSquadUuid }: Tariff): Pro
 /** The same within the request of an administrator. @throws AppError 404 'Tariff not found' */
 export async function syncSquadsNow(app: App, _actor: Actor, tariffId: number): Promise<SquadSyncResult> {
   const result = await syncSquadsOfTariff(app, tariffId);
-  if (!result) throw refuse('tariff_not_found', 404, 'Tariff not found');
+  if (!result) throw syncedTariffNotFound();
   const { totalSubscriptions, updatedCount, failedCount, skippedCount } = result;
   app.audit?.record({ after: { totalSubscriptions, updatedCount, failedCount, skippedCount } });
   return result;

@@ -2,13 +2,16 @@ import { type Actor, actorKey } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { SECOND_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { driveRun, RunLease } from '../long-runs/drive-run.ts';
 import { requirePanel } from '../panel-access.ts';
 import { findRun, insertRun } from './run-repo.ts';
 import { firstCursor, syncRun } from './run-sync.ts';
 import { NO_SQUADS } from './sync-servers-phase.ts';
 import type { SyncKind, SyncMode, SyncRun } from './types.ts';
+
+export const syncRunning = refusal('sync_running', 409, 'This synchronisation is already under way');
+export const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
 /** How long the request works on the run; then the queue continues. Below the time-outs that proxies commonly have. */
 const REQUEST_MS = 20 * SECOND_MS;
@@ -55,13 +58,13 @@ export async function beginSync(app: App, actor: Actor, request: SyncRequest, fo
 export async function startSync(app: App, actor: Actor, request: SyncRequest): Promise<SyncRun> {
   requirePanel(app);
   const run = await beginSync(app, actor, request);
-  if (!run) throw refuse('sync_running', 409, 'This synchronisation is already under way');
+  if (!run) throw syncRunning();
   return run;
 }
 
 /** Updates the servers from the panel's squads. @throws AppError 409, 503, 502 'Failed to get squads', with the reason where there is one */
 export async function startServerSync(app: App, actor: Actor): Promise<SyncRun> {
   const run = await startSync(app, actor, { kind: 'servers' });
-  if (run.status === 'failed') throw refuse('panel_unavailable', 502, run.error ?? NO_SQUADS);
+  if (run.status === 'failed') throw panelUnavailable({ detail: run.error ?? NO_SQUADS });
   return run;
 }

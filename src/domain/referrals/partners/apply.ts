@@ -7,7 +7,7 @@ import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, shorten } from '../../messaging/texts.ts';
 import { setPartnership } from '../../users/account/referral-fields.ts';
 import { findReferralUser } from '../repo.ts';
-import { applicantRefusal } from './errors.ts';
+import { alreadyPartner, alreadyPending, userMissing } from './errors.ts';
 import { insertApplication, lockApplicant } from './repo.ts';
 import type { ApplicationRequest, PartnerApplication } from './types.ts';
 
@@ -21,9 +21,9 @@ const DESCRIPTION_IN_NOTICE = 200;
 export async function applyForPartnership(app: App, actor: UserActor, request: ApplicationRequest): Promise<PartnerApplication> {
   return inTransaction(app, async (t) => {
     const user = await lockApplicant(t.db, actor.userId);
-    if (user?.status !== 'active') throw applicantRefusal(user?.language ?? null, 'user_missing');
-    if (user.partnerStatus === 'approved') throw applicantRefusal(user.language, 'already_partner');
-    if (user.partnerStatus === 'pending') throw applicantRefusal(user.language, 'already_pending');
+    if (user?.status !== 'active') throw userMissing(user?.language ?? null);
+    if (user.partnerStatus === 'approved') throw alreadyPartner(user.language);
+    if (user.partnerStatus === 'pending') throw alreadyPending(user.language);
     const application = await insertApplication(t.db, user.id, request, t.clock.now());
     await setPartnership(t, user.id, { partnerStatus: 'pending' });
     await notifyAdmins(t, application);

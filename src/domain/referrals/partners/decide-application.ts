@@ -5,7 +5,7 @@ import { notifyUser, recipientOf } from '../../messaging/notify-user.ts';
 import { htmlText, type TextKey } from '../../messaging/texts.ts';
 import { setPartnership } from '../../users/account/referral-fields.ts';
 import { findReferralUser } from '../repo.ts';
-import { partnerRefusal } from './errors.ts';
+import { applicationNotFound, applicationProcessed, userMissing } from './errors.ts';
 import { findApplication, lockApplicant, settleApplication } from './repo.ts';
 import type { PartnerApplication } from './types.ts';
 
@@ -22,17 +22,17 @@ export type Decision =
 export async function decideApplication(app: App, actor: AdminActor, id: number, decision: Decision): Promise<void> {
   await inTransaction(app, async (t) => {
     const before = await findApplication(t.db, id);
-    if (!before) throw partnerRefusal(t, 400, 'application_not_found');
+    if (!before) throw applicationNotFound(t.settings.get('DEFAULT_LANGUAGE'));
     // The user's row is locked first (spec 00, lock order); the application follows with its conditional update.
     const user = await lockApplicant(t.db, before.userId);
-    if (!user || user.status === 'deleted') throw partnerRefusal(t, 400, 'user_missing');
+    if (!user || user.status === 'deleted') throw userMissing(t.settings.get('DEFAULT_LANGUAGE'));
     const percent = decision.status === 'approved' ? decision.percent : null;
     const after = await settleApplication(t.db, id, {
       status: decision.status,
       comment: decision.comment ?? null,
       ...{ userId: user.id, percent, adminId: actor.userId, now: t.clock.now() },
     });
-    if (!after) throw partnerRefusal(t, 400, 'application_processed');
+    if (!after) throw applicationProcessed(t.settings.get('DEFAULT_LANGUAGE'));
     await setPartnership(t, after.userId, { partnerStatus: decision.status, referralCommissionPercent: percent ?? undefined });
     t.audit?.record({
       before: { status: 'pending', partnerStatus: user.partnerStatus, commissionPercent: user.commissionPercent },

@@ -1,24 +1,14 @@
-import type { App } from '../../../core/app.ts';
-import { type AppError, refuse } from '../../../core/errors.ts';
-import { type TextKey, text } from '../../messaging/texts.ts';
+import { translatedRefusal } from '../../messaging/translated-refusal.ts';
 
-type Refusal =
-  | 'already_partner'
-  | 'already_pending'
-  | 'user_missing'
-  | 'application_not_found'
-  | 'application_processed'
-  | 'not_partner'
-  | 'campaign_not_found'
-  | 'campaign_taken'
-  | 'campaign_not_assigned';
-
-/** A refusal to an administrator, in the language of the installation (spec 04 section 3.3, "RU"). */
-export function partnerRefusal(app: App, status: 400 | 404, reason: Refusal): AppError {
-  return applicantRefusal(app.settings.get('DEFAULT_LANGUAGE'), reason, status);
-}
-
-/** The same to the user, in the user's language. */
-export function applicantRefusal(language: string | null, reason: Refusal, status: 400 | 404 = 400): AppError {
-  return refuse(reason, status, text(language, `partners.${reason}` satisfies TextKey));
-}
+/** Refusals in the language of the user or, to an administrator, of the installation (spec 04 section 3.3, "RU"). */
+export const alreadyPartner = translatedRefusal('already_partner', 400, 'partners.already_partner');
+export const alreadyPending = translatedRefusal('already_pending', 400, 'partners.already_pending');
+export const userMissing = translatedRefusal('user_missing', 400, 'partners.user_missing');
+/** Where the user is the subject of the request. */
+export const partnerUserMissing = translatedRefusal('user_missing', 404, 'partners.user_missing');
+export const applicationNotFound = translatedRefusal('application_not_found', 400, 'partners.application_not_found');
+export const applicationProcessed = translatedRefusal('application_processed', 400, 'partners.application_processed');
+export const notPartner = translatedRefusal('not_partner', 400, 'partners.not_partner');
+export const partnerCampaignNotFound = translatedRefusal('campaign_not_found', 404, 'partners.campaign_not_found');
+export const campaignTaken = translatedRefusal('campaign_taken', 400, 'partners.campaign_taken');
+export const campaignNotAssigned = translatedRefusal('campaign_not_assigned', 400, 'partners.campaign_not_assigned');

@@ -2,7 +2,7 @@ import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { setPartnership } from '../../users/account/referral-fields.ts';
-import { partnerRefusal } from './errors.ts';
+import { notPartner, partnerUserMissing, userMissing } from './errors.ts';
 import { lockApplicant } from './repo.ts';
 import type { LockedApplicant } from './types.ts';
 
@@ -26,8 +26,8 @@ export async function changePartnerCommission(
   const commissionPercent = Math.round(percent * 100) / 100;
   return inTransaction(app, async (t) => {
     const user = await lockPartner(t, userId);
-    if (!user) throw partnerRefusal(t, 404, 'user_missing');
-    if (user.partnerStatus !== 'approved') throw partnerRefusal(t, 400, 'not_partner');
+    if (!user) throw partnerUserMissing(t.settings.get('DEFAULT_LANGUAGE'));
+    if (user.partnerStatus !== 'approved') throw notPartner(t.settings.get('DEFAULT_LANGUAGE'));
     await setPartnership(t, userId, { partnerStatus: 'approved', referralCommissionPercent: commissionPercent });
     t.audit?.record({ before: { commissionPercent: user.commissionPercent }, after: { commissionPercent } });
     return { commissionPercent };
@@ -41,8 +41,8 @@ export async function changePartnerCommission(
  */
 export async function endPartnership(t: App, userId: number): Promise<LockedApplicant> {
   const user = await lockPartner(t, userId);
-  if (!user) throw partnerRefusal(t, 400, 'user_missing');
-  if (user.partnerStatus !== 'approved') throw partnerRefusal(t, 400, 'not_partner');
+  if (!user) throw userMissing(t.settings.get('DEFAULT_LANGUAGE'));
+  if (user.partnerStatus !== 'approved') throw notPartner(t.settings.get('DEFAULT_LANGUAGE'));
   await setPartnership(t, userId, { partnerStatus: 'none', referralCommissionPercent: null });
   return user;
 }

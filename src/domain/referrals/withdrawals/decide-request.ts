@@ -3,7 +3,15 @@ import type { App } from '../../../core/app.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { runOnce } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
-import { refusedToAdmin } from './errors.ts';
+import {
+  decidedWithdrawalNotFound,
+  refusedToAdmin,
+  withdrawalBalanceLow,
+  withdrawalNotApproved,
+  withdrawalProcessed,
+  withdrawalSecondApprover,
+  withdrawalUserMissing,
+} from './errors.ts';
 import { announceDecision, announceFirstApproval, endTexts } from './notices.ts';
 import { endPending, findRequester, lockRequest, recordFirstApproval, updateRequest, type WithdrawalRequest } from './repo.ts';
 import { needsSecondApproval } from './rules.ts';
@@ -37,13 +45,13 @@ export function approveWithdrawal(app: App, actor: AdminActor, decision: Decisio
 async function approve(t: App, actor: AdminActor, id: number, comment: string | null): Promise<Done> {
   const { request, user } = await lockForDecision(t, actor, id);
   const { amountKopeks } = request;
-  if (request.status !== 'pending') throw await refusedToAdmin(t, actor, 'withdrawal_processed');
-  if (user.status === 'deleted') throw await refusedToAdmin(t, actor, 'withdrawal_user_missing');
+  if (request.status !== 'pending') throw await refusedToAdmin(t, actor, withdrawalProcessed);
+  if (user.status === 'deleted') throw await refusedToAdmin(t, actor, withdrawalUserMissing);
   const isReserved = request.reserveTransactionId !== null;
-  if (!isReserved && user.balanceKopeks < amountKopeks) throw await refusedToAdmin(t, actor, 'withdrawal_balance_low');
+  if (!isReserved && user.balanceKopeks < amountKopeks) throw await refusedToAdmin(t, actor, withdrawalBalanceLow);
   const now = t.clock.now();
   if (needsSecondApproval(amountKopeks, t.settings.get('REFERRAL_WITHDRAWAL_SECOND_APPROVAL_KOPEKS'))) {
-    if (request.firstApprovedBy === actor.userId) throw await refusedToAdmin(t, actor, 'withdrawal_second_approver');
+    if (request.firstApprovedBy === actor.userId) throw await refusedToAdmin(t, actor, withdrawalSecondApprover);
     if (request.firstApprovedBy === null) {
       await recordFirstApproval(t.db, id, { adminId: actor.userId, comment, now });
       t.audit?.record({
@@ -90,7 +98,7 @@ export function rejectWithdrawal(app: App, actor: AdminActor, decision: Decision
   return runOnce(app, actor, once, async (t) => {
     const { id, comment: adminComment = null } = decision;
     const { request, user } = await lockForDecision(t, actor, id);
-    if (request.status !== 'pending') throw await refusedToAdmin(t, actor, 'withdrawal_processed');
+    if (request.status !== 'pending') throw await refusedToAdmin(t, actor, withdrawalProcessed);
     const processedAt = t.clock.now();
     await endPending(t.db, { id, userId: user.id, status: 'rejected' }, endTexts(user.language, id), processedAt);
     await updateRequest(t.db, id, { processedBy: actor.userId, processedAt, adminComment });
@@ -109,8 +117,8 @@ export function completeWithdrawal(app: App, actor: AdminActor, id: number, idem
   const once = { key: idempotencyKey, operation: 'admin.withdrawals.complete', input: { id } };
   return runOnce(app, actor, once, async (t) => {
     const { request, user } = await lockForDecision(t, actor, id);
-    if (request.status === 'completed') throw await refusedToAdmin(t, actor, 'withdrawal_processed');
-    if (request.status !== 'approved') throw await refusedToAdmin(t, actor, 'withdrawal_not_approved');
+    if (request.status === 'completed') throw await refusedToAdmin(t, actor, withdrawalProcessed);
+    if (request.status !== 'approved') throw await refusedToAdmin(t, actor, withdrawalNotApproved);
     const posting = await postMovement(t, {
       userId: user.id,
       type: 'withdrawal',
@@ -142,10 +150,10 @@ export function completeWithdrawal(app: App, actor: AdminActor, id: number, idem
 
 async function lockForDecision(t: App, actor: AdminActor, id: number): Promise<{ request: WithdrawalRequest; user: Requester }> {
   const userId = await findRequester(t.db, id);
-  if (userId === null) throw await refusedToAdmin(t, actor, 'withdrawal_not_found');
+  if (userId === null) throw await refusedToAdmin(t, actor, decidedWithdrawalNotFound);
   const user = await lockRequester(t.db, userId);
   const request = user && (await lockRequest(t.db, id, userId));
   // The accounts were merged since it was read; the request is the other user's now.
-  if (!request) throw await refusedToAdmin(t, actor, 'withdrawal_user_missing');
+  if (!request) throw await refusedToAdmin(t, actor, withdrawalUserMissing);
   return { request, user };
 }

@@ -3,7 +3,7 @@ import type { App } from '../../../core/app.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { runOnce } from '../../ledger/run-once.ts';
 import { findReferralUser } from '../repo.ts';
-import { describeRefusal, withdrawalRefused } from './errors.ts';
+import { describeRefusal, withdrawalNotFound, withdrawalNotPending } from './errors.ts';
 import { endTexts } from './notices.ts';
 import { endPending, findRequester, listMyRequests, type MyRequest } from './repo.ts';
 import { availableAmounts, refusalOfRequest } from './rules.ts';
@@ -82,8 +82,6 @@ export function cancelMyWithdrawal(
     const request = { id, userId: actor.userId, status: 'cancelled' } as const;
     if (await endPending(t.db, request, endTexts(language, id), t.clock.now())) return { success: true as const };
     const isMine = (await findRequester(t.db, id)) === actor.userId;
-    throw isMine
-      ? withdrawalRefused(language, 'withdrawal_not_pending')
-      : withdrawalRefused(language, 'withdrawal_not_found', 404);
+    throw isMine ? withdrawalNotPending(language) : withdrawalNotFound(language);
   });
 }

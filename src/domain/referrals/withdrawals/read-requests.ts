@@ -9,7 +9,7 @@ import {
   type RequestDetail,
   type RequestTotals,
 } from './admin-repo.ts';
-import { refusedToAdmin } from './errors.ts';
+import { refusedToAdmin, withdrawalNotFound } from './errors.ts';
 import { analysisIn, parseAnalysis } from './risk-analysis.ts';
 import { type RiskLevel, riskLevel } from './risk-rules.ts';
 import type { WithdrawalStatus } from './types.ts';
@@ -33,7 +33,7 @@ export interface WithdrawalDetail extends Omit<WithLevel<RequestDetail>, 'riskAn
 /** One request with its analysis. @throws AppError 404 */
 export async function readWithdrawal(app: App, actor: AdminActor, id: number): Promise<WithdrawalDetail> {
   const found = await findRequestDetail(app.db, id);
-  if (!found) throw await refusedToAdmin(app, actor, 'withdrawal_not_found', 404);
+  if (!found) throw await refusedToAdmin(app, actor, withdrawalNotFound);
   const analysis = parseAnalysis(found.riskAnalysis);
   const reader = await findReferralUser(app.db, actor.userId);
   const language = reader?.language ?? app.settings.get('DEFAULT_LANGUAGE');

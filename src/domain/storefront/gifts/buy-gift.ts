@@ -1,6 +1,6 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { limitOrRefuse } from '../../../core/rate-limit.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import { isAnswered } from '../../ledger/run-once.ts';
@@ -13,6 +13,8 @@ import { payFromBalance } from './pay-from-balance.ts';
 import { payThroughProvider } from './pay-through-provider.ts';
 import { isContactOf, readRecipient } from './rules.ts';
 import { type BoughtGift, type CheckedGift, type GiftOrder, UNRESOLVABLE } from './types.ts';
+
+export const subscriptionRestricted = refusal('subscription_restricted', 403, 'Purchases are restricted for this account');
 
 const CALLS_A_MINUTE = 5;
 
@@ -43,7 +45,7 @@ export async function buyGift(
 
 async function checkGift(app: App, actor: UserActor, order: GiftOrder): Promise<Omit<CheckedGift, 'quote'>> {
   const buyer = await requireUser(app, actor.userId);
-  if (buyer.restrictionSubscription) throw refuse('subscription_restricted', 403, RESTRICTED);
+  if (buyer.restrictionSubscription) throw subscriptionRestricted({ detail: RESTRICTED });
   const recipient = order.recipient && requireRecipient(order.recipient);
   if (recipient && isContactOf(recipient, buyer)) throw giftToSelf();
   // The account of an address is looked up, and made, when the money has come.

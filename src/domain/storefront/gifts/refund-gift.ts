@@ -13,7 +13,7 @@ import { purchaseNotFound } from '../purchases/errors.ts';
 import { lockWithPayment } from '../purchases/lock-with-payment.ts';
 import { findPurchase } from '../purchases/repo.ts';
 import type { PurchaseStatus } from '../purchases/types.ts';
-import { notRefundable } from './errors.ts';
+import { REFUND_REFUSALS } from './errors.ts';
 import { markRefunded } from './repo.ts';
 import { refundObstacle } from './rules.ts';
 
@@ -54,8 +54,8 @@ async function refund(t: App, id: number, reason: string): Promise<{ before: Pur
   const { purchase: gift, returned } = await lockWithPayment(t, seen);
   if (!gift) throw purchaseNotFound();
   const obstacle = refundObstacle(gift, returned !== 'none');
-  if (obstacle) throw notRefundable(obstacle);
-  if (!buyer || buyer.status === 'deleted' || gift.buyerUserId !== buyer.id) throw notRefundable('no_buyer');
+  if (obstacle) throw REFUND_REFUSALS[obstacle]();
+  if (!buyer || buyer.status === 'deleted' || gift.buyerUserId !== buyer.id) throw REFUND_REFUSALS.no_buyer();
   const { amountKopeks } = gift;
   const posting = await postMovement(t, {
     userId: buyer.id,

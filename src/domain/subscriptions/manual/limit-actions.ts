@@ -1,10 +1,23 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { MAX_TRAFFIC_GB } from '../bounds.ts';
 import { outOfBounds } from '../errors.ts';
 import { isPast, reactivatedStatus } from '../rules/status.ts';
 import { addTraffic as addPackage, reducedLimit, sumPurchases } from '../rules/traffic-purchases.ts';
 import { readUserSubscription, removePurchase } from './manual-changes.ts';
 import type { SubscriptionAction } from './types.ts';
+
+const trafficGbRequired = refusal('traffic_gb_required', 400, 'traffic_gb parameter is required for add_traffic action');
+const trafficPurchaseIdRequired = refusal(
+  'traffic_purchase_id_required',
+  400,
+  'traffic_purchase_id parameter is required for remove_traffic action',
+);
+const trafficPurchaseNotFound = refusal('traffic_purchase_not_found', 404, 'Traffic purchase not found');
+const deviceLimitRequired = refusal(
+  'device_limit_required',
+  400,
+  'device_limit parameter is required for set_device_limit action',
+);
 
 /** Actions on the traffic and the devices of a subscription (spec 01 section 11.2). */
 
@@ -29,7 +42,7 @@ export const setTraffic: SubscriptionAction = async (t, subscription, request) =
  * An unlimited subscription is not changed: nothing can be added to it (spec 02 H25).
  */
 export const addTraffic: SubscriptionAction = async (t, subscription, { trafficGb }) => {
-  if (trafficGb == null) throw refuse('traffic_gb_required', 400, 'traffic_gb parameter is required for add_traffic action');
+  if (trafficGb == null) throw trafficGbRequired();
   const now = t.clock.now();
   const status = reactivatedStatus(subscription, now);
   const current = await readUserSubscription(t, subscription.userId);
@@ -49,10 +62,10 @@ export const addTraffic: SubscriptionAction = async (t, subscription, { trafficG
 export const removeTraffic: SubscriptionAction = async (t, subscription, { trafficPurchaseId }) => {
   if (trafficPurchaseId == null) {
     const text = 'traffic_purchase_id parameter is required for remove_traffic action';
-    throw refuse('traffic_purchase_id_required', 400, text);
+    throw trafficPurchaseIdRequired({ detail: text });
   }
   const removed = await removePurchase(t, subscription.id, trafficPurchaseId);
-  if (!removed) throw refuse('traffic_purchase_not_found', 404, 'Traffic purchase not found');
+  if (!removed) throw trafficPurchaseNotFound();
   const rest = (await readUserSubscription(t, subscription.userId))?.purchases ?? [];
   return {
     changes: {
@@ -66,8 +79,6 @@ export const removeTraffic: SubscriptionAction = async (t, subscription, { traff
 
 /** Sets how many devices may connect (spec 01 section 11.2). */
 export const setDeviceLimit: SubscriptionAction = async (_t, _subscription, { deviceLimit }) => {
-  if (deviceLimit == null) {
-    throw refuse('device_limit_required', 400, 'device_limit parameter is required for set_device_limit action');
-  }
+  if (deviceLimit == null) throw deviceLimitRequired();
   return { changes: { deviceLimit }, message: `Device limit set to ${deviceLimit}` };
 };

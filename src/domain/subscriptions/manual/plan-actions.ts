@@ -1,14 +1,18 @@
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
 import { effectiveSquadsOf, lockTariff } from '../../catalog/find-tariff.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
+import { tariffNotFound } from '../errors.ts';
 import { squadsOrFirstAvailable } from '../rules/replace.ts';
 import { isPast, isStopped } from '../rules/status.ts';
 import type { Subscription } from '../types.ts';
 import { insertManually } from './manual-changes.ts';
 import type { ActionRequest, SubscriptionAction } from './types.ts';
+
+const tariffIdRequired = refusal('tariff_id_required', 400, 'tariff_id parameter is required');
+const autopayRequired = refusal('autopay_required', 400, 'autopay_enabled parameter is required');
 
 /** Actions on the plan of a subscription: creation, tariff and renewal from the balance (spec 01 section 11.2). */
 
@@ -43,7 +47,7 @@ export async function createSubscription(t: App, userId: number, request: Action
  * old ones, traffic packages are removed, a trial becomes paid unless the tariff is one for trials. Recorded as a payment of 0.
  */
 export const changeTariff: SubscriptionAction = async (t, subscription, { tariffId }) => {
-  if (tariffId == null) throw refuse('tariff_id_required', 400, 'tariff_id parameter is required');
+  if (tariffId == null) throw tariffIdRequired();
   const tariff = await lockTariff(t, tariffId);
   if (!tariff) throw tariffNotFound();
   const resetsUsed = t.settings.get('RESET_TRAFFIC_ON_TARIFF_SWITCH');
@@ -79,12 +83,10 @@ export const changeTariff: SubscriptionAction = async (t, subscription, { tariff
 
 /** Switches renewal from the balance on or off; the panel has no such setting (spec 01 section 11.2). */
 export const toggleAutopay: SubscriptionAction = async (_t, _subscription, { autopayEnabled }) => {
-  if (autopayEnabled == null) throw refuse('autopay_required', 400, 'autopay_enabled parameter is required');
+  if (autopayEnabled == null) throw autopayRequired();
   return {
     changes: { autopayEnabled, cancelEndedAutopay: false },
     staysLocal: true,
     message: `Autopay ${autopayEnabled ? 'enabled' : 'disabled'}`,
   };
 };
-
-const tariffNotFound = () => refuse('tariff_not_found', 404, 'Tariff not found');

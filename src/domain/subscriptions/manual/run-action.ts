@@ -1,12 +1,12 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { MAX_DEVICES, MAX_TRAFFIC_GB } from '../bounds.ts';
-import { outOfBounds } from '../errors.ts';
+import { outOfBounds, subscriptionExists } from '../errors.ts';
 import type { Subscription } from '../types.ts';
 import { addTraffic, removeTraffic, setDeviceLimit, setTraffic } from './limit-actions.ts';
 import { applyManualChange, lockUserSubscription, readUserSubscription } from './manual-changes.ts';
@@ -14,6 +14,9 @@ import { changeTariff, createSubscription, toggleAutopay } from './plan-actions.
 import { type SubscriptionInfo, subscriptionInfo } from './subscription-info.ts';
 import { activate, cancel, extend, setEndDate, shorten } from './term-actions.ts';
 import type { ActionRequest, SubscriptionAction } from './types.ts';
+
+export const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
+export const unknownAction = refusal('unknown_action', 400, 'Unknown action: rename');
 
 const ACTIONS: ReadonlyMap<string, SubscriptionAction> = new Map([
   ['extend', extend],
@@ -63,13 +66,13 @@ export async function runSubscriptionAction(
 /** @returns the sentence of the answer */
 async function act(t: App, userId: number, current: Subscription | null, request: ActionRequest): Promise<string> {
   if (request.action === 'create') {
-    if (current) throw refuse('subscription_exists', 400, 'User already has a subscription');
+    if (current) throw subscriptionExists();
     await createSubscription(t, userId, request);
     return 'Subscription created';
   }
-  if (!current) throw refuse('no_subscription', 404, 'User has no subscription');
+  if (!current) throw noSubscription();
   const action = ACTIONS.get(request.action);
-  if (!action) throw refuse('unknown_action', 400, `Unknown action: ${request.action}`);
+  if (!action) throw unknownAction({ detail: `Unknown action: ${request.action}` });
   const { message, ...change } = await action(t, current, request);
   await applyManualChange(t, current.id, change);
   return message;

@@ -1,10 +1,12 @@
 import { addDays } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { checkEnd } from '../bounds.ts';
 import { freeExtension } from '../grant-days.ts';
 import { ENDED_BY_DECISION, isPast } from '../rules/status.ts';
 import type { Subscription, SubscriptionChanges } from '../types.ts';
 import type { SubscriptionAction } from './types.ts';
+
+const endDateRequired = refusal('end_date_required', 400, 'end_date parameter is required');
 
 /** Actions on the end of a subscription (spec 01 section 11.2). */
 
@@ -41,7 +43,7 @@ export const shorten: SubscriptionAction = async (t, subscription, { days }) => 
 
 /** Sets the end and the status that follows from it; nothing automatically renews a subscription that is over (spec 01 section 11.2). */
 export const setEndDate: SubscriptionAction = async (t, subscription, { endDate }) => {
-  if (endDate == null) throw refuse('end_date_required', 400, 'end_date parameter is required');
+  if (endDate == null) throw endDateRequired();
   const now = t.clock.now();
   checkEnd('end_date', endDate.toISOString(), endDate, now);
   return {
@@ -90,4 +92,4 @@ function undoneCancel({ cancelEndedAutopay, cancelPausedDaily }: Subscription): 
   };
 }
 
-const daysRequired = () => refuse('days_required', 400, 'Days must be a positive integer');
+export const daysRequired = refusal('days_required', 400, 'Days must be a positive integer');

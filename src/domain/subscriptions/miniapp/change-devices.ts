@@ -1,6 +1,6 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { runOnceFrom } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
@@ -11,6 +11,10 @@ import { sellDevices } from '../purchase-devices.ts';
 import { update } from '../repo.ts';
 import { type ChangeRequest, NO_CHANGES } from './change-servers.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
+
+export const deviceLimitTooLow = refusal('validation_error', 400, 'Device limit must be at least 1');
+const subscriptionNotFound = refusal('subscription_not_found', 404, 'You have no subscription');
+export const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'At most <n> devices may be added');
 
 /** As many as one purchase may add (spec 02 H29). */
 const MAX_ADDED = 100;
@@ -29,7 +33,7 @@ export async function changeMiniappDevices(
   { subscriptionId, idempotencyKey: key }: ChangeRequest,
 ): Promise<string> {
   await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
-  if (limit === null || limit < 1) throw refuse('validation_error', 400, 'Device limit must be at least 1');
+  if (limit === null || limit < 1) throw deviceLimitTooLow();
   try {
     return await runOnceFrom(
       app,
@@ -45,10 +49,10 @@ export async function changeMiniappDevices(
 
 async function setLimit(t: App, start: SaleStart, limit: number): Promise<string> {
   const { buyer, subscription } = start;
-  if (!subscription) throw refuse('subscription_not_found', 404, text(buyer.language, 'errors.subscription_missing'));
+  if (!subscription) throw subscriptionNotFound({ detail: text(buyer.language, 'errors.subscription_missing') });
   const added = limit - subscription.deviceLimit;
   if (added === 0) return NO_CHANGES;
-  if (added > MAX_ADDED) throw refuse('devices_limit_exceeded', 400, `At most ${MAX_ADDED} devices may be added`);
+  if (added > MAX_ADDED) throw devicesLimitExceeded({ detail: `At most ${MAX_ADDED} devices may be added` });
   if (added > 0) return (await sellDevices(t, start, { kind: 'devices', devices: added }, { noneStatus: 404 })).message;
   await update(t.db, subscription.id, { deviceLimit: limit }, { now: t.clock.now() });
   await requestProvisioning(t, subscription.id);

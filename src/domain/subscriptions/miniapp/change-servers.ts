@@ -1,6 +1,6 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { applyPercent } from '../../../core/money.ts';
 import { isFull, squadVisibleTo } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
@@ -8,12 +8,16 @@ import { runOnceFrom } from '../../ledger/run-once.ts';
 import { text } from '../../messaging/texts.ts';
 import { addOnPercent } from '../../pricing/discounts.ts';
 import { prorate } from '../../pricing/periods.ts';
+import { invalidServers } from '../errors.ts';
 import { ADD_ON, completeSale } from '../purchase/complete-sale.ts';
 import { insufficientFunds } from '../purchase/insufficient-funds.ts';
 import { openSale, requireBuyer } from '../purchase/open-sale.ts';
 import type { SaleStart } from '../purchase/types.ts';
 import { pricingSettingsOf } from '../settings.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
+
+const subscriptionNotFound = refusal('subscription_not_found', 404, 'You have no subscription');
+export const serverUnavailable = refusal('server_unavailable', 400, 'Server NL is not available');
 
 /** The change of a subscription by the mini-app: which one, and whether a repeat is the same one. */
 export interface ChangeRequest {
@@ -50,14 +54,14 @@ export async function changeMiniappServers(
 async function sellServers(t: App, opened: SaleStart | null, wanted: readonly string[]): Promise<string> {
   const start = requireBuyer(opened);
   const { buyer, subscription, servers } = start;
-  if (!subscription) throw refuse('subscription_not_found', 404, text(buyer.language, 'errors.subscription_missing'));
+  if (!subscription) throw subscriptionNotFound({ detail: text(buyer.language, 'errors.subscription_missing') });
   const chosen = chosenServers(servers, start, wanted);
   const chosenUuids = chosen.map((squad) => squad.squadUuid);
   const connected = new Set(subscription.connectedSquads);
   const added = chosen.filter((squad) => !connected.has(squad.squadUuid));
   if (added.length === 0 && chosenUuids.length === connected.size) return NO_CHANGES;
   const full = added.find((squad) => !squad.isAvailable || isFull(squad));
-  if (full) throw refuse('server_unavailable', 400, `Server ${full.displayName} is not available`);
+  if (full) throw serverUnavailable({ detail: `Server ${full.displayName} is not available` });
 
   const settings = pricingSettingsOf(t);
   const percent = addOnPercent(buyer.primaryPromoGroup, 'servers', null, settings);
@@ -88,10 +92,8 @@ function chosenServers(servers: readonly ServerSquad[], { buyer }: SaleStart, wa
   const isOffered = (squad: ServerSquad) => squadVisibleTo(squad, buyer.primaryPromoGroup);
   const chosen = named.filter((squad) => squad !== undefined && isOffered(squad)) as ServerSquad[];
   if (chosen.length === 0 && (!named.includes(undefined) || !servers.some(isOffered))) throw noneSelected();
-  if (named.includes(undefined)) {
-    throw refuse('invalid_servers', 400, 'Some selected servers are not available');
-  }
+  if (named.includes(undefined)) throw invalidServers();
   return chosen;
 }
 
-const noneSelected = () => refuse('validation_error', 400, 'At least one server must be selected');
+export const noneSelected = refusal('validation_error', 400, 'At least one server must be selected');

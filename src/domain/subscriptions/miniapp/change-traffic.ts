@@ -1,9 +1,11 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { packageGb, switchTraffic } from '../switch-traffic.ts';
 import { type ChangeRequest, NO_CHANGES } from './change-servers.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
+
+export const trafficAmountRequired = refusal('validation_error', 400, 'Traffic amount is required');
 
 /**
  * Replaces the traffic package: the switch of the cabinet, which trials may make here too, and which is charged for the days left
@@ -19,7 +21,7 @@ export async function changeMiniappTraffic(
   { subscriptionId, idempotencyKey }: ChangeRequest,
 ): Promise<string> {
   const { subscription } = await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
-  if (gb === null || gb < 0) throw refuse('validation_error', 400, 'Traffic amount is required');
+  if (gb === null || gb < 0) throw trafficAmountRequired();
   // A repeat of a switch that was made gets its first answer.
   if (idempotencyKey === null && packageGb(subscription) === gb) return NO_CHANGES;
   return (await switchTraffic(app, actor, { gb, idempotencyKey }, { isMiniapp: true })).message;

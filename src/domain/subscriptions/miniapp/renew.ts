@@ -1,12 +1,15 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
+import { invalidPeriod } from '../errors.ts';
 import { InsufficientFundsError, insufficientFundsInMiniapp } from '../purchase/insufficient-funds.ts';
 import { listRenewalOptions } from '../read-subscription.ts';
 import { renewSubscription } from '../renew-subscription.ts';
 import type { RenewalOption } from '../rules/renewal.ts';
 import type { Subscription } from '../types.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
+
+export const unsupportedMethod = refusal('unsupported_method', 400, 'This payment method cannot pay for a renewal');
 
 export interface MiniappRenewal {
   periodId: string | null;
@@ -34,16 +37,14 @@ export interface RenewedInMiniapp {
 export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappRenewal): Promise<RenewedInMiniapp> {
   await requirePaidSubscription(app, actor, order.guard);
   const periodDays = order.periodDays ?? daysOfPeriodId(order.periodId);
-  if (periodDays === null || periodDays <= 0) throw refuse('invalid_period', 400, 'Invalid renewal period');
+  if (periodDays === null || periodDays <= 0) throw invalidPeriod();
   try {
     const renewed = await renewSubscription(app, actor, { periodDays, quote: order.quote, idempotencyKey: order.idempotencyKey });
     const { message, subscriptionId, balanceKopeks, newEndDate } = renewed;
     return { message, subscriptionId, balanceKopeks, renewedUntil: newEndDate };
   } catch (error) {
     if (!(error instanceof InsufficientFundsError)) throw error;
-    if (order.method !== null && order.method.trim() !== '') {
-      throw refuse('unsupported_method', 400, 'This payment method cannot pay for a renewal');
-    }
+    if (order.method !== null && order.method.trim() !== '') throw unsupportedMethod();
     throw insufficientFundsInMiniapp(error);
   }
 }

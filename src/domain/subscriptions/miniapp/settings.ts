@@ -1,6 +1,6 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { applyPercent, formatPrice } from '../../../core/money.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
 import { findTariff } from '../../catalog/find-tariff.ts';
@@ -15,6 +15,8 @@ import { pricingSettingsOf } from '../settings.ts';
 import type { Subscription } from '../types.ts';
 import { requirePaidSubscription } from './paid-guard.ts';
 
+const subscriptionInactive = refusal('subscription_inactive', 403, 'The subscription is not active');
+
 /** How many devices above the current limit are listed where there is no cap. */
 const UNCAPPED_EXTRA_DEVICES = 10;
 
@@ -27,7 +29,7 @@ export async function readMiniappSettings(app: App, actor: UserActor, subscripti
   const { buyer, subscription } = await requirePaidSubscription(app, actor, { subscriptionId, trial: true });
   // A trial is a stored `active` with its flag; the status of older installations is refused here (spec 10 X24).
   if (subscription.status === 'trial') {
-    throw refuse('subscription_inactive', 403, text(buyer.language, 'errors.subscription_inactive'));
+    throw subscriptionInactive({ detail: text(buyer.language, 'errors.subscription_inactive') });
   }
   const settings = pricingSettingsOf(app);
   const daysLeft = wholeDaysLeft(subscription.endDate, app.clock.now());

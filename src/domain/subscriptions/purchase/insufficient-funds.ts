@@ -1,10 +1,24 @@
 /** Every refusal of a purchase that the balance does not cover. The bodies differ by operation, as documented; all amounts are kopeks. */
 import type { App } from '../../../core/app.ts';
-import { AppError, refuse } from '../../../core/errors.ts';
+import { AppError, refusal } from '../../../core/errors.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { text } from '../../messaging/texts.ts';
 import type { SavedCart } from '../types.ts';
 import type { Buyer } from './types.ts';
+
+export const insufficientFundsRefusal = refusal('insufficient_funds', 402, {
+  code: 'insufficient_funds',
+  message: 'Not enough money on the balance. <n> ₽ is missing.',
+  missing_amount: 1,
+});
+
+export const insufficientFundsWithCart = refusal('insufficient_funds', 402, {
+  code: 'insufficient_funds',
+  message: 'Not enough money on the balance. <n> ₽ is missing.',
+  missing_amount: 1,
+  cart_saved: true,
+  cart_mode: 'extend',
+});
 
 /** The price, and the part of it that the balance does not cover; kopeks. */
 export interface MissingFunds {
@@ -24,7 +38,7 @@ export class InsufficientFundsError extends AppError {
 
   /** @param more further documented keys of one operation */
   constructor(message: string, missingKopeks: number, cart: SavedCart, more: Record<string, unknown> = {}) {
-    super('insufficient_funds', 402, {
+    super(insufficientFundsWithCart.code, insufficientFundsWithCart.status, {
       code: 'insufficient_funds',
       message,
       missing_amount: missingKopeks,
@@ -49,7 +63,7 @@ export function insufficientFunds(
 ): AppError {
   const message = insufficientFundsMessage(t, buyer, missingKopeks);
   if (cart !== null) return new InsufficientFundsError(message, missingKopeks, cart);
-  return refuse('insufficient_funds', 402, { code: 'insufficient_funds', message, missing_amount: missingKopeks });
+  return insufficientFundsRefusal({ detail: { code: 'insufficient_funds', message, missing_amount: missingKopeks } });
 }
 
 /** How much is missing, as a sentence in the user's language; previews show it before anything is refused. */
@@ -70,59 +84,104 @@ export function insufficientFundsForDevices(buyer: Buyer, requiredKopeks: number
 }
 
 /** Another traffic package: 402 with a sentence alone (spec 02 section 5.4). */
-export function insufficientFundsForTrafficSwitch(requiredKopeks: number): AppError {
-  return refuse('insufficient_funds', 402, needSentence(requiredKopeks));
-}
+export const insufficientFundsForTrafficSwitch = refusal(
+  'insufficient_funds',
+  402,
+  'Insufficient balance. Need <n> RUB',
+  (requiredKopeks: number) => ({ detail: needSentence(requiredKopeks) }),
+);
 
 /** Servers in the middle of a period: 402 with both amounts in a sentence (spec 02 section 5.13). */
-export function insufficientFundsForServers(requiredKopeks: number, balanceKopeks: number): AppError {
-  return refuse('insufficient_funds', 402, `${needSentence(requiredKopeks)}, have ${rublesOf(balanceKopeks).toFixed(2)} RUB`);
-}
+export const insufficientFundsForServers = refusal(
+  'insufficient_funds',
+  402,
+  'Insufficient balance. Need <n> RUB, have <n> RUB',
+  (requiredKopeks: number, balanceKopeks: number) => ({
+    detail: `${needSentence(requiredKopeks)}, have ${rublesOf(balanceKopeks).toFixed(2)} RUB`,
+  }),
+);
 
 /** A day of a daily tariff: 402 `{code: 'insufficient_balance', message, required, balance}` (spec 02 section 5.12). */
-export function insufficientFundsForDay(t: App, buyer: Buyer, requiredKopeks: number): AppError {
-  return refuse('insufficient_balance', 402, {
-    code: 'insufficient_balance',
-    message: text(buyer.language, 'errors.insufficient_balance_daily', {
-      required: priceLabel(t, requiredKopeks),
-      balance: priceLabel(t, buyer.balanceKopeks),
-    }),
-    required: requiredKopeks,
-    balance: buyer.balanceKopeks,
-  });
-}
+export const insufficientFundsForDay = refusal(
+  'insufficient_balance',
+  402,
+  { code: 'insufficient_balance', message: 'Resuming takes <n> ₽; the balance is <n> ₽.', required: 1, balance: 1 },
+  (t: App, buyer: Buyer, requiredKopeks: number) => ({
+    detail: {
+      code: 'insufficient_balance',
+      message: text(buyer.language, 'errors.insufficient_balance_daily', {
+        required: priceLabel(t, requiredKopeks),
+        balance: priceLabel(t, buyer.balanceKopeks),
+      }),
+      required: requiredKopeks,
+      balance: buyer.balanceKopeks,
+    },
+  }),
+);
 
 /** The fee of a trial in the cabinet: 400 with a sentence alone (spec 02 section 5.7). */
-export const insufficientFundsForTrial: InsufficientFundsRefusal = (_t, _buyer, { requiredKopeks }) =>
-  refuse('insufficient_funds', 400, needSentence(requiredKopeks));
+export const insufficientFundsForTrial = refusal(
+  'insufficient_funds',
+  400,
+  'Insufficient balance. Need <n> RUB',
+  (_t: App, _buyer: Buyer, { requiredKopeks }: MissingFunds) => ({ detail: needSentence(requiredKopeks) }),
+);
 
 /** The fee of a trial in the mini-app: 402 with all three amounts (spec 02 section 12.2). */
-export const insufficientFundsForMiniappTrial: InsufficientFundsRefusal = (t, buyer, { requiredKopeks, missingKopeks }) =>
-  refuse('insufficient_funds', 402, {
+export const insufficientFundsForMiniappTrial = refusal(
+  'insufficient_funds',
+  402,
+  {
     code: 'insufficient_funds',
-    message: insufficientFundsMessage(t, buyer, missingKopeks),
-    missing_amount_kopeks: missingKopeks,
-    required_amount_kopeks: requiredKopeks,
-    balance_kopeks: buyer.balanceKopeks,
-  });
+    message: 'Not enough money on the balance. <n> ₽ is missing.',
+    missing_amount_kopeks: 1,
+    required_amount_kopeks: 1,
+    balance_kopeks: 1,
+  },
+  (t: App, buyer: Buyer, { requiredKopeks, missingKopeks }: MissingFunds) => ({
+    detail: {
+      code: 'insufficient_funds',
+      message: insufficientFundsMessage(t, buyer, missingKopeks),
+      missing_amount_kopeks: missingKopeks,
+      required_amount_kopeks: requiredKopeks,
+      balance_kopeks: buyer.balanceKopeks,
+    },
+  }),
+);
 
 /** Traffic in the mini-app: 402 `{code: 'insufficient_balance', message, required, balance}` (spec 02 section 12.2). */
-export const insufficientFundsForMiniappTraffic: InsufficientFundsRefusal = (t, buyer, { requiredKopeks, missingKopeks }) =>
-  refuse('insufficient_balance', 402, {
+export const insufficientFundsForMiniappTraffic = refusal(
+  'insufficient_balance',
+  402,
+  {
     code: 'insufficient_balance',
-    message: insufficientFundsMessage(t, buyer, missingKopeks),
-    required: requiredKopeks,
-    balance: buyer.balanceKopeks,
-  });
+    message: 'Not enough money on the balance. <n> ₽ is missing.',
+    required: 1,
+    balance: 1,
+  },
+  (t: App, buyer: Buyer, { requiredKopeks, missingKopeks }: MissingFunds) => ({
+    detail: {
+      code: 'insufficient_balance',
+      message: insufficientFundsMessage(t, buyer, missingKopeks),
+      required: requiredKopeks,
+      balance: buyer.balanceKopeks,
+    },
+  }),
+);
 
 /** In the mini-app: the refusal of the operation itself, with another name for the amount (spec 02 section 12.2). */
-export function insufficientFundsInMiniapp({ message, cart }: InsufficientFundsError): AppError {
-  return refuse('insufficient_funds', 402, {
-    code: 'insufficient_funds',
-    message,
-    missing_amount_kopeks: cart.missing_amount,
-  });
-}
+export const insufficientFundsInMiniapp = refusal(
+  'insufficient_funds',
+  402,
+  { code: 'insufficient_funds', message: 'Insufficient balance', missing_amount_kopeks: 1 },
+  ({ message, cart }: InsufficientFundsError) => ({
+    detail: {
+      code: 'insufficient_funds',
+      message,
+      missing_amount_kopeks: cart.missing_amount,
+    },
+  }),
+);
 
 function needSentence(requiredKopeks: number): string {
   return `Insufficient balance. Need ${rublesOf(requiredKopeks).toFixed(2)} RUB`;

@@ -1,9 +1,15 @@
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import type { KeyClaim, Opened } from '../../ledger/run-once.ts';
 import { openSaleStart } from './repo.ts';
 import type { SaleNeeds, SaleStart } from './types.ts';
+
+export const subscriptionRestricted = refusal(
+  'subscription_restricted',
+  403,
+  'Subscription purchases are restricted for this account',
+);
 
 /**
  * The first statement of everything that is bought from the balance, the same for both areas: claims the idempotency key, locks user,
@@ -29,6 +35,6 @@ export function requireBuyer(
   restricted = 'Subscription purchases are restricted for this account',
 ): SaleStart {
   if (!start) throw userNotFound();
-  if (start.buyer.restrictionSubscription) throw refuse('subscription_restricted', 403, restricted);
+  if (start.buyer.restrictionSubscription) throw subscriptionRestricted({ detail: restricted });
   return start;
 }

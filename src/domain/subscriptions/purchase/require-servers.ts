@@ -1,5 +1,10 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import type { Subscription, SubscriptionChanges } from '../types.ts';
+
+export const noServers = refusal('no_servers', 400, {
+  code: 'no_servers',
+  message: 'No servers are available for this purchase',
+});
 
 /** The text where a sale would give no server. */
 export const NO_SERVERS = 'No servers are available for this purchase';
@@ -11,5 +16,5 @@ export const NO_SERVERS = 'No servers are available for this purchase';
  */
 export function requireServers(subscription: Pick<Subscription, 'connectedSquads'> | null, changes: SubscriptionChanges): void {
   const squads = changes.connectedSquads ?? subscription?.connectedSquads ?? [];
-  if (squads.length === 0) throw refuse('no_servers', 400, { code: 'no_servers', message: NO_SERVERS });
+  if (squads.length === 0) throw noServers({ detail: { code: 'no_servers', message: NO_SERVERS } });
 }

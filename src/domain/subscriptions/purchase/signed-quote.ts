@@ -2,9 +2,17 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
-import { refuse, ValidationError } from '../../../core/errors.ts';
+import { refusal, ValidationError } from '../../../core/errors.ts';
 import { storedSecret } from '../../../core/stored-secret.ts';
 import type { QuotableOrder } from '../order.ts';
+
+export const quoteChanged = refusal('quote_changed', 409, {
+  code: 'quote_changed',
+  message: 'The quote has expired. Nothing was charged.',
+  reason: 'expired',
+  price_kopeks: 1,
+  quote: '<id>',
+});
 
 /** One order of one user, and what it costs. */
 export interface QuotedSale {
@@ -104,9 +112,11 @@ export function requireQuoted(given: GivenQuote | null, sale: QuotedSale, now: D
   }
   const reason = changeOf(claims, sale, now);
   if (reason === null) return;
-  throw refuse('quote_changed', 409, {
-    ...{ code: 'quote_changed', message: MESSAGES[reason], reason },
-    ...{ price_kopeks: sale.priceKopeks, quote: sign(sale) },
+  throw quoteChanged({
+    detail: {
+      ...{ code: 'quote_changed', message: MESSAGES[reason], reason },
+      ...{ price_kopeks: sale.priceKopeks, quote: sign(sale) },
+    },
   });
 }
 

@@ -1,12 +1,17 @@
 import { addDays } from '../../../core/clock.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { isFull } from '../../catalog/rules/tariff-access.ts';
 import { type ClassicQuote, isTrafficFixed, quoteClassic } from '../../pricing/classic-price.ts';
 import { type ClassicChoices, classicChoices } from '../classic-options.ts';
+import { invalidServers } from '../errors.ts';
 import type { Choice, OrderOf } from '../order.ts';
 import type { PurchaseOptionsInput } from '../purchase-options.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';
+
+export const invalidPeriod = refusal('invalid_period', 400, 'Invalid or missing subscription period');
+export const invalidTraffic = refusal('invalid_traffic', 400, 'Selected traffic option is not available');
+const calculationError = refusal('calculation_error', 400, 'Invalid total amount');
 
 /** What the buyer picked; null or empty = what the options name as default. */
 export interface ClassicSelection {
@@ -33,13 +38,9 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
   const { settings, user, now } = input;
   const choices = classicChoices(input);
   const periodDays = periodOf(selection);
-  if (periodDays === null || !settings.availableSubscriptionPeriods.includes(periodDays)) {
-    throw refuse('invalid_period', 400, 'Invalid or missing subscription period');
-  }
+  if (periodDays === null || !settings.availableSubscriptionPeriods.includes(periodDays)) throw invalidPeriod();
   const trafficGb = isTrafficFixed(settings) ? choices.defaults.trafficGb : (selection.trafficGb ?? choices.defaults.trafficGb);
-  if (!isTrafficFixed(settings) && !choices.trafficGb.includes(trafficGb)) {
-    throw refuse('invalid_traffic', 400, 'Selected traffic option is not available');
-  }
+  if (!isTrafficFixed(settings) && !choices.trafficGb.includes(trafficGb)) throw invalidTraffic();
   const squadUuids = squadsOf(selection, choices, input.subscription);
   const requested = selection.devices ?? choices.defaults.devices;
   const devices = Math.min(choices.maxDevices, Math.max(choices.minDevices, requested));
@@ -55,7 +56,7 @@ export function resolveSelection(selection: ClassicSelection, input: PurchaseOpt
     now,
   });
   // What discounts make free may be bought; only a renewal of it is refused (spec 10 X21).
-  if (quote.finalKopeks <= 0 && quote.base.originalKopeks <= 0) throw refuse('calculation_error', 400, 'Invalid total amount');
+  if (quote.finalKopeks <= 0 && quote.base.originalKopeks <= 0) throw calculationError();
   return { order: { kind: 'classic', periodDays, trafficGb: quote.trafficLimitGb, squadUuids, devices }, quote };
 }
 
@@ -103,12 +104,12 @@ function periodOf({ periodId, periodDays }: ClassicSelection): number | null {
 function squadsOf(selection: ClassicSelection, choices: ClassicChoices, subscription: Subscription | null): string[] {
   const picked = [...new Set(selection.squadUuids)];
   const uuids = picked.length > 0 ? picked : choices.defaults.squadUuids;
-  if (uuids.length < choices.minServers) throw refuse('invalid_servers', 400, 'Select at least one server');
+  if (uuids.length < choices.minServers) throw invalidServers({ detail: 'Select at least one server' });
   const connected = new Set(subscription?.connectedSquads ?? []);
   const isSold = (uuid: string) => {
     const squad = choices.squads.find((candidate) => candidate.squadUuid === uuid);
     return squad !== undefined && (connected.has(uuid) || (squad.isAvailable && !isFull(squad)));
   };
-  if (!uuids.every(isSold)) throw refuse('invalid_servers', 400, 'Some selected servers are not available');
+  if (!uuids.every(isSold)) throw invalidServers();
   return uuids.slice(0, choices.maxServers);
 }

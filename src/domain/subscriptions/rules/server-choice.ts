@@ -1,4 +1,4 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { applyPercent, rublesOf } from '../../../core/money.ts';
 import { isFull, squadVisibleTo } from '../../catalog/rules/tariff-access.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
@@ -7,6 +7,11 @@ import { addOnPercent } from '../../pricing/discounts.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus, daysLeft } from './status.ts';
+
+export const trialRefusal = refusal('trial', 400, 'Country management is not available for trial subscriptions');
+export const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
+export const noCountry = refusal('no_country', 400, 'At least one country must be selected');
+export const countryUnavailable = refusal('country_unavailable', 400, 'Country no-such is not available');
 
 /** Who chooses, for which subscription, from which servers. */
 export interface ServerChoiceContext {
@@ -57,20 +62,18 @@ export function offerServers(subscription: Subscription | null, context: ServerC
  * @throws AppError 400 trial, inactive, nothing chosen, not available or full
  */
 export function planServerChange(subscription: Subscription, chosen: readonly string[], context: ServerChoiceContext) {
-  if (subscription.isTrial) {
-    throw refuse('trial', 400, 'Country management is not available for trial subscriptions');
-  }
+  if (subscription.isTrial) throw trialRefusal();
   const status = actualStatus(subscription, context.now);
-  if (status !== 'active' && status !== 'limited') throw refuse('subscription_inactive', 400, 'Subscription is not active');
+  if (status !== 'active' && status !== 'limited') throw subscriptionInactive();
   const connectedSquads = [...new Set(chosen)];
-  if (connectedSquads.length === 0) throw refuse('no_country', 400, 'At least one country must be selected');
+  if (connectedSquads.length === 0) throw noCountry();
   const before = new Set(subscription.connectedSquads);
   const onOffer = new Map(offered(context).map((squad) => [squad.squadUuid, squad]));
   const addedSquads = connectedSquads
     .filter((uuid) => !before.has(uuid))
     .map((uuid) => {
       const squad = onOffer.get(uuid);
-      if (!squad || isFull(squad)) throw refuse('country_unavailable', 400, `Country ${uuid} is not available`);
+      if (!squad || isFull(squad)) throw countryUnavailable({ detail: `Country ${uuid} is not available` });
       return squad;
     });
   const prices = addedSquads.map((squad) => [squad.squadUuid, priceOf(squad, subscription, context)] as const);

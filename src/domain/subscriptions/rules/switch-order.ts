@@ -1,11 +1,28 @@
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { tariffVisibleTo } from '../../catalog/rules/tariff-access.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { isSwitchPriced, quoteTariffSwitch, type TariffSwitchQuote } from '../../pricing/tariff-switch.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
-import { tariffNotOffered, tariffsModeOff } from '../errors.ts';
+import { dailyPriceInvalid, tariffNotOffered, tariffsModeOff } from '../errors.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
+
+export const noSubscriptionToSwitch = refusal('no_subscription', 400, 'No active subscription with tariff');
+export const subscriptionExpired = refusal('subscription_expired', 400, {
+  code: 'subscription_expired',
+  message: 'The subscription has expired. Please make a new purchase.',
+  use_purchase_flow: true,
+});
+const subscriptionNotActive = refusal('subscription_not_active', 400, {
+  code: 'subscription_not_active',
+  message: 'The subscription is not active',
+});
+export const sameTariff = refusal('same_tariff', 400, 'Already on this tariff');
+const tariffNotAvailable = refusal('tariff_not_available', 403, 'This tariff is not available for your promo group');
+const periodUnavailable = refusal('period_unavailable', 400, {
+  code: 'period_unavailable',
+  message: 'The selected period is not available for this tariff',
+});
 
 /** A requested switch. `current` and `next` are null when there is no such tariff. */
 export interface SwitchRequest {
@@ -36,24 +53,22 @@ export interface ValidatedSwitch {
 export function validateSwitch(request: SwitchRequest, denied: string): ValidatedSwitch {
   const { subscription, current, next, buyer, pricing, now } = request;
   if (pricing.salesMode !== 'tariffs') throw tariffsModeOff();
-  if (!subscription || !current) throw refuse('no_subscription', 400, 'No active subscription with tariff');
+  if (!subscription || !current) throw noSubscriptionToSwitch();
   const status = actualStatus(subscription, now);
   if (status === 'expired') {
     const detail = { code: 'subscription_expired', message: request.messages.expired, use_purchase_flow: true };
-    throw refuse('subscription_expired', 400, detail);
+    throw subscriptionExpired({ detail });
   }
   if (status !== 'active' && status !== 'trial') {
-    throw refuse('subscription_not_active', 400, { code: 'subscription_not_active', message: request.messages.inactive });
+    throw subscriptionNotActive({ detail: { code: 'subscription_not_active', message: request.messages.inactive } });
   }
   if (!next?.isActive) throw tariffNotOffered();
-  if (next.id === current.id) throw refuse('same_tariff', 400, 'Already on this tariff');
-  if (!tariffVisibleTo(next, buyer.primaryPromoGroup)) throw refuse('tariff_not_available', 403, denied);
-  if (next.isDaily && next.dailyPriceKopeks <= 0) {
-    throw refuse('daily_price_invalid', 400, 'Daily tariff has invalid price');
-  }
+  if (next.id === current.id) throw sameTariff();
+  if (!tariffVisibleTo(next, buyer.primaryPromoGroup)) throw tariffNotAvailable({ detail: denied });
+  if (next.isDaily && next.dailyPriceKopeks <= 0) throw dailyPriceInvalid();
   if (!isSwitchPriced(next, current.isDaily)) {
     const message = 'This tariff has no price to switch at';
-    throw refuse('period_unavailable', 400, { code: 'period_unavailable', message });
+    throw periodUnavailable({ detail: { code: 'period_unavailable', message } });
   }
   const quote = quoteTariffSwitch({ current, next, endDate: subscription.endDate, user: buyer, settings: pricing, now });
   return { subscription, current, next, quote };

@@ -1,9 +1,17 @@
-import { AppError, refuse } from '../../../core/errors.ts';
+import { AppError, refusal } from '../../../core/errors.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { type AddOnQuote, quoteTrafficPackage } from '../../pricing/addons.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';
+import { tariffNotFound } from '../errors.ts';
 import type { Subscription } from '../types.ts';
 import { actualStatus } from './status.ts';
+
+export const paidSubscriptionRequired = refusal('paid_subscription_required', 400, 'Not available during the trial');
+const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
+export const unlimitedTraffic = refusal('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
+const trafficTopupDisabled = refusal('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
+export const topupLimitExceeded = refusal('topup_limit_exceeded', 400, 'Traffic limit exceeded. Max: <n> GB, available: <n> GB');
+export const invalidPackage = refusal('invalid_package', 400, 'Invalid traffic package');
 
 export interface TrafficRequest {
   subscription: Subscription;
@@ -26,44 +34,36 @@ export function planTraffic(request: TrafficRequest): AddOnQuote {
   const { subscription, tariff, buyer: user, pricing: settings, now } = request;
   const hasTariff = settings.salesMode === 'tariffs' && subscription.tariffId !== null;
   const packageKopeks = hasTariff ? tariffPackage(request) : classicPackage(request);
-  if (subscription.isTrial) throw refuse('paid_subscription_required', 400, request.texts.trial);
+  if (subscription.isTrial) throw paidSubscriptionRequired({ detail: request.texts.trial });
   const status = actualStatus(subscription, now);
-  if (status === 'expired' || status === 'pending') throw refuse('subscription_inactive', 400, request.texts.inactive);
-  if (subscription.trafficLimitGb === 0) {
-    throw refuse('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
-  }
+  if (status === 'expired' || status === 'pending') throw subscriptionInactive({ detail: request.texts.inactive });
+  if (subscription.trafficLimitGb === 0) throw unlimitedTraffic();
   return quoteTrafficPackage({ packageKopeks, hasTariff: tariff !== null, endDate: subscription.endDate, user, settings, now });
 }
 
 function tariffPackage({ subscription, tariff, gb }: TrafficRequest): number {
-  if (!tariff) throw refuse('tariff_not_found', 404, 'Tariff not found');
-  if (!tariff.trafficTopupEnabled) {
-    throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
-  }
-  if (tariff.trafficLimitGb === 0) {
-    throw refuse('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
-  }
+  if (!tariff) throw tariffNotFound();
+  if (!tariff.trafficTopupEnabled) throw trafficTopupDisabled();
+  if (tariff.trafficLimitGb === 0) throw unlimitedTraffic();
   const max = tariff.maxTopupTrafficGb;
   const available = Math.max(0, max - subscription.trafficLimitGb);
   if (max > 0 && gb > available) {
     throw new TopupLimitError({ maxGb: max, currentGb: subscription.trafficLimitGb, availableGb: available });
   }
   const priceKopeks = tariff.trafficTopupPackages[gb];
-  if (gb <= 0 || priceKopeks === undefined) {
-    throw refuse('invalid_package', 400, `Traffic package ${gb}GB is not available`);
-  }
-  if (priceKopeks <= 0) throw refuse('invalid_package', 400, `Traffic package ${gb}GB has no price configured`);
+  if (gb <= 0 || priceKopeks === undefined) throw invalidPackage({ detail: `Traffic package ${gb}GB is not available` });
+  if (priceKopeks <= 0) throw invalidPackage({ detail: `Traffic package ${gb}GB has no price configured` });
   return priceKopeks;
 }
 
 function classicPackage({ tariff, gb, pricing }: TrafficRequest): number {
-  if (!pricing.trafficTopupEnabled) throw refuse('traffic_topup_disabled', 400, 'Traffic top-up feature is disabled');
+  if (!pricing.trafficTopupEnabled) throw trafficTopupDisabled({ detail: 'Traffic top-up feature is disabled' });
   if (tariff?.allowTrafficTopup === false) {
-    throw refuse('traffic_topup_disabled', 400, 'Traffic top-up is not available for your tariff');
+    throw trafficTopupDisabled({ detail: 'Traffic top-up is not available for your tariff' });
   }
   const found = pricing.trafficTopupPackages.find((entry) => entry.isEnabled && entry.gb === gb);
-  if (!found) throw refuse('invalid_package', 400, 'Invalid traffic package');
-  if (found.priceKopeks <= 0) throw refuse('invalid_package', 400, 'Traffic package has no price configured');
+  if (!found) throw invalidPackage();
+  if (found.priceKopeks <= 0) throw invalidPackage({ detail: 'Traffic package has no price configured' });
   return found.priceKopeks;
 }
 
@@ -73,7 +73,7 @@ export class TopupLimitError extends AppError {
 
   constructor(limits: TopupLimitError['limits']) {
     const message = `Traffic limit exceeded. Max: ${limits.maxGb} GB, available: ${limits.availableGb} GB`;
-    super('topup_limit_exceeded', 400, message);
+    super(topupLimitExceeded.code, topupLimitExceeded.status, message);
     this.limits = limits;
   }
 }

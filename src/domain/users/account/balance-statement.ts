@@ -3,8 +3,10 @@ import type { App } from '../../../core/app.ts';
 import { committedStatement } from '../../../core/db/committed-statement.ts';
 import { sqlState } from '../../../core/db/db-errors.ts';
 import { repeatWhenLost } from '../../../core/db/repeat-lost.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { bodyHash, checkKey, type OnceKey, type StoredKey, storedResponse } from '../../ledger/run-once.ts';
+
+export const amountTooLarge = refusal('amount_too_large', 400, 'Amount is too large');
 
 export interface ManualMovement {
   /** Positive adds, negative takes. */
@@ -65,7 +67,7 @@ export async function sendBalanceChange(
     return outcomeOf(row!, once, hash);
   } catch (error) {
     // Above this a balance could no longer be read as an exact number.
-    if (sqlState(error) === TOO_LARGE) throw refuse('amount_too_large', 400, 'Amount is too large');
+    if (sqlState(error) === TOO_LARGE) throw amountTooLarge();
     throw error;
   }
 }

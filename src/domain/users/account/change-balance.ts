@@ -1,7 +1,7 @@
 import type { AdminActor, TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { momentOfJson } from '../../../core/db/json-moment.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { fromStoredJson } from '../../../core/stored-json.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
@@ -9,6 +9,8 @@ import type { UserView } from '../types.ts';
 import { type ManualMovement, sendBalanceChange } from './balance-statement.ts';
 import { eitherId } from './read-user.ts';
 import { toView, viewRowOf } from './view-repo.ts';
+
+export const amountZero = refusal('amount_zero', 400, 'Amount must be non-zero');
 
 export interface BalanceRequest extends ManualMovement {
   userId: number;
@@ -62,7 +64,7 @@ export async function adjustBalance(
   adjustment: BalanceAdjustment,
   idempotencyKey: string | null,
 ): Promise<UserView> {
-  if (adjustment.amountKopeks === 0) throw refuse('amount_zero', 400, 'Amount must be non-zero');
+  if (adjustment.amountKopeks === 0) throw amountZero();
   const once = { key: idempotencyKey, operation: 'users.adjust-balance', input: adjustment };
   const posting = await sendBalanceChange(app, actor, once, {
     ...adjustment,
@@ -74,7 +76,7 @@ export async function adjustBalance(
   return viewOfAnswer(posting.response as StoredView | { value: unknown });
 }
 
-const insufficientBalance = (detail: string) => refuse('insufficient_balance', 400, detail);
+export const insufficientBalance = refusal('insufficient_balance', 400, 'Insufficient balance', (detail: string) => ({ detail }));
 
 /** What `change_balance()` stores as the answer of `adjustBalance`: the row that was read, and when. */
 interface StoredView {

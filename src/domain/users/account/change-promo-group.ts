@@ -1,12 +1,14 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { lockPromoGroupForShare, nameOfPromoGroup, replaceMemberships } from '../../promo-groups/memberships.ts';
 import { recordGroupChange } from '../../promo-groups/record-group-change.ts';
 import { lockUser, updateUserColumns } from './repo.ts';
+
+export const promoGroupNotFound = refusal('promo_group_not_found', 404, 'Promo group not found');
 
 export interface PromoGroupChange {
   oldPromoGroupId: number | null;
@@ -29,9 +31,7 @@ export async function changeUserPromoGroup(
   return inTransaction(app, async (t) => {
     const user = await lockUser(t.db, userId);
     if (!user) throw userNotFound();
-    if (groupId !== null && !(await lockPromoGroupForShare(t, groupId))) {
-      throw refuse('promo_group_not_found', 404, 'Promo group not found');
-    }
+    if (groupId !== null && !(await lockPromoGroupForShare(t, groupId))) throw promoGroupNotFound();
     await replaceMemberships(t, userId, groupId, { reassigns: true });
     await updateUserColumns(t.db, userId, { promoGroupId: groupId }, t.clock.now());
     if (groupId !== user.promoGroupId) {

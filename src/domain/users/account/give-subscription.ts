@@ -1,13 +1,20 @@
 import type { TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { awaitPush } from '../../subscription-state/await-push.ts';
 import { createWithoutWaiting } from '../../subscriptions/create-web-subscription.ts';
 import { disableSubscription } from '../../subscriptions/web-subscriptions.ts';
 import type { UserView } from '../types.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
 import { lockUser as lockAccount } from './repo.ts';
+
+export const subscriptionExists = refusal(
+  'subscription_exists',
+  400,
+  'User already has a subscription. Use replace_existing=true to replace it',
+);
+export const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
 
 export interface GivenSubscription {
   isTrial: boolean;
@@ -34,9 +41,7 @@ export async function giveSubscription(
 ): Promise<UserView> {
   const given = await inTransaction(app, async (t) => {
     const user = await lockAndRead(t, number);
-    if (user.subscription && !request.replaceExisting) {
-      throw refuse('subscription_exists', 400, 'User already has a subscription. Use replace_existing=true to replace it');
-    }
+    if (user.subscription && !request.replaceExisting) throw subscriptionExists();
     await createWithoutWaiting(t, actor, {
       userId: user.id,
       isTrial: request.isTrial,
@@ -59,7 +64,7 @@ export async function giveSubscription(
 export async function withdrawSubscription(app: App, actor: TokenActor, number: number): Promise<UserView> {
   return inTransaction(app, async (t) => {
     const user = await lockAndRead(t, number);
-    if (!user.subscription) throw refuse('no_subscription', 404, 'User has no subscription');
+    if (!user.subscription) throw noSubscription();
     await disableSubscription(t, actor, user.subscription.id);
     return readUserById(t, user.id);
   });

@@ -1,12 +1,16 @@
 import type { TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { createUser } from '../../identity/create-user.ts';
 import { lockPromoGroupForShare } from '../../promo-groups/memberships.ts';
 import type { UserView } from '../types.ts';
+import { promoGroupNotFound } from './errors.ts';
 import { readUserById } from './read-user.ts';
 import { lockReferrer } from './repo.ts';
+
+export const referrerNotFound = refusal('referrer_not_found', 400, 'Referrer not found');
+export const userExists = refusal('user_exists', 400, 'User with this messenger_id already exists');
 
 export interface RegistrationRequest {
   messengerId?: number | null | undefined;
@@ -27,12 +31,8 @@ export async function registerUser(app: App, _actor: TokenActor, request: Regist
   const { messengerId = null, username = null, firstName = null, lastName = null, language } = request;
   const { referredById = null, promoGroupId = null } = request;
   return inTransaction(app, async (t) => {
-    if (referredById !== null && !(await lockReferrer(t.db, referredById))) {
-      throw refuse('referrer_not_found', 400, 'Referrer not found');
-    }
-    if (promoGroupId !== null && !(await lockPromoGroupForShare(t, promoGroupId))) {
-      throw refuse('promo_group_not_found', 400, 'Promo group not found');
-    }
+    if (referredById !== null && !(await lockReferrer(t.db, referredById))) throw referrerNotFound();
+    if (promoGroupId !== null && !(await lockPromoGroupForShare(t, promoGroupId))) throw promoGroupNotFound();
     const made = await createUser(t, {
       ...{ messengerId, username, firstName, lastName, language, referredById, promoGroupId },
       authType: 'messenger',
@@ -40,7 +40,7 @@ export async function registerUser(app: App, _actor: TokenActor, request: Regist
       emailVerified: false,
       passwordHash: null,
     });
-    if (!made.isNew) throw refuse('user_exists', 400, 'User with this messenger_id already exists');
+    if (!made.isNew) throw userExists();
     return readUserById(t, made.id);
   });
 }

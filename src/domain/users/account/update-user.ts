@@ -2,7 +2,7 @@ import type { TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse, ValidationError } from '../../../core/errors.ts';
+import { refusal, ValidationError } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { cleanName, normaliseLanguage } from '../../identity/rules.ts';
@@ -11,8 +11,11 @@ import { lockPromoGroupForShare, replaceMemberships } from '../../promo-groups/m
 import { recordGroupChange } from '../../promo-groups/record-group-change.ts';
 import type { UserView } from '../types.ts';
 import { applyStatus } from './change-status.ts';
+import { promoGroupNotFound } from './errors.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
 import { isReferralCodeTaken, lockUser, type UserColumns, updateUserColumns } from './repo.ts';
+
+export const invalidStatus = refusal('invalid_status', 400, 'Invalid status');
 
 const STATUSES: readonly UserStatus[] = ['active', 'blocked', 'deleted'];
 const MAX_CODE_LENGTH = 20;
@@ -54,9 +57,7 @@ async function apply(t: App, actor: TokenActor, number: number, changes: UserCha
   if (user === null) throw userNotFound();
   const newStatus = statusOf(changes.status ?? null) ?? user.status;
   const newGroupId = changes.promoGroupId ?? null;
-  if (newGroupId !== null && !(await lockPromoGroupForShare(t, newGroupId))) {
-    throw refuse('promo_group_not_found', 400, 'Promo group not found');
-  }
+  if (newGroupId !== null && !(await lockPromoGroupForShare(t, newGroupId))) throw promoGroupNotFound();
   if (typeof columns.referralCode === 'string' && (await isReferralCodeTaken(t.db, columns.referralCode, id))) throw codeTaken();
   if (Object.keys(columns).length > 0) {
     await updateUserColumns(t.db, id, columns, t.clock.now());
@@ -73,7 +74,7 @@ async function apply(t: App, actor: TokenActor, number: number, changes: UserCha
 
 function statusOf(text: string | null): UserStatus | null {
   const status = STATUSES.find((known) => known === text) ?? null;
-  if (text !== null && status === null) throw refuse('invalid_status', 400, 'Invalid status');
+  if (text !== null && status === null) throw invalidStatus();
   return status;
 }
 
@@ -114,6 +115,4 @@ function checkedCode(text: string): string {
   throw new ValidationError([{ loc: ['body', 'referral_code'], input: text, ...problem }]);
 }
 
-function codeTaken() {
-  return refuse('referral_code_taken', 400, 'Referral code already in use');
-}
+export const codeTaken = refusal('referral_code_taken', 400, 'Referral code already in use');

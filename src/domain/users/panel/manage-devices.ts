@@ -1,11 +1,13 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import type { PanelDevice } from '../../provisioning/panel-objects.ts';
 import { isPanelError } from '../../provisioning/ports.ts';
 import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+
+export const noPanelAccount = refusal('no_panel_account', 400, 'User has no panel account');
 
 export interface UserDevices {
   devices: PanelDevice[];
@@ -82,6 +84,6 @@ export async function resetUserDevices(
 
 async function linkedPanelUser(app: App, actor: AdminActor, userId: number): Promise<string> {
   const user = await guardTarget(app, actor, userId, 'change');
-  if (user.vpnpanelUuid === null) throw refuse('no_panel_account', 400, 'User has no panel account');
+  if (user.vpnpanelUuid === null) throw noPanelAccount();
   return user.vpnpanelUuid;
 }

@@ -1,4 +1,4 @@
-import { type AppError, refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { isPanelError } from '../../provisioning/ports.ts';
 
 /** Runs calls to the panel; their failures are a documented 500 (spec 01 section 11.3). @throws AppError 500 'Sync error: …' */
@@ -11,6 +11,7 @@ export async function callingPanel<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-export function syncError(text: string, cause?: unknown): AppError {
-  return refuse('sync_error', 500, `Sync error: ${text}`, { cause });
-}
+export const syncError = refusal('sync_error', 500, 'Sync error: <n>', (text: string, cause?: unknown) => ({
+  detail: `Sync error: ${text}`,
+  cause,
+}));

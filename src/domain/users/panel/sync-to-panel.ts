@@ -1,7 +1,7 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
 import { requireUser } from '../../identity/require-user.ts';
 import { requirePanel } from '../../provisioning/panel-access.ts';
@@ -70,7 +70,7 @@ export async function syncToPanel(app: App, actor: AdminActor, userId: number, r
   return { success: true, changes, errors: [], ...outcome(found, vpnpanelUuid) };
 }
 
-const noSubscription = () => refuse('no_subscription', 400, 'User has no subscription to sync');
+export const noSubscription = refusal('no_subscription', 400, 'User has no subscription to sync');
 
 interface ChosenChanges {
   patch: Omit<PanelUserPatch, 'uuid'>;

@@ -2,7 +2,7 @@ import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { isForeignKeyViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { refuse } from '../../../core/errors.ts';
+import { refusal } from '../../../core/errors.ts';
 import { forgetSessionUser } from '../../identity/authenticate-user.ts';
 import { userNotFound } from '../../identity/errors.ts';
 import { guardTarget } from '../../identity/guard-target.ts';
@@ -10,8 +10,11 @@ import { requestPanelUserRemoval } from '../../provisioning/request-provisioning
 import { lockUser } from '../account/repo.ts';
 import { deleteRow, hasFinancialHistory } from './repo.ts';
 
-const hasHistory = () =>
-  refuse('user_has_history', 409, 'User has dependent records and cannot be deleted; use full deletion instead');
+export const hasHistory = refusal(
+  'user_has_history',
+  409,
+  'User has dependent records and cannot be deleted; use full deletion instead',
+);
 
 /**
  * Deletes the row of a user without any financial history, with all rows that belong to it; the panel user is removed by the queue as

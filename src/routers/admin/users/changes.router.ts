@@ -1,6 +1,10 @@
-import { runSubscriptionAction } from '../../../domain/subscriptions/manual/run-action.ts';
-import { changeUserBalance } from '../../../domain/users/account/change-balance.ts';
-import { changeUserPromoGroup } from '../../../domain/users/account/change-promo-group.ts';
+import { userNotFound } from '../../../domain/identity/errors.ts';
+import { TARGET_REFUSALS, targetLevel } from '../../../domain/identity/guard-target.ts';
+import { subscriptionExists } from '../../../domain/subscriptions/errors.ts';
+import { noSubscription, runSubscriptionAction, unknownAction } from '../../../domain/subscriptions/manual/run-action.ts';
+import { daysRequired } from '../../../domain/subscriptions/manual/term-actions.ts';
+import { changeUserBalance, insufficientBalance } from '../../../domain/users/account/change-balance.ts';
+import { changeUserPromoGroup, promoGroupNotFound } from '../../../domain/users/account/change-promo-group.ts';
 import { changeRestrictions } from '../../../domain/users/account/change-restrictions.ts';
 import { changeUserStatus, type StatusChange } from '../../../domain/users/account/change-status.ts';
 import { changeReferralCommission } from '../../../domain/users/account/referral-fields.ts';
@@ -40,6 +44,9 @@ export const userChangesRouter = router({
         tags,
         summary: 'Add to a balance or deduct from it',
       },
+      description:
+        'Adds to the balance of a user, or takes from it when the amount is negative; the balance cannot become negative. Records a movement unless `create_transaction` is false, and emits `payment.completed` or `transaction.created`. Administrators cannot change themselves or those of their own rank or above. Accepts `Idempotency-Key`.',
+      refuses: [...TARGET_REFUSALS, insufficientBalance, userNotFound],
       idempotent: true,
     })
     .input(fromWire(UpdateBalanceInput))
@@ -57,9 +64,10 @@ export const userChangesRouter = router({
         path: '/cabinet/admin/users/{user_id}/subscription',
         tags,
         summary: 'Change the subscription of a user by hand',
-        description:
-          'Actions: create, extend, shorten, set_end_date, change_tariff, set_traffic, toggle_autopay, cancel, activate, add_traffic, remove_traffic, set_device_limit.',
       },
+      description:
+        'Actions: create, extend, shorten, set_end_date, change_tariff, set_traffic, toggle_autopay, cancel, activate, add_traffic, remove_traffic, set_device_limit.',
+      refuses: [...TARGET_REFUSALS, daysRequired, subscriptionExists, unknownAction, noSubscription, userNotFound],
     })
     .input(fromWire(UpdateSubscriptionInput))
     .output(toWire(UpdateSubscriptionResponse))
@@ -71,6 +79,9 @@ export const userChangesRouter = router({
   updateStatus: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/status', tags, summary: 'Set the status of a user' },
+      description:
+        'Sets the status of a user. With any other status than `active` the user is refused in the cabinet immediately. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [targetLevel, userNotFound],
     })
     .input(fromWire(UpdateUserStatusInput))
     .output(toWire(UpdateUserStatusResponse))
@@ -81,6 +92,9 @@ export const userChangesRouter = router({
   block: adminProcedure('users:block')
     .meta({
       openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/block', tags, summary: 'Block a user' },
+      description:
+        'Blocks a user: the user is refused in the cabinet immediately. The subscription continues. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
       wire: { query: ['reason'] },
     })
     .input(fromWire(BlockUserInput))
@@ -90,7 +104,12 @@ export const userChangesRouter = router({
     ),
 
   unblock: adminProcedure('users:block')
-    .meta({ openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/unblock', tags, summary: 'Unblock a user' } })
+    .meta({
+      openapi: { method: 'POST', path: '/cabinet/admin/users/{user_id}/unblock', tags, summary: 'Unblock a user' },
+      description:
+        'Sets the status of a user to `active` again. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [targetLevel, userNotFound],
+    })
     .input(fromWire(AdminUserPath))
     .output(toWire(UpdateUserStatusResponse))
     .mutation(async ({ ctx, input }) => statusAnswer(await changeUserStatus(ctx.app, ctx.actor, input.userId, 'active', null))),
@@ -103,6 +122,9 @@ export const userChangesRouter = router({
         tags,
         summary: 'Restrict or allow top-ups and purchases',
       },
+      description:
+        'Forbids or allows topping up and buying. Null leaves a value unchanged. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
     })
     .input(fromWire(UpdateRestrictionsInput))
     .output(toWire(UpdateRestrictionsResponse))
@@ -119,6 +141,9 @@ export const userChangesRouter = router({
         tags,
         summary: 'Put a user into one promo group, or into none',
       },
+      description:
+        'Puts a user into one promo group in place of all others, or into none. Prices change immediately. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, promoGroupNotFound, userNotFound],
     })
     .input(fromWire(UpdatePromoGroupInput))
     .output(toWire(UpdatePromoGroupResponse))
@@ -136,6 +161,9 @@ export const userChangesRouter = router({
         tags,
         summary: 'Set the commission of a user in percent',
       },
+      description:
+        'Sets the personal commission of a user; null for the general one. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
     })
     .input(fromWire(UpdateReferralCommissionInput))
     .output(toWire(UpdateReferralCommissionResponse))

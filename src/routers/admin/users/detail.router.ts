@@ -1,4 +1,5 @@
 import { rublesOf } from '../../../core/money.ts';
+import { userNotFound } from '../../../domain/identity/errors.ts';
 import {
   listUserTransactions,
   readUserDetail,
@@ -22,7 +23,12 @@ const toDetail = (user: AdminUserDetail) => ({
 
 export const userDetailRouter = router({
   get: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}', tags, summary: 'Everything about a user' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}', tags, summary: 'Everything about a user' },
+      description:
+        'Returns everything about a user: account, subscription, promo group, referrals, campaign and the newest movements.',
+      refuses: [userNotFound],
+    })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserDetailResponse))
     .query(async ({ ctx, input }) => toDetail(await readUserDetail(ctx.app, input.userId))),
@@ -35,6 +41,8 @@ export const userDetailRouter = router({
         tags,
         summary: 'Everything about the user of a messenger id',
       },
+      description: 'Returns everything about the user with this messenger id.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminMessengerPath))
     .output(toWire(UserDetailResponse))
@@ -48,6 +56,8 @@ export const userDetailRouter = router({
         tags,
         summary: 'Movements of a user, newest first',
       },
+      description: 'Lists the movements of a user, newest first. Purchases, gifts and withdrawals are negative.',
+      refuses: [userNotFound],
     })
     .input(fromWire(UserTransactionsInput))
     .output(toWire(UserTransactionsAnswer))

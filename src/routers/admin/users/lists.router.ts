@@ -1,4 +1,5 @@
 import { rublesOf } from '../../../core/money.ts';
+import { userNotFound } from '../../../domain/identity/errors.ts';
 import { type AvailableTariffs, listAvailableTariffs } from '../../../domain/users/account/list-available-tariffs.ts';
 import { listUserGifts } from '../../../domain/users/account/list-user-gifts.ts';
 import { listReferralsForAdmin, listUsersForAdmin } from '../../../domain/users/list/list-users.ts';
@@ -40,13 +41,20 @@ function toTariff({ tariff, isAvailable }: AvailableTariffs['tariffs'][number]) 
 
 export const userListsRouter = router({
   list: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users', tags, summary: 'List, search and sort users' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/users', tags, summary: 'List, search and sort users' },
+      description:
+        'Lists users with subscription, spending and last activity, filtered by text, e-mail address and status, sorted by one of several fields.',
+    })
     .input(fromWire(AdminUserListQuery))
     .output(toWire(UsersListResponse))
     .query(async ({ ctx, input }) => toPage(await listUsersForAdmin(ctx.app, input))),
 
   stats: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/stats', tags, summary: 'Statistics of all users' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/users/stats', tags, summary: 'Statistics of all users' },
+      description: 'Counts users by status, age, activity and subscription, and sums up their balances.',
+    })
     .output(toWire(UsersStatsResponse))
     .query(async ({ ctx }) => {
       const stats = await readUsersStats(ctx.app);
@@ -56,6 +64,8 @@ export const userListsRouter = router({
   referrals: adminProcedure('users:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/referrals', tags, summary: 'List referrals of a user' },
+      description: 'Lists the referrals of a user, newest first.',
+      refuses: [userNotFound],
     })
     .input(fromWire(UserReferralsInput))
     .output(toWire(UsersListResponse))
@@ -64,6 +74,8 @@ export const userListsRouter = router({
   gifts: adminProcedure('users:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/gifts', tags, summary: 'Gifts bought and received' },
+      description: 'Lists gifts that the user bought and received, newest first, at most 200 of each.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(AdminUserGiftsResponse))
@@ -77,6 +89,8 @@ export const userListsRouter = router({
         tags,
         summary: 'List tariffs that can be given to a user',
       },
+      description: 'Lists tariffs and marks those that the promo group of the user allows.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AvailableTariffsInput))
     .output(toWire(UserAvailableTariffsResponse))

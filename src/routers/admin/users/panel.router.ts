@@ -1,12 +1,19 @@
+import { userNotFound } from '../../../domain/identity/errors.ts';
+import { TARGET_REFUSALS } from '../../../domain/identity/guard-target.ts';
 import type { PanelUser } from '../../../domain/provisioning/ports.ts';
 import { squadsOf } from '../../../domain/provisioning/sync/rules.ts';
-import { listUserDevices, removeUserDevice, resetUserDevices } from '../../../domain/users/panel/manage-devices.ts';
+import {
+  listUserDevices,
+  noPanelAccount,
+  removeUserDevice,
+  resetUserDevices,
+} from '../../../domain/users/panel/manage-devices.ts';
 import { readNodeUsage, USAGE_DAYS } from '../../../domain/users/panel/read-node-usage.ts';
 import { readPanelInfo } from '../../../domain/users/panel/read-panel-info.ts';
 import { readSyncStatus } from '../../../domain/users/panel/read-sync-status.ts';
 import { syncFromPanel } from '../../../domain/users/panel/sync-from-panel.ts';
 import { gigabytes } from '../../../domain/users/panel/sync-rules.ts';
-import { syncToPanel } from '../../../domain/users/panel/sync-to-panel.ts';
+import { noSubscription, syncToPanel } from '../../../domain/users/panel/sync-to-panel.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
@@ -46,6 +53,8 @@ export const userPanelRouter = router({
         tags,
         summary: 'Data of a user in the panel',
       },
+      description: 'Returns the data of the user in the panel. A panel that does not answer is reported as `found` false.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserPanelInfoResponse))
@@ -71,6 +80,9 @@ export const userPanelRouter = router({
   nodeUsage: adminProcedure('users:read')
     .meta({
       openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/node-usage', tags, summary: 'Traffic of 30 days by node' },
+      description:
+        'Returns the traffic of the user in the last 30 days by node and day. A panel that does not answer gives an empty list.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserNodeUsageResponse))
@@ -81,7 +93,11 @@ export const userPanelRouter = router({
     }),
 
   devices: adminProcedure('users:read')
-    .meta({ openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Devices of a user' } })
+    .meta({
+      openapi: { method: 'GET', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Devices of a user' },
+      description: 'Lists the connected devices of the user. A panel that does not answer gives an empty list.',
+      refuses: [userNotFound],
+    })
     .input(fromWire(AdminUserPath))
     .output(toWire(UserDevicesResponse))
     .query(async ({ ctx, input }) => {
@@ -98,6 +114,9 @@ export const userPanelRouter = router({
   resetDevices: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices', tags, summary: 'Delete all devices' },
+      description:
+        'Removes all connected devices of the user in the panel and returns their number. Devices that cannot be removed are skipped.',
+      refuses: [...TARGET_REFUSALS, noPanelAccount, userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(ResetDevicesResponse))
@@ -106,6 +125,9 @@ export const userPanelRouter = router({
   deleteDevice: adminProcedure('users:edit')
     .meta({
       openapi: { method: 'DELETE', path: '/cabinet/admin/users/{user_id}/devices/{hwid}', tags, summary: 'Delete a device' },
+      description:
+        'Removes one connected device of the user in the panel. A refusal of the panel is answered with `success` false.',
+      refuses: [...TARGET_REFUSALS, noPanelAccount, userNotFound],
     })
     .input(fromWire(DevicePath))
     .output(toWire(DeleteDeviceResponse))
@@ -122,6 +144,8 @@ export const userPanelRouter = router({
         tags,
         summary: 'Compare a user in the service and in the panel',
       },
+      description: 'Compares subscription and panel user and lists the differences. Changes nothing.',
+      refuses: [userNotFound],
     })
     .input(fromWire(AdminUserPath))
     .output(toWire(PanelSyncStatusResponse))
@@ -158,6 +182,9 @@ export const userPanelRouter = router({
         tags,
         summary: "Overwrite the local values with the panel's",
       },
+      description:
+        'Overwrites end, status, limits and traffic of the subscription with those of the panel, or creates the subscription. The answer lists the changes.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(SyncFromPanelInput))
@@ -179,6 +206,9 @@ export const userPanelRouter = router({
         tags,
         summary: "Overwrite the panel's values with the local ones",
       },
+      description:
+        'Overwrites the panel user with the subscription, or creates the panel user. The answer contains which of both was done.',
+      refuses: [...TARGET_REFUSALS, noSubscription, userNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(SyncToPanelInput))

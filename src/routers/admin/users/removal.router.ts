@@ -1,5 +1,7 @@
+import { userNotFound } from '../../../domain/identity/errors.ts';
+import { TARGET_REFUSALS } from '../../../domain/identity/guard-target.ts';
 import { changeUserStatus } from '../../../domain/users/account/change-status.ts';
-import { deleteUserRow } from '../../../domain/users/removal/delete-user.ts';
+import { deleteUserRow, hasHistory } from '../../../domain/users/removal/delete-user.ts';
 import { disableUser } from '../../../domain/users/removal/disable-user.ts';
 import { eraseUser } from '../../../domain/users/removal/erase-user.ts';
 import { resetSubscription, resetTrial } from '../../../domain/users/removal/reset-subscription.ts';
@@ -29,6 +31,9 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Mark a user deleted, or delete the row',
       },
+      description:
+        'Marks a user deleted, or deletes the row, which is possible only while no other record depends on it. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound, hasHistory],
       wire: { body: ['soft_delete', 'reason'], bodyOptional: true },
     })
     .input(fromWire(DeleteUserInput))
@@ -47,6 +52,9 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Erase an account; its financial history is retained without personal data',
       },
+      description:
+        'Deletes an account permanently, on request with the panel user. Movements of money remain without a name, because ledger entries are never deleted. A failure changes nothing in the service. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
       wire: { body: ['delete_from_panel', 'reason'], bodyOptional: true },
     })
     .input(fromWire(FullDeleteUserInput))
@@ -72,6 +80,9 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Reset the trial of a user',
       },
+      description:
+        'Lets a user take a trial again: an unpaid subscription is deleted and disabled in the panel. An active paid subscription remains. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(ResetTrialInput))
@@ -94,6 +105,9 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Delete the subscription of a user',
       },
+      description:
+        'Deletes the subscription of a user, paid or not, and on request disables the panel user. Nothing is refunded. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(ResetSubscriptionInput))
@@ -117,6 +131,9 @@ export const userRemovalRouter = router({
         tags,
         summary: 'Block a user and switch an unpaid subscription off',
       },
+      description:
+        'Blocks a user and disables the subscription, in the service and in the panel. An active paid subscription continues. Administrators cannot change themselves or those of their own rank or above.',
+      refuses: [...TARGET_REFUSALS, userNotFound],
       wire: { bodyOptional: true },
     })
     .input(fromWire(DisableUserInput))
