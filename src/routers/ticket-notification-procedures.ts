@@ -32,12 +32,12 @@ interface Group {
 /** The notifications of tickets, which users have for themselves and administrators share (spec 05 section 2). */
 export function ticketNotificationProcedures({ reading, marking, base, tag, owner }: Group) {
   const tags: [string] = [tag];
-  const isOwn = owner === 'own notifications';
+  const isOfUser = owner === 'own notifications';
   return {
     list: reading
       .meta({
         openapi: { method: 'GET', path: base, tags, summary: `List ${owner}, newest first` },
-        description: isOwn
+        description: isOfUser
           ? 'Lists own notifications about tickets, newest first.'
           : 'Lists notifications about tickets, newest first. All administrators share them.',
       })
@@ -48,7 +48,7 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
     unreadCount: reading
       .meta({
         openapi: { method: 'GET', path: `${base}/unread-count`, tags, summary: `Count unread ${owner}` },
-        description: isOwn ? 'Counts own unread notifications.' : 'Counts unread notifications of administrators.',
+        description: isOfUser ? 'Counts own unread notifications.' : 'Counts unread notifications of administrators.',
       })
       .output(toWire(UnreadCountResponse))
       .query(async ({ ctx }) => ({ unreadCount: await countUnreadNotifications(ctx.app, ctx.actor) })),
@@ -56,7 +56,7 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
     read: marking
       .meta({
         openapi: { method: 'POST', path: `${base}/{notification_id}/read`, tags, summary: 'Mark a notification read' },
-        description: isOwn
+        description: isOfUser
           ? 'Marks an own notification as read. Repeating the call changes nothing.'
           : 'Marks a notification as read, for all administrators. Repeating the call changes nothing.',
         refuses: [notificationNotFound],
@@ -71,7 +71,9 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
     readAll: marking
       .meta({
         openapi: { method: 'POST', path: `${base}/read-all`, tags, summary: `Mark ${owner} read` },
-        description: isOwn ? 'Marks all own notifications as read.' : 'Marks all notifications as read, for all administrators.',
+        description: isOfUser
+          ? 'Marks all own notifications as read.'
+          : 'Marks all notifications as read, for all administrators.',
       })
       .output(toWire(NotificationsMarkedResponse))
       .mutation(async ({ ctx }) => ({ success: true, markedCount: await readAllNotifications(ctx.app, ctx.actor) })),
@@ -84,7 +86,7 @@ export function ticketNotificationProcedures({ reading, marking, base, tag, owne
           tags,
           summary: 'Mark the notifications of a ticket read',
         },
-        description: isOwn
+        description: isOfUser
           ? 'Marks own notifications about one ticket as read.'
           : 'Marks the notifications about one ticket as read, for all administrators.',
       })

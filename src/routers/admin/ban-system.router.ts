@@ -55,6 +55,11 @@ const get = (path: string, summary: string, description: string) => ({
   openapi: { method: 'GET' as const, path: `${ROOT}${path}` as const, tags, summary },
   description,
 });
+/** What asks the ban system. */
+const ask = (path: string, summary: string, description: string) => ({
+  ...get(path, summary, description),
+  refuses: BAN_SYSTEM_REFUSALS,
+});
 const post = (path: string, summary: string, description: string) => ({
   openapi: { method: 'POST' as const, path: `${ROOT}${path}` as const, tags, summary },
   description,
@@ -105,10 +110,7 @@ export const adminBanSystemRouter = router({
     .query(async ({ ctx }) => ({ raw_response: await askBanSystem(ctx.app, (ban) => ban.readRawStats()) })),
 
   report: reader
-    .meta({
-      ...get('/report', 'Bans of the last hours', 'Reads users, addresses and bans of the last hours.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/report', 'Bans of the last hours', 'Reads users, addresses and bans of the last hours.'))
     .input(fromWire(BanReportQuery))
     .output(toWire(BanReportResponse))
     .query(async ({ ctx, input: { hours } }) => {
@@ -117,22 +119,18 @@ export const adminBanSystemRouter = router({
     }),
 
   health: reader
-    .meta({
-      ...get('/health', 'Health of the ban system', 'Reads the health of the ban system as a list of components.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/health', 'Health of the ban system', 'Reads the health of the ban system as a list of components.'))
     .output(toWire(BanHealthResponse))
     .query(({ ctx }) => askBanSystem(ctx.app, (ban) => ban.readHealth(false))),
 
   healthDetailed: reader
-    .meta({
-      ...get(
+    .meta(
+      ask(
         '/health/detailed',
         'Health of the parts of the ban system',
         'Reads the health with the components as the ban system gives them.',
       ),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    )
     .output(toWire(BanHealthDetailedResponse))
     .query(async ({ ctx }) => {
       const { status, uptime, rawComponents } = await askBanSystem(ctx.app, (ban) => ban.readHealth(true));
@@ -152,14 +150,13 @@ export const adminBanSystemRouter = router({
     }),
 
   usersOverLimit: reader
-    .meta({
-      ...get(
+    .meta(
+      ask(
         '/users/over-limit',
         'List users with too many addresses',
         'Lists users with more addresses at the same time than their limit.',
       ),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    )
     .input(fromWire(BanOverLimitQuery))
     .output(toWire(BanUsersListResponse))
     .query(async ({ ctx, input: { limit } }) => {
@@ -169,10 +166,7 @@ export const adminBanSystemRouter = router({
     }),
 
   searchUsers: reader
-    .meta({
-      ...get('/users/search/{query}', 'Find users of the ban system', 'Finds users of the ban system by a part of their name.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/users/search/{query}', 'Find users of the ban system', 'Finds users of the ban system by a part of their name.'))
     .input(fromWire(BanSearchPath))
     .output(toWire(BanUsersListResponse))
     .query(async ({ ctx, input: { query } }) => {
@@ -190,10 +184,7 @@ export const adminBanSystemRouter = router({
     .query(({ ctx, input: { email } }) => askBanSystem(ctx.app, (ban) => ban.readUser(email))),
 
   userHistory: reader
-    .meta({
-      ...get('/users/{email}/history', 'Bans of a user', 'Lists former and current bans of a user.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/users/{email}/history', 'Bans of a user', 'Lists former and current bans of a user.'))
     .input(fromWire(BanUserHistoryQuery))
     .output(toWire(BanHistoryResponse))
     .query(async ({ ctx, input: { email, limit } }) => {
@@ -202,10 +193,7 @@ export const adminBanSystemRouter = router({
     }),
 
   history: reader
-    .meta({
-      ...get('/history/{query}', 'Bans by e-mail or name', 'Lists former and current bans by e-mail or name.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/history/{query}', 'Bans by e-mail or name', 'Lists former and current bans by e-mail or name.'))
     .input(fromWire(BanHistoryQuery))
     .output(toWire(BanHistoryResponse))
     .query(async ({ ctx, input: { query, limit } }) => {
@@ -214,10 +202,7 @@ export const adminBanSystemRouter = router({
     }),
 
   punishments: reader
-    .meta({
-      ...get('/punishments', 'List the current bans', 'Lists the bans that are in force. A ban without a moment is left out.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/punishments', 'List the current bans', 'Lists the bans that are in force. A ban without a moment is left out.'))
     .output(toWire(BanPunishmentsListResponse))
     .query(async ({ ctx }) => {
       const punishments = await askBanSystem(ctx.app, (ban) => ban.listPunishments());
@@ -257,10 +242,7 @@ export const adminBanSystemRouter = router({
     }),
 
   nodes: reader
-    .meta({
-      ...get('/nodes', 'List the nodes of the ban system', 'Lists the nodes with the numbers of their agents.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/nodes', 'List the nodes of the ban system', 'Lists the nodes with the numbers of their agents.'))
     .output(toWire(BanNodesListResponse))
     .query(async ({ ctx }) => {
       const nodes = await askBanSystem(ctx.app, (ban) => ban.listNodes());
@@ -268,10 +250,7 @@ export const adminBanSystemRouter = router({
     }),
 
   agents: reader
-    .meta({
-      ...get('/agents', 'List the agents on the nodes', 'Lists the agents that report connections, by name of the node.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/agents', 'List the agents on the nodes', 'Lists the agents that report connections, by name of the node.'))
     .input(fromWire(BanAgentsQuery))
     .output(toWire(BanAgentsListResponse))
     .query(async ({ ctx, input }) => {
@@ -280,52 +259,41 @@ export const adminBanSystemRouter = router({
     }),
 
   agentsSummary: reader
-    .meta({
-      ...get('/agents/summary', 'All agents in numbers', 'Reads the numbers of all agents together.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/agents/summary', 'All agents in numbers', 'Reads the numbers of all agents together.'))
     .output(toWire(BanAgentsSummary))
     .query(({ ctx }) => askBanSystem(ctx.app, (ban) => ban.readAgentsSummary())),
 
   agentHistory: reader
-    .meta({
-      ...get(
+    .meta(
+      ask(
         '/agents/{node_name}/history',
         'Readings of an agent',
         'Reads the latest 50 readings of an agent, and what they changed by.',
       ),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    )
     .input(fromWire(BanAgentHistoryQuery))
     .output(toWire(BanAgentHistoryResponse))
     .query(({ ctx, input: { nodeName, hours } }) => askBanSystem(ctx.app, (ban) => ban.readAgentHistory(nodeName, hours))),
 
   traffic: reader
-    .meta({
-      ...get(
+    .meta(
+      ask(
         '/traffic',
         'Traffic that the ban system watches',
         'Reads users with the most traffic and the latest violations together.',
       ),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    )
     .output(toWire(BanTrafficResponse))
     .query(({ ctx }) => askBanSystem(ctx.app, (ban) => ban.readTraffic())),
 
   topTraffic: reader
-    .meta({
-      ...get('/traffic/top', 'Users with the most traffic', 'Lists the users with the most traffic.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/traffic/top', 'Users with the most traffic', 'Lists the users with the most traffic.'))
     .input(fromWire(BanTopQuery))
     .output(toWire(BanTrafficTopItem.array()))
     .query(({ ctx, input: { limit } }) => askBanSystem(ctx.app, (ban) => ban.listTopUsers(limit))),
 
   trafficViolations: reader
-    .meta({
-      ...get('/traffic/violations', 'List violations of traffic limits', 'Lists violations of traffic limits.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/traffic/violations', 'List violations of traffic limits', 'Lists violations of traffic limits.'))
     .input(fromWire(BanViolationsQuery))
     .output(toWire(BanTrafficViolationsResponse))
     .query(async ({ ctx, input: { limit } }) => {
@@ -334,10 +302,7 @@ export const adminBanSystemRouter = router({
     }),
 
   settings: reader
-    .meta({
-      ...get('/settings', 'List the settings of the ban system', 'Lists the settings of the ban system in its order.'),
-      refuses: [...BAN_SYSTEM_REFUSALS],
-    })
+    .meta(ask('/settings', 'List the settings of the ban system', 'Lists the settings of the ban system in its order.'))
     .output(toWire(BanSettingsResponse))
     .query(async ({ ctx }) => ({ settings: await askBanSystem(ctx.app, (ban) => ban.listSettings()) })),
 
