@@ -12,8 +12,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import * as engine from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
-import { applySchema } from '../src/core/db/migrate.ts';
-import { readSchemaFiles } from '../src/core/db/schema-files.ts';
+import { applySchema, readSchemaFiles } from '../src/core/db/migrate.ts';
 
 type WasmExports = Record<string, (() => void) | undefined>;
 

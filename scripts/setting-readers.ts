@@ -1,5 +1,5 @@
 import { ENV_SPEC, type EnvVariable } from '../src/core/env-spec.ts';
-import { METHODS } from '../src/domain/payments/method-defaults.ts';
+import { METHODS } from '../src/domain/payments/payment-methods.ts';
 import { isSettingKey, type SettingKey, settingKeys } from '../src/domain/settings/catalogue/catalogue.ts';
 import { listFiles, projectRoot, readFiles, type SourceText } from './checks/source-files.ts';
 import { type Token, tokenize, withoutComments } from './checks/typescript-lexer.ts';

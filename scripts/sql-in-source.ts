@@ -4,6 +4,8 @@
  *   node scripts/sql-in-source.ts [folder]    prints them with their places
  */
 
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Piece } from './checks/piece.ts';
 import { listFiles, projectRoot } from './checks/source-files.ts';
 import { TextValues } from './checks/text-values.ts';
@@ -44,6 +46,20 @@ export function sqlTextsOf(values: TextValues, path: string): SqlText[] {
 const PART =
   /\$\d|\$¤|\b[a-z]\w*\.[a-z]+_[a-z_]+\b|\b(?:AND|OR|IS NULL|IS NOT NULL|DESC|ASC|JOIN)\b|^[a-z]+(?:_[a-z]+)*:[a-z0-9]+$/;
 
+/** Keys of the texts of the interface, `file.key`: they look like a column of a table. */
+const TEXT_KEYS: readonly string[] = (() => {
+  const folder = join(projectRoot, 'locales', 'ru');
+  return readdirSync(folder).flatMap((file) => {
+    const texts = JSON.parse(readFileSync(join(folder, file), 'utf8')) as Record<string, unknown>;
+    return Object.keys(texts).map((key) => `${file.replace('.json', '')}.${key}`);
+  });
+})();
+
+function isTextKey(text: string): boolean {
+  const [start, ...placeholders] = text.split('¤');
+  return TEXT_KEYS.some((key) => (placeholders.length > 0 ? key.startsWith(start!) : key === text));
+}
+
 /** Parts of statements in a file with SQL, which no found text is composed of: what is added to a list of conditions, for example. */
 export function sqlPartsOf(values: TextValues, path: string, texts: readonly SqlText[]): SqlText[] {
   const facts = values.facts(path)!;
@@ -53,7 +69,14 @@ export function sqlPartsOf(values: TextValues, path: string, texts: readonly Sql
     const pieces = values.valueOf(facts, [token]).items[0] ?? [];
     const text = pieces.map((piece) => piece.text).join('');
     const isUsed = pieces.some(({ file, offset }) => file === path && used.has(offset!));
-    if (isUsed || !PART.test(text) || !/[a-z]+_[a-z]/.test(text) || COMMAND.test(text) || /[^\x20-\x7e\n¤¦]/.test(text))
+    if (
+      isUsed ||
+      isTextKey(text) ||
+      !PART.test(text) ||
+      !/[a-z]+_[a-z]/.test(text) ||
+      COMMAND.test(text) ||
+      /[^\x20-\x7e\n¤¦]/.test(text)
+    )
       return [];
     return [{ file: path, line: lineOf(facts.source, token.start), text, pieces, isStatement: false }];
   });

@@ -4,7 +4,7 @@
 -- What a provider reports of a payment besides the credit, recorded with it, so that a process that ends after the credit loses none of it:
 -- the fee, the money beyond the invoice (a case, see payment-cases.sql), and the saved method of the payer. A saved method that is known stays
 -- as it is, also when its owner unlinked it: a late notification must not link it again. p_extras has the shape of CreditExtras
--- (src/domain/payments/credit-extras.ts).
+-- (src/domain/payments/credit-payment.ts).
 CREATE OR REPLACE FUNCTION record_credit_extras(p_payment_id integer, p_extras jsonb, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;

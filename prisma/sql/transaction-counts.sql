@@ -1,5 +1,5 @@
 -- transaction_day_counts holds the exact numbers and sums of transactions by UTC day, type, method and completion, up to the id through_id
--- of transaction_count_mark (the job ledger.count adds newer rows, src/domain/ledger/count-repo.ts), so a movement of money writes no
+-- of transaction_count_mark (the job ledger.count adds newer rows, src/domain/ledger/repo.ts), so a movement of money writes no
 -- counter and waits for none. A counted row that changes its group is moved from one count to the other.
 CREATE OR REPLACE FUNCTION move_transaction_count() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -10,7 +10,7 @@ import type { SandboxSecrets } from '../../src/composition/sandbox-store.ts';
 import { SANDBOX_BOT_USERNAME, SANDBOX_HOST_KEY } from '../../src/composition/sandbox-store.ts';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
 import { createLogger } from '../../src/core/log.ts';
-import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
+import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/nalogo-port.ts';
 
 /** Longer than any drill runs: no instance becomes the host of fakes. */
 const LEASE_END = "now() + interval '10 days'";

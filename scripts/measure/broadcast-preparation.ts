@@ -5,7 +5,7 @@
  */
 
 import { previewAudience } from '../../src/domain/broadcasts/audiences.ts';
-import { createByToken } from '../../src/domain/broadcasts/create-broadcast.ts';
+import { createByToken } from '../../src/domain/broadcasts/broadcasts.ts';
 import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
 import { testApp } from '../../tests/support/test-app.ts';
 import { freshDatabase, prepareTemplate } from '../../tests/support/test-database.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../src/core/app.ts';
+import { findSend } from '../../src/domain/mass-sends/repo.ts';
 import { runSend } from '../../src/domain/mass-sends/run-send.ts';
-import { findSend } from '../../src/domain/mass-sends/send-repo.ts';
 import { KINDS } from '../../tests/support/broadcast-samples.ts';
 
 const megabytes = () => Math.round(process.memoryUsage.rss() / 1_048_576);

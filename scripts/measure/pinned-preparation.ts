@@ -5,8 +5,7 @@
  *   node scripts/on-runtime.mjs scripts/measure/pinned-preparation.ts [users]
  */
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { readReport } from '../../src/domain/insight/report/read-report.ts';
-import { dayBefore, reportPeriod } from '../../src/domain/insight/report/report-period.ts';
+import { dayBefore, readReport, reportPeriod } from '../../src/domain/insight/report/report.ts';
 import { startSend } from '../../src/domain/mass-sends/control-sends.ts';
 import { testApp } from '../../tests/support/test-app.ts';
 import { freshDatabase, prepareTemplate } from '../../tests/support/test-database.ts';

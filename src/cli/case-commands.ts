@@ -1,11 +1,9 @@
 import { formatPrice } from '../core/money.ts';
-import { caseAmount } from '../domain/payments/case-amount.ts';
+import { caseAmount } from '../domain/payments/open-case.ts';
 import { type CaseDecision, listCases, type ResolvedCase, readCase, resolveCase } from '../domain/payments/resolve-case.ts';
 import type { Payment, PaymentCase } from '../domain/payments/types.ts';
-import { type Command, type CommandCall, UsageError } from './command.ts';
+import { alignColumns, type Command, type CommandCall, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
-import { alignColumns } from './text-table.ts';
-import { wholeNumber } from './whole-number.ts';
 
 const MAX_ID = 2_147_483_647;
 const MAX_KOPEKS = 2_000_000_000;

@@ -71,3 +71,32 @@ export class CommandError extends Error {
 }
 
 export const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+
+/** Reads a whole number from 1 to `max` of a command. @throws UsageError */
+export function wholeNumber(text: string, name: string, max: number): number {
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
+  if (value < 1 || value > max) throw new UsageError(`${name} must be a whole number from 1 to ${max}, not "${text}".`);
+  return value;
+}
+
+/** A day, and optionally a time with or without zone. */
+const FORM = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:\d{2})?)?$/;
+
+/** An option that is a day (its midnight UTC) or a date with time, without a zone in UTC. @throws UsageError also for a day that does not exist */
+export function momentOf(value: string | boolean | undefined, name: string): Date {
+  const [, day, time = '00:00', zone = 'Z'] = FORM.exec(String(value ?? '')) ?? [];
+  const moment = new Date(`${day}T${time}${zone}`);
+  // The 31st of a shorter month would be a day of the next one.
+  const isDay = day !== undefined && new Date(`${day}T00:00Z`).toJSON()?.startsWith(day);
+  if (!isDay || Number.isNaN(moment.getTime())) throw new UsageError(`${name} needs a date, for example 2026-11-01`);
+  return moment;
+}
+
+/** Rows as columns of equal width, two blanks apart; the last column is left as it is. */
+export function alignColumns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  return rows
+    .map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at]!))).join('  '))
+    .join('\n');
+}

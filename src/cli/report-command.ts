@@ -1,9 +1,13 @@
-import { readReport } from '../domain/insight/report/read-report.ts';
-import { dayBefore, REPORT_DAYS, type ReportKind, reportPeriod } from '../domain/insight/report/report-period.ts';
-import { reportText } from '../domain/insight/report/report-text.ts';
-import { sendRequestedReport } from '../domain/insight/report/send-report.ts';
-import { type Command, type CommandCall, CommandError, UsageError } from './command.ts';
-import { momentOf } from './moment-of.ts';
+import {
+  dayBefore,
+  REPORT_DAYS,
+  type ReportKind,
+  readReport,
+  reportPeriod,
+  reportText,
+  sendRequestedReport,
+} from '../domain/insight/report/report.ts';
+import { type Command, type CommandCall, CommandError, momentOf, UsageError } from './command.ts';
 import { withApp } from './open-service.ts';
 
 export const reportCommand: Command = {

@@ -1,24 +1,22 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
-import { receiveBanNoticeUpdate } from '../domain/ban-system/delete-notice.ts';
-import { receivePollUpdate } from '../domain/engagement/polls/answer-in-messenger.ts';
+import { receiveBanNoticeUpdate } from '../domain/ban-system/ban-notices.ts';
+import { receivePollUpdate } from '../domain/engagement/polls/polls.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
-import { receiveBotUpdate } from '../domain/identity/deeplink/handle-bot-update.ts';
+import { receiveBotUpdate } from '../domain/identity/deeplink-sign-in.ts';
 import { isPanelWebhookOn, receivePanelWebhook } from '../domain/panel-events/receive-event.ts';
-import { CALLBACK_BYTES } from '../domain/payments/callback-limits.ts';
-import { METHODS } from '../domain/payments/method-defaults.ts';
-import { isMethodConfigured } from '../domain/payments/method-settings.ts';
+import { receiveStarsUpdate } from '../domain/payments/credit-stars.ts';
+import { isMethodConfigured, METHODS } from '../domain/payments/payment-methods.ts';
 import type { CallbackReply, ProviderCallback } from '../domain/payments/ports.ts';
-import { receiveProviderCallback } from '../domain/payments/receive-callback.ts';
-import { receiveStarsUpdate } from '../domain/payments/receive-stars-update.ts';
-import { receiveChatStart } from '../domain/pinned-messages/chat-start.ts';
-import { receiveOfferUpdate } from '../domain/promo/offers/answer-in-messenger.ts';
-import { receiveChannelUpdate } from '../domain/safety/channel-rule.ts';
-import { barePath } from '../domain/settings/callback-paths.ts';
+import { CALLBACK_BYTES, receiveProviderCallback } from '../domain/payments/receive-callback.ts';
+import { receiveChatStart } from '../domain/pinned-messages/deliver.ts';
+import { receiveOfferUpdate } from '../domain/promo/offers/claim-offer.ts';
+import { receiveChannelUpdate } from '../domain/safety/channel-gate.ts';
+import { barePath } from '../domain/settings/change-setting.ts';
 import type { SettingKey } from '../domain/settings/types.ts';
+import { receiveGiftStart } from '../domain/storefront/gifts/activate-gift.ts';
 import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
-import { receiveGiftStart } from '../domain/storefront/gifts/start-in-bot.ts';
-import { receiveGiftUpdate } from '../domain/storefront/purchases/press-activate.ts';
+import { receiveGiftUpdate } from '../domain/storefront/purchases/activate-purchase.ts';
 import { addressOf } from '../rest/request-context.ts';
 
 declare module 'fastify' {

@@ -1,30 +1,32 @@
 import { timingSafeEqual } from 'node:crypto';
+import { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { type FastifyTRPCPluginOptions, fastifyTRPCPlugin } from '@trpc/server/adapters/fastify';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import type { App } from '../core/app.ts';
 import { isAppError } from '../core/errors.ts';
 import type { Metrics } from '../core/metrics.ts';
-import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
+import { NO_TRACING, type OpenSpan, type Tracing } from '../core/telemetry/tracing.ts';
 import { isUnsubscribeToken, unsubscribe } from '../domain/broadcasts/unsubscribe.ts';
 import { knownLanguage, type TextKey, text } from '../domain/messaging/texts.ts';
 import { definitionOf } from '../domain/settings/catalogue/catalogue.ts';
-import { registerCors } from '../rest/cors.ts';
 import { registerRest } from '../rest/dispatcher.ts';
 import { registerDocsPages } from '../rest/docs-pages.ts';
 import { type ErrorLog, logRefusal, type RefusalObserver } from '../rest/error-replies.ts';
-import { registerHomePage, registerRefusalPages } from '../rest/home-page.ts';
+import { registerCors, registerSecurityHeaders, restServerOptions } from '../rest/http-limits.ts';
 import { contextFactory, requestIdOf } from '../rest/request-context.ts';
 import type { RestRoute } from '../rest/route-table.ts';
-import { registerSecurityHeaders } from '../rest/security-headers.ts';
-import { restServerOptions } from '../rest/server-options.ts';
 import { buildServiceDocument, SERVICE_TITLE } from '../rest/service-document.ts';
-import { registerUnsubscribePage, UNSUBSCRIBE_ROUTE } from '../rest/unsubscribe-page.ts';
-import type { PageTexts } from '../rest/web-page.ts';
+import {
+  type PageTexts,
+  registerHomePage,
+  registerRefusalPages,
+  registerUnsubscribePage,
+  UNSUBSCRIBE_ROUTE,
+} from '../rest/web-page.ts';
 import { type AppRouter, appRouter } from '../routers/root.ts';
 import { headersOf, httpErrorOf } from '../routers/trpc.ts';
-import { limitRequestTimes, REQUEST_TIMES, type RequestTimes } from './request-times.ts';
-import { traceRequests } from './trace-requests.ts';
 
 /** Longer than the idle times of usual load balancers (60 s), so that it is the balancer who closes an unused connection. */
 const KEEP_ALIVE_MS = 65_000;
@@ -241,4 +243,137 @@ function hasBearer(header: string | undefined, token: string): boolean {
 function documentTitle({ settings }: App): string {
   const title = settings.get('WEB_API_TITLE').trim();
   return title === '' || title === definitionOf('WEB_API_TITLE').default ? SERVICE_TITLE : title;
+}
+
+export interface RequestTimes {
+  /** A request must have arrived within this time after its headers. */
+  wholeMs: number;
+  /** Of an upload that is stored as it arrives, and of a download: longest time without a byte. */
+  idleMs: number;
+}
+
+const REQUEST_TIMES: RequestTimes = { wholeMs: 30_000, idleMs: 30_000 };
+
+/** How often an upload is looked at within the longest time without a byte. */
+const LOOKS = 6;
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The body is an upload that is stored as it arrives, bounded by its size. */
+    storesUpload?: boolean;
+  }
+}
+
+/**
+ * Ends requests whose body does not arrive. In place of the server's own limit (`requestTimeout`), which knows the time of a whole request
+ * only: a backup of some hundred megabytes takes longer on a slow line, and is bounded by its size. Ends downloads that nobody reads.
+ */
+function limitRequestTimes(server: FastifyInstance, { wholeMs, idleMs }: RequestTimes): void {
+  server.addHook('onRequest', (request, reply, done) => {
+    if (isBodyExpected(request) && request.raw.socket instanceof Socket) {
+      const end = () => endRequest(server, request, reply);
+      const stop = request.routeOptions.config?.storesUpload
+        ? watchIdle(request, idleMs, end)
+        : watchWhole(request, wholeMs, end);
+      // Of a body that the answer did not wait for, the rest is read and dropped, for as long as any other request may last.
+      reply.raw.once('close', () => {
+        stop();
+        if (!request.raw.complete) watchWhole(request, wholeMs, end);
+      });
+    }
+    done();
+  });
+  server.addHook('onSend', (_request, { raw }, payload: unknown, done) => {
+    if (payload instanceof Readable && raw.socket instanceof Socket) raw.setTimeout(idleMs, () => void raw.destroy());
+    done();
+  });
+}
+
+function isBodyExpected({ headers }: FastifyRequest): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** @returns a function that ends the watch */
+function watchWhole({ raw }: FastifyRequest, wholeMs: number, end: () => void): () => void {
+  const timer = setTimeout(() => {
+    if (!raw.complete) end();
+  }, wholeMs).unref();
+  return () => clearTimeout(timer);
+}
+
+/** @returns a function that ends the watch */
+function watchIdle({ raw }: FastifyRequest, idleMs: number, end: () => void): () => void {
+  let received = raw.socket.bytesRead;
+  let quietLooks = 0;
+  const timer = setInterval(() => {
+    quietLooks = raw.socket.bytesRead > received ? 0 : quietLooks + 1;
+    received = raw.socket.bytesRead;
+    if (!raw.complete && quietLooks < LOOKS) return;
+    clearInterval(timer);
+    if (!raw.complete) end();
+  }, idleMs / LOOKS).unref();
+  return () => clearInterval(timer);
+}
+
+/** As the server does it: 408, unless an answer has begun, and the connection is closed. */
+function endRequest(server: FastifyInstance, { raw }: FastifyRequest, reply: FastifyReply): void {
+  if (reply.raw.headersSent) raw.socket.destroy();
+  else
+    server.server.emit(
+      'clientError',
+      Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }),
+      raw.socket,
+    );
+}
+
+type Traced = FastifyRequest & { span?: OpenSpan | null };
+
+/**
+ * Makes each recorded request the beginning of a trace. A span has the route's template, never the path or the query as they were sent;
+ * a call over tRPC the names of its procedures.
+ * @param hasProcedure whether a name is one of a procedure: others are a client's text
+ */
+function traceRequests(server: FastifyInstance, tracing: Tracing, hasProcedure: (name: string) => boolean): void {
+  if (!tracing.isOn) return;
+  server.addHook('onRequest', (request: Traced, _reply, done) => {
+    const { traceparent } = request.headers;
+    const header = typeof traceparent === 'string' ? traceparent : undefined;
+    request.span = tracing.startRequest(request.method, { 'http.request.method': request.method }, header);
+    done();
+  });
+  // Only now: the events that read the body are not in the flow of the first hook.
+  server.addHook('preHandler', (request: Traced, _reply, done) => {
+    if (request.span) tracing.within(request.span, done);
+    else done();
+  });
+  server.addHook('onResponse', (request: Traced, reply, done) => {
+    end(request, reply.statusCode);
+    done();
+  });
+  server.addHook('onRequestAbort', (request: Traced, done) => {
+    request.span?.fail('aborted');
+    end(request, null);
+    done();
+  });
+
+  function end(request: Traced, status: number | null): void {
+    const { span } = request;
+    if (!span) return;
+    request.span = null;
+    const route = request.routeOptions.url ?? 'unknown';
+    const names = procedureNames(request, route);
+    span.setName(names === null ? `${request.method} ${route}` : `${request.method} ${names}`);
+    span.set({ 'http.route': route, ...(names === null ? {} : { 'rpc.method': names }) });
+    if (status !== null) span.set({ 'http.response.status_code': status });
+    if (status !== null && status >= 500) span.fail(String(status));
+    span.end();
+  }
+
+  function procedureNames(request: FastifyRequest, route: string): string | null {
+    if (!route.startsWith('/trpc/')) return null;
+    const path = (request.params as { path?: unknown }).path;
+    const names = typeof path === 'string' ? path.split(',') : [];
+    return names.map((name) => (hasProcedure(name) ? name : 'unknown')).join(',');
+  }
 }

@@ -1,27 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ports, SettingsReader } from '../core/app.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Database } from '../core/db/database.ts';
 import type { Db } from '../core/db/db.ts';
+import { openEmbedded } from '../core/db/open-embedded.ts';
+import { openPostgres } from '../core/db/open-postgres.ts';
+import { executeOnServer } from '../core/db/server-statement.ts';
 import type { Env } from '../core/env.ts';
 import { createHttpClient } from '../core/http/outbound.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { ServiceGate } from '../core/service-gate.ts';
 import type { Tracing } from '../core/telemetry/tracing.ts';
-import { AuditWriter } from '../domain/access/audit-writer.ts';
+import { AuditWriter } from '../domain/access/audit-log.ts';
+import { ABANDONED_S, removeAbandoned } from '../domain/backups/backup-folder.ts';
+import type { ScratchDatabase } from '../domain/backups/ports.ts';
 import type { OAuthProvider } from '../domain/identity/oauth/types.ts';
 import { sharedMessengerPace } from '../domain/mass-sends/pace.ts';
-import { messengerFiles } from '../domain/media/messenger-files.ts';
-import { assertNotBlacklisted } from '../domain/safety/blacklist.ts';
+import { messengerFiles } from '../domain/media/media.ts';
 import { assertChannelsJoined } from '../domain/safety/channel-gate.ts';
 import { assertNoMaintenance } from '../domain/safety/maintenance.ts';
+import { assertNotBlacklisted } from '../domain/safety/published-lists.ts';
+import { barePath } from '../domain/settings/change-setting.ts';
+import type { RouteRegistryPort } from '../domain/settings/ports.ts';
+import type { SettingKey } from '../domain/settings/types.ts';
 import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
 import { s3BackupStore } from '../integrations/backup-storage/s3-backup-store.ts';
 import { createBanSystemPort } from '../integrations/ban-system/ban-system-port.ts';
 import { type BanSystemConnection, banSystemHttp } from '../integrations/ban-system/ban-transport.ts';
 import { createExchangeRatePort } from '../integrations/central-bank/rate-port.ts';
-import type { MailConnection } from '../integrations/mail/connection.ts';
-import { createMailPort } from '../integrations/mail/mail-port.ts';
+import { createMailPort, type MailConnection } from '../integrations/mail/mail-port.ts';
 import { folderStore } from '../integrations/media-storage/folder-store.ts';
 import { s3Store } from '../integrations/media-storage/s3-store.ts';
 import { BOT_API_BASE_URL, type BotApiConnection } from '../integrations/messenger/bot-api-client.ts';
@@ -36,13 +47,11 @@ import { createPanelEventPort } from '../integrations/vpnpanel/panel-events.ts';
 import { isPanelRefusal } from '../integrations/vpnpanel/panel-transport.ts';
 import { createVpnPanelAdapter } from '../integrations/vpnpanel/vpnpanel-adapter.ts';
 import { createWebhookTransport } from '../integrations/webhooks/webhook-transport.ts';
+import { migrationsFolder } from './package-root.ts';
 import { paymentProviders } from './payment-providers.ts';
-import { RouteRegistry } from './route-registry.ts';
+import type { SandboxKind } from './sandbox.ts';
 import type { SandboxHost } from './sandbox-host.ts';
-import type { SandboxKind } from './sandbox-kinds.ts';
-import type { SandboxSecrets } from './sandbox-store.ts';
-import { SANDBOX_BOT_USERNAME } from './sandbox-store.ts';
-import { openScratchDatabase } from './scratch-database.ts';
+import { SANDBOX_BOT_USERNAME, type SandboxSecrets } from './sandbox-store.ts';
 
 export interface OutsideOptions {
   env: Env;
@@ -245,4 +254,94 @@ function oauthProviders({ settings, log, metrics, tracing }: OutsideOptions) {
       };
     },
   });
+}
+
+/** The routes of this process, collected while they are registered, so that a new one cannot be forgotten. */
+export class RouteRegistry implements RouteRegistryPort {
+  /** Routes without parameters, with the path setting of their callbacks; null = an operation. */
+  readonly #paths = new Map<string, SettingKey | null>();
+  readonly #patterns = new Map<string, RegExp>();
+
+  add(url: string, callbackOf?: SettingKey): void {
+    if (/[:*]/.test(url)) this.#patterns.set(url, patternOf(url));
+    else this.#paths.set(barePath(url), callbackOf ?? null);
+  }
+
+  isTaken(path: string, forKey?: SettingKey): boolean {
+    const wanted = barePath(path);
+    const owner = this.#paths.get(wanted);
+    if (owner !== undefined) return owner === null || owner !== forKey;
+    return [...this.#patterns.values()].some((pattern) => pattern.test(wanted));
+  }
+}
+
+/** A route in fastify's notation: `:name` is a parameter, `::` a colon, `*` the rest. */
+function patternOf(url: string): RegExp {
+  const source = barePath(url).replace(/::|:\w+|\*|[\\^$.+?()[\]{}|]/g, (part) => {
+    if (part === '::') return ':';
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : `\\${part}`;
+  });
+  return new RegExp(`^${source}$`);
+}
+
+const PREFIX = 'backup_drill_';
+const FOLDER_PREFIX = 'backup-drill-';
+const ABANDONED_FOLDERS = new RegExp(`^${FOLDER_PREFIX}`);
+
+/** `BACKUP_DRILL_DATABASE_URL`, emptied; else a new database beside that of the service; for an embedded one a temporary folder. */
+async function openScratchDatabase(env: Env, log: Logger): Promise<ScratchDatabase> {
+  if (env.backups.drillDatabaseUrl !== null) {
+    const url = env.backups.drillDatabaseUrl;
+    const statements = ['DROP SCHEMA IF EXISTS jobs CASCADE', 'DROP SCHEMA IF EXISTS public CASCADE', 'CREATE SCHEMA public'];
+    const empty = async () => void (await executeOnServer(url, ...statements));
+    await empty();
+    return migrated(await openServer(url, log), empty);
+  }
+  if (env.databaseUrl !== null) {
+    const server = env.databaseUrl;
+    await dropAbandoned(server);
+    const name = `${PREFIX}${Math.floor(Date.now() / 1000)}_${randomBytes(6).toString('hex')}`;
+    await executeOnServer(server, `CREATE DATABASE ${name}`);
+    const drop = async () => void (await executeOnServer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    try {
+      const url = new URL(server);
+      url.pathname = `/${name}`;
+      return await migrated(await openServer(url.href, log), drop);
+    } catch (error) {
+      await drop();
+      throw error;
+    }
+  }
+  await removeAbandoned(log, tmpdir(), ABANDONED_FOLDERS);
+  const dataDir = await mkdtemp(join(tmpdir(), FOLDER_PREFIX));
+  return migrated(await openEmbedded({ dataDir, migrationsFolder }), () => rm(dataDir, { recursive: true, force: true }));
+}
+
+/** Databases of this user whose drill's process died: nothing is connected to them. One that is in use cannot be dropped. */
+async function dropAbandoned(server: string): Promise<void> {
+  const abandoned = await executeOnServer(
+    server,
+    `SELECT datname AS name FROM pg_database WHERE datdba = (SELECT oid FROM pg_roles WHERE rolname = current_user)
+       AND datname ~ '^${PREFIX}[0-9]{10}_[0-9a-f]{12}$' AND split_part(datname, '_', 3)::bigint < extract(epoch FROM now()) - ${ABANDONED_S}`,
+  );
+  for (const { name } of abandoned) await executeOnServer(server, `DROP DATABASE IF EXISTS ${name}`).catch(() => undefined);
+}
+
+function openServer(url: string, log: Logger): Promise<Database> {
+  return openPostgres({ url, poolSize: 2, statementTimeoutMs: 0, migrationsFolder, log });
+}
+
+async function migrated(database: Database, remove: () => Promise<void>): Promise<ScratchDatabase> {
+  const drop = async () => {
+    await database.close();
+    await remove();
+  };
+  try {
+    await database.migrate();
+    return { database, drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
 }

@@ -5,26 +5,27 @@ import { DatabaseSharedCache } from '../core/cache/shared-cache.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Database } from '../core/db/database.ts';
 import { DatabaseWatch } from '../core/db/database-watch.ts';
+import { isDatabaseUnavailable } from '../core/db/db-errors.ts';
 import { openEmbedded } from '../core/db/open-embedded.ts';
 import { openPostgres } from '../core/db/open-postgres.ts';
+import { runOutsideTransaction } from '../core/db/root-guard.ts';
 import { type Env, EnvError } from '../core/env.ts';
 import { EventBus } from '../core/events/event-bus.ts';
-import { sqlEventRecorder } from '../core/events/sql-event-recorder.ts';
+import { sqlEventRecorder } from '../core/events/event-recorder.ts';
 import type { JobDefinition } from '../core/jobs/define-job.ts';
 import { JobRunner } from '../core/jobs/job-runner.ts';
-import { sqlJobSender } from '../core/jobs/sql-job-sender.ts';
+import { sqlJobSender } from '../core/jobs/job-sender.ts';
 import type { Logger } from '../core/log.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { systemRandom } from '../core/random.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { NO_TRACING, type Tracing } from '../core/telemetry/tracing.ts';
-import { readBackupHealth } from '../domain/backups/backup-health.ts';
-import { readLedgerHealth } from '../domain/ledger/check/health.ts';
+import { readBackupHealth } from '../domain/backups/backup-tasks.ts';
+import { readLedgerHealth } from '../domain/ledger/check-ledger.ts';
+import type { Fault } from '../domain/ops/report-fault.ts';
 import { secretKeys } from '../domain/settings/catalogue/catalogue.ts';
-import { followSettings } from '../domain/settings/follow-changes.ts';
-import { createSettingsStore } from '../domain/settings/settings-store.ts';
+import { createSettingsStore, followSettings } from '../domain/settings/settings-store.ts';
 import { allJobs } from '../jobs/all-jobs.ts';
-import { FaultReporter } from './fault-reporter.ts';
 import { migrationsFolder, packageRoot } from './package-root.ts';
 
 /** An assembled service that serves no requests yet: what the server, the command line and the tests share. */
@@ -168,4 +169,46 @@ async function outboxAge(database: Database): Promise<number> {
 export async function readVersion(): Promise<string> {
   const manifest = JSON.parse(await readFile(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
   return manifest.version;
+}
+
+/** Faults of one source are sent as jobs at most this often by an instance; the job decides whether administrators are notified. */
+const PAUSE_MS = 60_000;
+/** More than there are queues and operations. */
+const MAX_SOURCES = 5_000;
+
+/** Turns failures that this instance sees into jobs `ops.report-fault`. It never fails and never waits in the caller's way. */
+export class FaultReporter {
+  readonly #sentAt = new Map<string, number>();
+  #app: App | null = null;
+
+  /** Faults before this are in the log only. */
+  use(app: App): void {
+    this.#app = app;
+  }
+
+  /** @returns when the job is stored, or was not needed; never rejects */
+  async report(kind: Fault['kind'], source: string, error: unknown, reference = ''): Promise<void> {
+    const app = this.#app;
+    // An unavailable database is the reason of every failure then, and stores no job.
+    if (app === null || !app.settings.get('ADMIN_NOTIFICATIONS_ENABLED') || isDatabaseUnavailable(error)) return;
+    const fault: Fault = { kind, source: source.slice(0, 60), detail: [nameOf(error), reference].filter(Boolean).join(', ') };
+    const key = `${kind}:${fault.source}`;
+    const now = performance.now();
+    if (now - (this.#sentAt.get(key) ?? Number.NEGATIVE_INFINITY) < PAUSE_MS) return;
+    if (this.#sentAt.size >= MAX_SOURCES) this.#sentAt.clear();
+    this.#sentAt.set(key, now);
+    try {
+      await runOutsideTransaction(() => app.jobs.send('ops.report-fault', { ...fault }, { singletonKey: key }));
+    } catch (failure) {
+      // Any failure: of the report; the fault itself is in the log.
+      app.log.warn({ err: failure, kind, source }, 'a fault could not be reported to the administrators');
+    }
+  }
+}
+
+/** Class and code: neither holds data. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const code = 'code' in error && typeof error.code === 'string' ? ` ${error.code.slice(0, 40)}` : '';
+  return `${error.name.slice(0, 60)}${code}`;
 }

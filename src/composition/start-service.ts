@@ -1,4 +1,6 @@
+import { mkdir, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { App } from '../core/app.ts';
 import type { Env } from '../core/env.ts';
 import { assertCanListen, listenFailure } from '../core/http/listen-failure.ts';
@@ -8,27 +10,29 @@ import type { Metrics } from '../core/metrics.ts';
 import { closePasswordHasher } from '../core/password-hasher.ts';
 import type { Redactor } from '../core/redaction.ts';
 import { startTelemetry } from '../core/telemetry/start-telemetry.ts';
-import { authenticateToken } from '../domain/access/authenticate-token.ts';
-import { followDefaultToken } from '../domain/access/follow-default-token.ts';
-import { authenticateUser } from '../domain/identity/authenticate-user.ts';
-import { notifyStart } from '../domain/ops/notify-start.ts';
-import { followLogSettings } from '../domain/ops/system-log/log-paths.ts';
-import { startLogRotation } from '../domain/ops/system-log/rotation-timer.ts';
+import { seedRoles } from '../domain/access/roles.ts';
+import { authenticateToken, ensureDefaultToken, ensureFirstToken, followDefaultToken } from '../domain/access/tokens.ts';
+import { syncServersOnce } from '../domain/catalog/server-sync.ts';
+import { ensureDefaultTariff } from '../domain/catalog/tariffs.ts';
+import { authenticateUser } from '../domain/identity/authenticate.ts';
+import { notifyStart } from '../domain/ops/report-fault.ts';
+import { followLogSettings } from '../domain/ops/system-log/read-system-log.ts';
+import { startLogRotation } from '../domain/ops/system-log/rotate-logs.ts';
 import { startHeartbeat } from '../domain/payments/heartbeat.ts';
+import { seedPaymentMethods } from '../domain/payments/payment-methods.ts';
+import { nameFirstOfferTemplates } from '../domain/promo/offers/offers.ts';
+import { nameFirstPromoGroup } from '../domain/promo-groups/promo-groups.ts';
 import { isBackupLocation } from '../domain/settings/backup-location.ts';
-import { listCallbackPathProblems } from '../domain/settings/callback-paths.ts';
+import { listCallbackPathProblems } from '../domain/settings/change-setting.ts';
 import { startSchedules } from '../jobs/schedules.ts';
 import { attachRealtime } from '../realtime/attach-realtime.ts';
 import { readCabinetAccess, recheckCabinetAccess } from '../realtime/cabinet-access.ts';
 import { addressOf } from '../rest/request-context.ts';
-import { announce } from './announce.ts';
 import { assembleService } from './assemble-service.ts';
 import { callbackRoute, registerCallbackRoutes } from './callback-routes.ts';
-import { Drain } from './drain.ts';
 import { createHttpServer } from './http-server.ts';
 import type { Sandbox } from './sandbox.ts';
 import { registerSandboxPage } from './sandbox-page.ts';
-import { seedInstallation, seedLate } from './seed-installation.ts';
 import { readVersion } from './service.ts';
 
 export interface RunningService {
@@ -156,4 +160,129 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
       await logFiles.close();
     },
   };
+}
+
+/**
+ * The time between the order to stop and the moment when no connection is accepted any more (spec 08 S11). A load balancer needs it to see
+ * that the instance is not ready; until then everything is served.
+ */
+class Drain {
+  #isStopping = false;
+  #end: () => void = () => undefined;
+
+  /** From the order to stop on: not ready, and every answer asks its client to connect anew. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Resolves after `ms`, or as soon as `end` is called. */
+  begin(ms: number): Promise<void> {
+    this.#isStopping = true;
+    if (ms <= 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#end = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  end(): void {
+    this.#end();
+  }
+}
+
+/**
+ * Rows that every installation has (spec 06 section 15, start order). Safe to run on every start and on several instances.
+ * @returns the text of the first API token, when this start made it
+ */
+export async function seedInstallation(app: App): Promise<string | null> {
+  await ensureDefaultToken(app);
+  const firstToken = app.env.isProduction ? null : await ensureFirstToken(app);
+  if (firstToken !== null && app.ports.instance.sandboxKinds().length > 0) {
+    await mkdir(app.env.dataDir, { recursive: true });
+    await saveTokenFile(app.env.dataDir, firstToken);
+  }
+  // A failure here must not prevent the start (spec 01 section 12).
+  // Any failure: see above.
+  await seedRoles(app).catch((error: unknown) => app.log.error({ err: error }, 'roles could not be seeded'));
+  await nameFirstPromoGroup(app);
+  await nameFirstOfferTemplates(app);
+  await seedPaymentMethods(app);
+  return firstToken;
+}
+
+/** What needs outside systems: runs in the background after requests are served. @returns when all of it has ended; never rejects */
+export async function seedLate(app: App): Promise<void> {
+  await Promise.all([
+    // Any failure: there is no caller; the port asks again when it needs the name.
+    askBotName(app).catch((error: unknown) =>
+      app.log.warn(
+        { err: error },
+        'the messenger did not give the name of the bot; set BOT_USERNAME, because links to the bot need it',
+      ),
+    ),
+    // Any failure: there is no caller; the next start repeats it.
+    fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start')),
+  ]);
+}
+
+/** The port remembers the answer (spec 05 section 14). */
+async function askBotName(app: App): Promise<void> {
+  if (app.ports.messengerIdentity.botUsername() !== null || !app.settings.get('BOT_TOKEN')) return;
+  await app.ports.messenger.getMe();
+}
+
+async function fillShop(app: App): Promise<void> {
+  await syncServersOnce(app);
+  await ensureDefaultTariff(app);
+}
+
+interface Announcement {
+  app: App;
+  url: string;
+  version: string;
+  migrated: readonly string[];
+  /** Text of the token made by the first start; shown here and never again. */
+  firstToken: string | null;
+  sandbox: Sandbox | null;
+  startedAt: number;
+  databaseKind: 'embedded' | 'postgres';
+}
+
+/** Writes the addresses and first steps of a started service: plain text for people, in addition to the log. */
+export async function announce(facts: Announcement): Promise<void> {
+  const { app, url, sandbox, firstToken, databaseKind } = facts;
+  const { env, log } = app;
+  const ms = Math.round(performance.now() - facts.startedAt);
+  log.info({ url, version: facts.version, database: databaseKind, migrated: facts.migrated.length, ms }, 'ready');
+  const fakes = sandbox?.kinds() ?? [];
+  if (fakes.length > 0) log.warn({ fakes }, 'SANDBOX: these systems are fakes; nothing reaches a real one of them');
+  if (fakes.length > 0 && !fakes.includes('messenger')) {
+    log.warn('SANDBOX: BOT_TOKEN is set, so the messenger is the real one: its users get real messages');
+  }
+  const moved = sandbox?.clock.describe();
+  if (moved) log.warn(moved);
+  // The console is for the person who typed `npm start`; a production log holds no token.
+  if (env.nodeEnv === 'test') return;
+  const lines = [
+    '',
+    `  Subscription Service ${facts.version} is ready after ${(ms / 1000).toFixed(1)} s`,
+    `  Address             ${url}`,
+    ...(env.isDocsEnabled ? [`  API documentation   ${url}/docs`] : []),
+    ...(fakes.length > 0 ? [`  Sandbox             ${url}/sandbox   (fake ${fakes.join(', ')})`] : []),
+    ...(firstToken === null ? [] : [`  First API token     ${firstToken}   (shown once; send it as X-API-Key)`]),
+    '  Administrator       npm run cli -- admin create you@example.com',
+    ...(databaseKind === 'embedded'
+      ? ['  Use PostgreSQL      DATABASE_URL=postgresql://user:password@host:5432/database npm start']
+      : []),
+    '',
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+/** The sandbox also leaves the first token in `DATA_DIR/api-token`, readable by its owner alone. */
+async function saveTokenFile(dataDir: string, token: string): Promise<void> {
+  await writeFile(join(dataDir, 'api-token'), `${token}\n`, { mode: 0o600 });
 }

@@ -1,4 +1,4 @@
-import type { LongWork } from './db/long-work.ts';
+import type { LongWork } from './db/database.ts';
 import { runOutsideTransaction } from './db/root-guard.ts';
 
 /** How often an instance asks the database whether it must stop serving. */

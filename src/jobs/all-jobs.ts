@@ -1,7 +1,7 @@
 import { backupJobs } from '../domain/backups/jobs.ts';
 import { banSystemJobs } from '../domain/ban-system/jobs.ts';
 import { broadcastKind } from '../domain/broadcasts/broadcast-kind.ts';
-import { contestRoundKind } from '../domain/engagement/daily-contests/announce-round.ts';
+import { contestRoundKind } from '../domain/engagement/daily-contests/rounds.ts';
 import { engagementJobs } from '../domain/engagement/jobs.ts';
 import { wheelStars } from '../domain/engagement/wheel/stars-spin.ts';
 import { exchangeRateJobs } from '../domain/exchange-rate/jobs.ts';
@@ -15,8 +15,8 @@ import { messagingJobs } from '../domain/messaging/jobs.ts';
 import { opsJobs } from '../domain/ops/jobs.ts';
 import { panelEventJobs } from '../domain/panel-events/jobs.ts';
 import { paymentJobs } from '../domain/payments/jobs.ts';
+import { pinnedKind, unpinKind } from '../domain/pinned-messages/deliver.ts';
 import { pinnedMessageJobs } from '../domain/pinned-messages/jobs.ts';
-import { pinnedKind, unpinKind } from '../domain/pinned-messages/pinned-kinds.ts';
 import { promoJobs } from '../domain/promo/jobs.ts';
 import { promoGroupJobs } from '../domain/promo-groups/jobs.ts';
 import { provisioningJobs } from '../domain/provisioning/jobs.ts';
@@ -25,7 +25,7 @@ import { referralJobs } from '../domain/referrals/jobs.ts';
 import { safetyJobs } from '../domain/safety/jobs.ts';
 import { giftStars } from '../domain/storefront/gifts/gift-stars.ts';
 import { storefrontJobs } from '../domain/storefront/jobs.ts';
-import { deliverWaiting } from '../domain/storefront/purchases/deliver-purchase.ts';
+import { deliverWaiting } from '../domain/storefront/purchases/fulfil-purchase.ts';
 import { guestPurchases } from '../domain/storefront/purchases/purpose.ts';
 
 import { subscriptionJobs } from '../domain/subscriptions/jobs.ts';

@@ -10,15 +10,19 @@ import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
 import type { ClientPosition } from '../core/events/event-position.ts';
 import type { Metrics } from '../core/metrics.ts';
 import { storeOf } from '../domain/settings/settings-store.ts';
-import type { CabinetAccess } from './cabinet-access.ts';
+import { type CabinetAccess, chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './cabinet-access.ts';
 import { CatchUp, presentPositionText, resumePosition } from './catch-up.ts';
-import { chooseProtocol, credentialOf, lifeOf, upgradeTarget } from './credentials.ts';
-import { FanOut } from './fan-out.ts';
-import { type Access, Feed, OFF_REASON, type OpenCredential, refusalReason } from './feed.ts';
-import { FeedClient } from './feed-client.ts';
-import { CLOSE, DEFAULT_LIMITS, type RealtimeLimits } from './limits.ts';
-import { closeSpread } from './spread-close.ts';
-import { cabinetText, feedText, textFrame } from './text-frame.ts';
+import { type Access, FanOut, Feed, OFF_REASON, type OpenCredential, refusalReason } from './feed.ts';
+import {
+  CLOSE,
+  cabinetText,
+  closeSpread,
+  DEFAULT_LIMITS,
+  FeedClient,
+  feedText,
+  type RealtimeLimits,
+  textFrame,
+} from './feed-client.ts';
 
 export interface RealtimeOptions {
   httpServer: Server;

@@ -1,7 +1,9 @@
+import type { IncomingMessage } from 'node:http';
 import type { App } from '../core/app.ts';
-import { denialReason } from '../domain/access/permission-rules.ts';
-import { isConfigAdmin, readActivePolicies, readEffectiveAccess } from '../domain/access/read-effective-access.ts';
-import { readSessionUser, recheckSessions } from '../domain/identity/authenticate-user.ts';
+import { isConfigAdmin, readActivePolicies, readEffectiveAccess } from '../domain/access/effective-access.ts';
+import { denialReason } from '../domain/access/permissions.ts';
+import { readSessionUser, recheckSessions } from '../domain/identity/authenticate.ts';
+import { SESSION } from '../domain/identity/sessions/sign-tokens.ts';
 
 /** Administrator by the configuration or by a role, and whether the user receives events for staff, which a role with `tickets:read` allows too. */
 export interface CabinetAccess {
@@ -41,4 +43,61 @@ export async function recheckCabinetAccess(
       return readCabinetAccess(app, session.value.id, open[index]!.ip);
     }),
   );
+}
+
+/** Longer than any credential of this service. */
+const MAX_LENGTH = 4_096;
+const PROTOCOL_PREFIX = 'bearer.';
+
+interface UpgradeTarget {
+  /** Without the query and a trailing slash. */
+  path: string;
+  query: URLSearchParams;
+}
+
+/** Splits the request's URL. Neither part of it may be logged: the query carries the credential (spec 06 section 17, hazard 18). */
+export function upgradeTarget(request: IncomingMessage): UpgradeTarget {
+  const [path = '/', query = ''] = (request.url ?? '/').split(/\?(.*)/s, 2);
+  return { path: path.length > 1 ? path.replace(/\/+$/, '') : path, query: new URLSearchParams(query) };
+}
+
+/**
+ * The first credential that the request has: query parameters in the order of `queryNames`, then the header `headerName`, then the
+ * `bearer.<token>` entry of `Sec-WebSocket-Protocol`, for browsers that keep credentials out of URLs (spec 10 K6).
+ * @returns null = none
+ */
+export function credentialOf(
+  request: IncomingMessage,
+  query: URLSearchParams,
+  { queryNames, headerName }: { queryNames: readonly string[]; headerName: string | null },
+): string | null {
+  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((entry) => entry.trim());
+  const bearer = offered.find((entry) => entry.startsWith(PROTOCOL_PREFIX))?.slice(PROTOCOL_PREFIX.length);
+  // Node joins a header of this kind that is sent twice, so it is one text.
+  const header = headerName === null ? undefined : String(request.headers[headerName] ?? '');
+  for (const candidate of [...queryNames.map((name) => query.get(name)), header, bearer]) {
+    const text = candidate?.trim() ?? '';
+    if (text !== '') return text.slice(0, MAX_LENGTH);
+  }
+  return null;
+}
+
+/** A browser drops a connection for which none of its protocols was chosen; one without the credential is preferred. */
+export function chooseProtocol(offered: Set<string>): string | false {
+  const list = [...offered];
+  return list.find((entry) => !entry.startsWith(PROTOCOL_PREFIX)) ?? list[0] ?? false;
+}
+
+/**
+ * What an access token says of the life of its sockets; its signature has been checked already. `sessionId`: they live as long as this session;
+ * null in a token of an earlier release, whose sockets end with it at `expiresAt` (null = never).
+ */
+export function lifeOf(jwt: string): { sessionId: string | null; expiresAt: Date | null } {
+  try {
+    const claims = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+    if (typeof claims[SESSION] === 'string') return { sessionId: claims[SESSION], expiresAt: null };
+    return { sessionId: null, expiresAt: typeof claims.exp === 'number' ? new Date(claims.exp * 1000) : null };
+  } catch {
+    return { sessionId: null, expiresAt: null };
+  }
 }

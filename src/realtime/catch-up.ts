@@ -1,10 +1,9 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { SqlRunner } from '../core/db/db.ts';
 import type { DeliveredEvent, EventBus } from '../core/events/event-bus.ts';
-import { type EventScope, isInScope, wasBroughtBack } from '../core/events/event-log.ts';
+import { type EventScope, isInScope, replayEvents, wasBroughtBack } from '../core/events/event-log.ts';
 import { type ClientPosition, parsePosition, positionTexts } from '../core/events/event-position.ts';
 import { EVENT_RETENTION_DAYS } from '../core/events/event-recorder.ts';
-import { replayEvents } from '../core/events/replay-events.ts';
 import type { FeedClient } from './feed-client.ts';
 
 /** Clients whose missed events are read at the same time: after a restart all clients come back together. */

@@ -1,7 +1,98 @@
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
-import { CLOSE, type RealtimeLimits } from './limits.ts';
-import { textFrame } from './text-frame.ts';
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import type { DeliveredEvent } from '../core/events/event-bus.ts';
+import type { Random } from '../core/random.ts';
+
+/** Bounds of the sockets; tests pass smaller ones. */
+export interface RealtimeLimits {
+  /** Longest message a client may send, in bytes; a longer one closes with 1009. */
+  maxMessageBytes: number;
+  /** Messages and pings a client may send in ten seconds; more closes with 1008. */
+  maxMessagesPer10s: number;
+  /** Bytes that may wait for a slow client; more closes with 1013. */
+  maxQueuedBytes: number;
+  /** Sockets of one user on `/cabinet/ws`, on this instance. */
+  maxPerUser: number;
+  /** Sockets of both feeds on this instance. */
+  maxSockets: number;
+  /** Pause between the server's pings to a client. */
+  heartbeatMs: number;
+  /** A client that sends nothing for this long, not even a pong, is gone. */
+  idleMs: number;
+  /** How often heartbeats, expiries and credentials are checked. */
+  tickMs: number;
+  /** A checked API token is checked again after this; it needs a query only if the shared cache has dropped it. */
+  recheckTokenMs: number;
+  /** All sessions with sockets of the cabinet are looked at again after this, in one query; what changes between is notified (spec 10 U3). */
+  recheckUserMs: number;
+}
+
+export const DEFAULT_LIMITS: RealtimeLimits = {
+  maxMessageBytes: 16 * 1024,
+  maxMessagesPer10s: 200,
+  maxQueuedBytes: 1024 * 1024,
+  maxPerUser: 20,
+  maxSockets: 20_000,
+  heartbeatMs: 30 * SECOND_MS,
+  idleMs: 65 * SECOND_MS,
+  tickMs: SECOND_MS / 2,
+  recheckTokenMs: SECOND_MS / 2,
+  recheckUserMs: MINUTE_MS,
+};
+
+/** Close codes of RFC 6455 and its registry that the service uses. */
+export const CLOSE = { goingAway: 1001, policy: 1008, restart: 1012, tryLater: 1013 } as const;
+
+const TEXT_FRAME = 0x81;
+const LENGTH_16 = 126;
+const LENGTH_64 = 127;
+
+/**
+ * A whole unmasked WebSocket text frame (RFC 6455 section 5.2). What a server sends is not masked, so one frame made once serves
+ * every socket.
+ */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const headLength = length < LENGTH_16 ? 2 : length < 65_536 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(headLength + length);
+  frame[0] = TEXT_FRAME;
+  if (headLength === 2) frame[1] = length;
+  else if (headLength === 4) {
+    frame[1] = LENGTH_16;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = LENGTH_64;
+    frame.writeBigUInt64BE(BigInt(length), 2);
+  }
+  frame.write(text, headLength);
+  return frame;
+}
+
+/**
+ * `event_id` of a frame: the same for an event on every instance and after every resume or restart, while `id` is a position (spec 10 K4).
+ * The time distinguishes events whose row numbers were given again after a restore of the database to an earlier moment.
+ */
+function eventIdOf({ id, createdAt }: DeliveredEvent): string {
+  return `evt_${id.toString(36)}_${createdAt.getTime().toString(36)}`;
+}
+
+/**
+ * An event as `/ws` sends it: UTC time without a zone, to the microsecond as clients know it (spec 00, Times). `id` is opaque: a client that
+ * connects again with it as `after` receives what it missed (spec 08 S6).
+ */
+export function feedText(event: DeliveredEvent): string {
+  const { type, payload, createdAt, positionText } = event;
+  const timestamp = `${createdAt.toISOString().slice(0, -1)}000`;
+  return JSON.stringify({ type, payload, timestamp, id: positionText, event_id: eventIdOf(event) });
+}
+
+/** An event as `/cabinet/ws` sends it: the payload's fields, `id` and `event_id` beside the type (spec 05 section 12.2). */
+export function cabinetText(event: DeliveredEvent): string {
+  const type = { type: event.type };
+  // First for the reader, and again at the end so that no field of the payload replaces it.
+  return JSON.stringify({ ...type, ...event.payload, ...type, id: event.positionText, event_id: eventIdOf(event) });
+}
 
 const PONG = textFrame('{"type":"pong"}');
 const RATE_WINDOW_MS = 10_000;
@@ -178,4 +269,29 @@ function isPing(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+const REASON = 'Service Restart';
+
+/**
+ * Asks the clients to connect again, at times spread over `ms`, each at a random moment of its share: all at once they would reach the
+ * other instances at the same moment (spec 08 S11).
+ * @returns stops it; the sockets that are left stay open
+ */
+export function closeSpread(sockets: Iterable<WebSocket>, ms: number, random: Random): () => void {
+  const all = [...sockets];
+  const share = ms / all.length;
+  const timers = all.map((socket, index) =>
+    setTimeout(
+      () => {
+        // A paused socket would not read the client's answer.
+        socket.resume();
+        socket.close(CLOSE.restart, REASON);
+      },
+      Math.floor(share * (index + random.int(0, 1_000) / 1_000)),
+    ),
+  );
+  return () => {
+    for (const timer of timers) clearTimeout(timer);
+  };
 }

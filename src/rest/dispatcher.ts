@@ -12,11 +12,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ValidationError } from '../core/errors.ts';
 import { unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { type ErrorLog, type ExplainInput, type RefusalObserver, sendError } from './error-replies.ts';
+import { JSON_BODY_LIMIT } from './http-limits.ts';
 import { readForm } from './multipart-reader.ts';
 import { methodFinder } from './not-found.ts';
 import { runnerFor } from './procedure-runner.ts';
 import { buildRouteTable, type RestRoute } from './route-table.ts';
-import { JSON_BODY_LIMIT } from './server-options.ts';
 import { sendJson, sendSpecial, sendTagged } from './success-replies.ts';
 import type { Decoded, WireRequest } from './wire-decoder.ts';
 

@@ -1,11 +1,10 @@
 /** Sends what a procedure returned: always 200 with JSON, except downloads, redirects and what the client has already (spec 00, HTTP). */
+
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-
-import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/replies.ts';
+import { type ByteRange, type FileReply, isFileReply, isRedirectReply, type RangedContent } from '../core/http/http-client.ts';
 import { rangeNotSatisfiable } from '../core/http/request-refusals.ts';
-import { readByteRange } from './byte-range.ts';
 
 /** The answer of an operation that returns nothing. */
 const DONE = '{"success":true}';
@@ -113,4 +112,24 @@ export function contentDisposition(filename: string, inline: boolean): string {
 /** Node refuses header values beyond Latin-1 and line breaks; an address may have both. What is escaped already stays. */
 function asciiUrl(url: string): string {
   return url.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+}
+
+const SINGLE = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i;
+
+/**
+ * Reads a `Range` header (RFC 9110 section 14). Several ranges, other units and what is no range are ignored, as the RFC allows.
+ * @param size bytes of the whole
+ * @returns null = the whole; `unsatisfiable` = no byte of it
+ */
+function readByteRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+  const [, from = '', to = ''] = SINGLE.exec(header ?? '') ?? [];
+  if (from === '' && to === '') return null;
+  if (from === '') {
+    const count = Number(to);
+    return count === 0 || size === 0 ? 'unsatisfiable' : { first: Math.max(0, size - count), last: size - 1 };
+  }
+  const first = Number(from);
+  if (to !== '' && Number(to) < first) return null;
+  if (first >= size) return 'unsatisfiable';
+  return { first, last: to === '' ? size - 1 : Math.min(Number(to), size - 1) };
 }

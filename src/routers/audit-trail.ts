@@ -2,7 +2,7 @@ import type { AdminActor, TokenActor } from '../core/actor.ts';
 import type { AuditFacts, AuditRecorder } from '../core/audit.ts';
 import { type HttpError, toHttp } from '../core/errors.ts';
 import { REDACTED } from '../core/redaction.ts';
-import { auditDetails } from '../domain/access/audit-details.ts';
+import { auditDetails } from '../domain/access/audit-log.ts';
 import '../domain/access/ports.ts';
 import type { AuditEntry, AuditStatus } from '../domain/access/types.ts';
 import type { Context } from './context.ts';

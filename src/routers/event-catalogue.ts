@@ -1,6 +1,6 @@
 /** Every event that clients receive, from the definitions of the modules (spec 10 K3). */
 import type { EventDefinition } from '../core/events/define-event.ts';
-import { BAN_EVENTS } from '../domain/ban-system/send-ban-notice.ts';
+import { BAN_EVENTS } from '../domain/ban-system/ban-notices.ts';
 import { BROADCAST_EVENTS } from '../domain/broadcasts/events.ts';
 import { IDENTITY_EVENTS } from '../domain/identity/events.ts';
 import { LEDGER_EVENTS } from '../domain/ledger/events.ts';
@@ -9,7 +9,7 @@ import { PINNED_MESSAGE_EVENTS } from '../domain/pinned-messages/events.ts';
 import { REFERRAL_EVENTS } from '../domain/referrals/events.ts';
 import { OWNER_NOTICE_EVENTS, SUBSCRIPTION_EVENTS } from '../domain/subscriptions/events.ts';
 import { TICKET_EVENTS } from '../domain/tickets/events.ts';
-import { ACCOUNT_STATUS_EVENTS } from '../domain/users/account/change-status.ts';
+import { ACCOUNT_STATUS_EVENTS } from '../domain/users/account/change-account.ts';
 import { LOW_BALANCE_EVENTS } from '../domain/users/notifications/notify-low-balances.ts';
 
 export const EVENT_CATALOGUE: readonly EventDefinition[] = [

@@ -1,6 +1,5 @@
-import { type FileReply, fileReply } from '../core/http/replies.ts';
-import type { Download } from '../domain/media/read-media.ts';
-import { DOWNLOAD_HEADERS } from '../domain/media/rules.ts';
+import { type FileReply, fileReply } from '../core/http/http-client.ts';
+import { DOWNLOAD_HEADERS, type Download } from '../domain/media/media.ts';
 
 /** A stored file as an answer. @param cacheControl null = no header */
 export function downloadReply({ name, mime, content, isInPlace }: Download, cacheControl: string | null): FileReply {

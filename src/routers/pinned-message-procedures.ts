@@ -1,18 +1,20 @@
 import type { AdminActor, TokenActor } from '../core/actor.ts';
 import type { App } from '../core/app.ts';
-import { captionTooLong, MESSENGER_TEXT_REFUSALS } from '../domain/content/chat-texts/check-text.ts';
+import { captionTooLong, MESSENGER_TEXT_REFUSALS } from '../domain/content/chat-texts/chat-menu.ts';
 import type { Language } from '../domain/messaging/texts.ts';
-import { broadcastCooldown } from '../domain/pinned-messages/cooldown.ts';
 import {
+  activateMessage,
+  broadcastCooldown,
+  broadcastMessage,
   deactivateMessage,
   deletePinnedMessage,
   listPinnedMessages,
   pinnedMessageActive,
   readActiveMessage,
   readPinnedMessage,
+  unpinMessage,
   updatePinnedMessage,
-} from '../domain/pinned-messages/manage-messages.ts';
-import { activateMessage, broadcastMessage, unpinMessage } from '../domain/pinned-messages/publish-messages.ts';
+} from '../domain/pinned-messages/pinned-messages.ts';
 import { messageNotFound, nothingToSend } from '../domain/pinned-messages/rules.ts';
 import type { PinnedMedia, PinnedMessage, PublishedMessage } from '../domain/pinned-messages/types.ts';
 import type { Context } from './context.ts';

@@ -1,8 +1,14 @@
 import type { AdminActor, TokenActor } from '../core/actor.ts';
-import { deletePromoGroup } from '../domain/promo-groups/delete-promo-group.ts';
-import { defaultGroupNotDeletable, promoGroupNameTaken, promoGroupNotFound } from '../domain/promo-groups/errors.ts';
-import { listPromoGroupRecords, readPromoGroup } from '../domain/promo-groups/read-promo-groups.ts';
-import { changePromoGroup, createPromoGroup } from '../domain/promo-groups/save-promo-group.ts';
+import {
+  changePromoGroup,
+  createPromoGroup,
+  defaultGroupNotDeletable,
+  deletePromoGroup,
+  listPromoGroupRecords,
+  promoGroupNameTaken,
+  promoGroupNotFound,
+  readPromoGroup,
+} from '../domain/promo-groups/promo-groups.ts';
 import type { PromoGroupRecord } from '../domain/promo-groups/types.ts';
 import { SuccessResponse } from './shared.schemas.ts';
 import type { ProcedureFor, ReaderFor } from './trpc.ts';

@@ -1,7 +1,7 @@
 import { rublesOf } from '../core/money.ts';
-import { isValid, usesLeft } from '../domain/promo/codes/rules.ts';
+import { isValid, usesLeft } from '../domain/promo/codes/promocodes.ts';
 import type { Promocode } from '../domain/promo/codes/types.ts';
-import { utcDate } from './moment-input.ts';
+import { utcDate } from './shared.schemas.ts';
 
 /** A promo code as the Web API and administrators see it (spec 04 section 7); the schema of each selects its fields. */
 export function promocodeAnswer(promocode: Promocode, now: Date) {

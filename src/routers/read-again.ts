@@ -1,5 +1,4 @@
-import { isConnectionLost } from '../core/db/db-errors.ts';
-import { pauseAfterLoss } from '../core/db/repeat-lost.ts';
+import { isConnectionLost, pauseAfterLoss } from '../core/db/db-errors.ts';
 import type { Context } from './context.ts';
 import type { OperationMeta } from './operation-meta.ts';
 

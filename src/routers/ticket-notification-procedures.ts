@@ -6,7 +6,7 @@ import {
   readAllNotifications,
   readNotification,
   readTicketNotifications,
-} from '../domain/tickets/notifications.ts';
+} from '../domain/tickets/notices.ts';
 import {
   NotificationPath,
   NotificationsMarkedResponse,

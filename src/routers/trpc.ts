@@ -2,19 +2,23 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { ZodError } from 'zod';
 import type { Actor, AdminActor, TokenActor, UserActor } from '../core/actor.ts';
 import { actorKey } from '../core/actor.ts';
-import { repeatWhenLost } from '../core/db/repeat-lost.ts';
+import { repeatWhenLost } from '../core/db/db-errors.ts';
 import { AppError, databaseUnavailable, type HttpError, isAppError, toHttp, ValidationError } from '../core/errors.ts';
 import { areaClosed, unsupportedMediaType } from '../core/http/request-refusals.ts';
 import { issuesFromZod } from '../core/validation-issues.ts';
-import { apiKeyInvalid, apiKeyMissing, authenticateToken } from '../domain/access/authenticate-token.ts';
-import { authorizeAdmin, permissionDenied } from '../domain/access/authorize-admin.ts';
-import { identifyAdmin } from '../domain/identity/authenticate-admin.ts';
-import { initDataRefused } from '../domain/identity/authenticate-miniapp.ts';
-import { accessTokenInvalid, authenticateUser, authenticationRequired } from '../domain/identity/authenticate-user.ts';
+import { authorizeAdmin, permissionDenied } from '../domain/access/effective-access.ts';
+import { apiKeyInvalid, apiKeyMissing, authenticateToken } from '../domain/access/tokens.ts';
+import {
+  accessTokenInvalid,
+  authenticateUser,
+  authenticationRequired,
+  identifyAdmin,
+  initDataRefused,
+} from '../domain/identity/authenticate.ts';
 import { userNotActive, userNotFound } from '../domain/identity/errors.ts';
-import { blacklisted } from '../domain/safety/blacklist.ts';
 import { channelSubscriptionRequired } from '../domain/safety/channel-gate.ts';
 import { maintenance } from '../domain/safety/maintenance.ts';
+import { blacklisted } from '../domain/safety/published-lists.ts';
 import { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
 import type { OperationArea, OperationMeta } from './operation-meta.ts';

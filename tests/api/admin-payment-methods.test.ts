@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { METHODS } from '../../src/domain/payments/method-defaults.ts';
-import { seedPaymentMethods } from '../../src/domain/payments/seed-payment-methods.ts';
+import { METHODS, seedPaymentMethods } from '../../src/domain/payments/payment-methods.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';

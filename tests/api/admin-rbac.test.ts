@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PERMISSION_CATALOGUE } from '../../src/domain/access/permission-catalogue.ts';
-import { seedRoles } from '../../src/domain/access/seed-roles.ts';
+import { PERMISSION_CATALOGUE } from '../../src/domain/access/permissions.ts';
+import { seedRoles } from '../../src/domain/access/roles.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { unique } from '../support/builders.ts';

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { DAY_MS } from '../../src/core/clock.ts';
-import { limitNetwork } from '../../src/domain/insight/network/limit.ts';
-import { countSales } from '../../src/domain/insight/sales/count-sales.ts';
-import { countTransactionsByDay } from '../../src/domain/ledger/count-transactions.ts';
+import { limitNetwork } from '../../src/domain/insight/network/read-network.ts';
+import { countSales } from '../../src/domain/insight/sales/sales.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
+import { countTransactionsByDay } from '../../src/domain/ledger/transactions.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { aUser, unique } from '../support/builders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { syncServers } from '../../src/domain/catalog/sync-servers.ts';
+import { syncServers } from '../../src/domain/catalog/server-sync.ts';
 import { aSubscription, GERMANY } from '../support/provisioning-setup.ts';
 import {
   areasWithoutPanel,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
-import { deleteNotice } from '../../src/domain/ban-system/delete-notice.ts';
+import { deleteNotice } from '../../src/domain/ban-system/ban-notices.ts';
 import { type MessengerButton, MessengerError } from '../../src/domain/messaging/ports.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { aUser, type BuiltUser, unique } from '../support/builders.ts';

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
-import { claimRecipients, prepareShare } from '../../src/domain/mass-sends/recipient-repo.ts';
-import { releaseSend, takeSend } from '../../src/domain/mass-sends/send-repo.ts';
+import { claimRecipients, prepareShare, releaseSend, takeSend } from '../../src/domain/mass-sends/repo.ts';
 import { MessengerError } from '../../src/domain/messaging/ports.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signInitData } from '../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../packages/sandbox/src/messenger/messenger-state.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/core/clock.ts';
 import { issueAutoLoginToken } from '../../src/domain/identity/auto-login/auto-login.ts';
-import { confirmSignIn } from '../../src/domain/identity/deeplink/confirm-sign-in.ts';
-import { requestDeepLink } from '../../src/domain/identity/deeplink/request-sign-in.ts';
-import { mailPasswordReset } from '../../src/domain/identity/email/reset-password.ts';
+import { confirmSignIn, requestDeepLink } from '../../src/domain/identity/deeplink-sign-in.ts';
+import { mailPasswordReset } from '../../src/domain/identity/email/password.ts';
 import { aMessengerAccount, anAddress, aVerifiedAccount, mailedSecret, PASSWORD } from '../domain/identity/accounts.ts';
 import { signedWidget } from '../domain/identity/linking-proofs.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';

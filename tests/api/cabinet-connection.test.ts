@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SANDBOX_APP_CONFIG_UUID } from '../../packages/sandbox/src/panel/app-config-routes.ts';
+import { SANDBOX_APP_CONFIG_UUID } from '../../packages/sandbox/src/panel/device-routes.ts';
 import type { App } from '../../src/core/app.ts';
 import { refreshTraffic } from '../../src/domain/subscriptions/refresh-traffic.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';

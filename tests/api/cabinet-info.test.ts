@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { offeredLanguages } from '../../src/domain/content/info/languages.ts';
-import { readSessionUser } from '../../src/domain/identity/authenticate-user.ts';
+import { offeredLanguages } from '../../src/domain/content/service-info.ts';
+import { readSessionUser } from '../../src/domain/identity/authenticate.ts';
 import { putSetting, resetSetting } from '../../src/domain/settings/change-setting.ts';
 import { userClient } from '../support/actors.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { issueAutoLoginToken } from '../../src/domain/identity/auto-login/auto-login.ts';
-import { handleBotUpdate } from '../../src/domain/identity/deeplink/handle-bot-update.ts';
+import { handleBotUpdate } from '../../src/domain/identity/deeplink-sign-in.ts';
 import { aMessengerAccount, anAddress } from '../domain/identity/accounts.ts';
 import { signedWidget } from '../domain/identity/linking-proofs.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../fakes/oauth-issuer.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
+import { openSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { type ApiClient, clientOf, testServer } from '../support/api.ts';
 import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

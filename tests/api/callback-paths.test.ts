@@ -4,9 +4,9 @@ import { callbackRoute, registerCallbackRoutes } from '../../src/composition/cal
 import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { listCallbackPathProblems } from '../../src/domain/settings/callback-paths.ts';
 import { definitionOf, settingKeys } from '../../src/domain/settings/catalogue/catalogue.ts';
-import { refreshSettings } from '../../src/domain/settings/refresh-settings.ts';
+import { listCallbackPathProblems } from '../../src/domain/settings/change-setting.ts';
+import { refreshSettings } from '../../src/domain/settings/settings-store.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf } from '../support/api.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { scoreSubscriptionPayment } from '../../src/domain/engagement/referral-contests/score-referral.ts';
+import { scoreSubscriptionPayment } from '../../src/domain/engagement/referral-contests/scores.ts';
 import { type ActorClient, userClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { aPurchase, aRound, templateOf } from '../support/contest-samples.ts';

@@ -11,7 +11,7 @@ import type { App } from '../../src/core/app.ts';
 import type { Db } from '../../src/core/db/db.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { createApiToken } from '../../src/domain/access/tokens.ts';
 import { type ApiClient, type ApiRequest, clientOf } from '../support/api.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';

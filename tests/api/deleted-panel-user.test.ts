@@ -1,7 +1,7 @@
 /** What clients are answered between the deletion of a panel user and the push that makes a new one (spec 06 section 12). */
 import { expect, it, onTestFinished } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { refreshSubscription } from '../../src/domain/panel-events/refresh-subscription.ts';
+import { refreshSubscription } from '../../src/domain/panel-events/process-event.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { userClient } from '../support/actors.ts';

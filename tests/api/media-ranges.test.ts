@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { multipartForm } from '../../src/integrations/messenger/multipart-form.ts';
+import { multipartForm } from '../../src/integrations/messenger/bot-api-client.ts';
 import { testServer, tokenClient } from '../support/api.ts';
 import { anMp4 } from '../support/media-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

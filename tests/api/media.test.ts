@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MessengerError } from '../../src/domain/messaging/ports.ts';
-import { multipartForm } from '../../src/integrations/messenger/multipart-form.ts';
+import { multipartForm } from '../../src/integrations/messenger/bot-api-client.ts';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import { type ApiReply, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';

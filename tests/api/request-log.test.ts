@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { createApiToken } from '../../src/domain/access/tokens.ts';
 import { clientOf, testServer } from '../support/api.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';

@@ -4,11 +4,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createHttpServer } from '../../src/composition/http-server.ts';
-import type { RequestTimes } from '../../src/composition/request-times.ts';
+import { createHttpServer, type RequestTimes } from '../../src/composition/http-server.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
-import { backupFolder } from '../../src/domain/backups/folder.ts';
+import { createApiToken } from '../../src/domain/access/tokens.ts';
+import { backupFolder } from '../../src/domain/backups/backup-folder.ts';
 import { aBackup, appWithFolder } from '../support/backup-samples.ts';
 import type { TestApp } from '../support/test-app.ts';
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settingKeys } from '../../src/domain/settings/catalogue/catalogue.ts';
 import { SECRET_MASK } from '../../src/domain/settings/mask-value.ts';
-import { refreshSettings } from '../../src/domain/settings/refresh-settings.ts';
+import { refreshSettings } from '../../src/domain/settings/settings-store.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deliverWebhook } from '../../src/domain/webhooks/delivery/deliver-webhook.ts';
+import { deliverWebhook } from '../../src/domain/webhooks/deliver-webhook.ts';
 import { createWebhookTransport } from '../../src/integrations/webhooks/webhook-transport.ts';
 import { type ApiClient, clientOf, testServer, tokenClient } from '../support/api.ts';
 import { inventEvents } from '../support/recorded-events.ts';

@@ -1,7 +1,7 @@
 /** Who may enter what: every served operation, every kind of actor, and the answer that area, auth and permissions demand. */
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
-import { PERMISSION_CATALOGUE } from '../../src/domain/access/permission-catalogue.ts';
+import { PERMISSION_CATALOGUE } from '../../src/domain/access/permissions.ts';
 import { buildOpenApiDocument } from '../../src/rest/openapi-document.ts';
 import { buildRouteTable, type RestRoute } from '../../src/rest/route-table.ts';
 import { appRouter } from '../../src/routers/root.ts';

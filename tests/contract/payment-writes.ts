@@ -1,5 +1,5 @@
 /** Writes of administrators on payments and payment methods. */
-import { seedPaymentMethods } from '../../src/domain/payments/seed-payment-methods.ts';
+import { seedPaymentMethods } from '../../src/domain/payments/payment-methods.ts';
 import { unique } from '../support/builders.ts';
 import type { AdminWrite } from './admin-write-samples.ts';
 

@@ -2,12 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
-import { confirmEmailChange, requestEmailChange } from '../../src/domain/identity/email/change-email.ts';
-import { mailPasswordReset, resetPassword } from '../../src/domain/identity/email/reset-password.ts';
-import { signInWithPassword } from '../../src/domain/identity/email/sign-in-with-password.ts';
-import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
-import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
-import { refreshSession } from '../../src/domain/identity/sessions/refresh-session.ts';
+import { confirmEmailChange, requestEmailChange, verifyEmail } from '../../src/domain/identity/email/email-address.ts';
+import { mailPasswordReset, resetPassword, signInWithPassword } from '../../src/domain/identity/email/password.ts';
+import { openSession, refreshSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import {

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { activateTrial } from '../../src/domain/subscriptions/activate-trial.ts';
+import { togglePause } from '../../src/domain/subscriptions/daily.ts';
 import { insufficientFundsForTrial } from '../../src/domain/subscriptions/purchase/insufficient-funds.ts';
 import { purchaseDevices } from '../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTraffic } from '../../src/domain/subscriptions/purchase-traffic.ts';
-import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
 import { settled } from '../support/parallel.ts';
 import { aBuyer, aServer, aStoredSubscription, aTariff, rowOf } from '../support/sale-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

@@ -4,13 +4,12 @@ import {
   changeAnimation,
   changeColors,
   changeCounters,
+  loadBranding,
   switchAnimation,
-} from '../../src/domain/content/branding/change-branding.ts';
-import { removeLogo, replaceLogo } from '../../src/domain/content/branding/change-logo.ts';
-import { loadBranding } from '../../src/domain/content/branding/read-branding.ts';
+} from '../../src/domain/content/branding/branding.ts';
+import { removeLogo, replaceLogo } from '../../src/domain/content/branding/logo.ts';
 import { COLOR_FIELDS } from '../../src/domain/content/branding/types.ts';
-import { CABINET_SECTIONS } from '../../src/domain/content/menu-layout/cabinet-menu-rules.ts';
-import { changeButtonLooks, readButtonLooks } from '../../src/domain/content/menu-layout/manage-cabinet-menu.ts';
+import { CABINET_SECTIONS, changeButtonLooks, readButtonLooks } from '../../src/domain/content/menu-layout/cabinet-menu.ts';
 import { aPng } from '../support/image-samples.ts';
 import { times } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';

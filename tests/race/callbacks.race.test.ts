@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { checkMyPayment } from '../../src/domain/payments/check-payment.ts';
-import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts';
+import { checkMyPayment, checkPendingPayments } from '../../src/domain/payments/check-payments.ts';
 import { creditPayment } from '../../src/domain/payments/credit-payment.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { applyCampaignAtSignIn } from '../../src/domain/campaigns/apply-at-sign-in.ts';
-import { readCampaignChart, readCampaignStats } from '../../src/domain/campaigns/campaign-stats.ts';
-import { changeCampaign, createCampaign, deleteCampaign, toggleCampaign } from '../../src/domain/campaigns/save-campaign.ts';
+import {
+  changeCampaign,
+  createCampaign,
+  deleteCampaign,
+  readCampaignChart,
+  readCampaignStats,
+  toggleCampaign,
+} from '../../src/domain/campaigns/campaigns.ts';
 import type { CampaignValues } from '../../src/domain/campaigns/types.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';

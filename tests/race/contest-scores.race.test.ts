@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { changeReferralContest, createReferralContest } from '../../src/domain/engagement/referral-contests/manage-contests.ts';
-import { readContestStatistics } from '../../src/domain/engagement/referral-contests/read-results.ts';
-import { scoreContest } from '../../src/domain/engagement/referral-contests/score-contest.ts';
-import { scoreSubscriptionPayment } from '../../src/domain/engagement/referral-contests/score-referral.ts';
+import {
+  changeReferralContest,
+  createReferralContest,
+  readContestStatistics,
+} from '../../src/domain/engagement/referral-contests/contests.ts';
+import { scoreContest, scoreSubscriptionPayment } from '../../src/domain/engagement/referral-contests/scores.ts';
 import { COUNTERS } from '../domain/core/counter-table.ts';
 import { aUser } from '../support/builders.ts';
 import { aContest, aPurchase } from '../support/contest-samples.ts';

@@ -1,10 +1,13 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, addMs, HOUR_MS } from '../../src/core/clock.ts';
-import { finishRound, startRound } from '../../src/domain/engagement/daily-contests/manage-rounds.ts';
-import { changeContestTemplate } from '../../src/domain/engagement/daily-contests/manage-templates.ts';
 import { playContest } from '../../src/domain/engagement/daily-contests/play-contest.ts';
-import { rotateRounds } from '../../src/domain/engagement/daily-contests/rotate-rounds.ts';
-import { scoreSubscriptionPayment } from '../../src/domain/engagement/referral-contests/score-referral.ts';
+import {
+  changeContestTemplate,
+  finishRound,
+  rotateRounds,
+  startRound,
+} from '../../src/domain/engagement/daily-contests/rounds.ts';
+import { scoreSubscriptionPayment } from '../../src/domain/engagement/referral-contests/scores.ts';
 import { sendContestSummaries } from '../../src/domain/engagement/referral-contests/send-summaries.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';

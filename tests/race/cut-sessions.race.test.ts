@@ -8,7 +8,7 @@ import { createLogger } from '../../src/core/log.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { STORE_CALLBACK } from '../../src/domain/payments/callback-repo.ts';
 import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
-import { CHANGE_BALANCE } from '../../src/domain/users/account/balance-statement.ts';
+import { CHANGE_BALANCE } from '../../src/domain/users/account/change-balance.ts';
 import { type ApiClient, type ApiReply, testServer, tokenClient } from '../support/api.ts';
 import { aUser } from '../support/builders.ts';
 import { type CuttingProxy, startCuttingProxy } from '../support/cutting-proxy.ts';

@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { deletePoll } from '../../src/domain/engagement/polls/manage-polls.ts';
+import { answerQuestion, deletePoll } from '../../src/domain/engagement/polls/polls.ts';
 import { deliverPoll, sendPoll } from '../../src/domain/engagement/polls/send-poll.ts';
-import { answerQuestion } from '../../src/domain/engagement/polls/take-poll.ts';
-import { changePrize } from '../../src/domain/engagement/wheel/manage-wheel.ts';
 import { spinWheel } from '../../src/domain/engagement/wheel/spin-wheel.ts';
 import { createSpinInvoice, wheelStars } from '../../src/domain/engagement/wheel/stars-spin.ts';
+import { changePrize } from '../../src/domain/engagement/wheel/wheel.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { MessengerError } from '../../src/domain/messaging/ports.ts';
 import { creditStars } from '../../src/domain/payments/credit-stars.ts';

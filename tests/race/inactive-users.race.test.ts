@@ -3,7 +3,7 @@ import type { App } from '../../src/core/app.ts';
 import { addDays } from '../../src/core/clock.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { changeUserBalance } from '../../src/domain/users/account/change-balance.ts';
-import { deleteInactiveUsers } from '../../src/domain/users/removal/delete-inactive.ts';
+import { deleteInactiveUsers } from '../../src/domain/users/removal.ts';
 import { setUser } from '../support/admin-setup.ts';
 import { anAdmin } from '../support/admins.ts';
 import { aUser } from '../support/builders.ts';

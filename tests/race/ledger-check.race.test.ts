@@ -1,9 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkNew } from '../../src/domain/ledger/check/check-new.ts';
 import { listProblems } from '../../src/domain/ledger/check/repo.ts';
-import { readCheckState } from '../../src/domain/ledger/check/state.ts';
-import { checkLedger, runLedgerCheck } from '../../src/domain/ledger/check-ledger.ts';
+import { checkLedger, checkNew, readCheckState, runLedgerCheck } from '../../src/domain/ledger/check-ledger.ts';
 import { aUser } from '../support/builders.ts';
 import { aMovement, settleLedger } from '../support/ledger-check.ts';
 import { times } from '../support/parallel.ts';

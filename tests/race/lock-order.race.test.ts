@@ -3,7 +3,7 @@ import { inTransaction } from '../../src/core/db/transaction.ts';
 import { mergeAccounts } from '../../src/domain/merge/merge-accounts.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { lockUserSubscription } from '../../src/domain/subscriptions/manual/manual-changes.ts';
-import { applyStatus } from '../../src/domain/users/account/change-status.ts';
+import { applyStatus } from '../../src/domain/users/account/change-account.ts';
 import { aPair, tokenFor } from '../support/merge-samples.ts';
 import { aSubscription } from '../support/provisioning-setup.ts';
 import { rowOf } from '../support/sale-samples.ts';

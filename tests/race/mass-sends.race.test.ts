@@ -1,8 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stopBroadcast } from '../../src/domain/broadcasts/control-broadcast.ts';
-import { createByToken } from '../../src/domain/broadcasts/create-broadcast.ts';
-import { readBroadcast } from '../../src/domain/broadcasts/read-broadcasts.ts';
+import { createByToken, readBroadcast, stopBroadcast } from '../../src/domain/broadcasts/broadcasts.ts';
 import { leaseSends, pauseSends } from '../../src/domain/mass-sends/pace.ts';
 import { aSegment } from '../support/audience-samples.ts';
 import { aBroadcast, FAST, recordingMessenger, runParts } from '../support/broadcast-samples.ts';

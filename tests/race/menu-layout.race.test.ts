@@ -1,10 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { saveCabinetLayout } from '../../src/domain/content/menu-layout/cabinet-menu.ts';
 import { editLayout, rollbackLayout } from '../../src/domain/content/menu-layout/edit-layout.ts';
 import { addButton, moveButtonToRow } from '../../src/domain/content/menu-layout/edits.ts';
-import { saveCabinetLayout } from '../../src/domain/content/menu-layout/manage-cabinet-menu.ts';
-import { readButton } from '../../src/domain/content/menu-layout/read-document.ts';
-import { listHistory, readLayout } from '../../src/domain/content/menu-layout/read-layout.ts';
+import { listHistory, readButton, readLayout } from '../../src/domain/content/menu-layout/layout.ts';
 import type { MenuDocument } from '../../src/domain/content/menu-layout/types.ts';
 import { won } from '../support/parallel.ts';
 import { testApp } from '../support/test-app.ts';

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { issueAutoLoginToken, signInWithAutoLogin } from '../../src/domain/identity/auto-login/auto-login.ts';
-import { confirmSignIn } from '../../src/domain/identity/deeplink/confirm-sign-in.ts';
-import { pollDeepLink } from '../../src/domain/identity/deeplink/poll-sign-in.ts';
-import { requestDeepLink } from '../../src/domain/identity/deeplink/request-sign-in.ts';
+import { confirmSignIn, pollDeepLink, requestDeepLink } from '../../src/domain/identity/deeplink-sign-in.ts';
 import { findUserById } from '../../src/domain/identity/find-user.ts';
-import { bindProviderAccount } from '../../src/domain/identity/linking/bind-identity.ts';
-import { linkMessenger } from '../../src/domain/identity/linking/link-messenger.ts';
-import { completeLinkingByState, startLinking } from '../../src/domain/identity/linking/link-provider.ts';
-import { unlinkProvider } from '../../src/domain/identity/linking/unlink-provider.ts';
-import { signInWithIdToken } from '../../src/domain/identity/messenger/sign-in-with-signed-data.ts';
-import { signInWithProvider } from '../../src/domain/identity/oauth/sign-in-with-provider.ts';
-import { beginOAuth } from '../../src/domain/identity/oauth/state.ts';
+import {
+  bindProviderAccount,
+  completeLinkingByState,
+  linkMessenger,
+  startLinking,
+  unlinkProvider,
+} from '../../src/domain/identity/linking.ts';
+import { signInWithIdToken } from '../../src/domain/identity/messenger-sign-in.ts';
+import { beginOAuth, signInWithProvider } from '../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import { createMessengerIdentityPort } from '../../src/integrations/messenger/identity-port.ts';
 import { actorOf, aMessengerAccount, anAddress, aVerifiedAccount } from '../domain/identity/accounts.ts';
 import { signInData } from '../domain/identity/linking-proofs.ts';

@@ -1,13 +1,16 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
+import { createWelcomeText, listWelcomeTexts, updateWelcomeText } from '../../src/domain/content/chat-texts/welcome-texts.ts';
 import {
-  createWelcomeText,
-  listWelcomeTexts,
-  updateWelcomeText,
-} from '../../src/domain/content/chat-texts/manage-welcome-texts.ts';
-import { writeDocument } from '../../src/domain/content/pages/manage-documents.ts';
-import { createFaqPage, listFaqPages, reorderFaqPages } from '../../src/domain/content/pages/manage-faq.ts';
-import { deleteRules, listRulesHistory, restoreRules, writeRules } from '../../src/domain/content/pages/manage-service-rules.ts';
+  createFaqPage,
+  deleteRules,
+  listFaqPages,
+  listRulesHistory,
+  reorderFaqPages,
+  restoreRules,
+  writeDocument,
+  writeRules,
+} from '../../src/domain/content/pages/manage-pages.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addDays } from '../../src/core/clock.ts';
-import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
+import { verifyEmail } from '../../src/domain/identity/email/email-address.ts';
 import { importPanelUser } from '../../src/domain/users/import-panel-user.ts';
 import { anAddress, anUnverifiedAccount, mailedSecret } from '../domain/identity/accounts.ts';
 import { withPanel } from '../support/provisioning-setup.ts';

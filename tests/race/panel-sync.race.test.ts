@@ -4,7 +4,7 @@ import { AppError } from '../../src/core/errors.ts';
 import { migrateSquad } from '../../src/domain/provisioning/migration/migrate-squad.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
-import { runAutoSyncNow } from '../../src/domain/provisioning/sync/auto-sync.ts';
+import { runAutoSyncNow } from '../../src/domain/provisioning/sync/start-sync.ts';
 import { lockUserSubscription, removeManually } from '../../src/domain/subscriptions/manual/manual-changes.ts';
 import { actor, aServer, inStep, run, startEmpty, usersOf } from '../domain/provisioning/panel-sync/setup.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';

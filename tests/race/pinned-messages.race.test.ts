@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
-import { findSend } from '../../src/domain/mass-sends/send-repo.ts';
-import { deletePinnedMessage, listPinnedMessages, readActiveMessage } from '../../src/domain/pinned-messages/manage-messages.ts';
+import { findSend } from '../../src/domain/mass-sends/repo.ts';
 import {
   activateMessage,
   broadcastMessage,
   createPinnedMessage,
+  deletePinnedMessage,
+  listPinnedMessages,
+  readActiveMessage,
   unpinMessage,
-} from '../../src/domain/pinned-messages/publish-messages.ts';
+} from '../../src/domain/pinned-messages/pinned-messages.ts';
 import { FAST } from '../support/broadcast-samples.ts';
 import { aUser } from '../support/builders.ts';
 import { chats, lastPinSend, PINNED, runPinSend, TOKEN, withoutPinnedMessages } from '../support/pinned-samples.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { deletePromoGroup } from '../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../src/domain/promo-groups/memberships.ts';
+import { deletePromoGroup } from '../../src/domain/promo-groups/promo-groups.ts';
 import { aUser } from '../support/builders.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { aGroup } from '../support/promocode-samples.ts';

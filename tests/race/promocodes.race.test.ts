@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
-import { deactivateMyDiscount } from '../../src/domain/promo/codes/deactivate-discount.ts';
-import { deleteUse, lockRedeemer } from '../../src/domain/promo/codes/redeem-repo.ts';
-import { changePromocode } from '../../src/domain/promo/codes/save-promocode.ts';
-import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/save-promo-group.ts';
+import { activatePromocode, deactivateMyDiscount } from '../../src/domain/promo/codes/activate-promocode.ts';
+import { changePromocode } from '../../src/domain/promo/codes/promocodes.ts';
+import { deleteUse, lockRedeemer } from '../../src/domain/promo/codes/repo.ts';
+import { changePromoGroup, createPromoGroup } from '../../src/domain/promo-groups/promo-groups.ts';
 import { unique } from '../support/builders.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';
 import { count, detailOf, times } from '../support/parallel.ts';

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { checkMyPayment } from '../../src/domain/payments/check-payment.ts';
-import { checkPendingPayments } from '../../src/domain/payments/check-pending.ts';
+import { checkMyPayment, checkPendingPayments } from '../../src/domain/payments/check-payments.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import { dyingAt } from '../support/dying-app.ts';
 import { creditedOnce, moneyFacts } from '../support/payment-samples.ts';

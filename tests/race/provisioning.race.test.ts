@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { lockTariff } from '../../src/domain/catalog/find-tariff.ts';
-import { applyPanelSquads } from '../../src/domain/catalog/servers/apply-panel-squads.ts';
-import { deleteTariff, toggleTrialTariff } from '../../src/domain/catalog/tariffs/manage-tariffs.ts';
-import { createTariff } from '../../src/domain/catalog/tariffs/save-tariff.ts';
+import { applyPanelSquads } from '../../src/domain/catalog/server-sync.ts';
+import { createTariff, deleteTariff, toggleTrialTariff } from '../../src/domain/catalog/tariffs.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../src/domain/provisioning/request-provisioning.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPanel, withPort } from '../support/provisioning-setup.ts';

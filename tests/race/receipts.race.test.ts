@@ -2,8 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ReceiptSandbox } from '../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { App } from '../../src/core/app.ts';
 import { MINUTE_MS } from '../../src/core/clock.ts';
-import { findMissingReceipts } from '../../src/domain/receipts/find-missing.ts';
-import { queueReceipt } from '../../src/domain/receipts/queue-receipt.ts';
+import { findMissingReceipts, queueReceipt } from '../../src/domain/receipts/receipt-queue.ts';
 import { times } from '../support/parallel.ts';
 import {
   aCreditedTopup,

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
-import { runDailyService } from '../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { runDailyService } from '../../src/domain/subscriptions/daily.ts';
 import { lockSaleStart } from '../../src/domain/subscriptions/purchase/repo.ts';
 import { remindOwners } from '../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { renewInTransaction, renewSubscription } from '../../src/domain/subscriptions/renew-subscription.ts';

@@ -1,11 +1,10 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { runAfterReversal } from '../../src/domain/payments/after-reversal.ts';
 import type { ProviderReversal } from '../../src/domain/payments/ports.ts';
-import { requestRefund } from '../../src/domain/payments/refunds/request-refund.ts';
-import { sendRefund } from '../../src/domain/payments/refunds/send-refund.ts';
+import { requestRefund, sendRefund } from '../../src/domain/payments/refunds.ts';
 import { findPayment } from '../../src/domain/payments/repo.ts';
+import { runAfterReversal } from '../../src/domain/payments/reversals.ts';
 import { refundGift } from '../../src/domain/storefront/gifts/refund-gift.ts';
 import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts';
 import { aUser, unique } from '../support/builders.ts';

@@ -3,7 +3,7 @@ import type { App } from '../../src/core/app.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { creditPayment, creditSeenPayment } from '../../src/domain/payments/credit-payment.ts';
 import type { PaymentReport, ProviderReversal } from '../../src/domain/payments/ports.ts';
-import { requestRefund } from '../../src/domain/payments/refunds/request-refund.ts';
+import { requestRefund } from '../../src/domain/payments/refunds.ts';
 import { findPayment } from '../../src/domain/payments/repo.ts';
 import { resolveCase } from '../../src/domain/payments/resolve-case.ts';
 import { topupBalance } from '../../src/domain/payments/topup-balance.ts';

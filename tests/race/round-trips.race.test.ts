@@ -4,7 +4,7 @@ import { spinWheel } from '../../src/domain/engagement/wheel/spin-wheel.ts';
 import { activatePromocode } from '../../src/domain/promo/codes/activate-promocode.ts';
 import { buyGift } from '../../src/domain/storefront/gifts/buy-gift.ts';
 import { renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
-import { chargeDays } from '../../src/domain/subscriptions/daily/charge-days.ts';
+import { chargeDays, togglePause } from '../../src/domain/subscriptions/daily.ts';
 import { purchaseClassic } from '../../src/domain/subscriptions/purchase-classic.ts';
 import { purchaseDevices } from '../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
@@ -13,7 +13,6 @@ import { renewSubscription } from '../../src/domain/subscriptions/renew-subscrip
 import { spendTopup } from '../../src/domain/subscriptions/spend-topup.ts';
 import { switchTariff } from '../../src/domain/subscriptions/switch-tariff.ts';
 import { switchTraffic } from '../../src/domain/subscriptions/switch-traffic.ts';
-import { togglePause } from '../../src/domain/subscriptions/toggle-pause.ts';
 import { aGiftTariff, anOrder, giftsAreOn } from '../support/gift-samples.ts';
 import { aPromocode } from '../support/promocode-samples.ts';
 import { aBuyer, anOffer, aServer, aStoredSubscription, aTariff } from '../support/sale-samples.ts';

@@ -1,17 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signInitData } from '../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../packages/sandbox/src/messenger/messenger-state.ts';
 import type { App } from '../../src/core/app.ts';
 import { runOutsideTransaction } from '../../src/core/db/root-guard.ts';
 import { inTransaction } from '../../src/core/db/transaction.ts';
 import { isWithinLimit } from '../../src/core/rate-limit.ts';
 import { putIfAbsent, take } from '../../src/core/short-lived.ts';
-import { seedRoles } from '../../src/domain/access/seed-roles.ts';
-import { createUser } from '../../src/domain/identity/create-user.ts';
-import { confirmEmailChange, requestEmailChange } from '../../src/domain/identity/email/change-email.ts';
-import { verifyEmail } from '../../src/domain/identity/email/verify-email.ts';
-import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
-import { closeAllSessions, refreshSession } from '../../src/domain/identity/sessions/refresh-session.ts';
-import { signInWithInitData } from '../../src/domain/identity/sign-in-with-messenger.ts';
+import { seedRoles } from '../../src/domain/access/roles.ts';
+import { createUser } from '../../src/domain/identity/create-account.ts';
+import { confirmEmailChange, requestEmailChange, verifyEmail } from '../../src/domain/identity/email/email-address.ts';
+import { signInWithInitData } from '../../src/domain/identity/messenger-sign-in.ts';
+import { closeAllSessions, openSession, refreshSession } from '../../src/domain/identity/sessions/sessions.ts';
 import {
   aMessengerAccount,
   anAddress,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findSquadsByUuid } from '../../src/domain/catalog/find-squads.ts';
-import { recountServerUsers } from '../../src/domain/catalog/servers/manage-servers.ts';
+import { recountServerUsers } from '../../src/domain/catalog/servers.ts';
 import { aServer } from '../domain/provisioning/panel-sync/setup.ts';
 import { aSubscription } from '../support/provisioning-setup.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

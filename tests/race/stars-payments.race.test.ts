@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
-import { creditDonation } from '../../src/domain/payments/credit-donation.ts';
-import { creditStars, recordStarsRefund } from '../../src/domain/payments/credit-stars.ts';
-import { processCallback } from '../../src/domain/payments/process-callback.ts';
-import { receiveStarsUpdate } from '../../src/domain/payments/receive-stars-update.ts';
+import { creditStars, receiveStarsUpdate, recordStarsRefund } from '../../src/domain/payments/credit-stars.ts';
+import { creditDonation, processCallback } from '../../src/domain/payments/process-callback.ts';
 import { reconcileStars } from '../../src/domain/payments/reconcile-stars.ts';
-import { insertStarsInvoice } from '../../src/domain/payments/stars-invoice-repo.ts';
+import { insertStarsInvoice } from '../../src/domain/payments/stars-repo.ts';
 import { aUser, unique } from '../support/builders.ts';
 import { callbackJobs, creditedOnce, moneyFacts } from '../support/payment-samples.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

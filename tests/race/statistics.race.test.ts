@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compactStatistics, countSalesStep, recountStatistics } from '../../src/domain/insight/sales/count-repo.ts';
-import { readDepositStats } from '../../src/domain/insight/sales/read-sales.ts';
-import { countTransactionsByDay } from '../../src/domain/ledger/count-transactions.ts';
+import { compactStatistics, countSalesStep, recountStatistics } from '../../src/domain/insight/sales/repo.ts';
+import { readDepositStats } from '../../src/domain/insight/sales/sales.ts';
+import { countTransactionsByDay } from '../../src/domain/ledger/transactions.ts';
 import { COUNTERS } from '../domain/core/counter-table.ts';
 import { aUser } from '../support/builders.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';

@@ -1,11 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { MINUTE_MS } from '../../src/core/clock.ts';
-import { changeReplyBlock, changeTicketStatus } from '../../src/domain/tickets/change-ticket.ts';
-import { readNotification } from '../../src/domain/tickets/notifications.ts';
-import { readTicket } from '../../src/domain/tickets/read-tickets.ts';
-import { remindOverdueTickets } from '../../src/domain/tickets/remind-overdue.ts';
+import { readNotification, remindOverdueTickets } from '../../src/domain/tickets/notices.ts';
 import { changeTicketSettings, readTicketSettings } from '../../src/domain/tickets/ticket-settings.ts';
+import { changeReplyBlock, changeTicketStatus, readTicket } from '../../src/domain/tickets/tickets.ts';
 import type { TicketSettings } from '../../src/domain/tickets/types.ts';
 import { answerTicket, postUserMessage } from '../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../support/admins.ts';

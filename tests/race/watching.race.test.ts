@@ -2,9 +2,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { DAY_MS } from '../../src/core/clock.ts';
-import { sendDailyReport } from '../../src/domain/insight/report/send-report.ts';
+import { sendDailyReport } from '../../src/domain/insight/report/report.ts';
 import { checkUsedTraffic } from '../../src/domain/traffic-alarms/fast-check.ts';
-import { checkForUpdate } from '../../src/domain/updates/read-releases.ts';
+import { checkForUpdate } from '../../src/domain/updates/releases.ts';
 import { unique } from '../support/builders.ts';
 import { times } from '../support/parallel.ts';
 import { TestClock, testApp } from '../support/test-app.ts';

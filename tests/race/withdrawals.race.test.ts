@@ -7,11 +7,14 @@ import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import {
   approveWithdrawal,
   completeWithdrawal,
+  exportPayouts,
   rejectWithdrawal,
-} from '../../src/domain/referrals/withdrawals/decide-request.ts';
-import { exportPayouts } from '../../src/domain/referrals/withdrawals/export-payouts.ts';
-import { cancelMyWithdrawal, listMyWithdrawals } from '../../src/domain/referrals/withdrawals/my-withdrawals.ts';
-import { requestWithdrawal } from '../../src/domain/referrals/withdrawals/request-withdrawal.ts';
+} from '../../src/domain/referrals/withdrawals/decide.ts';
+import {
+  cancelMyWithdrawal,
+  listMyWithdrawals,
+  requestWithdrawal,
+} from '../../src/domain/referrals/withdrawals/my-withdrawals.ts';
 import { purchaseTariff } from '../../src/domain/subscriptions/purchase-tariff.ts';
 import { unique } from '../support/builders.ts';
 import { someoneWaitsForALock } from '../support/lock-wait.ts';

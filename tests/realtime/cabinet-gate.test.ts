@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { inTransaction } from '../../src/core/db/transaction.ts';
-import { forgetAccess, forgetPolicies } from '../../src/domain/access/read-effective-access.ts';
-import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate-user.ts';
+import { forgetAccess, forgetPolicies } from '../../src/domain/access/effective-access.ts';
+import { authenticateUser, forgetSessionUser } from '../../src/domain/identity/authenticate.ts';
 import { readCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';

@@ -1,5 +1,5 @@
 import type { App } from '../../src/core/app.ts';
-import { openSession, type SignIn } from '../../src/domain/identity/sessions/open-session.ts';
+import { openSession, type SignIn } from '../../src/domain/identity/sessions/sessions.ts';
 import type { BuiltUser } from '../support/builders.ts';
 import { connect, type SocketClient } from './socket-client.ts';
 

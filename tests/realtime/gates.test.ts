@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { authenticateUser } from '../../src/domain/identity/authenticate-user.ts';
+import { authenticateUser } from '../../src/domain/identity/authenticate.ts';
 import { setMaintenance } from '../../src/domain/safety/maintenance.ts';
 import { readCabinetAccess } from '../../src/realtime/cabinet-access.ts';
 import { aUser, type BuiltUser } from '../support/builders.ts';

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/core/log.ts';
 import type { RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
-import type { RealtimeLimits } from '../../src/realtime/limits.ts';
+import type { RealtimeLimits } from '../../src/realtime/feed-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';

@@ -5,11 +5,10 @@ import type { Database } from '../../src/core/db/database.ts';
 import { AppError } from '../../src/core/errors.ts';
 import { EventBus } from '../../src/core/events/event-bus.ts';
 import type { Audience } from '../../src/core/events/event-recorder.ts';
-import { authenticateToken } from '../../src/domain/access/authenticate-token.ts';
-import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { authenticateToken, createApiToken } from '../../src/domain/access/tokens.ts';
 import { attachRealtime, type Realtime, type RealtimeOptions } from '../../src/realtime/attach-realtime.ts';
 import { recheckCabinetAccess } from '../../src/realtime/cabinet-access.ts';
-import type { RealtimeLimits } from '../../src/realtime/limits.ts';
+import type { RealtimeLimits } from '../../src/realtime/feed-client.ts';
 import { inventEvents } from '../support/recorded-events.ts';
 
 /** What the gate of the cabinet knows of a user; tests change it. */

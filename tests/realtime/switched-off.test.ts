@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { authenticateToken } from '../../src/domain/access/authenticate-token.ts';
+import { authenticateToken } from '../../src/domain/access/tokens.ts';
 import { putSetting, resetSetting } from '../../src/domain/settings/change-setting.ts';
-import { followSettings } from '../../src/domain/settings/follow-changes.ts';
-import { storeOf } from '../../src/domain/settings/settings-store.ts';
+import { followSettings, storeOf } from '../../src/domain/settings/settings-store.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { busOf } from '../support/test-bus.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';

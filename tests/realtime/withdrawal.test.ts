@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addMs, MINUTE_MS } from '../../src/core/clock.ts';
-import { deleteApiToken, setApiTokenActive } from '../../src/domain/access/manage-tokens.ts';
-import { DEFAULT_LIMITS } from '../../src/realtime/limits.ts';
+import { deleteApiToken, setApiTokenActive } from '../../src/domain/access/tokens.ts';
+import { DEFAULT_LIMITS } from '../../src/realtime/feed-client.ts';
 import { cachesStayFresh, eventually } from '../support/eventually.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { accessToken, anApiToken, emit, startRealtime, type TestRealtime } from './realtime-server.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { App } from '../../src/core/app.ts';
-import { openSession } from '../../src/domain/identity/sessions/open-session.ts';
+import { openSession } from '../../src/domain/identity/sessions/sessions.ts';
 import { type ApiClient, clientOf } from './api.ts';
 import { aUser, type BuiltUser, unique } from './builders.ts';
 

@@ -1,6 +1,6 @@
 import type { AdminActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
-import { forgetAccess } from '../../src/domain/access/read-effective-access.ts';
+import { forgetAccess } from '../../src/domain/access/effective-access.ts';
 import { aUser, unique } from './builders.ts';
 
 /** Gives a user a role of that level. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { createApiToken } from '../../src/domain/access/tokens.ts';
 import { observeRefusal } from './refusal-recorder.ts';
 import { UploadForm } from './upload-form.ts';
 

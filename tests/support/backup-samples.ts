@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { App } from '../../src/core/app.ts';
+import { backupFolder } from '../../src/domain/backups/backup-folder.ts';
 import { readTask, requestBackup, runTask } from '../../src/domain/backups/backup-tasks.ts';
-import { backupFolder } from '../../src/domain/backups/folder.ts';
 import { atEndOfFile } from './end-of-file.ts';
 import { type TestApp, type TestAppOptions, testApp } from './test-app.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type BanSandbox, startBanSandbox } from '../../packages/sandbox/src/ban-system/ban-sandbox.ts';
-import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/panel-state.ts';
 import { type ActorClient, adminClient } from './actors.ts';
 import { testServer } from './api.ts';
 import { type TestApp, TestClock, testApp } from './test-app.ts';

@@ -1,14 +1,13 @@
 import type { App } from '../../src/core/app.ts';
 import { broadcastKind } from '../../src/domain/broadcasts/broadcast-kind.ts';
-import { createMessage, sendBroadcast } from '../../src/domain/broadcasts/create-broadcast.ts';
-import { readBroadcast } from '../../src/domain/broadcasts/read-broadcasts.ts';
+import { createMessage, readBroadcast, sendBroadcast } from '../../src/domain/broadcasts/broadcasts.ts';
 import type { Broadcast, BroadcastDraft } from '../../src/domain/broadcasts/types.ts';
-import { contestRoundKind } from '../../src/domain/engagement/daily-contests/announce-round.ts';
+import { contestRoundKind } from '../../src/domain/engagement/daily-contests/rounds.ts';
 import { readSends } from '../../src/domain/mass-sends/control-sends.ts';
 import { type RunResult, runSend } from '../../src/domain/mass-sends/run-send.ts';
 import type { SendKinds } from '../../src/domain/mass-sends/types.ts';
 import type { MessengerFile, SendOptions } from '../../src/domain/messaging/ports.ts';
-import { pinnedKind, unpinKind } from '../../src/domain/pinned-messages/pinned-kinds.ts';
+import { pinnedKind, unpinKind } from '../../src/domain/pinned-messages/deliver.ts';
 import { aUser } from './builders.ts';
 
 /** Nothing waits: the pace is tested where it is the subject. */

@@ -1,9 +1,8 @@
 import type { App } from '../../src/core/app.ts';
 import { addDays } from '../../src/core/clock.ts';
-import { startRound } from '../../src/domain/engagement/daily-contests/manage-rounds.ts';
-import { changeContestTemplate, type TemplateRequest } from '../../src/domain/engagement/daily-contests/manage-templates.ts';
+import { changeContestTemplate, startRound, type TemplateRequest } from '../../src/domain/engagement/daily-contests/rounds.ts';
 import type { NamedRound } from '../../src/domain/engagement/daily-contests/types.ts';
-import { createReferralContest, type NewContest } from '../../src/domain/engagement/referral-contests/manage-contests.ts';
+import { createReferralContest, type NewContest } from '../../src/domain/engagement/referral-contests/contests.ts';
 import type { ReferralContest } from '../../src/domain/engagement/referral-contests/types.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { unique } from './builders.ts';

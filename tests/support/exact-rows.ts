@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Db, SqlRunner } from '../../src/core/db/db.ts';
+import { listTables } from '../../src/domain/backups/repo.ts';
 import { insertStatement, publicRelation } from '../../src/domain/backups/row-format.ts';
-import { listTables } from '../../src/domain/backups/schema-repo.ts';
 import { readLines } from '../../src/domain/backups/snapshot.ts';
 import type { ColumnShape } from '../../src/domain/backups/types.ts';
 

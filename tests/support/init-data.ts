@@ -1,4 +1,4 @@
-import { signInitData } from '../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../packages/sandbox/src/messenger/messenger-state.ts';
 import type { BuiltUser } from './builders.ts';
 import type { TestApp } from './test-app.ts';
 import { TEST_BOT_TOKEN } from './test-sandbox.ts';

@@ -1,8 +1,7 @@
 /** A process that takes every job of one queue and never ends it: `node job-worker.ts <database url>`. Tests kill it. */
 import { pathToFileURL } from 'node:url';
 import { openPostgres } from '../../src/core/db/open-postgres.ts';
-import type { LeaseTimes } from '../../src/core/jobs/job-leases.ts';
-import { JobRunner } from '../../src/core/jobs/job-runner.ts';
+import { JobRunner, type LeaseTimes } from '../../src/core/jobs/job-runner.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { syncSquads } from '../../src/domain/provisioning/jobs.ts';
 import { testApp } from './test-app.ts';

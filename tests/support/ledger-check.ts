@@ -1,7 +1,6 @@
 import type { App } from '../../src/core/app.ts';
-import { checkNew } from '../../src/domain/ledger/check/check-new.ts';
 import { readGivenIds } from '../../src/domain/ledger/check/repo.ts';
-import { readCheckState } from '../../src/domain/ledger/check/state.ts';
+import { checkNew, readCheckState } from '../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
 import { aUser } from './builders.ts';
 import { eventually } from './eventually.ts';

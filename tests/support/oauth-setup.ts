@@ -1,7 +1,6 @@
 import type { App } from '../../src/core/app.ts';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
-import { signInWithProvider } from '../../src/domain/identity/oauth/sign-in-with-provider.ts';
-import { beginOAuth } from '../../src/domain/identity/oauth/state.ts';
+import { beginOAuth, signInWithProvider } from '../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import type { OAuthProvider } from '../../src/domain/identity/oauth/types.ts';
 import { createOAuthPort } from '../../src/integrations/oauth/oauth-port.ts';
 import { CLIENT_ID, CLIENT_SECRET, type IssuerAccount, type OAuthIssuer, REDIRECT_URI } from '../fakes/oauth-issuer.ts';

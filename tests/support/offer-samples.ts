@@ -1,6 +1,6 @@
 import type { TokenActor, UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
-import { createOffer, type NewOffer } from '../../src/domain/promo/offers/create-offer.ts';
+import { createOffer, type NewOffer } from '../../src/domain/promo/offers/offers.ts';
 import type { OfferDetails } from '../../src/domain/promo/offers/types.ts';
 import { unique } from './builders.ts';
 

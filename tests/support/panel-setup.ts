@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/panel-state.ts';
 import { type SandboxPanelOptions, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { PanelUserDraft } from '../../src/domain/provisioning/ports.ts';
 import type { PanelConnection } from '../../src/integrations/vpnpanel/panel-connection.ts';

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { App } from '../../src/core/app.ts';
-import { applyReversals } from '../../src/domain/payments/apply-reversals.ts';
+import { seedPaymentMethods } from '../../src/domain/payments/payment-methods.ts';
 import type { ProviderReversal } from '../../src/domain/payments/ports.ts';
 import { processCallback } from '../../src/domain/payments/process-callback.ts';
 import type { PaymentPurpose } from '../../src/domain/payments/purpose-payment.ts';
 import { receiveProviderCallback } from '../../src/domain/payments/receive-callback.ts';
-import { seedPaymentMethods } from '../../src/domain/payments/seed-payment-methods.ts';
+import { applyReversals } from '../../src/domain/payments/reversals.ts';
 import type { Payment } from '../../src/domain/payments/types.ts';
 
 /** Seeds the methods and makes sure that the sandbox's is on. */

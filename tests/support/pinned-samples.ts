@@ -1,6 +1,6 @@
 import type { App } from '../../src/core/app.ts';
+import { findSend } from '../../src/domain/mass-sends/repo.ts';
 import { type RunResult, runSend } from '../../src/domain/mass-sends/run-send.ts';
-import { findSend } from '../../src/domain/mass-sends/send-repo.ts';
 import type { MassSend } from '../../src/domain/mass-sends/types.ts';
 import { MessengerError, type MessengerFile, type SendOptions } from '../../src/domain/messaging/ports.ts';
 import type { PinnedDraft } from '../../src/domain/pinned-messages/types.ts';

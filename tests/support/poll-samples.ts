@@ -1,5 +1,5 @@
 import type { App } from '../../src/core/app.ts';
-import { createPoll } from '../../src/domain/engagement/polls/manage-polls.ts';
+import { createPoll } from '../../src/domain/engagement/polls/polls.ts';
 import type { Poll } from '../../src/domain/engagement/polls/types.ts';
 import { unique } from './builders.ts';
 

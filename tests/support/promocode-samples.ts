@@ -1,6 +1,6 @@
 import type { UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
-import { createPromocode, type NewPromocode } from '../../src/domain/promo/codes/save-promocode.ts';
+import { createPromocode, type NewPromocode } from '../../src/domain/promo/codes/promocodes.ts';
 import type { Promocode } from '../../src/domain/promo/codes/types.ts';
 import { aUser, unique } from './builders.ts';
 

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/panel-state.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import type { App } from '../../src/core/app.ts';
 import { addDays } from '../../src/core/clock.ts';
 import type { VpnPanelPort } from '../../src/domain/provisioning/ports.ts';

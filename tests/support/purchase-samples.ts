@@ -1,9 +1,8 @@
 import type { App } from '../../src/core/app.ts';
 import { pushSubscription } from '../../src/domain/provisioning/push-subscription.ts';
-import { createLanding } from '../../src/domain/storefront/landings/manage-landings.ts';
+import { createLanding } from '../../src/domain/storefront/landings/landings.ts';
 import type { Landing, LandingContent } from '../../src/domain/storefront/landings/types.ts';
-import { deliverWaiting } from '../../src/domain/storefront/purchases/deliver-purchase.ts';
-import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { deliverWaiting, fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { guestPurchases } from '../../src/domain/storefront/purchases/purpose.ts';
 import { readContact } from '../../src/domain/storefront/purchases/rules.ts';
 import { type PurchaseOrder, startPurchase } from '../../src/domain/storefront/purchases/start-purchase.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { buyGift } from '../../src/domain/storefront/gifts/buy-gift.ts';
-import { readGiftConfig } from '../../src/domain/storefront/gifts/read-config.ts';
+import { readGiftConfig } from '../../src/domain/storefront/gifts/gift-config.ts';
 import { previewClassic, purchaseClassic } from '../../src/domain/subscriptions/purchase-classic.ts';
 import { purchaseDevices, readDevicePrice } from '../../src/domain/subscriptions/purchase-devices.ts';
 import type { TariffsOptions } from '../../src/domain/subscriptions/purchase-options.ts';

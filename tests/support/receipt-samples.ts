@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { ReceiptSandbox } from '../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
-import type { SandboxIncome } from '../../packages/sandbox/src/nalogo/receipt-wire.ts';
+import type { ReceiptSandbox, SandboxIncome } from '../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { App } from '../../src/core/app.ts';
-import { runAfterReversal } from '../../src/domain/payments/after-reversal.ts';
-import { queueReceipt } from '../../src/domain/receipts/queue-receipt.ts';
-import { workReceipts } from '../../src/domain/receipts/work-queue.ts';
+import { runAfterReversal } from '../../src/domain/payments/reversals.ts';
+import { workReceipts } from '../../src/domain/receipts/issue-receipts.ts';
+import { queueReceipt } from '../../src/domain/receipts/receipt-queue.ts';
 import { aUser, unique } from './builders.ts';
 import { type TestApp, testApp } from './test-app.ts';
 import { workerSandbox } from './test-sandbox.ts';

@@ -1,7 +1,7 @@
 import type { App } from '../../src/core/app.ts';
 import type { BeginTransaction, PrismaDb, SqlRunner } from '../../src/core/db/db.ts';
-import { sqlEventRecorder } from '../../src/core/events/sql-event-recorder.ts';
-import { sqlJobSender } from '../../src/core/jobs/sql-job-sender.ts';
+import { sqlEventRecorder } from '../../src/core/events/event-recorder.ts';
+import { sqlJobSender } from '../../src/core/jobs/job-sender.ts';
 
 /** An app whose statements are recorded in the order in which they are sent: each entry is one round trip to the database. */
 export interface RecordingApp {

@@ -1,8 +1,8 @@
 import type { App } from '../../src/core/app.ts';
-import { countSales } from '../../src/domain/insight/sales/count-sales.ts';
 import type { PeriodRequest } from '../../src/domain/insight/sales/period.ts';
-import { countTransactionsByDay } from '../../src/domain/ledger/count-transactions.ts';
+import { countSales } from '../../src/domain/insight/sales/sales.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
+import { countTransactionsByDay } from '../../src/domain/ledger/transactions.ts';
 import type { ContraAccount, Movement } from '../../src/domain/ledger/types.ts';
 
 export const EVERYTHING: PeriodRequest = { days: 0, startDate: null, endDate: null };

@@ -1,5 +1,4 @@
-import type { Database } from '../../src/core/db/database.ts';
-import type { SideConnection } from '../../src/core/db/side-connection.ts';
+import type { Database, SideConnection } from '../../src/core/db/database.ts';
 import { EventBus } from '../../src/core/events/event-bus.ts';
 import { createLogger } from '../../src/core/log.ts';
 import { outsideOfTests } from './abandoned-tests.ts';

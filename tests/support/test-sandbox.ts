@@ -16,7 +16,7 @@ import type { Env } from '../../src/core/env.ts';
 import { createHttpClient } from '../../src/core/http/outbound.ts';
 import type { Logger } from '../../src/core/log.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
-import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/connection.ts';
+import { SANDBOX_INN } from '../../src/integrations/receipts/nalogo/nalogo-port.ts';
 import { outsideOfTests } from './abandoned-tests.ts';
 
 /** The fake outside systems of one worker, with the clock of the current test. */

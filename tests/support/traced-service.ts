@@ -10,7 +10,7 @@ import { createLogger } from '../../src/core/log.ts';
 import { LogFiles } from '../../src/core/log-files/log-files.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createRedactor } from '../../src/core/redaction.ts';
-import { createApiToken } from '../../src/domain/access/manage-tokens.ts';
+import { createApiToken } from '../../src/domain/access/tokens.ts';
 import { emptyDatabaseOnServer, serverUrl } from './test-database.ts';
 
 interface Attribute {

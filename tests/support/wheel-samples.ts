@@ -1,6 +1,6 @@
 import type { App } from '../../src/core/app.ts';
-import { changeWheel, createPrize } from '../../src/domain/engagement/wheel/manage-wheel.ts';
 import type { PrizeFields, WheelConfigChanges, WheelPrize } from '../../src/domain/engagement/wheel/types.ts';
+import { changeWheel, createPrize } from '../../src/domain/engagement/wheel/wheel.ts';
 
 /** A wheel that is on, with these prizes only; 10 stars are 1300 kopeks. */
 export async function aWheel(

@@ -1,7 +1,7 @@
 import type { AdminActor, UserActor } from '../../src/core/actor.ts';
 import type { App } from '../../src/core/app.ts';
 import { postMovement } from '../../src/domain/ledger/post-movement.ts';
-import { requestWithdrawal } from '../../src/domain/referrals/withdrawals/request-withdrawal.ts';
+import { requestWithdrawal } from '../../src/domain/referrals/withdrawals/my-withdrawals.ts';
 import { aUser } from './builders.ts';
 import { anEarning, aReferralPair, type ReferralPair } from './referral-samples.ts';
 import { rowOf } from './sale-samples.ts';

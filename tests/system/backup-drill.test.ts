@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRequester, type Requester } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
-import { multipartForm } from '../../src/integrations/messenger/multipart-form.ts';
+import { multipartForm } from '../../src/integrations/messenger/bot-api-client.ts';
 import { runCommand } from '../support/run-cli.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 

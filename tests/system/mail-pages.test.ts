@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderMail } from '../../src/domain/messaging/render-mail.ts';
-import { previewTemplate } from '../../src/domain/messaging/templates/preview-template.ts';
-import { sampleValues } from '../../src/domain/messaging/templates/sample-values.ts';
 import { TEMPLATE_TYPES } from '../../src/domain/messaging/templates/template-variables.ts';
+import { previewTemplate, sampleValues } from '../../src/domain/messaging/templates/templates.ts';
 import { type Chromium, findChromium, startChromium } from '../support/chromium.ts';
 
 /** Mails as a browser shows them: every built-in one, light and dark, wide and narrow. Screenshots are left in `.tmp/mail-pages`. */

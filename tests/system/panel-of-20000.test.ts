@@ -1,8 +1,8 @@
 /** Squad migration and synchronisation with a panel of 20 000 users (10 000 in `npm test`): paged, resumable, idempotent, converging under faults. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMemoryStore } from '../../packages/sandbox/src/panel/panel-state.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../packages/sandbox/src/panel/sandbox-store.ts';
 import type { App } from '../../src/core/app.ts';
 import { addDays, SECOND_MS } from '../../src/core/clock.ts';
 import { continueMigration, migrateSquad } from '../../src/domain/provisioning/migration/migrate-squad.ts';

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signInitData } from '../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../packages/sandbox/src/messenger/messenger-state.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { createRequester, type Requester, until } from '../../scripts/demo/http.ts';
 import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';

@@ -1,8 +1,7 @@
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { handleSandboxRequest, type SandboxRequest } from '../../packages/sandbox/src/page/handle-sandbox-request.ts';
-import { PAGE_HTML } from '../../packages/sandbox/src/page/page-html.ts';
-import { PAGE_SCRIPT } from '../../packages/sandbox/src/page/page-script.ts';
+import { PAGE_HTML, PAGE_SCRIPT } from '../../packages/sandbox/src/page/sandbox-page.ts';
 import type { SandboxView } from '../../packages/sandbox/src/page/sandbox-view.ts';
 
 function setup() {

@@ -9,7 +9,7 @@ import { type PaymentSandbox, startPaymentSandbox } from '../../../packages/sand
 import type { SandboxSecrets } from '../../../src/composition/sandbox-store.ts';
 import { SANDBOX_BOT_USERNAME } from '../../../src/composition/sandbox-store.ts';
 import type { Database } from '../../../src/core/db/database.ts';
-import { SANDBOX_INN } from '../../../src/integrations/receipts/nalogo/connection.ts';
+import { SANDBOX_INN } from '../../../src/integrations/receipts/nalogo/nalogo-port.ts';
 import { publishFakes } from '../fake-host.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { type Courier, createCourier } from './courier.ts';

@@ -1,7 +1,7 @@
 /** What the operator does by commands: refunds of payments, decisions about cases. Two at once where only one may succeed. */
 import { addMs, DAY_MS } from '../../../src/core/clock.ts';
 import { isAppError } from '../../../src/core/errors.ts';
-import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
+import { requestRefund } from '../../../src/domain/payments/refunds.ts';
 import { type CaseDecision, listCases, resolveCase } from '../../../src/domain/payments/resolve-case.ts';
 import { countOne, perform, type Shop } from './shop.ts';
 

@@ -1,7 +1,7 @@
 /** Everything that the proofs compare: what the outside systems have, and what the database has. Amounts are kopeks. */
 
 import type { SandboxStarsInvoice } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
-import type { SandboxIncome } from '../../../packages/sandbox/src/nalogo/receipt-wire.ts';
+import type { SandboxIncome } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { Db } from '../../../src/core/db/db.ts';
 import type { People, Tariffs } from './people.ts';

@@ -1,5 +1,5 @@
 import { connectOutsideSystems } from '../../composition/outside-systems.ts';
-import { fakeKinds } from '../../composition/sandbox-kinds.ts';
+import { fakeKinds } from '../../composition/sandbox.ts';
 import { openDatabase, readVersion } from '../../composition/service.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Database } from '../../core/db/database.ts';
@@ -7,8 +7,7 @@ import { type Env, EnvError, loadEnv } from '../../core/env.ts';
 import { createMetrics } from '../../core/metrics.ts';
 import { createRedactor, secretValuesIn } from '../../core/redaction.ts';
 import { secretKeys } from '../../domain/settings/catalogue/catalogue.ts';
-import { readStoredSettings } from '../../domain/settings/refresh-settings.ts';
-import { createSettingsStore, type SettingsStore } from '../../domain/settings/settings-store.ts';
+import { createSettingsStore, readStoredSettings, type SettingsStore } from '../../domain/settings/settings-store.ts';
 import { type Command, type CommandCall, EXIT } from '../command.ts';
 import { describeDatabaseFailure, describeLock } from '../describe-failure.ts';
 import { commandLog, describeDatabase, hasEmbeddedData } from '../open-service.ts';
@@ -23,11 +22,18 @@ import {
   checkReceipts,
   checkWebhooks,
 } from './content-checks.ts';
-import { checkMigrations, checkServer } from './database-checks.ts';
-import { describeFindings, type Finding, ok, problem, warning } from './finding.ts';
+import { checkShop, describeFindings, type Finding, ok, problem, readShop, type Shop, warning } from './finding.ts';
 import { checkOutside } from './outside-checks.ts';
-import { checkDataFolder, checkDisk, checkEnvironment, checkPublicUrls, checkRuntime, checkSandbox } from './process-checks.ts';
-import { checkShop, readShop, type Shop } from './shop.ts';
+import {
+  checkDataFolder,
+  checkDisk,
+  checkEnvironment,
+  checkMigrations,
+  checkPublicUrls,
+  checkRuntime,
+  checkSandbox,
+  checkServer,
+} from './process-checks.ts';
 
 export const doctorCommand: Command = {
   name: 'doctor',

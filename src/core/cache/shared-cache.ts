@@ -1,5 +1,5 @@
-import { DATABASE_RESTORED } from '../events/database-restored.ts';
 import type { EventBus } from '../events/event-bus.ts';
+import { DATABASE_RESTORED } from '../events/event-log.ts';
 import type { EventRecorder } from '../events/event-recorder.ts';
 
 declare module '../events/event-recorder.ts' {

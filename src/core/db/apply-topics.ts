@@ -1,5 +1,4 @@
-import type { MigrationTarget } from './migrate.ts';
-import type { SqlFile } from './schema-files.ts';
+import type { MigrationTarget, SqlFile } from './migrate.ts';
 
 /** SQLSTATE of CREATE OR REPLACE FUNCTION with another return type or other parameter names: the old function must be dropped first. */
 const CANNOT_REPLACE = '42P13';

@@ -1,7 +1,6 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import { type Rows, TABLES } from '../../generated/rows.ts';
-import { momentOfJson } from './json-moment.ts';
-import { fieldOf } from './row-objects.ts';
+import { fieldOf } from './sql-runner.ts';
 
 export type { Rows } from '../../generated/rows.ts';
 
@@ -69,4 +68,12 @@ export function plainRow<M extends Model, R extends object>(
     plain[field] = typeof value === 'bigint' ? Number(value) : Prisma.Decimal.isDecimal(value) ? value.toString() : value;
   }
   return plain as { [F in keyof R]: F extends keyof Rows[M] ? Rows[M][F] : R[F] };
+}
+
+const YEAR_DIGITS = 4;
+
+/** The moment that the database wrote into JSON; it writes years above 9999 without the sign that JavaScript expects. */
+export function momentOfJson(text: string): Date {
+  const digits = text.indexOf('-');
+  return new Date(digits <= YEAR_DIGITS ? text : `+${text.slice(0, digits).padStart(6, '0')}${text.slice(digits)}`);
 }

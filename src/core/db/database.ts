@@ -1,5 +1,4 @@
-import type { Db } from './db.ts';
-import type { SideConnection } from './side-connection.ts';
+import type { Db, SqlRunner } from './db.ts';
 
 /** What pg-boss needs of a database: runs text that may be a script of several statements when there are no values. */
 export interface JobDatabase {
@@ -32,3 +31,43 @@ export interface DatabaseSilence {
   /** Reads over a new connection outside of the pool. @throws when that fails, too */
   tryOutside(): Promise<void>;
 }
+
+/**
+ * A connection beside the pool: for LISTEN and NOTIFY, and for the reader of events, which must not wait while requests use all connections
+ * of the pool. The embedded database has no second connection and no other instance: there `sql` is the ordinary one, and nobody is notified.
+ */
+export interface SideConnection {
+  /** Opens the connection again when it was lost. After any error the next statement gets a fresh connection, perhaps to another server. */
+  readonly sql: SqlRunner;
+  /** Receives the notices of a channel from every instance, from now on and after each reconnection. */
+  listen(channel: string, onNotice: (payload: string) => void): Promise<void>;
+  /** Sends a notice to every instance, in a transaction that contains nothing else. */
+  notify(channel: string, payload: string): Promise<void>;
+}
+
+/**
+ * Work on the whole database that takes minutes: backups and restores. It has a connection of its own, without the time limits of
+ * requests. On the embedded database there is one connection only: everything else waits while a transaction of this kind is open.
+ */
+export interface LongWork {
+  /**
+   * Runs work that excludes all other work of this kind, on every instance. A process that dies gives the right back with its connection.
+   * @returns null when other work of this kind is under way
+   */
+  alone<T>(work: (session: LongSession) => Promise<T>): Promise<{ result: T } | null>;
+  /** Whether some instance has told all of them to stop serving (`LongSession.closeService`). */
+  isServiceClosed(): Promise<boolean>;
+}
+
+export interface LongSession {
+  /** Reads one state of all tables, as of the first statement. Nothing can be written. */
+  snapshot<T>(work: (sql: SqlRunner) => Promise<T>): Promise<T>;
+  /** Commits when `work` resolves, and rolls back when it rejects or the process dies. */
+  write<T>(work: (sql: SqlRunner) => Promise<T>): Promise<T>;
+  /** Every instance stops serving requests and starting jobs within a second, until this work ends. */
+  closeService(): Promise<void>;
+}
+
+/** Keys of advisory locks: work of this kind; the sign for all instances to stop serving. See docs/database.md. */
+export const LONG_WORK_LOCK = 727_110_003;
+export const CLOSED_SERVICE_LOCK = 727_110_004;

@@ -1,3 +1,5 @@
+import type { App } from '../app.ts';
+
 /** Classifies the errors of the two drivers and of Prisma. */
 
 interface DriverError {
@@ -128,4 +130,64 @@ function describe(error: unknown): string {
     JSON.stringify(failure.meta ?? null),
     JSON.stringify(driverCause(failure) ?? null),
   ].join(' ');
+}
+
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Runs one whole transaction, again after a deadlock or a write conflict: the database has rolled it back then. Up to 5 times, with
+ * jitter, so that the same callers do not meet again. Inside a transaction it is a part of that transaction, which cannot go on after
+ * such an error.
+ * @param transaction contains database work only and changes nothing that a rollback leaves
+ */
+export async function retried<T>(app: App, transaction: () => Promise<T>): Promise<T> {
+  if (app.db.begin === null) return transaction();
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (attempt >= MAX_ATTEMPTS || !isRetryable(error)) throw error;
+      await new Promise((resolve) => setTimeout(resolve, app.random.int(5, 25 * attempt + 6)));
+    }
+  }
+}
+
+/** With jitter, so that requests that lost their sessions at the same moment do not all connect at the same moment. */
+const PAUSE_MS = { from: 20, to: 100 };
+
+/**
+ * Runs work again, once, when its database session was cut (spec 08 L3): the driver takes such a session out of the pool, so the second
+ * attempt has another one. A COMMIT may have been carried out although its answer was lost, hence `work` must be a read or must find what
+ * its first attempt has stored (an idempotency key, the key of an event). Nothing is repeated inside a transaction, whose session is the
+ * one that was lost.
+ * @param work must have no effect outside of the database
+ * @throws what the second attempt throws; every other error at once
+ */
+export async function repeatWhenLost<T>(app: App, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (app.db.begin === null || !isConnectionLost(error)) throw error;
+    await pauseAfterLoss(app);
+    return work();
+  }
+}
+
+/** The pause before a second attempt. */
+export function pauseAfterLoss({ random }: Pick<App, 'random'>): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, random.int(PAUSE_MS.from, PAUSE_MS.to + 1)));
+}
+
+/**
+ * Runs one SQL statement that is a whole transaction: the database begins and commits it by itself, which saves two round trips of
+ * `inTransaction`. Several changes fit into one statement as a SQL function (prisma/sql). After a deadlock or a write conflict it runs
+ * again, and after it the readers of events are told to look; a statement that records no events needs `retried` alone. Inside a
+ * transaction it is a part of that transaction.
+ * @param statement sends exactly one statement through `app.db`
+ */
+export async function committedStatement<T>(app: App, statement: () => Promise<T>): Promise<T> {
+  const result = await retried(app, statement);
+  // Those of a transaction are announced with its commit.
+  if (app.db.begin !== null) app.events.announce();
+  return result;
 }

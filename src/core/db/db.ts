@@ -1,6 +1,6 @@
 import type { Prisma, PrismaClient } from '../../generated/prisma/client.ts';
-import type { TableVacuum } from './embedded-vacuum.ts';
-import type { LongWork } from './long-work.ts';
+import type { LongWork } from './database.ts';
+import type { TableVacuum } from './open-embedded.ts';
 import type { TransactionEffects } from './transaction-effects.ts';
 
 /** Prisma, at the root or inside a transaction. */

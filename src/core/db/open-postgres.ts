@@ -4,13 +4,19 @@ import pg from 'pg';
 import type { Logger } from '../log.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { ANSWER_GRACE_MS, destroyWhenSilent, KEEP_ALIVE, LONG_ANSWER_MS, serverClient } from './answer-limit.ts';
-import type { Database } from './database.ts';
-import { applySchema } from './migrate.ts';
+import {
+  CLOSED_SERVICE_LOCK,
+  type Database,
+  LONG_WORK_LOCK,
+  type LongSession,
+  type LongWork,
+  type SideConnection,
+} from './database.ts';
+import type { SqlRunner } from './db.ts';
+import { applySchema, readSchemaFiles } from './migrate.ts';
 import { openPrisma, WAIT_LIMITS, type WaitLimits } from './open-prisma.ts';
-import { postgresLongWork } from './postgres-long-work.ts';
-import { PostgresSideConnection } from './postgres-side-connection.ts';
-import { readSchemaFiles } from './schema-files.ts';
-import { serverSql, traced } from './sql-runner.ts';
+import { runInsideTransaction, runOutsideTransaction } from './root-guard.ts';
+import { serverSql, traced, unnamedSql } from './sql-runner.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -159,4 +165,151 @@ function statementNamer(): (text: string) => string {
     names.set(text, name);
     return name;
   };
+}
+
+interface PostgresLongWorkOptions {
+  url: string;
+  connectMs: number;
+  side: SideConnection;
+  log: Logger;
+}
+
+/** Each work has a connection of its own, whose advisory locks exclude others: the server releases them when the connection ends. */
+function postgresLongWork({ url, connectMs, side, log }: PostgresLongWorkOptions): LongWork {
+  return {
+    alone: async (work) => {
+      const client = serverClient({ url, name: 'subscription-service-long', connectMs, answerMs: LONG_ANSWER_MS });
+      client.on('error', (error) => log.warn({ err: error }, 'the connection of a backup or restore was lost'));
+      await client.connect();
+      try {
+        const sql = unnamedSql(client);
+        await sql('SET statement_timeout = 0');
+        await sql('SET idle_in_transaction_session_timeout = 0');
+        const [lock] = await sql<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${LONG_WORK_LOCK}) AS taken`);
+        if (!lock!.taken) return null;
+        return { result: await work(sessionOn(sql)) };
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+    isServiceClosed: async () => {
+      const [row] = await side.sql<{ closed: boolean }>(
+        `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = 0 AND objid = ${CLOSED_SERVICE_LOCK} AND granted
+           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS closed`,
+      );
+      return row!.closed;
+    },
+  };
+}
+
+function sessionOn(sql: SqlRunner): LongSession {
+  const transaction = async <T>(begin: string, work: (sql: SqlRunner) => Promise<T>): Promise<T> => {
+    await sql(begin);
+    try {
+      const result = await runInsideTransaction(() => work(sql));
+      await sql('COMMIT');
+      return result;
+    } catch (error) {
+      // Any failure: a lost connection has rolled back already.
+      await sql('ROLLBACK').catch(() => undefined);
+      throw error;
+    }
+  };
+  return {
+    snapshot: (work) => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    write: (work) => transaction('BEGIN', work),
+    closeService: async () => {
+      await sql(`SELECT pg_advisory_lock(${CLOSED_SERVICE_LOCK})::text AS held`);
+    },
+  };
+}
+
+interface SideConnectionOptions {
+  url: string;
+  connectMs: number;
+  /** A statement that is not answered within this time ends the connection. */
+  answerMs: number;
+  log: Logger;
+}
+
+/** One PostgreSQL connection that is opened when it is needed and again after it was lost. */
+class PostgresSideConnection implements SideConnection {
+  readonly #options: SideConnectionOptions;
+  readonly #listeners = new Map<string, (payload: string) => void>();
+  #client: pg.Client | null = null;
+  #isClosed = false;
+  /** Statements run one after another. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SideConnectionOptions) {
+    this.#options = options;
+  }
+
+  readonly sql: SideConnection['sql'] = (text, values) => this.#inTurn((client) => unnamedSql(client)(text, values));
+
+  async listen(channel: string, onNotice: (payload: string) => void): Promise<void> {
+    this.#listeners.set(channel, onNotice);
+    await this.#inTurn((client) => client.query(`LISTEN ${pg.escapeIdentifier(channel)}`));
+  }
+
+  async notify(channel: string, payload: string): Promise<void> {
+    await this.sql('SELECT pg_catalog.pg_notify($1, $2)::text AS sent', [channel, payload]);
+  }
+
+  /** A statement that is under way is given up. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#client?.end();
+    // One that was connecting has a client only now.
+    await this.#last;
+    await this.#client?.end();
+  }
+
+  #inTurn<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const running = this.#last.then(async () => {
+      const client = await this.#connected();
+      try {
+        return await work(client);
+      } catch (error) {
+        // Whatever it was: a node that was demoted or hangs gives way to the next one.
+        this.#drop(client);
+        throw error;
+      }
+    });
+    this.#last = running.catch(() => undefined);
+    return running;
+  }
+
+  /** Called in turn only, so that one connection is opened at a time. */
+  #connected(): Promise<pg.Client> {
+    if (this.#isClosed) return Promise.reject(new Error('the database is closed'));
+    return this.#client ? Promise.resolve(this.#client) : runOutsideTransaction(() => this.#open());
+  }
+
+  async #open(): Promise<pg.Client> {
+    const { url, connectMs, answerMs } = this.#options;
+    const client = serverClient({ url, name: 'subscription-service-beside', connectMs, answerMs });
+    client.on('notification', ({ channel, payload }) => this.#listeners.get(channel)?.(payload ?? ''));
+    client.on('error', (error) => {
+      this.#options.log.warn({ err: error }, 'the database connection beside the pool was lost');
+      this.#drop(client);
+    });
+    client.on('end', () => this.#drop(client));
+    await client.connect();
+    try {
+      // A notice is a transaction of its own with nothing to lose; it does not wait for the disk.
+      await client.query('SET synchronous_commit = off');
+      for (const channel of this.#listeners.keys()) await client.query(`LISTEN ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      this.#drop(client);
+      throw error;
+    }
+    this.#client = client;
+    return client;
+  }
+
+  #drop(client: pg.Client): void {
+    if (this.#client === client) this.#client = null;
+    void client.end().catch(() => undefined);
+  }
 }

@@ -2,7 +2,7 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import type { App } from '../app.ts';
 import { CACHE_FORGOTTEN } from '../cache/shared-cache.ts';
 import type { SqlRunner } from './db.ts';
-import { retried } from './retried.ts';
+import { retried } from './db-errors.ts';
 import { refuseInsideTransaction, runInsideTransaction } from './root-guard.ts';
 import { collectEffects, type TransactionEffects } from './transaction-effects.ts';
 

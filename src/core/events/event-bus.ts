@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../clock.ts';
+import type { SideConnection } from '../db/database.ts';
 import { runOutsideTransaction } from '../db/root-guard.ts';
-import type { SideConnection } from '../db/side-connection.ts';
 import type { Logger } from '../log.ts';
 import {
   isOfRound,

@@ -23,7 +23,7 @@ import {
   type OutboundFailure,
 } from './http-client.ts';
 import { createAgents } from './outbound-agent.ts';
-import { proxiedAgents } from './proxy-agent.ts';
+import { proxiedAgents } from './proxy-tunnel.ts';
 
 export interface HttpClientDeps {
   metrics?: OutboundMetrics;

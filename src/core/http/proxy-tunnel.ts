@@ -1,8 +1,8 @@
-import { request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import { type ClientRequestArgs, Agent as HttpAgent, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { connect, isIPv4, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { ByteReader } from './byte-reader.ts';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** The proxy could not be reached, or refused to connect: nothing was sent to the destination. The message names no host. */
 export class ProxyError extends Error {
@@ -157,4 +157,129 @@ function socksAddress(host: string): Buffer {
 
 function portBytes(port: number): Buffer {
   return Buffer.from([port >> 8, port & 0xff]);
+}
+
+/** As Node declares it; after an error it gets no stream. */
+type ConnectCallback = (error: Error | null, stream: Duplex) => void;
+
+function hand(stream: Promise<Duplex>, callback: ConnectCallback | undefined): void {
+  stream.then(
+    (ready) => callback?.(null, ready),
+    (error: Error) => (callback as ((error: Error) => void) | undefined)?.(error),
+  );
+}
+
+interface ProxyOptions {
+  proxyUrl: string;
+  /** For the tunnel, and again for the TLS handshake through it. */
+  connectTimeoutMs: number;
+}
+
+function targetOf(options: ClientRequestArgs): { host: string; port: number } {
+  return { host: String(options.host ?? options.hostname ?? ''), port: Number(options.port) };
+}
+
+class TunnelledHttpAgent extends HttpAgent {
+  readonly #proxy: ProxyOptions;
+
+  constructor(proxy: ProxyOptions) {
+    super({ keepAlive: false });
+    this.#proxy = proxy;
+  }
+
+  override createConnection(options: ClientRequestArgs, callback?: ConnectCallback): undefined {
+    hand(openTunnel(this.#proxy.proxyUrl, targetOf(options), this.#proxy.connectTimeoutMs), callback);
+  }
+}
+
+class TunnelledHttpsAgent extends HttpsAgent {
+  readonly #proxy: ProxyOptions;
+
+  constructor(proxy: ProxyOptions) {
+    super({ keepAlive: false });
+    this.#proxy = proxy;
+  }
+
+  override createConnection(options: ClientRequestArgs, callback?: ConnectCallback): undefined {
+    const { proxyUrl, connectTimeoutMs } = this.#proxy;
+    const tunnel = openTunnel(proxyUrl, targetOf(options), connectTimeoutMs);
+    hand(
+      tunnel.then((stream) => secured(stream, options, connectTimeoutMs)),
+      callback,
+    );
+  }
+}
+
+/** The TLS session with the destination inside of the tunnel; the proxy sees nothing of it. */
+function secured(stream: Duplex, options: ClientRequestArgs, timeoutMs: number): Promise<Duplex> {
+  return new Promise((resolve, reject) => {
+    const { host } = targetOf(options);
+    const secure = connectTls({ ...(options as ConnectionOptions), host, socket: stream });
+    const timer = setTimeout(() => secure.destroy(new ProxyError('The handshake through the proxy took too long')), timeoutMs);
+    secure.once('secureConnect', () => {
+      clearTimeout(timer);
+      resolve(secure);
+    });
+    secure.once('error', (error) => {
+      clearTimeout(timer);
+      reject(error instanceof ProxyError ? error : new ProxyError('The handshake through the proxy failed', error));
+    });
+  });
+}
+
+/**
+ * Agents for one client that may have to go through a proxy; a new address takes effect with the next call. Connections through a proxy are
+ * not kept.
+ * @param proxyUrl null = directly
+ */
+export function proxiedAgents(
+  direct: (url: URL) => HttpAgent,
+  options: { proxyUrl: () => string | null; connectTimeoutMs: number },
+): (url: URL) => HttpAgent {
+  const { connectTimeoutMs } = options;
+  return (url) => {
+    const proxyUrl = options.proxyUrl();
+    if (proxyUrl === null) return direct(url);
+    const proxy = { proxyUrl, connectTimeoutMs };
+    return url.protocol === 'https:' ? new TunnelledHttpsAgent(proxy) : new TunnelledHttpAgent(proxy);
+  };
+}
+
+/** Reads exact numbers of bytes from a stream that nobody else reads meanwhile; what was received beyond them stays in it. */
+class ByteReader {
+  readonly #stream: Duplex;
+  #failure: Error | null = null;
+  #wake: () => void = () => undefined;
+  readonly #onReadable = () => this.#wake();
+  readonly #onEnd = () => this.#fail(new Error('The connection was closed'));
+  readonly #onError = (error: Error) => this.#fail(error);
+
+  constructor(stream: Duplex) {
+    this.#stream = stream;
+    stream.on('readable', this.#onReadable).on('end', this.#onEnd).on('close', this.#onEnd).on('error', this.#onError);
+  }
+
+  /** @throws Error when the stream ends before */
+  async read(count: number): Promise<Buffer> {
+    for (;;) {
+      const bytes = this.#stream.read(count) as Buffer | null;
+      // At its end a stream gives what is left, which may be less.
+      if (bytes !== null && bytes.length === count) return bytes;
+      if (bytes !== null) throw new Error('The connection was closed');
+      if (this.#failure) throw this.#failure;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  /** Ends the reading; the stream waits for its next reader. */
+  release(): void {
+    this.#stream.off('readable', this.#onReadable).off('end', this.#onEnd).off('close', this.#onEnd).off('error', this.#onError);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#wake();
+  }
 }

@@ -14,11 +14,10 @@ import {
   lockUserAgainstDeletion,
   upsertAssignment,
 } from './assignment-repo.ts';
-import { keepActorRights, readGrantor, requireGrantable } from './grantor.ts';
-import { roleNotFound } from './manage-roles.ts';
-import { SUPERADMIN_LEVEL } from './permission-catalogue.ts';
-import { forgetAccess } from './read-effective-access.ts';
+import { forgetAccess, keepActorRights, readGrantor, requireGrantable } from './effective-access.ts';
+import { SUPERADMIN_LEVEL } from './permissions.ts';
 import { findRole, lockRoleForShare } from './role-repo.ts';
+import { roleNotFound } from './roles.ts';
 
 const roleLevelTooHigh = refusal('role_level_too_high', 403, 'Cannot assign a role with level >= your own role level');
 export const targetUserNotFound = refusal('target_user_not_found', 404, 'Target user not found');

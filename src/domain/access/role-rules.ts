@@ -1,4 +1,4 @@
-import { PERMISSION_CATALOGUE } from './permission-catalogue.ts';
+import { PERMISSION_CATALOGUE } from './permissions.ts';
 
 const REGISTRY: readonly string[] = Object.entries(PERMISSION_CATALOGUE).flatMap(([section, actions]) =>
   actions.map((action) => `${section}:${action}`),

@@ -1,5 +1,5 @@
 import type { RowOf } from '../../core/db/columns.ts';
-import type { TOKEN } from './repo.ts';
+import type { TOKEN } from './token-repo.ts';
 
 /** An API token as the interface shows it; the token's text exists only in the answer that creates it. */
 export type ApiToken = RowOf<typeof TOKEN>;

@@ -1,5 +1,5 @@
 import { openArchive, type ReadOptions } from './read-archive.ts';
-import { isBackedUp } from './table-plan.ts';
+import { isBackedUp } from './snapshot.ts';
 import { ArchiveRefused, type ArchiveSchema, type Metadata, type Table } from './types.ts';
 import { WAITING_JOBS, waitingJobs } from './waiting-jobs.ts';
 

@@ -3,12 +3,11 @@ import type { App } from '../../core/app.ts';
 import { HOUR_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { lockState, writeState } from '../../core/service-state.ts';
-import { type DrillResult, LAST_DRILL } from './backup-health.ts';
+import { backupFolder, listBackupNames } from './backup-folder.ts';
+import { type DrillResult, LAST_DRILL, notifyAdministrators } from './backup-tasks.ts';
 import { checkArchive } from './check-archive.ts';
-import { backupFolder, listBackupNames } from './folder.ts';
-import { notifyAdministrators } from './notices.ts';
+import { listMigrations, listTables } from './repo.ts';
 import { restoreRows } from './restore-rows.ts';
-import { listMigrations, listTables } from './schema-repo.ts';
 
 /** Row of `service_state`: when the last drill began, so that one instance begins each. */
 const BEGUN = 'backups:drill-begun';

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { runTask } from './backup-tasks.ts';
+import { queueDueBackup, runTask, sendBackup } from './backup-tasks.ts';
 import { runDueDrill } from './drill.ts';
-import { queueDueBackup } from './scheduled-backups.ts';
-import { sendBackup } from './send-backup.ts';
 
 /** A million users take minutes; the advisory lock, not this time, decides whether another one may begin. */
 const LONGEST_SECONDS = 4 * 3600;

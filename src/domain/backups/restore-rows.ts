@@ -1,25 +1,23 @@
 import type { App } from '../../core/app.ts';
 import type { SqlRunner } from '../../core/db/db.ts';
-import { isUniqueViolation } from '../../core/db/db-errors.ts';
-import { DATABASE_RESTORED } from '../../core/events/database-restored.ts';
+import { isForeignKeyViolation, isUniqueViolation, sqlState } from '../../core/db/db-errors.ts';
+import { DATABASE_RESTORED } from '../../core/events/event-log.ts';
 import { secretKeys } from '../settings/catalogue/catalogue.ts';
-import type { CheckedArchive } from './check-archive.ts';
-import { advanceSequences, type Loaded, loadRows } from './load-rows.ts';
-import { closeTables, openTables } from './opened-tables.ts';
-import type { ReadOptions } from './read-archive.ts';
-import { publicRelation, quote } from './row-format.ts';
+import { type CheckedArchive, linesOf } from './check-archive.ts';
+import { openArchive, type ReadOptions, type TableMember } from './read-archive.ts';
 import {
+  type ForeignKey,
   type LooseIndex,
   listForeignKeys,
   listLooseIndexes,
   listMigrations,
   listOwnedSequences,
   listTables,
-} from './schema-repo.ts';
-import { digestRows } from './snapshot.ts';
-import { fateOf, rowsOf } from './table-plan.ts';
+} from './repo.ts';
+import { insertStatement, type OnConflict, publicRelation, quote } from './row-format.ts';
+import { digestRows, fateOf, oneAhead, rowsOf } from './snapshot.ts';
 import { ArchiveRefused, type Table } from './types.ts';
-import { hasJobQueue, openJobs, replaceJobs, WAITING_JOBS } from './waiting-jobs.ts';
+import { hasJobQueue, LOAD_JOBS, openJobs, replaceJobs, WAITING_JOBS } from './waiting-jobs.ts';
 
 export interface RestoreRowsOptions extends ReadOptions {
   path: string;
@@ -156,4 +154,140 @@ async function requireCleanLedger(sql: SqlRunner): Promise<void> {
   );
   if (problems.length === 0) return;
   throw new ArchiveRefused(`The ledger would not be clean: ${problems.map(({ problem }) => problem).join(', ')}`);
+}
+
+/** What one statement inserts at most: some thousand rows, or one large one. */
+const BATCH_ROWS = 5_000;
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+interface LoadOptions extends ReadOptions {
+  path: string;
+  tables: ReadonlyMap<string, Table>;
+  /** The tables are empty; otherwise rows that exist are updated, and those of append-only tables stay. */
+  isEmptied: boolean;
+  /** Tables of the archive that are not loaded. */
+  skipped: ReadonlySet<string>;
+}
+
+interface Loaded {
+  tables: number;
+  /** Rows that were inserted or updated. */
+  rows: number;
+}
+
+/**
+ * Inserts the rows of an archive; in the transaction of the restore, with foreign keys and triggers off.
+ * @throws ArchiveRefused with table and key when the database refuses a row
+ */
+async function loadRows(sql: SqlRunner, options: LoadOptions): Promise<Loaded> {
+  const { members } = await openArchive(options.path, options);
+  const loaded: Loaded = { tables: 0, rows: 0 };
+  try {
+    for await (const member of members) {
+      if (member.kind !== 'table' || options.skipped.has(member.name)) continue;
+      const statement = statementFor(member, options);
+      for await (const batch of oneAhead(batchesOf(linesOf(member.content))))
+        loaded.rows += await insert(sql, statement, batch, member.name);
+      if (member.table.rows > 0) loaded.tables += 1;
+    }
+  } finally {
+    await members.return(undefined);
+  }
+  return loaded;
+}
+
+function statementFor({ name, table: archived }: TableMember, { tables, isEmptied }: LoadOptions): string {
+  if (name === WAITING_JOBS) return LOAD_JOBS;
+  const table = tables.get(name)!;
+  const given = new Set(archived.columns.map(({ name: column }) => column));
+  const columns = table.columns.filter(({ name: column }) => given.has(column));
+  return insertStatement(name, columns, onConflict(table, isEmptied));
+}
+
+function onConflict({ name, primaryKey: key }: Table, isEmptied: boolean): OnConflict {
+  if (isEmptied) return { do: 'fail' };
+  return { do: fateOf(name) === 'append-only' ? 'nothing' : 'update', key };
+}
+
+async function insert(sql: SqlRunner, statement: string, lines: readonly string[], table: string): Promise<number> {
+  try {
+    const [written] = await sql<{ rows: number }>(statement, [`[${lines.join(',')}]`]);
+    return written!.rows;
+  } catch (error) {
+    // Any failure: `refusedRow` changes errors that a row caused only.
+    throw refusedRow(error, table);
+  }
+}
+
+/** Classes of SQLSTATE that a row causes: data exceptions and violated constraints. The rest (lost sessions, full disks) is no fault of the archive. */
+function refusedRow(error: unknown, table: string): unknown {
+  const state = sqlState(error) ?? '';
+  if (state.startsWith('23')) {
+    const { constraint } = error as { constraint?: string };
+    return new ArchiveRefused(`A row of ${table} violates ${constraint ?? 'a key'}`, { cause: error });
+  }
+  if (state.startsWith('22'))
+    return new ArchiveRefused(`A row of ${table} has a value that its column does not take`, { cause: error });
+  return error;
+}
+
+async function* batchesOf(given: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+  let batch: string[] = [];
+  let length = 0;
+  for await (const lines of given) {
+    for (const line of lines) {
+      batch.push(line);
+      length += line.length;
+      if (batch.length < BATCH_ROWS && length < BATCH_BYTES) continue;
+      yield batch;
+      batch = [];
+      length = 0;
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Sets the sequence of each id past the highest one; never back, because ids of before may still be known to somebody. */
+async function advanceSequences(
+  sql: SqlRunner,
+  sequences: readonly { sequence: string; table: string; column: string }[],
+): Promise<void> {
+  for (const { sequence, table, column } of sequences) {
+    await sql(
+      `SELECT setval($1::regclass, greatest(m.highest, pg_sequence_last_value($1::regclass)))::text AS value
+       FROM (SELECT max(${quote(column)})::bigint AS highest FROM public.${quote(table)}) m
+       WHERE m.highest IS NOT NULL OR pg_sequence_last_value($1::regclass) IS NOT NULL`,
+      [sequence],
+    );
+  }
+}
+
+/** How long a restore waits for transactions that are under way. */
+const LOCK_WAIT = '30s';
+/** The lock of migrations (core/db/migrate.ts): an instance that starts waits until the restore has ended. */
+const MIGRATION_LOCK = 727_110_001;
+
+/**
+ * Locks every table, and lets rows be inserted as they are: triggers that check or count them did so in the source, and rows refer to later
+ * rows. The owner of the tables may do this, no superuser is needed. Other sessions see nothing of it before the commit.
+ */
+async function openTables(sql: SqlRunner, tables: readonly Table[], foreignKeys: readonly ForeignKey[]): Promise<void> {
+  await sql(`SET LOCAL lock_timeout = '${LOCK_WAIT}'`);
+  await sql(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})::text AS locked`);
+  await sql(`LOCK TABLE ${tables.map(({ name }) => `public.${quote(name)}`).join(', ')} IN ACCESS EXCLUSIVE MODE`);
+  for (const key of foreignKeys) await sql(`ALTER TABLE ${key.table} DROP CONSTRAINT ${quote(key.name)}`);
+  for (const { name } of tables) await sql(`ALTER TABLE public.${quote(name)} DISABLE TRIGGER USER`);
+}
+
+/** Puts triggers and foreign keys back; every row is checked by them. @throws ArchiveRefused that names the key */
+async function closeTables(sql: SqlRunner, tables: readonly Table[], foreignKeys: readonly ForeignKey[]): Promise<void> {
+  for (const { name } of tables) await sql(`ALTER TABLE public.${quote(name)} ENABLE TRIGGER USER`);
+  for (const { table, name, definition } of foreignKeys) {
+    try {
+      await sql(`ALTER TABLE ${table} ADD CONSTRAINT ${quote(name)} ${definition}`);
+    } catch (error) {
+      if (!isForeignKeyViolation(error)) throw error;
+      throw new ArchiveRefused(`A row of ${table} refers to a missing one (${name})`, { cause: error });
+    }
+  }
 }

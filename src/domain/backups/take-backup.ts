@@ -1,16 +1,30 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip, type ZlibOptions } from 'node:zlib';
 import type { App } from '../../core/app.ts';
-import type { LongSession } from '../../core/db/long-work.ts';
+import type { LongSession } from '../../core/db/database.ts';
+import { tarEnd, tarHeader, tarPadding } from '../../core/tar-format.ts';
 import { secretKeys } from '../settings/catalogue/catalogue.ts';
-import { FORMAT_VERSION } from './archive-format.ts';
-import { backupFolder, newBackupName, withWorkFolder } from './folder.ts';
-import { listLogFiles } from './log-files.ts';
+import {
+  FORMAT_VERSION,
+  HEAD_SUM_MEMBER,
+  headSum,
+  MAX_FILE_BYTES,
+  METADATA_MEMBER,
+  SCHEMA_MEMBER,
+  tableMember,
+  writeMetadata,
+  writeSchema,
+} from './archive-format.ts';
+import { backupFolder, newBackupName, withWorkFolder } from './backup-folder.ts';
+import { encrypted } from './encryption.ts';
+import { MAX_RATIO } from './read-archive.ts';
 import { type Snapshot, writeSnapshot } from './snapshot.ts';
 import type { ArchivedFile, BackupOrigin, BackupScope, Metadata } from './types.ts';
-import { writeArchive } from './write-archive.ts';
 
 export interface TakenBackup {
   name: string;
@@ -138,3 +152,123 @@ async function describeFiles(paths: ReadonlyMap<string, string>): Promise<Archiv
 
 /** The key of a content by its name in an archive; null for a file that is no upload. */
 export const mediaKeyOf = ({ name }: ArchivedFile): string | null => (name.startsWith(MEDIA) ? name.slice(MEDIA.length) : null);
+
+interface ArchiveParts {
+  metadata: Metadata;
+  snapshot: Snapshot;
+  /** Where the snapshot's files are. */
+  folder: string;
+  /** The content of a file that is no table. @throws Error when it is no longer there */
+  contentOf: (file: ArchivedFile) => AsyncIterable<Buffer>;
+  password: string | null;
+  signal?: AbortSignal;
+}
+
+/** Ways to pack, the next one for contents of which the one before made less than a reader accepts (`MAX_RATIO`). */
+const PACKINGS: readonly ZlibOptions[] = [{ level: 6 }, { level: 1 }, { strategy: constants.Z_HUFFMAN_ONLY }];
+
+/**
+ * Writes an archive: into `<path>.part`, to the disk, then renamed, so that under its name it is complete or absent.
+ * @returns its size in bytes
+ */
+async function writeArchive(path: string, parts: ArchiveParts): Promise<number> {
+  const part = `${path}.part`;
+  try {
+    let sizes = { packed: 0, plain: 0 };
+    for (const packing of parts.metadata.compressed ? PACKINGS : [null]) {
+      sizes = await writePart(part, parts, packing);
+      if (sizes.plain <= sizes.packed * MAX_RATIO) break;
+    }
+    await sync(part);
+    await rename(part, path);
+    await sync(dirname(path));
+    return sizes.packed;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+async function writePart(
+  part: string,
+  parts: ArchiveParts,
+  packing: ZlibOptions | null,
+): Promise<{ packed: number; plain: number }> {
+  const sizes = { packed: 0, plain: 0 };
+  const counted = async function* (source: AsyncIterable<Buffer>, kind: 'packed' | 'plain'): AsyncGenerator<Buffer> {
+    for await (const chunk of source) {
+      sizes[kind] += chunk.length;
+      yield chunk;
+    }
+  };
+  const { password, signal } = parts;
+  const options = signal ? { signal } : {};
+  const plain = Readable.from(counted(members(parts), 'plain'));
+  const target = createWriteStream(part, { mode: 0o600 });
+  const seal = (source: AsyncIterable<Buffer>) => counted(password === null ? source : encrypted(source, password), 'packed');
+  if (packing === null) await pipeline(plain, seal, target, options);
+  else await pipeline(plain, createGzip({ ...packing, chunkSize: 65_536 }), seal, target, options);
+  return sizes;
+}
+
+async function* members({ metadata, snapshot, folder, contentOf }: ArchiveParts): AsyncGenerator<Buffer> {
+  const { timestamp } = metadata;
+  const text = function* (name: string, given: string): Generator<Buffer> {
+    const content = Buffer.from(given);
+    yield tarHeader(name, content.length, timestamp);
+    yield content;
+    yield tarPadding(content.length);
+  };
+  const head = [writeMetadata(metadata), writeSchema(snapshot.schema)] as const;
+  yield* text(METADATA_MEMBER, head[0]);
+  yield* text(SCHEMA_MEMBER, head[1]);
+  for (const [table, size] of snapshot.sizes) {
+    yield tarHeader(tableMember(table), size, timestamp);
+    yield* createReadStream(join(folder, `${table}.ndjson`), { highWaterMark: 256 * 1024 }) as AsyncIterable<Buffer>;
+    yield tarPadding(size);
+  }
+  for (const file of metadata.files) {
+    yield tarHeader(file.name, file.sizeBytes, timestamp);
+    yield* contentOf(file);
+    yield tarPadding(file.sizeBytes);
+  }
+  yield* text(HEAD_SUM_MEMBER, headSum(...head));
+  yield tarEnd();
+}
+
+/** Windows cannot do this with a folder. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r+').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EISDIR') return process.platform === 'win32' ? null : open(path, 'r');
+    throw error;
+  });
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,90}\.log$/;
+
+/**
+ * Copies the log files into the folder, so that they do not grow while they are archived.
+ * @returns path of the copy by name in the archive
+ */
+async function listLogFiles({ settings, log }: Pick<App, 'settings' | 'log'>, folder: string): Promise<Map<string, string>> {
+  const source = dirname(settings.get('LOG_FILE'));
+  const copies = new Map<string, string>();
+  try {
+    for (const entry of await readdir(source, { withFileTypes: true })) {
+      if (!entry.isFile() || !NAME.test(entry.name)) continue;
+      const path = join(source, entry.name);
+      if ((await stat(path)).size > MAX_FILE_BYTES) continue;
+      const copy = join(folder, `log-${entry.name}`);
+      await copyFile(path, copy);
+      copies.set(`files/${entry.name}`, copy);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') log.warn({ err: error }, 'log files could not be backed up');
+  }
+  return copies;
+}

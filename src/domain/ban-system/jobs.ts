@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { deleteNotice } from './delete-notice.ts';
+import { deleteNotice } from './ban-notices.ts';
 
 /** Deletes a message about a ban, whose user has pressed the button under it. */
 const press = defineJob({

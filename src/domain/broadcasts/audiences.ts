@@ -3,7 +3,7 @@ import type { App } from '../../core/app.ts';
 import { SECOND_MS } from '../../core/clock.ts';
 import { refusal } from '../../core/errors.ts';
 import { isEmailSegment } from '../audience/segments.ts';
-import { listAllActiveTariffNames, tariffExists } from '../catalog/tariff-names.ts';
+import { listAllActiveTariffNames, tariffExists } from '../catalog/find-tariff.ts';
 import { findUserById } from '../identity/find-user.ts';
 import type { SendChannel } from '../mass-sends/types.ts';
 import { type TextKey, text } from '../messaging/texts.ts';

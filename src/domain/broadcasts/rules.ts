@@ -1,7 +1,11 @@
+import type { App } from '../../core/app.ts';
 import type { Env } from '../../core/env.ts';
 import { refusal } from '../../core/errors.ts';
-import { estimatedEnd, settledOf } from '../mass-sends/estimate.ts';
+import { estimatedEnd, settledOf } from '../mass-sends/pace.ts';
 import type { MassSend } from '../mass-sends/types.ts';
+import type { MessengerButton } from '../messaging/ports.ts';
+import { webAppBase } from '../messaging/send-message.ts';
+import { text } from '../messaging/texts.ts';
 import type { Broadcast, BroadcastDraft, BroadcastRow, BroadcastStatus } from './types.ts';
 
 /** Longest caption of a file, with tags (spec 05 section 3.3). */
@@ -96,3 +100,43 @@ function statusOf(sends: readonly MassSend[]): BroadcastStatus {
 }
 
 export const broadcastNotFound = refusal('broadcast_not_found', 404, 'Broadcast not found');
+
+/** What a button calls in the chat, and its page in the web app (spec 05 section 3.4). */
+const ACTIONS: Readonly<Record<ButtonKey, { callback: string; page: string | null }>> = {
+  balance: { callback: 'balance_topup', page: '/balance/top-up' },
+  referrals: { callback: 'menu_referrals', page: '/referral' },
+  promocode: { callback: 'menu_promocode', page: '/balance' },
+  connect: { callback: 'subscription_connect', page: '/subscription' },
+  subscription: { callback: 'menu_subscription', page: '/subscription' },
+  support: { callback: 'menu_support', page: '/support' },
+  home: { callback: 'back_to_menu', page: null },
+};
+
+/** Label of a button in a language. */
+export function buttonLabel(language: string | null, key: ButtonKey): string {
+  return text(language, `broadcasts.button_${key}`);
+}
+
+/** Buttons under a broadcast for readers of a language: the selected standard ones in their rows, then the custom ones, one a row. */
+export function keyboardOf(
+  app: App,
+  broadcast: Pick<BroadcastRow, 'selectedButtons' | 'customButtons'>,
+  language: string | null,
+): MessengerButton[][] {
+  const webApp = webAppBase(app);
+  const standard = BUTTON_ROWS.map((row) =>
+    row.flatMap((key) => (broadcast.selectedButtons.includes(key) ? [standardButton(key, language, webApp)] : [])),
+  );
+  const custom = broadcast.customButtons.map(({ label, actionType, actionValue }): MessengerButton[] => [
+    actionType === 'url' ? { text: label, url: actionValue } : { text: label, callbackData: actionValue },
+  ]);
+  return [...standard.filter((row) => row.length > 0), ...custom];
+}
+
+function standardButton(key: ButtonKey, language: string | null, webApp: string | null): MessengerButton {
+  const { callback, page } = ACTIONS[key];
+  const label = buttonLabel(language, key);
+  return webApp !== null && page !== null
+    ? { text: label, webAppUrl: `${webApp}${page}` }
+    : { text: label, callbackData: callback };
+}

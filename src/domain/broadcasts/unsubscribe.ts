@@ -4,8 +4,8 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { storedSecret } from '../../core/stored-secret.ts';
 import { recordUnsubscribed } from '../mass-sends/control-sends.ts';
-import { publicBase } from '../messaging/web-app.ts';
-import { switchOffNews } from '../users/notifications/preferences.ts';
+import { publicBase } from '../messaging/send-message.ts';
+import { switchOffNews } from '../users/notifications/notifications.ts';
 
 /** Row of `service_state`. */
 const SECRET = 'broadcasts:unsubscribe-secret';

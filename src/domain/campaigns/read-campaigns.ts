@@ -1,5 +1,4 @@
 import type { App } from '../../core/app.ts';
-import { type CampaignFilter, type CampaignTotals, findCard, findTotals, listCards } from './card-repo.ts';
 import { campaignNotFound } from './errors.ts';
 import {
   type AvailablePartner,
@@ -7,6 +6,7 @@ import {
   listRegistrationPage,
   type RegistrationItem,
 } from './registrations-repo.ts';
+import { type CampaignFilter, type CampaignTotals, findCard, findTotals, listCards } from './repo.ts';
 import type { CampaignCard } from './types.ts';
 
 export type { RegistrationItem } from './registrations-repo.ts';

@@ -1,10 +1,10 @@
 import type { App } from '../../core/app.ts';
-import { findByUuids, listAll } from './servers/repo.ts';
+import { findByUuids, listAll } from './server-repo.ts';
 import { countSubscriptionsWith } from './servers/stats-repo.ts';
 import type { ServerSquad } from './types.ts';
 
 /** Every server in a statement of a later module that reads them beside other rows. */
-export { ALL_SERVERS_JSON, serversOf } from './servers/repo.ts';
+export { ALL_SERVERS_JSON, serversOf } from './server-repo.ts';
 
 /** Every server, unavailable ones too, by (sort order, display name, id); never a page of them (spec 02 H9). */
 export function listSquads(app: Pick<App, 'db'>): Promise<ServerSquad[]> {

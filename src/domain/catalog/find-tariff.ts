@@ -1,11 +1,13 @@
 import type { App } from '../../core/app.ts';
-import { listSquads } from './find-squads.ts';
-import { effectiveSquads } from './rules/tariff-access.ts';
-import { findFlaggedTrialTariff, findTariffById, lockTariffForShare } from './tariffs/repo.ts';
-import type { Tariff } from './types.ts';
+import { isRowId } from '../../core/row-id.ts';
+import type { PromoGroup } from '../promo-groups/types.ts';
+import { listAvailableSquads, listSquads } from './find-squads.ts';
+import { findFlaggedTrialTariff, findTariffById, listAllTariffs, lockTariffForShare } from './tariff-repo.ts';
+import type { ServerSquad, Tariff } from './types.ts';
+
+export { tariffOf } from './tariff-repo.ts';
 
 /** A tariff that a SQL function read beside other rows. */
-export { tariffOf } from './tariffs/repo.ts';
 
 /** A tariff, active or not; null when there is none. */
 export function findTariff(app: App, id: number): Promise<Tariff | null> {
@@ -32,4 +34,81 @@ export async function findTrialTariff(app: Pick<App, 'db' | 'settings'>): Promis
 export async function effectiveSquadsOf(app: App, tariff: Pick<Tariff, 'allowedSquads'>): Promise<string[]> {
   const squads = tariff.allowedSquads.length > 0 ? [] : await listSquads(app);
   return effectiveSquads(tariff, squads);
+}
+
+/**
+ * The active tariffs that a user with this primary promo group may see and buy, by (display order, id) (spec 02 sections 1.4, H19). One
+ * that would give no server is not offered (08 P5).
+ */
+export async function listVisibleTariffs(app: App, primaryPromoGroup: Pick<PromoGroup, 'id'> | null): Promise<Tariff[]> {
+  const tariffs = await listActiveTariffs(app);
+  const isOpenEmpty =
+    tariffs.some((tariff) => tariff.allowedSquads.length === 0) && (await listAvailableSquads(app)).length === 0;
+  return tariffs.filter(
+    (tariff) => tariffVisibleTo(tariff, primaryPromoGroup) && !(isOpenEmpty && tariff.allowedSquads.length === 0),
+  );
+}
+
+/** Every active tariff, visible to everyone or not, by (display order, id). */
+export function listActiveTariffs(app: App): Promise<Tariff[]> {
+  return listAllTariffs(app.db, { activeOnly: true });
+}
+
+/** Active tariffs by name. */
+export function listAllActiveTariffNames(app: App): Promise<{ id: number; name: string }[]> {
+  return app.db.prisma.tariff.findMany({
+    where: { isActive: true },
+    select: { id: true, name: true },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+  });
+}
+
+/** Whether there is such a tariff, active or not. */
+export async function tariffExists(app: App, id: number): Promise<boolean> {
+  return isRowId(id) && (await app.db.prisma.tariff.count({ where: { id } })) > 0;
+}
+
+/**
+ * The squads that a subscription to the tariff gets: the tariff's own, or every available server when it names none.
+ * The one resolver of spec 02 H9, for purchase, switch and squad sync alike.
+ * @param squads all servers, never a page of them
+ * @returns uuids without repetition
+ */
+export function effectiveSquads(
+  tariff: Pick<Tariff, 'allowedSquads'>,
+  squads: readonly Pick<ServerSquad, 'squadUuid' | 'isAvailable'>[],
+): string[] {
+  const uuids =
+    tariff.allowedSquads.length > 0
+      ? tariff.allowedSquads
+      : squads.filter((squad) => squad.isAvailable).map((squad) => squad.squadUuid);
+  return [...new Set(uuids)];
+}
+
+/**
+ * Whether a user may see and buy a tariff: one without groups is for everyone, a restricted one for members of a listed
+ * group, by the primary group. The same rule for lists and purchases (spec 02 H19).
+ */
+export function tariffVisibleTo(
+  tariff: Pick<Tariff, 'allowedPromoGroupIds'>,
+  primaryPromoGroup: { readonly id: number } | null,
+): boolean {
+  return isOpenTo(tariff.allowedPromoGroupIds, primaryPromoGroup);
+}
+
+/** The same rule for a server (spec 02 H19). */
+export function squadVisibleTo(
+  squad: Pick<ServerSquad, 'allowedPromoGroupIds'>,
+  primaryPromoGroup: { readonly id: number } | null,
+): boolean {
+  return isOpenTo(squad.allowedPromoGroupIds, primaryPromoGroup);
+}
+
+/** Whether a server has reached its cap of users. */
+export function isFull(squad: Pick<ServerSquad, 'maxUsers' | 'currentUsers'>): boolean {
+  return squad.maxUsers !== null && squad.currentUsers >= squad.maxUsers;
+}
+
+function isOpenTo(groupIds: readonly number[], primaryPromoGroup: { readonly id: number } | null): boolean {
+  return groupIds.length === 0 || (primaryPromoGroup !== null && groupIds.includes(primaryPromoGroup.id));
 }

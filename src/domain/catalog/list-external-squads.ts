@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { refusal } from '../../core/errors.ts';
-import { isPanelFailure } from './panel-failure.ts';
+import { isPanelFailure } from './server-sync.ts';
 
 const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 

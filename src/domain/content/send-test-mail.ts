@@ -3,13 +3,12 @@ import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { refusal, ValidationError } from '../../core/errors.ts';
 import { limitOrRefuse } from '../../core/rate-limit.ts';
-import { checkEmailAddress } from '../identity/email/rules.ts';
+import { checkEmailAddress } from '../identity/email/mail-secrets.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { normaliseEmail } from '../identity/rules.ts';
 import { renderMailOf } from '../messaging/send-mail.ts';
-import { knownTemplateType } from '../messaging/templates/errors.ts';
-import { sampleValues } from '../messaging/templates/sample-values.ts';
 import { templateLanguage } from '../messaging/templates/template-variables.ts';
+import { knownTemplateType, sampleValues } from '../messaging/templates/templates.ts';
 
 export const mailNotConfigured = refusal('mail_not_configured', 400, 'SMTP is not configured');
 export const testMailWithoutAddress = refusal(

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { rotateRounds } from './daily-contests/rotate-rounds.ts';
-import { handlePollPress } from './polls/answer-in-messenger.ts';
+import { rotateRounds } from './daily-contests/rounds.ts';
+import { handlePollPress } from './polls/polls.ts';
 import { deliverPoll } from './polls/send-poll.ts';
-import { scoreContest } from './referral-contests/score-contest.ts';
-import { scoreReferralRegistration, scoreSubscriptionPayment } from './referral-contests/score-referral.ts';
+import { scoreContest, scoreReferralRegistration, scoreSubscriptionPayment } from './referral-contests/scores.ts';
 import { sendContestSummaries } from './referral-contests/send-summaries.ts';
 
 // The queues of polls have the module's former name, which is stored with every job.

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { handleBotUpdate } from './deeplink/handle-bot-update.ts';
-import { mailPasswordReset } from './email/reset-password.ts';
+import { handleBotUpdate } from './deeplink-sign-in.ts';
+import { mailPasswordReset } from './email/password.ts';
 
 /**
  * Mails a reset link to this address (lower case) if it belongs to an account. A job, so that the request takes the same time for

@@ -2,9 +2,9 @@ import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { drop, incrementBelow, peek, put, take } from '../../core/short-lived.ts';
-import { linkedId } from './oauth/rules.ts';
+import { linkedId } from './oauth/sign-in-with-provider.ts';
 import type { OAuthProvider } from './oauth/types.ts';
-import { haveSessionsEndedSince } from './sessions/refresh-session.ts';
+import { haveSessionsEndedSince } from './sessions/sessions.ts';
 import type { UserRecord } from './types.ts';
 
 /** How long a merge may be confirmed (spec 01 section 1.3). */

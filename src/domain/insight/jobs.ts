@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { sendDailyReport } from './report/send-report.ts';
-import { countSales } from './sales/count-sales.ts';
+import { sendDailyReport } from './report/report.ts';
+import { countSales } from './sales/sales.ts';
 
 /** Counts everything again after a change of the time zone: ten million transactions take some minutes. */
 const countSalesJob = defineJob({

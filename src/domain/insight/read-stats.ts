@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { addDays } from '../../core/clock.ts';
-import { readTotalBalance, readUncountedSince, sumTransactions } from '../ledger/read-sums.ts';
+import { readTotalBalance, readUncountedSince, sumTransactions } from '../ledger/transactions.ts';
 import { readGlobalStats } from '../referrals/stats/read-stats.ts';
 import { countConversions, countOpenTickets, countSubscriptions, countUsers, listTopReferrers } from './repo.ts';
 import { conversionPercent, displayName, summarise } from './rules.ts';

@@ -1,6 +1,6 @@
 /** Pure rules of statistics (spec 06 section 4). */
 import type { CompletedSum } from '../ledger/types.ts';
-import { methodDefaults } from '../payments/method-defaults.ts';
+import { methodDefaults } from '../payments/payment-methods.ts';
 import type { ReferrerRow } from './repo.ts';
 
 /** Count and absolute amount in kopeks. */

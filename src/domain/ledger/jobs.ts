@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
 import { runLedgerCheck } from './check-ledger.ts';
-import { countTransactionsByDay } from './count-transactions.ts';
+import { countTransactionsByDay } from './transactions.ts';
 
 /** Counts transactions by day, for the totals of lists. */
 const countTransactions = defineJob({

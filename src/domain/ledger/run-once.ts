@@ -3,7 +3,7 @@ import { type Actor, actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import { columns, type RowOf } from '../../core/db/columns.ts';
-import { repeatWhenLost } from '../../core/db/repeat-lost.ts';
+import { repeatWhenLost } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal, ValidationError } from '../../core/errors.ts';
 import { fromStoredJson, toStoredJson } from '../../core/stored-json.ts';

@@ -1,6 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
-import { endUnderWay, queueUnconfirmed, storeUnsubscribed } from './recipient-repo.ts';
+import { addDays } from '../../core/clock.ts';
+import { refuseInsideTransaction } from '../../core/db/root-guard.ts';
 import {
+  deleteRecipients,
+  endUnderWay,
+  findSend,
   insertSend,
   isLeased,
   isUnfinishedBefore,
@@ -8,8 +13,10 @@ import {
   listSends,
   listUnfinished,
   type NewSend,
+  queueUnconfirmed,
+  storeUnsubscribed,
   updateSend,
-} from './send-repo.ts';
+} from './repo.ts';
 import type { MassSend } from './types.ts';
 
 /** Starts a send in the caller's transaction: a job prepares and sends it after the commit. */
@@ -113,4 +120,36 @@ export async function continueAbandoned(app: App): Promise<void> {
 
 function queueRun(app: App, sendId: number): Promise<void> {
   return app.jobs.send('messaging.run-send', { sendId }, { singletonKey: String(sendId) });
+}
+
+const PAUSE_MS = 100;
+
+/**
+ * Waits, after the commit that started it, for the end of a send, at most `limitMs`. It holds no connection while it waits, and must not be
+ * called in a transaction.
+ * @returns the send as it is then
+ */
+export async function awaitSend(app: App, started: MassSend, limitMs: number): Promise<MassSend> {
+  refuseInsideTransaction('awaitSend');
+  const until = performance.now() + limitMs;
+  let send = started;
+  while (send.finishedAt === null && performance.now() < until) {
+    await delay(Math.min(PAUSE_MS, until - performance.now()));
+    send = (await findSend(app.db, send.id)) ?? send;
+  }
+  return send;
+}
+
+/** Days that the rows of recipients are kept after the end; the numbers stay. */
+const RETENTION_DAYS = 30;
+const BATCH = 5_000;
+
+/** @returns rows deleted */
+export async function purgeRecipients(app: App): Promise<number> {
+  const before = addDays(app.clock.now(), -RETENTION_DAYS);
+  for (let deleted = 0; ; ) {
+    const rows = await deleteRecipients(app.db, before, BATCH);
+    deleted += rows;
+    if (rows < BATCH) return deleted;
+  }
 }

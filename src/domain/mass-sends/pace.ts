@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Db } from '../../core/db/db.ts';
 import type { Env } from '../../core/env.ts';
-import type { SendChannel } from './types.ts';
+import type { MassSend, SendChannel } from './types.ts';
 
 /**
  * Single messages that may be ahead of a mass send (`lease_sends`). With 25 messages a second, each at most `LATE_MS` after its time, no second
@@ -141,4 +141,22 @@ export function sharedMessengerPace(db: Db, env: Env) {
       leaseSends(db, 'messenger', { count: 1, perSecond: env.messengerSendsPerSecond, burst: SINGLE_BURST, maxWaitMs }),
     pause: (seconds: number) => pauseSends(db, 'messenger', seconds),
   };
+}
+
+/** Below so many messages the speed so far says nothing. */
+const ENOUGH = 200;
+
+export const settledOf = ({ sent, failed, blocked, unconfirmed }: MassSend): number => sent + failed + blocked + unconfirmed;
+
+/**
+ * When a send is likely to end: by its speed so far, at first by the pace that is set.
+ * @returns null before its recipients are known, while it is paused, and when it has ended or is to stop
+ */
+export function estimatedEnd(env: Env, send: MassSend, now: Date): Date | null {
+  if (send.state !== 'sending' || send.pausedAt !== null || send.stopRequestedAt !== null || send.startedAt === null) return null;
+  const settled = settledOf(send);
+  const seconds = (now.getTime() - send.startedAt.getTime()) / 1_000;
+  const pace = paceOf(env, send.channel);
+  const speed = settled >= ENOUGH && seconds > 0 ? Math.min(pace, settled / seconds) : pace;
+  return new Date(now.getTime() + Math.ceil(((send.total - settled) / speed) * 1_000));
 }

@@ -1,13 +1,88 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { isDatabaseUnavailable, isRetryable } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import type { MessengerFile } from '../messaging/ports.ts';
+import { rememberFile } from '../messaging/send-message.ts';
 import { AWAY_MS } from './outcome.ts';
 import { leaseSends, paceOf, ShareTimes } from './pace.ts';
-import { claimRecipients, prepareShare, queuePutOff, takeOverAbandoned } from './recipient-repo.ts';
-import { findSend, finishSend, releaseSend, renewLease, takeSend } from './send-repo.ts';
-import { Settler } from './settler.ts';
+import {
+  claimRecipients,
+  findSend,
+  finishSend,
+  prepareShare,
+  queuePutOff,
+  releaseSend,
+  renewLease,
+  type SettledRecipient,
+  settleRecipients,
+  takeOverAbandoned,
+  takeSend,
+} from './repo.ts';
 import type { ClaimedRecipient, Deliver, MassSend, SendKinds, SendOutcome } from './types.ts';
+
+const TRIES = 10;
+
+/** Stores what became of a message, again while the database is away: a lost result would become a second message. */
+export async function storeResult<T>(store: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await store();
+    } catch (error) {
+      if (tries >= TRIES || !(isRetryable(error) || isDatabaseUnavailable(error))) throw error;
+      await delay(Math.min(tries, 5) * SECOND_MS);
+    }
+  }
+}
+
+/**
+ * Stores results as they come, all that came during one statement with the next. So a process that is killed has lost the results of one
+ * statement at most.
+ */
+class Settler {
+  readonly #app: App;
+  readonly #send: MassSend;
+  readonly #leaseMs: number;
+  #waiting: SettledRecipient[] = [];
+  #running: Promise<void> | null = null;
+  #hasDelivered = false;
+
+  constructor(app: App, send: MassSend, leaseMs: number) {
+    this.#app = app;
+    this.#send = send;
+    this.#leaseMs = leaseMs;
+  }
+
+  /** Resolves when the result is stored. @throws when the database stays away */
+  async add(result: SettledRecipient): Promise<void> {
+    this.#waiting.push(result);
+    if (result.state === 'sent') this.#hasDelivered = true;
+    // One statement runs; the next takes everything that waits by then.
+    while (this.#waiting.includes(result)) {
+      if (this.#running) {
+        await this.#running;
+        continue;
+      }
+      const batch = this.#waiting;
+      this.#waiting = [];
+      this.#running = this.#store(batch).finally(() => {
+        this.#running = null;
+      });
+      await this.#running;
+      return;
+    }
+    await this.#running;
+  }
+
+  #store(batch: readonly SettledRecipient[]): Promise<void> {
+    const isMessenger = this.#send.channel === 'messenger';
+    return storeResult(() => {
+      const step = { leaseMs: this.#leaseMs, isMessenger, isOutage: !this.#hasDelivered, now: this.#app.clock.now() };
+      return settleRecipients(this.#app.db, this.#send, batch, step);
+    });
+  }
+}
 
 /** User ids that one statement of the preparation reads. */
 const PREPARE_SPAN = 20_000;
@@ -214,4 +289,43 @@ export async function continueSend(app: App, kinds: SendKinds, sendId: number, s
     { sendId },
     { singletonKey: String(sendId), startAfter: addMs(app.clock.now(), result.waitMs) },
   );
+}
+
+/**
+ * The file of a mass send. Its content is uploaded with one message; the others wait for the messenger's id of it. When that message
+ * fails, the next one uploads it.
+ */
+export class SharedFile {
+  readonly #app: App;
+  readonly #fileId: string;
+  #known: { fileId: string } | null = null;
+  #upload: Promise<unknown> | null = null;
+
+  constructor(app: App, fileId: string) {
+    this.#app = app;
+    this.#fileId = fileId;
+  }
+
+  async use<T extends { fileId: string | null }>(send: (content: MessengerFile) => Promise<T>): Promise<T> {
+    while (this.#upload) await this.#upload.catch(() => undefined);
+    if (this.#known) return send(this.#known);
+    const first = this.#sendFirst(send);
+    this.#upload = first;
+    try {
+      return await first;
+    } finally {
+      this.#upload = null;
+    }
+  }
+
+  async #sendFirst<T extends { fileId: string | null }>(send: (content: MessengerFile) => Promise<T>): Promise<T> {
+    const content = await this.#app.ports.messengerFiles.resolve(this.#app, this.#fileId);
+    const sent = await send(content);
+    if ('fileId' in content) this.#known = content;
+    else if (sent.fileId !== null) {
+      this.#known = { fileId: sent.fileId };
+      await rememberFile(this.#app, this.#fileId, sent.fileId);
+    }
+    return sent;
+  }
 }

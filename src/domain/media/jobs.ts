@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { purgeUnusedMedia } from './purge/purge-unused.ts';
+import { purgeUnusedMedia } from './purge-unused.ts';
 
 /** A large storage is listed in pages: a million contents take some minutes. */
 const purge = defineJob({

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { ByteRange } from '../../core/http/replies.ts';
+import type { ByteRange } from '../../core/http/http-client.ts';
 
 /** Storage of file contents: a folder or an S3-compatible storage. */
 export interface MediaStore {

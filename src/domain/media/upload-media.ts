@@ -2,11 +2,11 @@ import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
-import { configAdmins, isConfigAdmin, readEffectiveAccess } from '../access/read-effective-access.ts';
+import { configAdmins, isConfigAdmin, readEffectiveAccess } from '../access/effective-access.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { type MediaKind, MessengerError } from '../messaging/ports.ts';
+import { checkContent, safeName } from './media.ts';
 import { insertFile, lockUploader, measureUploads, type NewFile } from './repo.ts';
-import { checkContent, safeName } from './rules.ts';
 import { isMediaKind, type MediaFile } from './types.ts';
 
 export const mediaTypeUnknown = refusal('media_type_unknown', 400, 'Unsupported media type. Allowed: photo, video, document');

@@ -1,38 +1,32 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { isAppError, rethrowUnavailable } from '../../core/errors.ts';
+import { isAppError, refusal, rethrowUnavailable } from '../../core/errors.ts';
 import { moveOrDrop } from '../../core/short-lived.ts';
-import { forgetAccess } from '../access/read-effective-access.ts';
-import { keepContestWins } from '../engagement/daily-contests/keep-wins.ts';
-import { forgetMutualContestEvents, renewContestAmounts } from '../engagement/referral-contests/score-referral.ts';
-import { forgetSessionUser } from '../identity/authenticate-user.ts';
+import { forgetAccess } from '../access/effective-access.ts';
+import { keepContestWins } from '../engagement/daily-contests/play-contest.ts';
+import { forgetMutualContestEvents, renewContestAmounts } from '../engagement/referral-contests/scores.ts';
+import { forgetSessionUser } from '../identity/authenticate.ts';
 import { findUserById } from '../identity/find-user.ts';
-import { isOfferVoid, recordFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
-import { secretHash } from '../identity/rules.ts';
-import { openSession, type SignIn } from '../identity/sessions/open-session.ts';
-import { closeAllSessions } from '../identity/sessions/refresh-session.ts';
+import { isOfferVoid, MERGE_TOKEN_SECONDS, peekMergeToken, recordFailedMerge, takeMergeToken } from '../identity/merge-tokens.ts';
+import { authMethods, secretHash } from '../identity/rules.ts';
+import { closeAllSessions, openSession, type SignIn } from '../identity/sessions/sessions.ts';
 import { postMovement } from '../ledger/post-movement.ts';
 import './jobs.ts';
-import { transferPanelUser } from '../provisioning/panel-user-transfer.ts';
+import { SECOND_MS } from '../../core/clock.ts';
+import type { UserRecord } from '../identity/types.ts';
+import { transferPanelUser } from '../provisioning/panel-user.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { recordRemoval } from '../provisioning/sync/removed-users.ts';
-import { deleteMutualEarnings } from '../referrals/mutual-earnings.ts';
-import { moveDebt } from '../referrals/take-back-rewards.ts';
-import { deleteSubscription, moveSubscription } from '../subscriptions/change-owner.ts';
+import { recordRemoval } from '../provisioning/sync/treat-absent.ts';
+import { deleteMutualEarnings } from '../referrals/register-referral.ts';
+import { moveDebt } from '../referrals/rewards.ts';
+import { deleteSubscription, moveSubscription } from '../subscriptions/expire-subscriptions.ts';
+import { actualStatus } from '../subscriptions/rules/status.ts';
 import { cartKey } from '../subscriptions/saved-cart.ts';
 import { choosePromoGroup, closeSecondary, moveReferrals, updatePrimary } from '../users/merged-account.ts';
-import {
-  keptUserUnknown,
-  mergedUserUnreadable,
-  mergeFailed,
-  mergeImpossible,
-  mergeSessionFailed,
-  mergeTokenUsed,
-} from './errors.ts';
 import { OWNED_COLUMNS } from './owned-columns.ts';
 import * as repo from './repo.ts';
-import { mergedFields, planSubscriptions, referrerCandidates } from './rules.ts';
-import type { MergingUser, SubscriptionPlan } from './types.ts';
+import { findPreviewSubscription } from './repo.ts';
+import type { MergedFields, MergePreview, MergePreviewUser, MergingUser, PanelAssets, SubscriptionPlan } from './types.ts';
 
 export interface MergeRequest {
   token: string;
@@ -210,4 +204,164 @@ async function requestPanelChanges(t: App, { mergeId, secondary, plan, messenger
   if (plan.retainedSubscriptionId === null) return;
   const options = { resetTraffic: plan.isPanelReused, resetDevices: plan.isPanelReused };
   await requestProvisioning(t, plan.retainedSubscriptionId, options);
+}
+
+/**
+ * Both accounts of a merge offer, and how long it may still be confirmed. Uses nothing up (spec 01 section 8).
+ * @throws AppError 404 'Merge token is invalid or expired' | 404 'One or both users not found'
+ */
+export async function previewMerge(app: App, token: string): Promise<MergePreview> {
+  const merge = await peekMergeToken(app, token);
+  if (!merge) throw mergeTokenUnknown();
+  const [primary, secondary] = await Promise.all([
+    findUserById(app, merge.primaryUserId),
+    findUserById(app, merge.secondaryUserId),
+  ]);
+  if (!primary || !secondary) throw mergeUsersUnknown();
+  if (await isOfferVoid(app, merge, secondary)) throw mergeTokenUnknown();
+  const ageSeconds = Math.floor((app.clock.now().getTime() - merge.createdAt.getTime()) / SECOND_MS);
+  return {
+    primary: await previewUser(app, primary),
+    secondary: await previewUser(app, secondary),
+    expiresInSeconds: Math.max(0, MERGE_TOKEN_SECONDS - ageSeconds),
+  };
+}
+
+async function previewUser(app: App, user: UserRecord): Promise<MergePreviewUser> {
+  const subscription = await findPreviewSubscription(app.db, user.id);
+  return {
+    id: user.id,
+    username: user.username,
+    firstName: user.firstName,
+    email: user.email,
+    authMethods: authMethods(user),
+    balanceKopeks: user.balanceKopeks,
+    subscription: subscription && { ...subscription, status: actualStatus(subscription, app.clock.now()) },
+    createdAt: user.createdAt,
+  };
+}
+
+export const mergeTokenUnknown = refusal('merge_token_invalid', 404, 'Merge token is invalid or expired');
+
+export const mergeTokenUsed = refusal('merge_token_used', 404, 'Merge token is invalid, expired, or already consumed');
+
+export const mergeUsersUnknown = refusal('merge_users_not_found', 404, 'One or both users not found');
+
+export const keptUserUnknown = refusal(
+  'merge_keep_invalid',
+  400,
+  'keep_subscription_from must be one of the two user IDs being merged',
+);
+
+export const mergeImpossible = refusal(
+  'merge_impossible',
+  400,
+  'Account merge cannot be completed. The accounts may have already been merged or deleted.',
+);
+
+const mergeFailed = refusal('merge_failed', 500, 'Account merge failed due to an internal error', (cause: unknown) => ({
+  cause,
+}));
+
+const mergedUserUnreadable = refusal('merged_user_unreadable', 500, 'Failed to load merged user');
+
+const mergeSessionFailed = refusal(
+  'merge_session_failed',
+  500,
+  'Merge succeeded but failed to create new session',
+  (cause: unknown) => ({ cause }),
+);
+
+/** Pure rules of the account merge (spec 01 section 8). */
+
+/** Ascending (spec 01 section 8, partner_status). */
+const PARTNER_RANKS: readonly MergingUser['partnerStatus'][] = ['none', 'rejected', 'pending', 'approved'];
+
+/**
+ * The fields of the primary account after the merge. Identities fill empty fields only; the secondary's e-mail comes together with its
+ * password and its verification, or not at all; a flag is set when one of the two has it.
+ */
+function mergedFields(
+  primary: MergingUser,
+  secondary: MergingUser,
+  decided: { plan: SubscriptionPlan; referredById: number | null },
+  now: Date,
+): MergedFields {
+  const { plan, referredById } = decided;
+  const email = primary.email === null ? secondary : primary;
+  const messenger = primary.messengerId === null ? secondary : primary;
+  const offer = isActiveOffer(primary, now) ? primary : secondary;
+  const panel = plan.panelFrom === null ? null : plan.panelFrom === 'primary' ? primary : secondary;
+  return {
+    messengerId: messenger.messengerId,
+    // The pinned message is in the chat of that messenger account.
+    lastPinnedMessageId: messenger.lastPinnedMessageId,
+    googleId: primary.googleId ?? secondary.googleId,
+    yandexId: primary.yandexId ?? secondary.yandexId,
+    discordId: primary.discordId ?? secondary.discordId,
+    vkId: primary.vkId ?? secondary.vkId,
+    email: email.email,
+    emailVerified: email.emailVerified,
+    emailVerifiedAt: email.emailVerifiedAt,
+    passwordHash: email.passwordHash,
+    referredById,
+    referralCommissionPercent: primary.referralCommissionPercent ?? secondary.referralCommissionPercent,
+    partnerStatus: higherPartnerStatus(primary.partnerStatus, secondary.partnerStatus),
+    restrictionTopup: primary.restrictionTopup || secondary.restrictionTopup,
+    restrictionSubscription: primary.restrictionSubscription || secondary.restrictionSubscription,
+    restrictionReason: primary.restrictionReason || secondary.restrictionReason,
+    hasHadPaidSubscription: primary.hasHadPaidSubscription || secondary.hasHadPaidSubscription,
+    hasMadeFirstTopup: primary.hasMadeFirstTopup || secondary.hasMadeFirstTopup,
+    usedPromocodes: primary.usedPromocodes + secondary.usedPromocodes,
+    autoPromoGroupAssigned: primary.autoPromoGroupAssigned || secondary.autoPromoGroupAssigned,
+    autoPromoGroupThresholdKopeks: Math.max(primary.autoPromoGroupThresholdKopeks, secondary.autoPromoGroupThresholdKopeks),
+    promoOfferDiscountPercent: offer.promoOfferDiscountPercent,
+    promoOfferDiscountSource: offer.promoOfferDiscountSource,
+    promoOfferDiscountExpiresAt: offer.promoOfferDiscountExpiresAt,
+    lifetimeUsedTrafficBytes: primary.lifetimeUsedTrafficBytes + secondary.lifetimeUsedTrafficBytes,
+    vpnpanelUuid: panel?.vpnpanelUuid ?? null,
+    trojanPassword: panel?.trojanPassword ?? null,
+    vlessUuid: panel?.vlessUuid ?? null,
+    ssPassword: panel?.ssPassword ?? null,
+    lastVpnpanelSync: panel?.lastVpnpanelSync ?? null,
+  };
+}
+
+/**
+ * The possible referrers of the merged account, in order of preference: the primary's, then the secondary's; never one of the two. Whether
+ * a candidate was invited by one of them, which would form a cycle, the caller checks in the database.
+ */
+export function referrerCandidates(primary: MergingUser, secondary: MergingUser): number[] {
+  const candidates = [primary.referredById, secondary.referredById];
+  return candidates.filter((id): id is number => id !== null && id !== primary.id && id !== secondary.id);
+}
+
+/** The later in the order none, rejected, pending, approved. */
+export function higherPartnerStatus(one: MergingUser['partnerStatus'], other: MergingUser['partnerStatus']) {
+  return PARTNER_RANKS.indexOf(one) >= PARTNER_RANKS.indexOf(other) ? one : other;
+}
+
+function isActiveOffer(user: MergingUser, now: Date): boolean {
+  const { promoOfferDiscountPercent: percent, promoOfferDiscountExpiresAt: expiresAt } = user;
+  return percent > 0 && (expiresAt === null || expiresAt > now);
+}
+
+/**
+ * Decides which subscription and which panel user stay. An account has one panel user: that of the retained subscription, else (it was
+ * not provisioned yet) the other one, so that no push can find by name a panel user that is being deleted.
+ * @param keepsSecondary decides only where both have a subscription
+ */
+export function planSubscriptions(primary: PanelAssets, secondary: PanelAssets, keepsSecondary: boolean): SubscriptionPlan {
+  const isMoved = secondary.subscriptionId !== null && (primary.subscriptionId === null || keepsSecondary);
+  const [retained, other] = isMoved ? [secondary, primary] : [primary, secondary];
+  const [retainedName, otherName] = isMoved ? (['secondary', 'primary'] as const) : (['primary', 'secondary'] as const);
+  const panelFrom = retained.panelUuid !== null ? retainedName : other.panelUuid !== null ? otherName : null;
+  return {
+    retainedSubscriptionId: retained.subscriptionId,
+    deletedSubscriptionId: other.subscriptionId,
+    isMoved,
+    panelFrom,
+    isPanelReused: panelFrom === otherName,
+    abandonedPanelUuid: panelFrom === retainedName ? other.panelUuid : null,
+  };
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
+import { removePanelUser } from '../provisioning/panel-user.ts';
 import { isPanelError } from '../provisioning/ports.ts';
-import { removePanelUser } from '../provisioning/remove-panel-user.ts';
 import { findAbandonedPanelUser, savePanelState } from './repo.ts';
 
 /**

@@ -1,8 +1,11 @@
 import type { App } from '../../core/app.ts';
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
+import type { EventPayload, EventsTo } from '../../core/events/event-recorder.ts';
 import { urlSafeToken } from '../../core/random.ts';
 import { drop, putIfAbsent } from '../../core/short-lived.ts';
 import { type MediaKind, type MessengerButton, MessengerError, type SendOptions } from './ports.ts';
+import type { MailParams, MailType } from './render-mail.ts';
+import { sendMail } from './send-mail.ts';
 
 export interface MessageRequest {
   messengerId: number;
@@ -104,4 +107,71 @@ export async function rememberFile(app: App, fileId: string, messengerFileId: st
     // Any failure: see above.
     app.log.warn({ err: error }, "the messenger's id of a file could not be stored");
   }
+}
+
+/** How a user is reached. */
+export interface Recipient {
+  userId: number;
+  /** Of the account: only active ones are notified. */
+  status: string;
+  messengerId: number | null;
+  /** Null unless verified. */
+  verifiedEmail: string | null;
+  language: string;
+}
+
+export function recipientOf(user: {
+  id: number;
+  status: string;
+  messengerId: number | null;
+  email: string | null;
+  emailVerified: boolean;
+  language: string;
+}): Recipient {
+  const { id: userId, status, messengerId, email, emailVerified, language } = user;
+  return { userId, status, messengerId, verifiedEmail: emailVerified ? email : null, language };
+}
+
+/** One notice in its three forms. */
+interface UserNotice<K extends EventsTo<'user'>, M extends MailType> {
+  /** For the messenger, values escaped. */
+  html: string;
+  mail: M;
+  mailParams: MailParams<M>;
+  /** `notification.<type>`, for the sockets of users without a messenger. */
+  event: K;
+  context: EventPayload<K>;
+  /** It is sent at most once through the messenger (`sendMessage`). */
+  isOnce?: boolean;
+}
+
+/**
+ * Queues a notice in the caller's transaction: in the messenger if the user has one, else by mail to a verified address and on the user's
+ * sockets. Blocked and deleted users are not notified (spec 05 section 9.3).
+ */
+export async function notifyUser<K extends EventsTo<'user'>, M extends MailType>(
+  t: App,
+  recipient: Recipient,
+  notice: UserNotice<K, M>,
+): Promise<void> {
+  const { userId, status, messengerId, verifiedEmail, language } = recipient;
+  if (status !== 'active') return;
+  if (messengerId !== null) {
+    await sendMessage(t, { messengerId, html: notice.html }, { isOnce: notice.isOnce ?? false });
+  } else if (verifiedEmail !== null) {
+    await sendMail(t, { to: verifiedEmail, language, type: notice.mail, params: notice.mailParams });
+    await t.events.emit(notice.event, notice.context, { audience: 'user', userId });
+  }
+}
+
+/** The service's public address, without a slash at the end. */
+export function publicBase(app: App): string {
+  const known = app.settings.get('WEBHOOK_URL');
+  return (known ?? `http://127.0.0.1:${app.env.port}`).replace(/\/+$/, '');
+}
+
+/** Where the menu is the cabinet: its address, without a slash at the end. Null where it is the chat (spec 05 section 3.4). */
+export function webAppBase({ settings }: Pick<App, 'settings'>): string | null {
+  const url = settings.get('MINIAPP_CUSTOM_URL').trim().replace(/\/+$/, '');
+  return settings.get('MAIN_MENU_MODE') === 'cabinet' && url !== '' ? url : null;
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { HOUR_MS } from '../../core/clock.ts';
-import { recordMonitoring } from '../monitoring/record-event.ts';
+import { recordMonitoring } from '../monitoring/monitoring-log.ts';
 import { isPanelError } from '../provisioning/ports.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
 

@@ -2,8 +2,8 @@ import type { App } from '../../core/app.ts';
 import { addDays, confirmedNow } from '../../core/clock.ts';
 import { EVENT_RETENTION_DAYS } from '../../core/events/event-recorder.ts';
 import { purgeAuditLog } from '../access/purge-audit-log.ts';
-import { purgeRecipients } from '../mass-sends/purge-recipients.ts';
-import { purgeMonitoringLog } from '../monitoring/purge-log.ts';
+import { purgeRecipients } from '../mass-sends/control-sends.ts';
+import { purgeMonitoringLog } from '../monitoring/monitoring-log.ts';
 import { purgeDeliveries } from '../webhooks/manage-webhooks.ts';
 import { purgeFaultNotices } from './report-fault.ts';
 

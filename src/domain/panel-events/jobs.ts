@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { processPanelEvent } from './process-event.ts';
-import { refreshSubscription } from './refresh-subscription.ts';
+import { processPanelEvent, refreshSubscription } from './process-event.ts';
 
 /** Processes one stored webhook of the panel. It only uses the database. */
 const processEvent = defineJob({

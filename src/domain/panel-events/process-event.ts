@@ -2,15 +2,15 @@ import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { putIfAbsent } from '../../core/short-lived.ts';
-import { readPreferences } from '../identity/notification-preferences.ts';
+import { readPreferences } from '../identity/preferences.ts';
+import { clearDeletedLink, unlinkDeletedUser } from '../provisioning/panel-user.ts';
 import { requestPanelUserRemoval, requestProvisioning } from '../provisioning/request-provisioning.ts';
-import { clearDeletedLink, unlinkDeletedUser } from '../provisioning/unlink-deleted-user.ts';
+import { isLinkageValid, mayHaveAccess } from '../provisioning/rules.ts';
 import { stampPanelReport, writeFromPanel } from '../subscription-state/panel-values.ts';
 import { SUBSCRIPTION_EXPIRED, TRAFFIC_RESET } from '../subscriptions/events.ts';
 import { ADMIN_EVENTS, STATE_NOTICES, USER_NOTICES, type UserNoticeType } from './event-effects.ts';
 import { notifyAccount, notifyAdministrators } from './notices.ts';
 import type { StateEvent } from './ports.ts';
-import { findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
 import {
   columnsAfter,
   isOlderThanPush,
@@ -20,7 +20,8 @@ import {
   isUnpaidAccess,
   reportedUser,
   reportsAccess,
-} from './rules.ts';
+} from './receive-event.ts';
+import { findAccount, findWaitingEvent, finishEvent, isSuperseded, lockAccount, lockEvent } from './repo.ts';
 import type { NoticeValues, ReportedAccount, ReportedSubscription, StoredEvent } from './types.ts';
 
 /** A deleted panel user is made again at most once in this time. */
@@ -190,4 +191,43 @@ async function applyDeletion(
 function requestRefresh(t: App, userId: number, delayMs: number): Promise<void> {
   const singletonKey = delayMs === 0 ? `${userId}:now` : String(userId);
   return t.jobs.send('panel.refresh-user', { userId }, { singletonKey, startAfter: addMs(t.clock.now(), delayMs) });
+}
+
+/**
+ * Reads one panel user and takes its state over, as a synchronisation would (queue `panel.refresh-user`): for a link that changed, and
+ * where an event alone did not show which side is newer. A change that is waiting for its push, or was pushed meanwhile, is not undone.
+ * @throws PanelError when the panel gave no usable answer; the queue retries
+ */
+export async function refreshSubscription(app: App, { userId }: { userId: number }): Promise<void> {
+  if (app.ports.panel.configurationError() !== null) return;
+  const account = await findAccount(app.db, userId);
+  if (!account?.subscription || account.vpnpanelUuid === null || account.subscription.isPushDue) return;
+  const readAt = app.clock.now();
+  const found = await app.ports.panel.findByUuid(account.vpnpanelUuid);
+  await inTransaction(app, async (t) => {
+    const current = await lockAccount(t.db, userId);
+    const local = current?.subscription;
+    if (!local || current.vpnpanelUuid !== account.vpnpanelUuid || isOlderThanPush(local, readAt)) return;
+    const now = t.clock.now();
+    if (found === null || !isLinkageValid(found, current.messengerId)) {
+      if (isRecreated(local, current.status, now)) {
+        // Not with the push: until that is done, answers would give a link that does not work.
+        if (found === null) await clearDeletedLink(t, { userId, panelUuid: current.vpnpanelUuid });
+        await requestProvisioning(t, local.id);
+      }
+      return;
+    }
+    if (current.status !== 'active') {
+      // The term of a blocked or deleted account is kept for its return; its access is not (08 P15).
+      if (mayHaveAccess(found)) await requestProvisioning(t, local.id);
+      return;
+    }
+    // Squads and devices are the synchronisation's.
+    const squads = local.connectedSquads.map((uuid) => ({ uuid, name: '' }));
+    const columns = columnsAfter('user.modified', local, { ...found, squads, deviceLimit: local.deviceLimit }, now);
+    if (columns === null) return;
+    if (isUnpaidAccess(local, columns)) return requestProvisioning(t, local.id);
+    await writeFromPanel(t.db, [{ id: local.id, columns }], now);
+    await stampPanelReport(t.db, local.id, now);
+  });
 }

@@ -1,5 +1,5 @@
 import type { Rows } from '../../core/db/columns.ts';
-import type { Recipient } from '../messaging/notify-user.ts';
+import type { Recipient } from '../messaging/send-message.ts';
 import type { SyncedSubscription } from '../provisioning/sync/types.ts';
 import type { PanelEventData } from './ports.ts';
 

@@ -8,8 +8,8 @@ import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
 import { renewEnded } from '../subscriptions/autopay/renew-due.ts';
 import { spendTopup } from '../subscriptions/spend-topup.ts';
-import { type CreditedTopup, findCreditedTopup, markStepDone } from './after-topup-repo.ts';
-import { methodName } from './method-settings.ts';
+import { type CreditedTopup, findCreditedTopup, markStepDone } from './credit-repo.ts';
+import { methodName } from './payment-methods.ts';
 
 interface Step {
   name: string;

@@ -1,17 +1,19 @@
 import type { App } from '../../core/app.ts';
-import { committedStatement } from '../../core/db/committed-statement.ts';
+import { committedStatement } from '../../core/db/db-errors.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { applyReversals } from './apply-reversals.ts';
+import { formatPrice } from '../../core/money.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { htmlText, type TextKey, text } from '../messaging/texts.ts';
+import { claimAttempt } from './callback-repo.ts';
 import { type CreditVerdict, classifyCredit, moneyId } from './classify-report.ts';
-import { creditExtras, overpaidKopeks } from './credit-extras.ts';
 import { claimReversals, isMoneyReturned, markUncredited, postTopup } from './credit-repo.ts';
-import { methodName } from './method-settings.ts';
-import { notifyAttempt } from './notify-attempt.ts';
 import { openCase, reportCase } from './open-case.ts';
+import { methodName } from './payment-methods.ts';
 import { reversalTitles, topupTitles } from './payment-texts.ts';
-import type { PaymentReport } from './ports.ts';
+import type { FailedAttempt, PaymentReport, ProviderSavedMethod } from './ports.ts';
 import type { PaymentPurpose } from './purpose-payment.ts';
 import { findPayment, lockPayment } from './repo.ts';
+import { applyReversals } from './reversals.ts';
 import { TOPUP_PURPOSES } from './rules.ts';
 import type { CaseKind, CreditResult, Payment } from './types.ts';
 
@@ -197,4 +199,74 @@ async function refuseCredit(
   const { amountKopeks, currency, chargeId = null } = state;
   await openCase(app, { kind, payment, chargeId: moneyOf(state), amountKopeks, currency, details: { ...details, chargeId } });
   return kind;
+}
+
+/**
+ * Tells the payer in the messenger why an attempt to pay failed, once for each attempt (spec 03 section 2.5, CloudPayments). The invoice stays
+ * payable. Mark and message are one transaction.
+ */
+async function notifyAttempt(app: App, payment: Payment, attempt: FailedAttempt): Promise<void> {
+  if (payment.userId === null) return;
+  await inTransaction(app, async (t) => {
+    const payer = await claimAttempt(t.db, payment.id, attempt.id);
+    if (payer === null || payer.status !== 'active' || payer.messengerId === null) return;
+    const html = htmlText(payer.language, 'messages.payment_attempt_failed', {
+      amount: formatPrice(payment.amountKopeks, false),
+      method: methodName(t, payment.method),
+      reason: text(payer.language, `payments.attempt_${attempt.reason}` as TextKey),
+    });
+    await sendMessage(t, { messengerId: payer.messengerId, html });
+  });
+}
+
+/** What a provider reports of a payment besides the credit, as `record_credit_extras()` records it (prisma/sql/topups.sql). */
+export interface CreditExtras {
+  feeKopeks: number | null;
+  /** Kopeks beyond the invoice: a case for an administrator (spec 03a section 0.2). */
+  overpaidKopeks: number;
+  savedMethod: SavedMethodRow | null;
+}
+
+interface SavedMethodRow {
+  providerMethodId: string;
+  methodType: string;
+  title: string | null;
+  cardFirst6: string | null;
+  cardLast4: string | null;
+  cardType: string | null;
+  expiryMonth: string | null;
+  expiryYear: string | null;
+}
+
+/** @returns null when there is nothing to record, as of most payments */
+export function creditExtras(payment: Payment, state: PaymentReport): CreditExtras | null {
+  const extras = {
+    feeKopeks: state.feeKopeks ?? null,
+    overpaidKopeks: overpaidKopeks(payment, state),
+    savedMethod: state.savedMethod ? savedMethodRow(state.savedMethod) : null,
+  };
+  return extras.feeKopeks !== null || extras.overpaidKopeks > 0 || extras.savedMethod ? extras : null;
+}
+
+/** What was paid beyond the invoice; 0 when nothing was. */
+function overpaidKopeks(payment: Payment, state: PaymentReport): number {
+  return Math.max(state.amountKopeks - payment.amountKopeks, 0);
+}
+
+/** The length of `saved_payment_methods.provider_method_id`. */
+const MAX_METHOD_ID = 255;
+
+/**
+ * Shortened to what the table holds: no text of a provider may keep money from being credited. An id that does not fit could not be charged by
+ * its beginning, so that method is not kept.
+ */
+function savedMethodRow({ providerMethodId, methodType, title, card }: ProviderSavedMethod): SavedMethodRow | null {
+  if (providerMethodId.length > MAX_METHOD_ID) return null;
+  const shown = card ? `${card.type ?? methodType} *${card.last4}` : title;
+  return {
+    ...{ providerMethodId, methodType: methodType.slice(0, 40), title: shown?.slice(0, 255) ?? null },
+    ...{ cardFirst6: card?.first6?.slice(0, 6) ?? null, cardLast4: card?.last4.slice(0, 4) ?? null },
+    cardType: card?.type?.slice(0, 50) ?? null,
+    ...{ expiryMonth: card?.expiryMonth?.slice(0, 2) ?? null, expiryYear: card?.expiryYear?.slice(0, 4) ?? null },
+  };
 }

@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { monitoringStep } from '../monitoring/record-event.ts';
-import { runAfterReversal } from './after-reversal.ts';
+import { monitoringStep } from '../monitoring/monitoring-log.ts';
 import { runAfterTopup } from './after-topup.ts';
-import { chargeCards } from './cards/charge-card.ts';
-import { startCharges } from './cards/start-charges.ts';
-import { checkAfterOutage, checkPendingPayments } from './check-pending.ts';
-import { notifyCase } from './notify-case.ts';
-import { notifyUnconfirmed } from './notify-unconfirmed.ts';
+import { chargeCards, startCharges } from './card-charges.ts';
+import { checkAfterOutage, checkPendingPayments, notifyUnconfirmed } from './check-payments.ts';
+import { notifyCase } from './open-case.ts';
 import { processCallback } from './process-callback.ts';
 import { readProviderLimits } from './provider-limits.ts';
-import type { PaymentPurpose } from './purpose-payment.ts';
-import type { StarsPurpose } from './purpose-stars.ts';
+import type { PaymentPurpose, StarsPurpose } from './purpose-payment.ts';
 import { reconcileStars } from './reconcile-stars.ts';
-import { runSendRefund } from './refunds/send-refund.ts';
+import { runSendRefund } from './refunds.ts';
+import { runAfterReversal } from './reversals.ts';
 
 /** What payments are for besides top-ups of the balance; defined by later modules. */
 export interface PaymentPurposes {

@@ -2,13 +2,13 @@ import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { requireUser } from '../identity/require-user.ts';
+import { requireUser } from '../identity/find-user.ts';
 import type { UserRecord } from '../identity/types.ts';
+import { text } from '../messaging/texts.ts';
 import { invalidMethod, noRecentPayments, paymentNotFound, unsupportedMethod } from './errors.ts';
-import { methodDefaults } from './method-defaults.ts';
-import { viewPayment } from './payment-view.ts';
+import { methodDefaults, methodName } from './payment-methods.ts';
 import { countPendingPayments, findLatestPayment, findPaymentOfUser, listPendingPayments } from './repo.ts';
-import { LATEST_MS, PENDING_MS } from './rules.ts';
+import { isCheckable, LATEST_MS, PENDING_MS, shownStatus, statusText, webUrl } from './rules.ts';
 import type { Payment, PaymentView } from './types.ts';
 
 /** Payment methods of the ledger that have no payment records (spec 03 section 3). */
@@ -66,4 +66,32 @@ function checkMethod(method: string): void {
 /** The method as records store it: the provider's, also where a method is an option of another provider. */
 function recordMethod(method: string): string {
   return methodDefaults(method)?.provider ?? method;
+}
+
+/** What answers show of the payer; null for people without an account. */
+export interface Payer {
+  messengerId: number | null;
+  username: string | null;
+  email: string | null;
+}
+
+/** A payment as answers show it, in the language of who reads it. */
+export function viewPayment(app: App, payment: Payment & Payer, language: string): PaymentView {
+  const { id, method, amountKopeks, isPaid, createdAt, expiresAt } = payment;
+  const external = methodDefaults(method)?.identifiedBy === 'order' ? null : payment.externalId;
+  const [emoji, ...words] = text(language, statusText(payment)).split(' ');
+  return {
+    ...{ id, method, amountKopeks, isPaid, createdAt, expiresAt },
+    methodDisplay: methodName(app, method),
+    identifier: external ?? payment.orderId,
+    status: shownStatus(payment),
+    statusEmoji: emoji!,
+    statusText: words.join(' '),
+    isCheckable: isCheckable(payment, app.ports.payments.byMethod(method) ?? null, app.clock.now()),
+    paymentUrl: webUrl(payment.paymentUrl),
+    userId: payment.userId,
+    userMessengerId: payment.messengerId,
+    userUsername: payment.username,
+    userEmail: payment.email,
+  };
 }

@@ -1,6 +1,12 @@
 import type { App } from '../../core/app.ts';
-import { insertCase } from './case-repo.ts';
-import type { CaseKind, Payment } from './types.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { formatPrice } from '../../core/money.ts';
+import { adminChat } from '../messaging/admin-chat.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { htmlText, type TextKey, text } from '../messaging/texts.ts';
+import { methodName } from './payment-methods.ts';
+import { claimNotice, findCase, insertCase } from './reversal-repo.ts';
+import type { CaseKind, Payment, PaymentCase } from './types.ts';
 
 /** What is known of a payment that has a case; `id` null = none is stored here. */
 export type CasePayment = Pick<Payment, 'method' | 'userId'> & { id: number | null };
@@ -41,4 +47,32 @@ export function reportCase(app: App, { kind, payment, details }: NewCase, caseId
     { alarm: `payment_${kind}`, caseId, paymentId: payment.id, method: payment.method, userId: payment.userId, ...details },
     'a payment needs a decision of an administrator',
   );
+}
+
+/** The amount of a case for an administrator, in its currency (none is roubles): `48.5 ₽`, `12.00 USD`, or `—` when none is known. */
+export function caseAmount({ amountKopeks, currency }: Pick<PaymentCase, 'amountKopeks' | 'currency'>): string {
+  if (amountKopeks === null) return '—';
+  return currency === null || currency === 'RUB'
+    ? formatPrice(amountKopeks, false)
+    : `${(amountKopeks / 100).toFixed(2)} ${currency}`;
+}
+
+/** Tells the administrators' chat about an open case, once (queue `payments.notify-case`). */
+export async function notifyCase(app: App, { caseId }: { caseId: number }): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const found = await findCase(t.db, caseId);
+    if (!found || !(await claimNotice(t.db, caseId, t.clock.now()))) return;
+    const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
+    if (chat === null) return;
+    const language = t.settings.get('DEFAULT_LANGUAGE');
+    const html = htmlText(language, 'payments.case_opened', {
+      case_id: found.id,
+      reason: text(language, `payments.case_${found.kind}` as TextKey),
+      method: methodName(t, found.method),
+      amount: caseAmount(found),
+      payment_id: found.paymentId ?? '—',
+      user_id: found.userId ?? '—',
+    });
+    await sendMessage(t, { ...chat, html });
+  });
 }

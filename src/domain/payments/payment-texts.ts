@@ -1,7 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { LANGUAGES, type Language, text } from '../messaging/texts.ts';
 import { definitionOf } from '../settings/catalogue/catalogue.ts';
-import { methodName } from './method-settings.ts';
+import { methodName } from './payment-methods.ts';
 
 const KEYS = {
   PAYMENT_BALANCE_DESCRIPTION: 'payments.balance_description',

@@ -1,18 +1,21 @@
 import type { App } from '../../core/app.ts';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { applyReversals } from './apply-reversals.ts';
-import { askWithinSlots } from './ask-slots.ts';
+import { committedStatement } from '../../core/db/db-errors.ts';
+import { findUserByMessengerId } from '../identity/find-user.ts';
 import { finishCallback, putOffCallback, type StoredCallback, startCallback } from './callback-repo.ts';
 import { moneyId } from './classify-report.ts';
-import { creditDonation } from './credit-donation.ts';
 import { creditSeenPayment } from './credit-payment.ts';
+import { postUninvoiced } from './credit-repo.ts';
 import { creditStars, recordStarsRefund, type StarsMovement } from './credit-stars.ts';
 import { openCase } from './open-case.ts';
+import { methodName } from './payment-methods.ts';
+import { topupTitle } from './payment-texts.ts';
 import { type PaymentProvider, type PaymentReference, type PaymentReport, ProviderError } from './ports.ts';
-import type { PaymentPurpose } from './purpose-payment.ts';
-import type { StarsPurpose } from './purpose-stars.ts';
+import type { PaymentPurpose, StarsPurpose } from './purpose-payment.ts';
 import { findByOrderId } from './repo.ts';
-import type { Payment } from './types.ts';
+import { applyReversals } from './reversals.ts';
+import { newOrderId } from './rules.ts';
+import type { CreditResult, Payment } from './types.ts';
 
 /** A provider may report a success before its own API shows it; these are the waits before asking again. */
 const ASK_AGAIN_MS = [15 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS];
@@ -138,4 +141,66 @@ async function askAbout(
     if (!known && error instanceof ProviderError && error.failure === 'rejected') return null;
     throw error;
   }
+}
+
+/**
+ * Callbacks of one provider that a process asks about at the same time. Fewer than the queue has workers, so that a provider that does not
+ * answer leaves workers to the callbacks of the others.
+ */
+const ASKS_AT_ONCE = 3;
+
+/** Questions under way in this process. A limit of its own load, on which nothing that must be right depends. */
+const underWay = new WeakMap<PaymentProvider, number>();
+
+/** Asks unless so many questions to the provider are under way. @returns null when they are: ask later */
+async function askWithinSlots<T>(provider: PaymentProvider, ask: () => Promise<T>): Promise<{ answer: T } | null> {
+  const before = underWay.get(provider) ?? 0;
+  if (before >= ASKS_AT_ONCE) return null;
+  underWay.set(provider, before + 1);
+  try {
+    return { answer: await ask() };
+  } finally {
+    underWay.set(provider, underWay.get(provider)! - 1);
+  }
+}
+
+/** The only currency of balances. */
+const CURRENCY = 'RUB';
+
+/**
+ * Credits money that came without an invoice to the person who gave it, whatever the sum, once per external id (03a section 2). There is
+ * nothing to compare it with; an unknown person and another currency are cases for an administrator.
+ */
+export async function creditDonation(
+  app: App,
+  method: string,
+  state: PaymentReport & Required<Pick<PaymentReport, 'donor'>>,
+): Promise<CreditResult | 'unknown_payment'> {
+  const { outcome, externalId, amountKopeks, currency, donor, isTest = false } = state;
+  if (externalId === null) throw new Error(`a donation of ${method} has no id`);
+  if (outcome !== 'paid' || isTest) return 'pending';
+  const user = donor.messengerId === null ? null : await findUserByMessengerId(app, donor.messengerId);
+  const facts = {
+    reference: externalId,
+    chargeId: externalId,
+    amountKopeks,
+    currency,
+    details: { payerMessengerId: donor.messengerId },
+  };
+  const payment = { id: null, method, userId: user?.id ?? null };
+  if (currency !== CURRENCY) {
+    await openCase(app, { kind: 'amount_mismatch', payment, ...facts });
+    return 'amount_mismatch';
+  }
+  const record = {
+    ...{ method, orderId: newOrderId(app.random), chargeId: externalId, amountKopeks, update: state.raw },
+    ...{ description: topupTitle(app, method, user?.language ?? null), now: app.clock.now() },
+  };
+  const result = user && (await committedStatement(app, () => postUninvoiced(app.db, user.id, record, methodName(app, method))));
+  if (result === null || result === 'no_user') {
+    await openCase(app, { kind: 'unknown_payment', payment: { ...payment, userId: null }, ...facts });
+    return 'unknown_payment';
+  }
+  if (result === 'credited') app.jobs.wake(['payments.after-topup']);
+  return result;
 }

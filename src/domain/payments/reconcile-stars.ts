@@ -1,9 +1,8 @@
 import type { App } from '../../core/app.ts';
 import { readState, writeState } from '../../core/service-state.ts';
 import type { StarsTransfer } from '../messaging/ports.ts';
-import type { StarsMovement } from './credit-stars.ts';
-import { starsEventKey, storeStarsMovement } from './receive-stars-update.ts';
-import { findKnownTransfers } from './stars-transfer-repo.ts';
+import { type StarsMovement, starsEventKey, storeStarsMovement } from './credit-stars.ts';
+import { findKnownTransfers } from './stars-repo.ts';
 
 const METHOD = 'messenger_stars';
 /** Key of the progress in `service_state`. */

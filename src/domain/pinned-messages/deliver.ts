@@ -1,10 +1,13 @@
 import type { App } from '../../core/app.ts';
+import { isSignInUpdate } from '../identity/deeplink-sign-in.ts';
+import { isAfterUnfinished } from '../mass-sends/control-sends.ts';
 import { attemptSend } from '../mass-sends/outcome.ts';
-import { SharedFile } from '../mass-sends/shared-file.ts';
-import { storeResult } from '../mass-sends/store-result.ts';
-import type { SendOutcome } from '../mass-sends/types.ts';
-import { sendableHtml } from '../messaging/sendable-html.ts';
-import { findDelivery, type Occasion, recordDelivery, setPinned } from './delivery-repo.ts';
+import { SharedFile, storeResult } from '../mass-sends/run-send.ts';
+import type { MassSend, SendKind, SendOutcome } from '../mass-sends/types.ts';
+import { sendableHtml } from '../messaging/messenger-html.ts';
+import type { MessengerUpdate } from '../messaging/ports.ts';
+import { PINNED_PROGRESS } from './events.ts';
+import { findActive, findDelivery, findMessage, findStarter, type Occasion, recordDelivery, setPinned } from './repo.ts';
 import type { PinnedDelivery, PinnedMessage } from './types.ts';
 
 /** Puts the message into a chat, without a sound and not pinned yet. A leased time is that of the first attempt. */
@@ -97,4 +100,95 @@ function attemptUnpin(app: App, { chatId, messageId }: PlacedMessage): Promise<S
     },
     { isRepeatable: true },
   );
+}
+
+const START = /^\/start(?:@\w+)?(?:\s|$)/;
+
+/** A chat start as the queue has it. */
+export interface ChatStart {
+  updateId: number;
+  messengerId: number;
+}
+
+/** Queues a `/start` in the own chat with the bot; the job answers it. Starts that are about signing in get their question alone. */
+export async function receiveChatStart(app: App, update: MessengerUpdate): Promise<void> {
+  const isForSignIn: boolean = isSignInUpdate(update);
+  if (update.kind !== 'message' || !START.test(update.text) || isForSignIn) return;
+  const { updateId, chatId, from } = update;
+  if (chatId !== from.messengerId) return;
+  const start = { updateId, messengerId: from.messengerId };
+  // Someone who presses the button again and again has one waiting start.
+  await app.jobs.send('pinned.start', start, { singletonKey: String(from.messengerId) });
+}
+
+/**
+ * Delivers the active message to a user who starts the chat (job `pinned.start`, spec 05 section 4). The service shows no menu: `send_before_menu`
+ * is for a bot that does and reads it from the active message. May run any number of times: one update sends one message.
+ * @throws Error when the messenger is away and the queue is to retry
+ */
+export async function deliverAtStart(app: App, { updateId, messengerId }: ChatStart): Promise<void> {
+  const { messenger } = app.ports;
+  if (!messenger.isConfigured()) return;
+  const [message, user] = await Promise.all([findActive(app.db), findStarter(app.db, messengerId)]);
+  if (!message || user?.status !== 'active') return;
+  const hasIt = !message.sendOnEveryStart && user.lastPinnedMessageId === message.id;
+  // A message of this start may be there and still have to be pinned.
+  if (hasIt && (await findDelivery(app.db, user.id))?.updateId !== updateId) return;
+  const outcome = await deliverPinned(
+    app,
+    { userId: user.id, chatId: messengerId },
+    { message, send: senderOf(app, message, false), occasion: { updateId } },
+  );
+  if (outcome.state === 'unsent') throw new Error('The messenger does not accept the pinned message at present');
+  if (outcome.state !== 'sent') app.log.info({ userId: user.id, state: outcome.state }, 'a pinned message was not delivered');
+}
+
+/** What changes the pins of all chats: one at a time, so that the last one decides. */
+export const PIN_KINDS = ['pinned', 'unpin'] as const;
+
+/** A pinned message to every active user, whatever they have switched off (spec 05 section 4). */
+export const pinnedKind: SendKind = {
+  recipients: () => "u.status = 'active' AND u.messenger_id IS NOT NULL",
+  // The message is in the chat and stored; what remains is to pin it.
+  repeatable: 'EXISTS (SELECT 1 FROM pinned_deliveries d WHERE d.user_id = r.user_id AND d.send_id = r.send_id)',
+  open: async (app, send) => {
+    if (await isAfterUnfinished(app, PIN_KINDS, send)) return 'later';
+    const message = await findMessage(app.db, send.sourceId);
+    if (!message || !app.ports.messenger.isConfigured()) return null;
+    const sent = { message, send: senderOf(app, message, true), occasion: { sendId: send.id } };
+    return async ({ userId, messengerId }) =>
+      messengerId === null ? { state: 'failed' } : deliverPinned(app, { userId, chatId: messengerId }, sent);
+  },
+  announce: announceProgress,
+};
+
+/** Unpins our own message, in each chat that has one pinned; other pins stay. */
+export const unpinKind: SendKind = {
+  recipients: () => "u.status = 'active' AND EXISTS (SELECT 1 FROM pinned_deliveries d WHERE d.user_id = u.id AND d.is_pinned)",
+  repeatable: 'true',
+  open: async (app, send) => {
+    if (await isAfterUnfinished(app, PIN_KINDS, send)) return 'later';
+    if (!app.ports.messenger.isConfigured()) return null;
+    return async ({ userId }) => {
+      const delivery = await findDelivery(app.db, userId);
+      return delivery?.isPinned ? unpin(app, delivery) : { state: 'sent', messageId: delivery?.messageId ?? null };
+    };
+  },
+  announce: announceProgress,
+};
+
+/** To the sockets of administrators. */
+function announceProgress(
+  app: App,
+  { kind, sourceId, state, total, sent, failed, blocked, unconfirmed }: MassSend,
+): Promise<void> {
+  const event = {
+    message_id: sourceId,
+    action: kind === 'unpin' ? ('unpin' as const) : ('broadcast' as const),
+    status: state,
+    total_count: total,
+    sent_count: sent,
+    failed_count: failed + blocked + unconfirmed,
+  };
+  return app.events.emit(PINNED_PROGRESS, event, { audience: 'staff' });
 }

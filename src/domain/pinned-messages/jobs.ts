@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { deliverAtStart } from './chat-start.ts';
+import { deliverAtStart } from './deliver.ts';
 
 /** Sends the active pinned message to a user who starts the chat with the bot. */
 const start = defineJob({

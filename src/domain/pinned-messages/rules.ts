@@ -1,8 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { refusal } from '../../core/errors.ts';
-import { checkMessengerText } from '../content/chat-texts/check-text.ts';
-import { visibleText } from '../messaging/messenger-html.ts';
-import { withAllowedAttributes } from '../messaging/sendable-html.ts';
+import { checkMessengerText } from '../content/chat-texts/chat-menu.ts';
+import { visibleText, withAllowedAttributes } from '../messaging/messenger-html.ts';
 import type { Language } from '../messaging/texts.ts';
 import type { PinnedMessage } from './types.ts';
 

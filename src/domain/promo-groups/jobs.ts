@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { assignGroupBySpending } from './assign-group-by-spending.ts';
+import { assignGroupBySpending } from './auto-assign.ts';
 
 /** Sent by a database trigger with every ledger movement of a user while a group has a threshold. */
 const assignGroup = defineJob({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { monitoringStep } from '../monitoring/record-event.ts';
+import { monitoringStep } from '../monitoring/monitoring-log.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
-import { handleOfferPress } from './offers/answer-in-messenger.ts';
-import { expirePromo } from './offers/run-expiry.ts';
+import { handleOfferPress } from './offers/claim-offer.ts';
+import { expirePromo } from './offers/expiry.ts';
 import { continueBroadcast } from './offers/send-messages.ts';
 import { offerWinBacks } from './offers/win-back.ts';
 

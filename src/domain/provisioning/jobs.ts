@@ -3,10 +3,10 @@ import type { App } from '../../core/app.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
 import { continueRun, watchRuns } from './long-runs/watch-runs.ts';
-import { outageReasonOf } from './panel-outage.ts';
+import { outageReasonOf } from './panel-access.ts';
+import { removePanelUser } from './panel-user.ts';
 import { pushSubscription } from './push-subscription.ts';
 import { reconcileProvisioning } from './reconcile.ts';
-import { removePanelUser } from './remove-panel-user.ts';
 import { SyncAborted, syncSquadsOfTariff } from './squads/sync-squads-of-tariff.ts';
 
 /** Runs after each push of a subscription, when the panel has given its links. */

@@ -1,6 +1,11 @@
 import type { App } from '../../core/app.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
-import { isPanelError, type PanelError } from './ports.ts';
+import { readState, writeStateIfChanged } from '../../core/service-state.ts';
+import { adminChat } from '../messaging/admin-chat.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { htmlText } from '../messaging/texts.ts';
+import { isPanelError, PanelError, type PanelUser } from './ports.ts';
 
 const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not answer');
 
@@ -74,4 +79,75 @@ export async function askPanel<T>(app: App, run: () => Promise<T | null>): Promi
   const { kind, status, errorCode, message } = answer.failure;
   app.log.warn({ kind, status, errorCode }, 'vpnpanel: a change was not made');
   return { outcome: 'failed', reason: message };
+}
+
+/**
+ * Compares the status that the panel answered with the desired one, and enables or disables the user where they differ: a PATCH with
+ * `DISABLED` changes nothing on a `LIMITED` or `EXPIRED` user, and one that raises the limit makes a `LIMITED` user `ACTIVE` (08 P1).
+ * A desired `ACTIVE` accepts `LIMITED` while the traffic is used up, since the panel's own reset ends it.
+ * @throws PanelError `unavailable` when the panel has another status afterwards, so that the push is repeated
+ */
+export async function enforceStatus(app: App, user: PanelUser, wanted: 'ACTIVE' | 'DISABLED'): Promise<PanelUser> {
+  const { panel } = app.ports;
+  if (isInForce(user, wanted)) return user;
+  const changed = mustExist(await (wanted === 'ACTIVE' ? panel.enableUser(user.uuid) : panel.disableUser(user.uuid)));
+  if (isInForce(changed, wanted)) return changed;
+  throw new PanelError('unavailable', `VPN panel: the user is ${changed.status} and should be ${wanted}`);
+}
+
+function isInForce(user: PanelUser, wanted: 'ACTIVE' | 'DISABLED'): boolean {
+  return user.status === wanted || (wanted === 'ACTIVE' && user.status === 'LIMITED' && isUsedUp(user));
+}
+
+function isUsedUp(user: PanelUser): boolean {
+  return user.trafficLimitBytes > 0 && user.usedTrafficBytes >= user.trafficLimitBytes;
+}
+
+/** The panel user was deleted between two calls; the next try starts from the look-up. */
+export function mustExist(user: PanelUser | null): PanelUser {
+  if (user) return user;
+  throw new PanelError('unavailable', 'VPN panel: the user was deleted during the change', { status: 404 });
+}
+
+/**
+ * What keeps every push from the panel: no settings, an address that does not answer, a key that it refuses. It is a property of the
+ * installation, not of a subscription (08 P12).
+ */
+export type OutageReason = 'refused_key' | 'not_configured' | 'unavailable';
+
+const KEY = 'panel:outage';
+
+interface StoredOutage {
+  reason: OutageReason | 'none';
+}
+
+/** Why this error concerns all subscriptions; null for one that concerns a single call. */
+export function outageReasonOf(error: unknown): OutageReason | null {
+  if (!isPanelError(error)) return null;
+  if (error.kind === 'not_configured') return 'not_configured';
+  if (error.status === 401 || error.status === 403) return 'refused_key';
+  return error.kind === 'unavailable' && error.errorCode === null && error.status !== 404 ? 'unavailable' : null;
+}
+
+/** The outage that the reconciler has to see the end of; null = none. */
+export async function readOutage(app: Pick<App, 'db'>): Promise<OutageReason | null> {
+  const stored = await readState<StoredOutage>(app.db, KEY);
+  return stored === null || stored.reason === 'none' ? null : stored.reason;
+}
+
+/** Records an outage. The administrators' chat gets one notice when the panel begins to refuse the key. */
+export async function recordOutage(app: App, reason: OutageReason): Promise<void> {
+  const known = await readOutage(app);
+  if (known === reason || (known === 'refused_key' && reason === 'unavailable')) return;
+  await inTransaction(app, async (t) => {
+    if (!(await writeStateIfChanged(t.db, KEY, { reason })) || reason !== 'refused_key') return;
+    t.log.error({ alarm: 'panel_refused_key' }, 'provisioning: the panel refuses the key; all pushes wait');
+    const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
+    if (chat === null) return;
+    await sendMessage(t, { ...chat, html: htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'panel.admin_refused_key', {}) });
+  });
+}
+
+export async function endOutage(app: App): Promise<void> {
+  await writeStateIfChanged(app.db, KEY, { reason: 'none' });
 }

@@ -1,19 +1,23 @@
 import type { App } from '../../core/app.ts';
+import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
+import { writeStateIfChanged } from '../../core/service-state.ts';
+import { adminChat } from '../messaging/admin-chat.ts';
+import { sendMessage } from '../messaging/send-message.ts';
+import { htmlText } from '../messaging/texts.ts';
 import { claimLease, releaseLease, renewLease, saveFailure, savePushed } from '../subscription-state/provision-state.ts';
-import { findPanelUser, mayAdopt } from './find-panel-user.ts';
-import { sendKnownSquads, USERNAME_TAKEN } from './known-squads.ts';
-import { draftOf, patchOf, presentState, stateWithoutUser, usernameOf } from './panel-fields.ts';
-import { outageReasonOf, recordOutage } from './panel-outage.ts';
-import { enforceStatus, mustExist } from './panel-status.ts';
+import { enforceStatus, mustExist, outageReasonOf, recordOutage } from './panel-access.ts';
+import { draftOf, patchOf, presentState, stateWithoutUser, usernameOf } from './panel-objects.ts';
+import { findPanelUser, mayAdopt, removePanelUser } from './panel-user.ts';
 import { isPanelError, PanelError, type PanelUser } from './ports.ts';
-import { removePanelUser } from './remove-panel-user.ts';
 import {
   findLinkedUser,
+  findStaleExternalSquads,
   linkPanelUser,
   loadPushTarget,
   lockOwner,
   type PushTarget,
+  type StaleExternalSquad,
   type SubscriptionOwner,
   subscriptionExists,
 } from './repo.ts';
@@ -237,4 +241,99 @@ async function belongsTo(app: App, owner: PushTarget['user'], existing: PanelUse
   const isSameMessenger = existing.messengerId === owner.messengerId;
   const isSameEmail = existing.email === null || existing.email.toLowerCase() === confirmedEmail?.toLowerCase();
   return isSameMessenger && isSameEmail && (await mayAdopt(app, owner, existing));
+}
+
+/** The panel's code for a username that is taken. */
+const USERNAME_TAKEN = 'A019';
+
+/** The panel's code for an internal error; the request may be correct. */
+const PANEL_INTERNAL_ERROR = 'A001';
+
+interface SquadFields {
+  squadUuids?: string[];
+  externalSquadUuid?: string | null;
+}
+
+/**
+ * Sends; when the panel answers with a code of its own (`A018`, `A039`, `A088` …), compares the squads that were sent with the panel's
+ * lists and sends again with those that exist there, so that a squad deleted at the panel does not block a paid purchase (08 P3). A stale external squad is recorded for its tariff.
+ * @param without what is sent instead of a stale external squad
+ */
+async function sendKnownSquads<B extends SquadFields>(
+  app: App,
+  request: { body: B; tariffId: number | null; without: Partial<B> },
+  send: (body: B) => Promise<PanelUser>,
+): Promise<PanelUser> {
+  const { body, tariffId } = request;
+  try {
+    return await send(body);
+  } catch (error) {
+    if (!mayNameStaleSquads(error, body)) throw error;
+    const stale = await findStaleSquads(app, body);
+    if (stale.internal.length === 0 && stale.external === null) throw error;
+    app.log.warn({ stale }, 'provisioning: squads unknown to the panel were left out');
+    const user = await send(withoutStale(request, stale));
+    if (stale.external !== null && tariffId !== null) await recordStaleExternalSquad(app, tariffId, stale.external);
+    return user;
+  }
+}
+
+interface StaleSquads {
+  internal: string[];
+  external: string | null;
+}
+
+function withoutStale<B extends SquadFields>(request: { body: B; without: Partial<B> }, stale: StaleSquads): B {
+  const { squadUuids, externalSquadUuid, ...rest } = request.body;
+  const remaining = squadUuids?.filter((uuid) => !stale.internal.includes(uuid)) ?? [];
+  const sameExternal = externalSquadUuid === undefined ? {} : { externalSquadUuid };
+  return {
+    ...rest,
+    ...(remaining.length === 0 ? {} : { squadUuids: remaining }),
+    ...(stale.external === null ? sameExternal : request.without),
+  } as B;
+}
+
+function mayNameStaleSquads(error: unknown, body: SquadFields): boolean {
+  if (!isPanelError(error) || error.errorCode === null) return false;
+  if (error.errorCode === USERNAME_TAKEN || error.errorCode === PANEL_INTERNAL_ERROR) return false;
+  return Boolean(body.squadUuids?.length || body.externalSquadUuid);
+}
+
+async function findStaleSquads(app: App, body: SquadFields): Promise<StaleSquads> {
+  const { panel } = app.ports;
+  const [internal, external] = await Promise.all([
+    body.squadUuids?.length ? panel.listInternalSquads() : [],
+    body.externalSquadUuid ? panel.listExternalSquads() : [],
+  ]);
+  const known = new Set([...internal, ...external].map((squad) => squad.uuid));
+  const { externalSquadUuid } = body;
+  return {
+    internal: (body.squadUuids ?? []).filter((uuid) => !known.has(uuid)),
+    external: externalSquadUuid && !known.has(externalSquadUuid) ? externalSquadUuid : null,
+  };
+}
+
+const KEY_PREFIX = 'panel:stale_external_squad:';
+
+/**
+ * Records that a tariff names an external squad that the panel no longer has, so that its subscriptions are provisioned without one (08
+ * P3). The administrators' chat gets one notice for a tariff and squad, however many pushes find it.
+ */
+export async function recordStaleExternalSquad(app: App, tariffId: number, squadUuid: string): Promise<void> {
+  await inTransaction(app, async (t) => {
+    if (!(await writeStateIfChanged(t.db, KEY_PREFIX + tariffId, { squadUuid }))) return;
+    const [found] = await listStaleExternalSquads(t.db, tariffId);
+    t.log.error({ tariffId, squadUuid }, 'provisioning: the external squad of a tariff does not exist at the panel');
+    const chat = adminChat(t, 'ADMIN_NOTIFICATIONS_ERRORS_TOPIC_ID');
+    if (chat === null || !found) return;
+    const values = { tariff_id: tariffId, tariff_name: found.tariffName, squad_uuid: squadUuid };
+    const html = htmlText(t.settings.get('DEFAULT_LANGUAGE'), 'panel.admin_stale_external_squad', values);
+    await sendMessage(t, { ...chat, html });
+  });
+}
+
+/** The recorded ones that their tariff still names, by tariff; at most 100. @param tariffId left out: of all tariffs */
+export function listStaleExternalSquads(db: Db, tariffId: number | null = null): Promise<StaleExternalSquad[]> {
+  return findStaleExternalSquads(db, KEY_PREFIX, tariffId);
 }

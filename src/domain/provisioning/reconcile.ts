@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
-import { endOutage, outageReasonOf, readOutage, recordOutage } from './panel-outage.ts';
+import { endOutage, outageReasonOf, readOutage, recordOutage } from './panel-access.ts';
 import { isPanelError } from './ports.ts';
 import { MAX_PUSH_ATTEMPTS, tryPush } from './push-subscription.ts';
 import { listOfOtherGeneration, listOverduePushes, listWaitingPushes } from './repo.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
 import { raiseVersion } from '../subscription-state/provision-state.ts';
-import { recordRemoval } from './sync/removed-users.ts';
+import { recordRemoval } from './sync/treat-absent.ts';
 
 /** What a push has to do besides updating the panel user to the row. Stays requested until a push has done it. */
 export interface PanelResets {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { HOUR_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { findMissingReceipts } from './find-missing.ts';
-import { queueReceipt } from './queue-receipt.ts';
-import { workReceipts } from './work-queue.ts';
+import { workReceipts } from './issue-receipts.ts';
+import { findMissingReceipts, queueReceipt } from './receipt-queue.ts';
 
 /** Queues the receipt of a credited payment, and corrects it after money was returned. */
 const queue = defineJob({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { accrueReward } from './accrue-reward.ts';
-import { takeBackRewards } from './take-back-rewards.ts';
+import { accrueReward, takeBackRewards } from './rewards.ts';
 
 /** Pays the referral rewards of one payment of a referred user (spec 04 section 1.3); sent with the payment. */
 const accrue = defineJob({

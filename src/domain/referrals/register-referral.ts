@@ -1,16 +1,16 @@
 import type { App } from '../../core/app.ts';
+import type { Db } from '../../core/db/db.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { formatPrice } from '../../core/money.ts';
-import { resolveReferrer } from '../identity/resolve-referrer.ts';
+import { resolveReferrer } from '../identity/create-account.ts';
 import { fullName } from '../identity/rules.ts';
-import { notifyUser, recipientOf } from '../messaging/notify-user.ts';
 import { sendMail } from '../messaging/send-mail.ts';
-import { sendMessage } from '../messaging/send-message.ts';
+import { notifyUser, recipientOf, sendMessage } from '../messaging/send-message.ts';
 import { htmlText, type TextKey } from '../messaging/texts.ts';
-import { setReferrer } from '../users/account/referral-fields.ts';
+import { setReferrer } from '../users/account/read-user.ts';
 import { REFERRAL_REGISTERED, REFERRAL_REGISTERED_NOTICE } from './events.ts';
 import { findReferralUser, insertPendingEarning, lockPair, lockUsersOfPairs } from './repo.ts';
-import { effectiveCommissionPercent } from './rules.ts';
+import { effectiveCommissionPercent } from './rewards.ts';
 import type { ReferralPair, ReferralUser } from './types.ts';
 
 /**
@@ -104,4 +104,13 @@ async function notifyReferrer(t: App, referrer: ReferralUser, referral: Referral
     event: REFERRAL_REGISTERED_NOTICE,
     context: { referral_name: referralName },
   });
+}
+
+/** Deletes the earnings of the two from each other (spec 01 section 8). The money stays where it is. */
+export async function deleteMutualEarnings(db: Db, secondaryId: number, primaryId: number): Promise<void> {
+  await db.sql(
+    `DELETE FROM referral_earnings WHERE (user_id = $1::int AND referral_id = $2::int) OR (user_id = $2::int AND referral_id = $1::int)
+     RETURNING id`,
+    [secondaryId, primaryId],
+  );
 }

@@ -2,17 +2,23 @@ import type { App } from '../../core/app.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { readState, writeState } from '../../core/service-state.ts';
-import { configAdmins, isConfigAdmin } from '../access/read-effective-access.ts';
+import { configAdmins, isConfigAdmin } from '../access/effective-access.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { MessengerError } from '../messaging/ports.ts';
 import { sendMessage } from '../messaging/send-message.ts';
 import { htmlText } from '../messaging/texts.ts';
-import { recordMonitoring } from '../monitoring/record-event.ts';
+import { recordMonitoring } from '../monitoring/monitoring-log.ts';
 import { type ChannelCandidate, disableForChannel, listChannelCandidates } from '../subscriptions/channel-rule/apply-rule.ts';
 import { monitoringIntervalMs } from '../subscriptions/settings.ts';
-import { listRequiredChannels, lockMemberships, type RequiredChannel } from './channel-repo.ts';
-import { channelKeyboard, enableWhenJoined, kindsDisabledBy, readCurrentMembership } from './channel-rule.ts';
-import { isOutage, readMembership } from './membership-reader.ts';
+import {
+  channelKeyboard,
+  enableWhenJoined,
+  isOutage,
+  kindsDisabledBy,
+  readCurrentMembership,
+  readMembership,
+} from './channel-gate.ts';
+import { listRequiredChannels, lockMemberships, type RequiredChannel } from './repo.ts';
 
 const STATE_KEY = 'channel_check';
 const BATCH = 100;

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { monitoringStep } from '../monitoring/record-event.ts';
-import { refreshBlacklist } from './blacklist.ts';
-import { checkMember, handleChannelsPress } from './channel-rule.ts';
+import { monitoringStep } from '../monitoring/monitoring-log.ts';
+import { checkMember, handleChannelsPress } from './channel-gate.ts';
 import { checkChannelMembers } from './check-channel-members.ts';
-import { refreshDisposableDomains } from './disposable-domains.ts';
 import { watchPanel } from './maintenance.ts';
+import { refreshBlacklist, refreshDisposableDomains } from './published-lists.ts';
 
 /**
  * Fetches the published blacklist when it is due; the time of the next fetch is stored with the state. Sent when a check finds the list

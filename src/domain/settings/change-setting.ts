@@ -1,17 +1,13 @@
 import type { App } from '../../core/app.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
-import { callbackPathProblem } from './callback-paths.ts';
-import { definitionOf, isSettingKey, type SettingKey } from './catalogue/catalogue.ts';
-import { SETTING_CHANGED } from './follow-changes.ts';
-import { listChoices } from './list-choices.ts';
-import { viewSetting } from './list-settings.ts';
-import { refreshSetting } from './refresh-settings.ts';
+import { isBackupLocation } from './backup-location.ts';
+import { definitionOf, isSettingKey, type SettingKey, settingKeys } from './catalogue/catalogue.ts';
+import { listChoices, viewSetting } from './list-settings.ts';
 import { deleteSetting, lockOverride, upsertSetting } from './repo.ts';
 import { type Checked, editProblem, isVisible, notAChoice, settingNotFound, storedForm, validateValue } from './rules.ts';
-import { storeOf } from './settings-store.ts';
+import { refreshSetting, SETTING_CHANGED, storeOf } from './settings-store.ts';
 import type { SettingEditor, SettingValue, SettingView, StoredSetting } from './types.ts';
-import { valueProblem } from './value-problem.ts';
 
 export const settingBadFormat = refusal('setting_bad_format', 400, 'Value must be a known time zone');
 export const settingPathTaken = refusal('setting_path_taken', 400, 'Value must not be the path of YOOKASSA_WEBHOOK_PATH');
@@ -103,4 +99,65 @@ function withinChoices(app: App, key: SettingKey, checked: Checked): Checked {
 async function refreshedView(app: App, key: SettingKey): Promise<SettingView> {
   if (app.db.begin !== null) await refreshSetting(app, key);
   return viewSetting(app, key);
+}
+
+/** A language without its region, `ru` of `ru-RU`. */
+const codeOf = (language: string) => language.trim().toLowerCase().split('-')[0] ?? '';
+const codesOf = (list: string) => list.split(',').map(codeOf).filter(Boolean);
+
+/**
+ * What a value that is written must be besides its type and format (spec 10 O6 and O10). Rows that were stored earlier and the environment are
+ * read leniently: a service that runs must go on running after an update.
+ * @returns the text that completes "Value must be ..."; null when the value is accepted
+ */
+function valueProblem(app: App, key: SettingKey, value: unknown): string | null {
+  if (typeof value !== 'string') return null;
+  switch (key) {
+    case 'VERSION_CHECK_REPO':
+      return value === '' || /^[\w.-]{1,100}\/[\w.-]{1,100}$/.test(value)
+        ? null
+        : 'the owner and the name of a repository, owner/name';
+    case 'AVAILABLE_LANGUAGES':
+      return codesOf(value).length > 0 ? null : 'codes of languages separated by commas';
+    case 'DEFAULT_LANGUAGE': {
+      const offered = codesOf(app.settings.get('AVAILABLE_LANGUAGES'));
+      return offered.length === 0 || offered.includes(codeOf(value)) ? null : `one of: ${offered.join(', ')}`;
+    }
+    case 'SMTP_FROM_NAME':
+      return /\p{Cc}/u.test(value) ? 'a text without line breaks and control characters' : null;
+    case 'BACKUP_LOCATION':
+      return isBackupLocation(app, value) ? null : 'a folder in DATA_DIR or in a folder of BACKUP_ROOTS';
+    default:
+      return null;
+  }
+}
+
+/** Settings that contain the path of callbacks. */
+const pathKeys: readonly SettingKey[] = settingKeys.filter((key) => definitionOf(key).format === 'route-path');
+
+/** A path without slashes at the end: both forms are the same path. */
+export function barePath(path: string): string {
+  return path.replace(/\/+$/, '') || '/';
+}
+
+/**
+ * Why callbacks must not have this path (spec 06 section 17, hazard 13): it is the path of an operation or of other callbacks. The operation
+ * would take precedence, so such a value is refused; otherwise the callbacks would never arrive.
+ * @param value a value of this setting
+ * @returns the text of the refusal; null when the path is free or the setting is not a path of callbacks
+ */
+function callbackPathProblem(app: App, key: SettingKey, value: unknown): string | null {
+  if (!pathKeys.includes(key) || typeof value !== 'string') return null;
+  const path = barePath(value);
+  if (app.ports.routes.isTaken(path, key)) return 'Value must not be a path that the service itself answers';
+  const other = pathKeys.find((each) => each !== key && barePath(String(app.settings.get(each))) === path);
+  return other === undefined ? null : `Value must not be the path of ${other}`;
+}
+
+/** Problems of the paths in effect: values of the environment and rows stored earlier are not checked before they take effect. */
+export function listCallbackPathProblems(app: App): { key: SettingKey; problem: string }[] {
+  return pathKeys.flatMap((key) => {
+    const problem = callbackPathProblem(app, key, app.settings.get(key));
+    return problem === null ? [] : [{ key, problem }];
+  });
 }

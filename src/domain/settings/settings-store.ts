@@ -1,5 +1,9 @@
 import type { App, SettingsReader, SettingTypes } from '../../core/app.ts';
+import type { Db } from '../../core/db/db.ts';
+import type { EventBus } from '../../core/events/event-bus.ts';
+import { DATABASE_RESTORED } from '../../core/events/event-log.ts';
 import { definitionOf, isSettingKey, type SettingKey, settingKeys } from './catalogue/catalogue.ts';
+import { findSetting, findSettings } from './repo.ts';
 import { isVisible, parseText } from './rules.ts';
 import type { SettingState, SettingValue, StoredSetting } from './types.ts';
 
@@ -158,4 +162,88 @@ export function storeOf(app: Pick<App, 'settings'>): SettingsStore {
 
 function isStore(settings: SettingsReader): settings is SettingsStore {
   return 'applyOne' in settings && 'describe' in settings;
+}
+
+/** The last read of each store. Reads run one after the other: two at once could finish in the wrong order and leave the older value. */
+const lastRead = new WeakMap<SettingsStore, Promise<void>>();
+
+function inTurn(store: SettingsStore, read: () => Promise<void>): Promise<void> {
+  const before = lastRead.get(store) ?? Promise.resolve();
+  const mine = before.then(read);
+  // The next read runs even if this one failed; the failure goes to the caller of this read.
+  lastRead.set(
+    store,
+    mine.catch(() => undefined),
+  );
+  return mine;
+}
+
+/** Reloads all overrides: at start, and when notifications may have been missed. Not inside a transaction. */
+export function refreshSettings(app: App, store: SettingsStore = storeOf(app)): Promise<void> {
+  return inTurn(store, async () => store.applyOverrides(await findSettings(app.db)));
+}
+
+/** Reloads the override of one key. Not inside a transaction: nothing is applied before its commit. */
+export function refreshSetting(app: App, key: string, store: SettingsStore = storeOf(app)): Promise<void> {
+  return inTurn(store, async () => store.applyOne(key, await findSetting(app.db, key)));
+}
+
+/** Applies the stored overrides once, without following later changes: for programs that read and end. Outside transactions. */
+export async function readStoredSettings(db: Db, store: SettingsStore): Promise<void> {
+  store.applyOverrides(await findSettings(db));
+}
+
+declare module '../../core/events/event-recorder.ts' {
+  interface EventTypes {
+    /** For the instances: the override of a setting was stored or removed. */
+    [SETTING_CHANGED]: EventType<{ key: string }, 'instance'>;
+  }
+}
+
+export const SETTING_CHANGED = 'setting.changed';
+const RETRY_MS = 500;
+
+/**
+ * Loads all overrides and keeps them up to date with what any instance commits (spec 06 section 17, hazard 12). The subscription starts
+ * before the first load, so that no change falls between the two. A read that fails is repeated in full until one succeeds.
+ * @param app outside any transaction
+ * @returns how to stop following
+ */
+export async function followSettings(app: App, store: SettingsStore, bus: Pick<EventBus, 'subscribe'>): Promise<() => void> {
+  let isStopped = false;
+  let retry: NodeJS.Timeout | null = null;
+
+  const reloadLater = (): void => {
+    if (isStopped || retry !== null) return;
+    retry = setTimeout(() => {
+      retry = null;
+      follow(refreshSettings(app, store));
+    }, RETRY_MS);
+    retry.unref();
+  };
+
+  const follow = (reading: Promise<void>): void => {
+    reading.catch((err: unknown) => {
+      if (isStopped) return;
+      app.log.error({ err }, 'Settings could not be reloaded; retrying shortly');
+      reloadLater();
+    });
+  };
+
+  const unsubscribe = bus.subscribe(({ type, payload }) => {
+    if (type === SETTING_CHANGED) follow(refreshSetting(app, String(payload.key), store));
+    else if (type === DATABASE_RESTORED) follow(refreshSettings(app, store));
+  });
+  try {
+    await refreshSettings(app, store);
+  } catch (error) {
+    unsubscribe();
+    throw error;
+  }
+
+  return () => {
+    isStopped = true;
+    if (retry !== null) clearTimeout(retry);
+    unsubscribe();
+  };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { monitoringStep } from '../monitoring/record-event.ts';
-import { handleGiftStart } from './gifts/start-in-bot.ts';
+import { monitoringStep } from '../monitoring/monitoring-log.ts';
+import { handleGiftStart } from './gifts/activate-gift.ts';
+import { handleGiftPress } from './purchases/activate-purchase.ts';
 import { fulfilPurchase } from './purchases/fulfil-purchase.ts';
-import { handleGiftPress } from './purchases/press-activate.ts';
 import { watchPurchases } from './purchases/watch-purchases.ts';
 
 // The queues have the module's former name, which is stored with every job.

@@ -1,5 +1,8 @@
-import { columns, type Rows } from '../../core/db/columns.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { App } from '../../core/app.ts';
+import { columns, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { refuseInsideTransaction } from '../../core/db/root-guard.ts';
 
 /**
  * The provisioning state of a subscription: which version of its desired state was requested, pushed or failed, and which push may run.
@@ -145,4 +148,98 @@ export async function saveFailure(
     ],
   );
   return row ? { isGivenUp: row.provisionState === 'failed' } : null;
+}
+
+/** Squads of subscriptions, written after the panel has accepted or removed them. */
+
+/**
+ * Writes the squads that the panel accepted; an empty list (none available) changes nothing.
+ * @returns `moved` when the subscription has left the tariff, `busy` when a push of it is due, under way or was done since the
+ *   target was read, else `quiet`
+ */
+export async function saveSyncedSquads(
+  db: Db,
+  change: { target: { subscriptionId: number; pushMark: string }; tariffId: number; squads: readonly string[]; now: Date },
+): Promise<'quiet' | 'busy' | 'moved'> {
+  const [row] = await db.sql<{ isBusy: boolean }>(
+    `UPDATE subscriptions s SET
+       connected_squads = CASE WHEN $3::jsonb = '[]'::jsonb THEN connected_squads ELSE $3::jsonb END, updated_at = $4::timestamptz
+     WHERE id = $1::int AND tariff_id = $2::int
+     RETURNING provision_state <> 'synced' OR COALESCE(provision_lease_until >= now(), false) OR ${PUSH_MARK} <> $5::text AS is_busy`,
+    [change.target.subscriptionId, change.tariffId, JSON.stringify(change.squads), change.now, change.target.pushMark],
+  );
+  if (!row) return 'moved';
+  return row.isBusy ? 'busy' : 'quiet';
+}
+
+export async function writeSquads(db: Db, moved: readonly { id: number; connectedSquads: string[] }[], now: Date): Promise<void> {
+  await db.sql(
+    `UPDATE subscriptions s SET connected_squads = c."connectedSquads", updated_at = $2::timestamptz
+     FROM jsonb_to_recordset($1::jsonb) AS c(id int, "connectedSquads" jsonb) WHERE s.id = c.id RETURNING s.id`,
+    [JSON.stringify(moved), now],
+  );
+}
+
+/** The panel has already removed these squads from its users, so nothing is sent to it. */
+export async function dropSquadsFromSubscriptions(db: Db, uuids: readonly string[], now: Date): Promise<void> {
+  if (uuids.length === 0) return;
+  await db.sql(
+    `UPDATE subscriptions SET connected_squads = connected_squads - $2::text[], updated_at = $3::timestamptz
+     WHERE connected_squads @> ANY($1::jsonb[]) RETURNING id`,
+    [uuids.map((uuid) => JSON.stringify([uuid])), [...uuids], now],
+  );
+}
+
+const PUSH = columns('Subscription', [
+  ...(['provisionState', 'provisionAttempts', 'provisionRequestedAt', 'subscriptionUrl'] as const),
+]);
+
+/** State of the push of a subscription and the link that it gives; null = there is none yet. */
+type PushedLink = RowOf<typeof PUSH>;
+
+const FIRST_PAUSE_MS = 30;
+const MAX_PAUSE_MS = 300;
+
+/**
+ * Waits, after the commit that requested it, until the push of a subscription has been made or its first try has failed, at most until
+ * `PROVISION_ANSWER_WAIT_MS` after the request (spec 08 P14): a repeat of an answer that was stored longer ago does not wait. It holds no
+ * connection while it waits, and must not be called in a transaction. With 0 it does nothing.
+ * @returns the state at the end; null when nothing was read or the subscription is deleted
+ */
+export async function awaitPush(app: App, subscriptionId: number): Promise<PushedLink | null> {
+  refuseInsideTransaction('awaitPush');
+  const limitMs = app.env.provisionAnswerWaitMs;
+  if (limitMs === 0) return null;
+  const start = performance.now();
+  let push = await read(app, subscriptionId);
+  // By the service clock, by which the request was made; the pauses below are real time.
+  const age = push?.provisionRequestedAt ? app.clock.now().getTime() - push.provisionRequestedAt.getTime() : limitMs;
+  const until = start + limitMs - Math.max(0, age);
+  for (
+    let pause = FIRST_PAUSE_MS;
+    push && isUnderWay(push) && performance.now() < until;
+    pause = Math.min(pause * 1.5, MAX_PAUSE_MS)
+  ) {
+    await delay(Math.min(pause, until - performance.now()));
+    push = await read(app, subscriptionId);
+  }
+  return push;
+}
+
+/** The answer of a sale with the link of its subscription, if it had none and the panel gives it in time (spec 08 P14, spec 10 V4). */
+export async function withPushedLink<T extends { subscription: { id: number; subscriptionUrl: string | null } }>(
+  app: App,
+  answer: T,
+): Promise<T> {
+  if (answer.subscription.subscriptionUrl) return answer;
+  const pushed = await awaitPush(app, answer.subscription.id);
+  if (!pushed?.subscriptionUrl) return answer;
+  return { ...answer, subscription: { ...answer.subscription, subscriptionUrl: pushed.subscriptionUrl } };
+}
+
+const isUnderWay = (push: PushedLink) => push.provisionState === 'pending' && push.provisionAttempts === 0;
+
+async function read(app: App, subscriptionId: number): Promise<PushedLink | null> {
+  const [row] = await app.db.sql<PushedLink>(`SELECT ${PUSH.of()} FROM subscriptions WHERE id = $1::int`, [subscriptionId]);
+  return row ?? null;
 }

@@ -1,10 +1,9 @@
 import { formatPrice } from '../../core/money.ts';
-import { isFull, squadVisibleTo } from '../catalog/rules/tariff-access.ts';
+import { isFull, squadVisibleTo } from '../catalog/find-tariff.ts';
 import type { ServerSquad } from '../catalog/types.ts';
 import { isTrafficFixed, packagePrice, quoteClassic } from '../pricing/classic-price.ts';
 import { type DiscountCategory, groupPercent, stackedPrice } from '../pricing/discounts.ts';
-import { periodLabel, trafficLabel } from '../pricing/labels.ts';
-import { displayMonthsOf } from '../pricing/periods.ts';
+import { displayMonthsOf, periodLabel, trafficLabel } from '../pricing/periods.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import type { PurchaseOptionsInput } from './purchase-options.ts';
 

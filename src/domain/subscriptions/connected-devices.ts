@@ -8,8 +8,8 @@ import { text } from '../messaging/texts.ts';
 import type { PanelDevice } from '../provisioning/panel-objects.ts';
 import { requestProvisioning } from '../provisioning/request-provisioning.ts';
 import { noSubscription } from './errors.ts';
+import { requireBuyerDetails } from './purchase/insufficient-funds.ts';
 import { findBuyerDetails, lockSaleStart } from './purchase/repo.ts';
-import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
 import { update } from './repo.ts';
 import type { Subscription } from './types.ts';
 

@@ -1,9 +1,8 @@
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { monitoringStep } from '../monitoring/record-event.ts';
+import { monitoringStep } from '../monitoring/monitoring-log.ts';
 import { renewDue } from './autopay/renew-due.ts';
-import { dailyServiceMs } from './daily/charge-days.ts';
-import { runDailyService } from './daily/run-daily-service.ts';
+import { dailyServiceMs, runDailyService } from './daily.ts';
 import { expireSubscriptions } from './expire-subscriptions.ts';
 import { remindOwners } from './reminders/remind-owners.ts';
 import { monitoringIntervalMs } from './settings.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../core/app.ts';
-import { notifyUser, type Recipient } from '../messaging/notify-user.ts';
 import type { MailParams } from '../messaging/render-mail.ts';
+import { notifyUser, type Recipient } from '../messaging/send-message.ts';
 import type { TemplateVariable } from '../messaging/templates/template-variables.ts';
 import { htmlText } from '../messaging/texts.ts';
 import type { OwnerNotices } from './events.ts';

@@ -6,18 +6,17 @@ import { findTariff } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import { devicesLabel } from '../pricing/labels.ts';
+import { type AddOnQuote, type DeviceTerms, deviceTerms, quoteDevices } from '../pricing/addons.ts';
+import { devicesLabel } from '../pricing/periods.ts';
+import type { PricedUser, PricingSettings } from '../pricing/types.ts';
 import { noSubscription } from './errors.ts';
 import { DEVICES_PURCHASED } from './events.ts';
 import type { Choice, OrderOf } from './order.ts';
-import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
-import { insufficientFundsForDevices } from './purchase/insufficient-funds.ts';
-import { openSale, requireBuyer } from './purchase/open-sale.ts';
-import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
+import { ADD_ON, completeSale, openSale, requireBuyer } from './purchase/complete-sale.ts';
+import { insufficientFundsForDevices, requireBuyerDetails } from './purchase/insufficient-funds.ts';
 import { type GivenQuote, type QuotedSale, readGivenQuote, signQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
-import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
-import { type DeviceOffer, type DeviceRefusal, planDevices } from './rules/device-order.ts';
+import { isPast } from './rules/status.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
 import type { Subscription } from './types.ts';
@@ -231,4 +230,56 @@ function boundsOf(subscription: Subscription, refusal: DeviceRefusal): Partial<U
 /** What the list of transactions shows, in the user's language. */
 export function describeDevices(buyer: Pick<Buyer, 'language'>, devices: number): string {
   return text(buyer.language, 'subscriptions.transaction_devices', { devices: devicesLabel(devices, buyer.language) });
+}
+
+/** Why no devices are sold; the caller has the texts. */
+type DeviceRefusal =
+  | { kind: 'refusal'; reason: 'inactive' | 'off'; terms: DeviceTerms }
+  | { kind: 'refusal'; reason: 'maximum' | 'too_many'; terms: DeviceTerms; canAdd: number; max: number };
+
+type DeviceOffer = { kind: 'offer'; quote: AddOnQuote; terms: DeviceTerms; canAdd: number | null };
+
+/**
+ * Whether more devices are sold and at what price: the one rule of price, purchase and saved cart in both areas (spec 02 section 5.5, H28).
+ * @param devices how many to add, 1 or more
+ * @param tariff the tariff of the subscription; null for a classic one
+ */
+function planDevices(
+  subscription: Pick<Subscription, 'status' | 'endDate' | 'deviceLimit'>,
+  tariff: Tariff | null,
+  devices: number,
+  context: { user: PricedUser; settings: PricingSettings; now: Date },
+): DeviceOffer | DeviceRefusal {
+  const { user, settings, now } = context;
+  const terms = deviceTerms(tariff, settings);
+  const isLive = subscription.status === 'active' || subscription.status === 'trial';
+  if (!isLive || isPast(subscription, now)) return { kind: 'refusal', reason: 'inactive', terms };
+  if (terms.unitKopeks <= 0) return { kind: 'refusal', reason: 'off', terms };
+  const currentLimit = subscription.deviceLimit;
+  const max = terms.maxDevices;
+  const canAdd = max === null ? null : Math.max(0, max - currentLimit);
+  if (max !== null && canAdd !== null && devices > canAdd) {
+    return { kind: 'refusal', reason: canAdd === 0 ? 'maximum' : 'too_many', terms, canAdd, max };
+  }
+  const { endDate } = subscription;
+  const quote = quoteDevices({ terms, currentLimit, newLimit: currentLimit + devices, endDate, user, settings, now });
+  return { kind: 'offer', quote, terms, canAdd };
+}
+
+/** What was taken off the price of an add-on; kopeks. Without a discount none of the fields is there. */
+export interface AddOnDiscount {
+  discountPercent?: number;
+  discountKopeks?: number;
+  /** The price before the discount. */
+  basePriceKopeks?: number;
+}
+
+/** The fields of the discount of a quote. */
+export function addOnDiscount(quote: AddOnQuote): AddOnDiscount {
+  if (quote.discountKopeks <= 0) return {};
+  return {
+    discountPercent: quote.discountPercent,
+    discountKopeks: quote.discountKopeks,
+    basePriceKopeks: quote.originalKopeks,
+  };
 }

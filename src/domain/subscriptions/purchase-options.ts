@@ -1,9 +1,8 @@
 import { formatPrice } from '../../core/money.ts';
-import { effectiveSquads, tariffVisibleTo } from '../catalog/rules/tariff-access.ts';
+import { effectiveSquads, tariffVisibleTo } from '../catalog/find-tariff.ts';
 import type { ServerSquad, Tariff } from '../catalog/types.ts';
 import { groupPercent, stackedPrice } from '../pricing/discounts.ts';
-import { discountLabel, periodLabel, trafficLabel } from '../pricing/labels.ts';
-import { displayMonthsOf, periodKeys } from '../pricing/periods.ts';
+import { discountLabel, displayMonthsOf, periodKeys, periodLabel, trafficLabel } from '../pricing/periods.ts';
 import { purchaseDeviceLimit, quoteTariff, type TariffQuote } from '../pricing/tariff-price.ts';
 import type { PricedUser, PricingSettings } from '../pricing/types.ts';
 import type { QuotedSale } from './purchase/signed-quote.ts';

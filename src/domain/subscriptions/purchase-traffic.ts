@@ -1,24 +1,23 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { isAppError } from '../../core/errors.ts';
+import { AppError, isAppError, refusal } from '../../core/errors.ts';
 import { rublesOf } from '../../core/money.ts';
 import type { Tariff } from '../catalog/types.ts';
 import { runOnceFrom } from '../ledger/run-once.ts';
 import { text } from '../messaging/texts.ts';
-import type { AddOnQuote } from '../pricing/addons.ts';
-import { trafficLabel } from '../pricing/labels.ts';
-import { noSubscription } from './errors.ts';
+import { type AddOnQuote, quoteTrafficPackage } from '../pricing/addons.ts';
+import { trafficLabel } from '../pricing/periods.ts';
+import type { PricedUser, PricingSettings } from '../pricing/types.ts';
+import { noSubscription, tariffNotFound } from './errors.ts';
 import { TRAFFIC_PURCHASED } from './events.ts';
 import type { Choice, OrderOf } from './order.ts';
-import { ADD_ON, completeSale } from './purchase/complete-sale.ts';
+import { ADD_ON, completeSale, openSale, requireBuyer } from './purchase/complete-sale.ts';
 import { type InsufficientFundsRefusal, insufficientFunds } from './purchase/insufficient-funds.ts';
-import { openSale, requireBuyer } from './purchase/open-sale.ts';
 import { type GivenQuote, type QuotedSale, readGivenQuote } from './purchase/signed-quote.ts';
 import type { Buyer, SaleStart } from './purchase/types.ts';
+import { type AddOnDiscount, addOnDiscount } from './purchase-devices.ts';
 import { listPurchases } from './repo.ts';
-import { type AddOnDiscount, addOnDiscount } from './rules/add-on-discount.ts';
-import { reactivatedStatus } from './rules/status.ts';
-import { planTraffic } from './rules/traffic-order.ts';
+import { actualStatus, reactivatedStatus } from './rules/status.ts';
 import { addTraffic } from './rules/traffic-purchases.ts';
 import { cartOf, keepCartOnRefusal } from './saved-cart.ts';
 import { pricingSettingsOf } from './settings.ts';
@@ -161,4 +160,76 @@ export function quotedTraffic(
   order: OrderOf<'traffic'>,
 ): Pick<QuotedSale, 'order' | 'delivered'> {
   return { order, delivered: { trafficLimitGb } };
+}
+
+export const paidSubscriptionRequired = refusal('paid_subscription_required', 400, 'Not available during the trial');
+const subscriptionInactive = refusal('subscription_inactive', 400, 'Subscription is not active');
+export const unlimitedTraffic = refusal('unlimited_traffic', 400, 'Cannot add traffic to unlimited subscription');
+const trafficTopupDisabled = refusal('traffic_topup_disabled', 400, 'Traffic top-up is disabled for this tariff');
+const topupLimitExceeded = refusal('topup_limit_exceeded', 400, 'Traffic limit exceeded. Max: <n> GB, available: <n> GB');
+export const invalidPackage = refusal('invalid_package', 400, 'Invalid traffic package');
+
+interface TrafficRequest {
+  subscription: Subscription;
+  /** The tariff of the subscription; null for a classic one. */
+  tariff: Tariff | null;
+  gb: number;
+  buyer: PricedUser;
+  pricing: PricingSettings;
+  now: Date;
+  /** Sentences of two refusals, in the user's language. */
+  texts: { trial: string; inactive: string };
+}
+
+/**
+ * Whether a traffic package is sold and at what price: the one rule of purchase and saved cart in both areas (spec 02 section 5.3, H25).
+ * A trial, an unlimited or an expired subscription buys none. 0 GB is the classic unlimited package.
+ * @throws AppError 400 | 404 tariff_not_found
+ */
+function planTraffic(request: TrafficRequest): AddOnQuote {
+  const { subscription, tariff, buyer: user, pricing: settings, now } = request;
+  const hasTariff = settings.salesMode === 'tariffs' && subscription.tariffId !== null;
+  const packageKopeks = hasTariff ? tariffPackage(request) : classicPackage(request);
+  if (subscription.isTrial) throw paidSubscriptionRequired({ detail: request.texts.trial });
+  const status = actualStatus(subscription, now);
+  if (status === 'expired' || status === 'pending') throw subscriptionInactive({ detail: request.texts.inactive });
+  if (subscription.trafficLimitGb === 0) throw unlimitedTraffic();
+  return quoteTrafficPackage({ packageKopeks, hasTariff: tariff !== null, endDate: subscription.endDate, user, settings, now });
+}
+
+function tariffPackage({ subscription, tariff, gb }: TrafficRequest): number {
+  if (!tariff) throw tariffNotFound();
+  if (!tariff.trafficTopupEnabled) throw trafficTopupDisabled();
+  if (tariff.trafficLimitGb === 0) throw unlimitedTraffic();
+  const max = tariff.maxTopupTrafficGb;
+  const available = Math.max(0, max - subscription.trafficLimitGb);
+  if (max > 0 && gb > available) {
+    throw new TopupLimitError({ maxGb: max, currentGb: subscription.trafficLimitGb, availableGb: available });
+  }
+  const priceKopeks = tariff.trafficTopupPackages[gb];
+  if (gb <= 0 || priceKopeks === undefined) throw invalidPackage({ detail: `Traffic package ${gb}GB is not available` });
+  if (priceKopeks <= 0) throw invalidPackage({ detail: `Traffic package ${gb}GB has no price configured` });
+  return priceKopeks;
+}
+
+function classicPackage({ tariff, gb, pricing }: TrafficRequest): number {
+  if (!pricing.trafficTopupEnabled) throw trafficTopupDisabled({ detail: 'Traffic top-up feature is disabled' });
+  if (tariff?.allowTrafficTopup === false) {
+    throw trafficTopupDisabled({ detail: 'Traffic top-up is not available for your tariff' });
+  }
+  const found = pricing.trafficTopupPackages.find((entry) => entry.isEnabled && entry.gb === gb);
+  if (!found) throw invalidPackage();
+  if (found.priceKopeks <= 0) throw invalidPackage({ detail: 'Traffic package has no price configured' });
+  return found.priceKopeks;
+}
+
+/** The package would exceed the tariff's maximum of the whole limit; GB. The mini-app answers the numbers one by one. */
+export class TopupLimitError extends AppError {
+  readonly limits: { maxGb: number; currentGb: number; availableGb: number };
+
+  constructor(limits: TopupLimitError['limits']) {
+    const message = `Traffic limit exceeded. Max: ${limits.maxGb} GB, available: ${limits.availableGb} GB`;
+    super(topupLimitExceeded.code, topupLimitExceeded.status, message);
+    this.limits = limits;
+  }
 }

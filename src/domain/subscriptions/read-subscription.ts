@@ -1,18 +1,20 @@
 import type { UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
+import { refusal } from '../../core/errors.ts';
 import { listSquads } from '../catalog/find-squads.ts';
-import { findTariff } from '../catalog/find-tariff.ts';
-import { listVisibleTariffs } from '../catalog/list-visible-tariffs.ts';
+import { findTariff, listVisibleTariffs } from '../catalog/find-tariff.ts';
 import type { Tariff } from '../catalog/types.ts';
+import { text } from '../messaging/texts.ts';
 import type { PricingSettings } from '../pricing/types.ts';
 import { type ClassicOptions, classicOptions } from './classic-options.ts';
+import { noSubscription } from './errors.ts';
 import { pickTrialSquads } from './grant-subscription.ts';
-import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
-import { NO_SERVERS } from './purchase/require-servers.ts';
+import { NO_SERVERS, requireBuyerDetails } from './purchase/insufficient-funds.ts';
 import { type Quoted, quoteSigner } from './purchase/signed-quote.ts';
 import { type TariffsOptions, tariffOptions } from './purchase-options.ts';
 import { quotedTraffic, quoteTrafficOrNull } from './purchase-traffic.ts';
-import { quotedRenewal, type RenewalOption, renewalOptions } from './rules/renewal.ts';
+import { type ConnectionLink, connectionLink } from './rules/connection-link.ts';
+import { quotedRenewal, type RenewalOption, renewalOptions } from './rules/terms.ts';
 import { TRIAL_REFUSAL_TEXTS, trialPrice, trialRefusal } from './rules/trial.ts';
 import { type SubscriptionView, viewSubscription } from './rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from './settings.ts';
@@ -134,4 +136,51 @@ export async function readTrialInfo(app: App, actor: UserActor): Promise<TrialIn
     priceKopeks: refusal === 'account_type' ? 0 : trialPrice(settings),
     reasonUnavailable: refusal !== null ? TRIAL_REFUSAL_TEXTS[refusal] : hasServers ? null : NO_SERVERS,
   };
+}
+
+export const linkNotGenerated = refusal('link_not_generated', 404, 'Subscription link not yet generated');
+
+/**
+ * The links to connect with, and the steps of connecting (spec 02 section 5.14).
+ * @throws AppError 404 `No subscription found` | 404 `Subscription link not yet generated` until the panel has one
+ */
+export async function readConnectionLink(app: App, actor: UserActor): Promise<ConnectionLink & { steps: string[] }> {
+  const found = await requireBuyerDetails(app, actor);
+  if (!found.details) throw noSubscription();
+  const link = connectionLink(found.details.subscription, {
+    connectMode: app.settings.get('CONNECT_BUTTON_MODE'),
+    hideSubscriptionLink: app.settings.get('HIDE_SUBSCRIPTION_LINK'),
+    redirectTemplate: app.settings.get('HAPP_CRYPTOLINK_REDIRECT_TEMPLATE'),
+  });
+  if (!link) throw linkNotGenerated();
+  const { language } = found.buyer;
+  const steps = [
+    text(language, 'messages.connection_step_1'),
+    text(language, 'messages.connection_step_2'),
+    text(language, 'messages.connection_step_3'),
+    text(language, 'messages.connection_step_4'),
+  ];
+  return { ...link, steps };
+}
+
+type ClientPlatform = 'ios' | 'android' | 'macos' | 'windows';
+
+interface ClientDownload {
+  name: string;
+  icon: string;
+  link: string;
+}
+
+/** Where the client app is downloaded, for the platforms that have a link (spec 02 section 5.14). */
+export function listClientDownloads(app: App): Partial<Record<ClientPlatform, ClientDownload>> {
+  const { settings } = app;
+  const known: [ClientPlatform, string, string, string | null][] = [
+    ['ios', 'iOS', '🍎', settings.get('HAPP_DOWNLOAD_LINK_IOS')],
+    ['android', 'Android', '🤖', settings.get('HAPP_DOWNLOAD_LINK_ANDROID')],
+    ['macos', 'macOS', '💻', settings.get('HAPP_DOWNLOAD_LINK_MACOS')],
+    ['windows', 'Windows', '🖥', settings.get('HAPP_DOWNLOAD_LINK_WINDOWS') || settings.get('HAPP_DOWNLOAD_LINK_PC')],
+  ];
+  return Object.fromEntries(
+    known.flatMap(([platform, name, icon, link]) => (link?.trim() ? [[platform, { name, icon, link: link.trim() }]] : [])),
+  );
 }

@@ -5,7 +5,7 @@ import { refusal } from '../../core/errors.ts';
 import { drop, peek, put, putIfAbsent } from '../../core/short-lived.ts';
 import { findUserById } from '../identity/find-user.ts';
 import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
-import { requireBuyerDetails } from './purchase/require-buyer-details.ts';
+import { requireBuyerDetails } from './purchase/insufficient-funds.ts';
 import { storeUsedTraffic } from './repo.ts';
 import { percentUsed } from './rules/view.ts';
 import type { Subscription } from './types.ts';

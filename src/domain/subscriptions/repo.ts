@@ -1,8 +1,8 @@
 import type { Changes } from '../../core/changes.ts';
 import { columnOf, columns, nestedRow, plainRow } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
-import type { Recipient } from '../messaging/notify-user.ts';
-import { linkServersOf } from '../provisioning/link-servers.ts';
+import type { Recipient } from '../messaging/send-message.ts';
+import { linkServersOf } from '../provisioning/sync/rules.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionDetails, SubscriptionStatus, TrafficPurchase } from './types.ts';
 
 /** Columns of a `Subscription`. */

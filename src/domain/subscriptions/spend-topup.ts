@@ -4,8 +4,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { isAppError } from '../../core/errors.ts';
 import { dropIfSame, put, take } from '../../core/short-lived.ts';
 import { renewEndedFrom } from './autopay/renew-due.ts';
-import { resumeDailyFrom } from './daily/charge-days.ts';
-import { notifyOrderBought, notifyOrderRefused, notifySavedOrder } from './notify-saved-order.ts';
+import { resumeDailyFrom } from './daily.ts';
 import type { SavableOrder } from './order.ts';
 import { InsufficientFundsError } from './purchase/insufficient-funds.ts';
 import { lockSaleStart } from './purchase/repo.ts';
@@ -15,7 +14,7 @@ import { purchaseDevicesInTransaction } from './purchase-devices.ts';
 import { purchaseTariffInTransaction } from './purchase-tariff.ts';
 import { purchaseTrafficInTransaction } from './purchase-traffic.ts';
 import { RENEWAL_NEEDS, sellRenewal } from './renew-subscription.ts';
-import { cartKey, orderOfCart } from './saved-cart.ts';
+import { cartKey, notifyOrderBought, notifyOrderRefused, notifySavedOrder, orderOfCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
 
 /** A payment within this time counts as the same purchase, made a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */

@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { remindOverdueTickets } from './remind-overdue.ts';
+import { remindOverdueTickets } from './notices.ts';
 
 /** Reminds the administrators' chat of users who wait for an answer; the reminders sent are recorded in the ticket rows. */
 const remindOverdue = defineJob({

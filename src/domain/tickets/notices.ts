@@ -1,12 +1,31 @@
+import type { AdminActor, UserActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
-import { MINUTE_MS } from '../../core/clock.ts';
+import { firstCharacters } from '../../core/characters.ts';
+import { addMs, MINUTE_MS } from '../../core/clock.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refusal } from '../../core/errors.ts';
 import { adminChat } from '../messaging/admin-chat.ts';
 import { sendMail } from '../messaging/send-mail.ts';
-import { type MessageRequest, sendMessage } from '../messaging/send-message.ts';
+import { type MessageRequest, publicBase, sendMessage } from '../messaging/send-message.ts';
 import { escapeHtml, htmlText, shorten, text } from '../messaging/texts.ts';
-import { publicBase } from '../messaging/web-app.ts';
-import type { OverdueTicket, OwnerContact } from './repo.ts';
+import { recordMonitoring } from '../monitoring/monitoring-log.ts';
+import { TICKET_CREATED, TICKET_MESSAGE_ADDED, TICKET_STATUS_CHANGED } from './events.ts';
+import {
+  claimOverdue,
+  countUnread,
+  findOwner,
+  findRecipient,
+  type Inbox,
+  insertNotification,
+  listNotifications,
+  markRead,
+  type OverdueTicket,
+  type OwnerContact,
+  type Slice,
+  type TicketNotification,
+} from './repo.ts';
 import { titleOf } from './rules.ts';
+import { readTicketToggles } from './ticket-settings.ts';
 import type { Ticket, TicketMessage, TicketOwner } from './types.ts';
 
 /** Longest caption of a picture, in visible characters. */
@@ -94,4 +113,187 @@ export async function remindAdmins(t: App, overdue: OverdueTicket): Promise<void
 
 function nameOf(owner: TicketOwner): string {
   return [owner.firstName, owner.lastName].filter(Boolean).join(' ') || owner.username || owner.email || `#${owner.id}`;
+}
+
+/** Events, rows and notices of a change of a ticket, written in the transaction of the change (spec 05 section 16, invariant 2). */
+
+/** Characters of a message in the feed, and in rows and sockets of the cabinet. */
+const FEED_LENGTH = 200;
+const CABINET_LENGTH = 100;
+const TITLE_LENGTH = 50;
+
+/** A new ticket: one feed event, one row for the administrators with its socket message, one notice to their chat. */
+export async function announceTicket(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
+  const { id, userId, title, status, priority } = ticket;
+  const event = { ticket_id: id, user_id: userId, title, status, priority, has_media: message.hasMedia };
+  await t.events.emit(TICKET_CREATED, event, { audience: 'feed', userId });
+  const toggles = await readTicketToggles(t);
+  if (toggles.admin) {
+    const rowMessage = text(t.settings.get('DEFAULT_LANGUAGE'), 'messages.ticket_row_new', {
+      ticket_id: id,
+      title: shorten(titleOf(ticket), TITLE_LENGTH),
+    });
+    const row = { ticketId: id, userId, notificationType: 'new_ticket', message: rowMessage, isForAdmin: true } as const;
+    await insertNotification(t.db, row, t.clock.now());
+    await t.events.emit('ticket.new', { ticket_id: id, title, user_id: userId }, { audience: 'staff', userId });
+  }
+  if (toggles.adminChat)
+    await notifyAdmins(t, 'messages.ticket_notice_new', { ticket, message, owner: await findOwner(t.db, userId) });
+}
+
+/** A message of the owner, for the feed and the administrators. @param ticket as it is after the message */
+export async function announceUserReply(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
+  const { id, userId } = ticket;
+  await announceMessage(t, ticket, message);
+  const toggles = await readTicketToggles(t);
+  if (toggles.admin) {
+    const row = {
+      ticketId: id,
+      userId,
+      notificationType: 'user_reply',
+      message: rowText(t, id, message),
+      isForAdmin: true,
+    } as const;
+    await insertNotification(t.db, row, t.clock.now());
+    const event = { ticket_id: id, message: firstCharacters(message.messageText, CABINET_LENGTH), user_id: userId };
+    await t.events.emit('ticket.user_reply', event, { audience: 'staff', userId });
+  }
+  if (toggles.adminChat)
+    await notifyAdmins(t, 'messages.ticket_notice_reply', { ticket, message, owner: await findOwner(t.db, userId) });
+}
+
+/** An answer from either area, for the feed and the owner. @param ticket as it is after the answer */
+export async function announceAnswer(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
+  const { id, userId } = ticket;
+  const owner = await findOwner(t.db, userId);
+  await announceMessage(t, ticket, message);
+  const toggles = await readTicketToggles(t);
+  if (toggles.user) {
+    const rowMessage = rowText(t, id, message, owner.language);
+    const row = { ticketId: id, userId, notificationType: 'admin_reply', message: rowMessage, isForAdmin: false } as const;
+    await insertNotification(t.db, row, t.clock.now());
+    const event = { ticket_id: id, message: firstCharacters(message.messageText, CABINET_LENGTH) };
+    await t.events.emit('ticket.admin_reply', event, { audience: 'user', userId });
+  }
+  if (toggles.ownerMessages) await notifyOwner(t, ticket, message, owner);
+}
+
+/** Emits nothing when the status has not changed. */
+export async function announceStatus(t: App, before: Ticket, after: Ticket): Promise<void> {
+  if (before.status === after.status) return;
+  const event = {
+    ticket_id: after.id,
+    user_id: after.userId,
+    old_status: before.status,
+    new_status: after.status,
+    closed_at: after.closedAt?.toISOString() ?? null,
+  };
+  await t.events.emit(TICKET_STATUS_CHANGED, event, { audience: 'feed', userId: after.userId });
+}
+
+function announceMessage(t: App, ticket: Ticket, message: TicketMessage): Promise<void> {
+  const event = {
+    ticket_id: ticket.id,
+    message_id: message.id,
+    user_id: ticket.userId,
+    is_from_admin: message.isFromAdmin,
+    message_text: firstCharacters(message.messageText, FEED_LENGTH),
+    has_media: message.hasMedia,
+    status: ticket.status,
+  };
+  return t.events.emit(TICKET_MESSAGE_ADDED, event, { audience: 'feed', userId: ticket.userId });
+}
+
+function rowText(
+  t: App,
+  ticketId: number,
+  message: TicketMessage,
+  language: string = t.settings.get('DEFAULT_LANGUAGE'),
+): string {
+  return text(language, 'messages.ticket_row_reply', { ticket_id: ticketId, text: shorten(message.messageText, CABINET_LENGTH) });
+}
+
+const BATCH = 50;
+
+/**
+ * Reminds the administrators' chat of open and pending tickets whose user has waited longer than the answer time, counted from the
+ * user's last message, and again after the cool-down (spec 05 section 1.6). The mark and the notice are one transaction, and a ticket
+ * is claimed by one process only, so that no reminder is sent twice.
+ * @returns the number of reminders
+ */
+export async function remindOverdueTickets(app: App): Promise<number> {
+  const { settings } = app;
+  if (!settings.get('SUPPORT_TICKET_SLA_ENABLED') || !hasAdminChat(app) || !app.ports.messenger.isConfigured()) return 0;
+  const minutes = Math.max(1, settings.get('SUPPORT_TICKET_SLA_MINUTES'));
+  const cooldown = Math.max(1, settings.get('SUPPORT_TICKET_SLA_REMINDER_COOLDOWN_MINUTES'));
+  let reminded = 0;
+  for (;;) {
+    const claimed = await inTransaction(app, async (t) => {
+      const now = t.clock.now();
+      const [waitingBefore, remindedBefore] = [addMs(now, -minutes * MINUTE_MS), addMs(now, -cooldown * MINUTE_MS)];
+      const overdue = await claimOverdue(t.db, { waitingBefore, remindedBefore, now, limit: BATCH });
+      for (const ticket of overdue) await remindAdmins(t, ticket);
+      return overdue.length;
+    });
+    reminded += claimed;
+    if (claimed < BATCH) break;
+  }
+  if (reminded > 0) app.log.info({ count: reminded }, 'ticket_sla_reminders_sent');
+  await recordMonitoring(app, 'ticket_sla_reminders_sent', { count: reminded });
+  return reminded;
+}
+
+export const notificationNotFound = refusal('notification_not_found', 404, 'Notification not found');
+const notAnAdminNotification = refusal('not_an_admin_notification', 403, 'This is not an admin notification');
+
+/** A user's inbox is their own; administrators share one. */
+type Reader = UserActor | AdminActor;
+
+const inboxOf = (actor: Reader): Inbox => (actor.kind === 'user' ? { kind: 'user', userId: actor.userId } : { kind: 'admin' });
+
+/** Newest first; the count includes all unread rows, not only those of the page (spec 05 section 2). */
+export async function listTicketNotifications(
+  app: App,
+  actor: Reader,
+  query: Slice & { unreadOnly: boolean },
+): Promise<{ items: TicketNotification[]; unreadCount: number }> {
+  const inbox = inboxOf(actor);
+  const [items, unreadCount] = await Promise.all([listNotifications(app.db, inbox, query), countUnread(app.db, inbox)]);
+  return { items, unreadCount };
+}
+
+export function countUnreadNotifications(app: App, actor: Reader): Promise<number> {
+  return countUnread(app.db, inboxOf(actor));
+}
+
+/**
+ * Marks one row read; a repeated call keeps the first time.
+ * @throws AppError 404 'Notification not found', also for another user's row; 403 when an administrator names a user's row
+ */
+export async function readNotification(app: App, actor: Reader, id: number): Promise<void> {
+  const inbox = inboxOf(actor);
+  const recipient = await findRecipient(app.db, id);
+  // A user must not learn that another user's row exists.
+  const isForeign = inbox.kind === 'user' && (recipient?.isForAdmin || recipient?.userId !== inbox.userId);
+  if (!recipient || isForeign) throw notificationNotFound();
+  if (inbox.kind === 'admin' && !recipient.isForAdmin) throw notAnAdminNotification();
+  await mark(app, inbox, { id });
+}
+
+/** @returns rows that were unread */
+export function readAllNotifications(app: App, actor: Reader): Promise<number> {
+  return mark(app, inboxOf(actor), 'all');
+}
+
+/** An unknown ticket has no rows. @returns rows that were unread */
+export function readTicketNotifications(app: App, actor: Reader, ticketId: number): Promise<number> {
+  return mark(app, inboxOf(actor), { ticketId });
+}
+
+function mark(app: App, inbox: Inbox, which: Parameters<typeof markRead>[2]): Promise<number> {
+  return inTransaction(app, async (t) => {
+    const unread = await markRead(t.db, inbox, which, t.clock.now());
+    t.audit?.record({ before: { unread }, after: { unread: 0 } });
+    return unread;
+  });
 }

@@ -1,5 +1,6 @@
 import { columns, nestedRow, plainRow, type RowOf, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
+import { listDistinctNames } from '../../core/db/distinct-names.ts';
 import { isRowId } from '../../core/row-id.ts';
 import type {
   Attachment,
@@ -230,3 +231,128 @@ export async function claimOverdue(
   );
   return rows.map(splitOwner);
 }
+
+/** A row of the bell; those for administrators are shared by all of them (spec 05 section 2). */
+export type TicketNotification = RowOf<typeof NOTIFICATION>;
+
+/** Whose rows: those of one user, or the ones that all administrators share. */
+export type Inbox = { kind: 'user'; userId: number } | { kind: 'admin' };
+
+const NOTIFICATION = columns('TicketNotification', [
+  ...(['id', 'ticketId', 'notificationType', 'message', 'isRead', 'createdAt', 'readAt'] as const),
+]);
+
+/** As a condition of Prisma Client. */
+const inInbox = (inbox: Inbox) => (inbox.kind === 'user' ? { isForAdmin: false, userId: inbox.userId } : { isForAdmin: true });
+
+interface NewNotification extends Pick<TicketNotification, 'ticketId' | 'notificationType'> {
+  /** The ticket's owner, for both audiences. */
+  userId: number;
+  message: string;
+  isForAdmin: boolean;
+}
+
+export async function insertNotification(db: Db, row: NewNotification, now: Date): Promise<void> {
+  await db.prisma.ticketNotification.create({ data: { ...row, createdAt: now }, select: { id: true } });
+}
+
+/** Newest first. */
+export async function listNotifications(
+  db: Db,
+  inbox: Inbox,
+  { unreadOnly, limit, offset }: Slice & { unreadOnly: boolean },
+): Promise<TicketNotification[]> {
+  const [condition, owner] =
+    inbox.kind === 'user' ? ['NOT is_for_admin AND user_id = $1::int', inbox.userId] : ['is_for_admin AND $1::int IS NULL', null];
+  return db.sql<TicketNotification>(
+    `SELECT ${NOTIFICATION.of()} FROM ticket_notifications WHERE ${condition}${unreadOnly ? ' AND NOT is_read' : ''}
+     ORDER BY created_at DESC, id DESC LIMIT $2::bigint OFFSET $3::bigint`,
+    [owner, limit, offset],
+  );
+}
+
+export function countUnread(db: Db, inbox: Inbox): Promise<number> {
+  return db.prisma.ticketNotification.count({ where: { ...inInbox(inbox), isRead: false } });
+}
+
+export async function findRecipient(db: Db, id: number): Promise<{ userId: number; isForAdmin: boolean } | null> {
+  if (!isRowId(id)) return null;
+  return db.prisma.ticketNotification.findUnique({ where: { id }, select: { userId: true, isForAdmin: true } });
+}
+
+/** Marks unread rows read; those read before keep their moment. @returns rows marked now */
+export async function markRead(
+  db: Db,
+  inbox: Inbox,
+  which: { id: number } | { ticketId: number } | 'all',
+  now: Date,
+): Promise<number> {
+  if (which !== 'all' && !isRowId('id' in which ? which.id : which.ticketId)) return 0;
+  const where = { ...inInbox(inbox), isRead: false, ...(which === 'all' ? {} : which) };
+  const { count } = await db.prisma.ticketNotification.updateMany({ where, data: { isRead: true, readAt: now } });
+  return count;
+}
+
+interface SupportAction {
+  /** Null for API tokens. */
+  actorUserId: number | null;
+  action: string;
+  ticketId: number;
+  targetUserId: number;
+  details: Record<string, unknown>;
+}
+
+export async function insertSupportAction(db: Db, action: SupportAction, now: Date): Promise<void> {
+  await db.sql(
+    `INSERT INTO support_audit_logs (actor_user_id, actor_messenger_id, action, ticket_id, target_user_id, details, created_at)
+     VALUES ($1::bigint, (SELECT messenger_id FROM users WHERE id = $1::bigint), $2, $3::bigint, $4::bigint, $5::jsonb, $6::timestamptz)
+     RETURNING id`,
+    [action.actorUserId, action.action, action.ticketId, action.targetUserId, JSON.stringify(action.details), now],
+  );
+}
+
+const ENTRY = columns('SupportAuditLog', [
+  ...(['id', 'actorUserId', 'actorMessengerId', 'isModerator', 'action'] as const),
+  ...(['ticketId', 'targetUserId', 'details', 'createdAt'] as const),
+]);
+
+export type SupportEntry = RowOf<typeof ENTRY>;
+
+/** Newest first. @param action null = every action */
+export function listSupportEntries(
+  db: Db,
+  action: string | null,
+  page: { limit: number; offset: number },
+): Promise<SupportEntry[]> {
+  return db.sql<SupportEntry>(
+    `SELECT ${ENTRY.of('l')} FROM support_audit_logs l ${action === null ? '' : 'WHERE l.action = $3'}
+     ORDER BY l.created_at DESC, l.id DESC LIMIT $1::int OFFSET $2::bigint`,
+    [page.limit, page.offset, ...(action === null ? [] : [action])],
+  );
+}
+
+/** Counts the rows on one side of an id; the log only grows, so the rows below an old id are counted once. */
+export async function countSupportEntries(
+  db: Db,
+  action: string | null,
+  range: { above: number } | { upTo: number },
+): Promise<number> {
+  const [row] = await db.sql<{ total: number }>(
+    `SELECT count(*)::int AS total FROM support_audit_logs
+     WHERE id ${'above' in range ? '>' : '<='} $1::bigint AND ($2::text IS NULL OR action = $2::text)`,
+    ['above' in range ? range.above : range.upTo, action],
+  );
+  return row!.total;
+}
+
+/** Highest id written before a moment; 0 = none. */
+export async function findSupportIdBefore(db: Db, moment: Date): Promise<number> {
+  const [row] = await db.sql<{ id: number }>(
+    'SELECT id FROM support_audit_logs WHERE created_at < $1::timestamptz ORDER BY created_at DESC, id DESC LIMIT 1',
+    [moment],
+  );
+  return row?.id ?? 0;
+}
+
+/** Ascending. */
+export const listActionNames = (db: Db): Promise<string[]> => listDistinctNames(db, 'support_audit_logs', 'action');

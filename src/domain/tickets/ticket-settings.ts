@@ -5,7 +5,7 @@ import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { mergeState, readState } from '../../core/service-state.ts';
 import { putSetting } from '../settings/change-setting.ts';
-import { refreshSetting } from '../settings/refresh-settings.ts';
+import { refreshSetting } from '../settings/settings-store.ts';
 import type { SettingKey } from '../settings/types.ts';
 import type { TicketSettings } from './types.ts';
 

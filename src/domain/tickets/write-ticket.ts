@@ -3,10 +3,9 @@ import type { App } from '../../core/app.ts';
 import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
-import { attachableFile, keepFile, knownFile, recordReceived, storedFileId } from '../media/known-files.ts';
-import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './announce.ts';
+import { attachableFile, keepFile, knownFile, recordReceived, storedFileId } from '../media/media.ts';
 import { ticketsDisabled } from './errors.ts';
-import { recordSupportAction } from './record-support-action.ts';
+import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './notices.ts';
 import { insertMessage, insertTicket, isUserBlocked, lastReplyAt, lockTicket, setStatus, setWaitingSince } from './repo.ts';
 import {
   attachmentOf,
@@ -18,6 +17,7 @@ import {
   unknownFile,
 } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';
+import { recordSupportAction } from './tickets.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketDetail, TicketMessage } from './types.ts';
 
 const supportBlocked = refusal('support_blocked', 403, 'Support requests are blocked');

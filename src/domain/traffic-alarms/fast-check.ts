@@ -4,10 +4,8 @@ import { storableText } from '../../core/db/storable-text.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import type { TextParams } from '../messaging/texts.ts';
 import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
-import { storeSnapshots } from './repo.ts';
-import { alarmFilter, type FastCheck, fastCheckOf, gbText } from './rules.ts';
-import { sendFoundAlarms } from './send-alarms.ts';
-import { insertViolations } from './violation-repo.ts';
+import { alarmFilter, type FastCheck, fastCheckOf, gbText, sendFoundAlarms } from './check-traffic.ts';
+import { insertViolations, storeSnapshots } from './repo.ts';
 
 /** The panel gives at most so many users a page. */
 const MAX_PAGE = 1_000;

@@ -1,9 +1,7 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { checkDailyTraffic } from './daily-check.ts';
+import { checkDailyTraffic, fastCheckOf, LONGEST_CHECK_MS, sendLeftAlarms } from './check-traffic.ts';
 import { checkUsedTraffic } from './fast-check.ts';
-import { fastCheckOf } from './rules.ts';
-import { LONGEST_CHECK_MS, sendLeftAlarms } from './send-alarms.ts';
 
 const OFF_MS = 10 * MINUTE_MS;
 

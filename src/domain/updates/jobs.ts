@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../core/clock.ts';
 import { defineJob } from '../../core/jobs/define-job.ts';
-import { checkForUpdate } from './read-releases.ts';
+import { checkForUpdate } from './releases.ts';
 
 /** Looks for a new version of the service (spec 06 section 15). */
 const check = defineJob({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { monitoringStep } from '../monitoring/record-event.ts';
+import { monitoringStep } from '../monitoring/monitoring-log.ts';
 import { importPanelUser, pushEmailToPanel } from './import-panel-user.ts';
 import { notifyLowBalances } from './notifications/notify-low-balances.ts';
-import { deleteInactiveUsers } from './removal/delete-inactive.ts';
+import { deleteInactiveUsers } from './removal.ts';
 
 /**
  * Imports the panel's subscription under the e-mail that this user has just verified, or stores the e-mail at the panel (spec 01

@@ -1,6 +1,6 @@
 import type { Rows } from '../../core/db/columns.ts';
 import type { UserStatus } from '../identity/types.ts';
-import type { SubscriptionInfo } from '../subscriptions/manual/subscription-info.ts';
+import type { SubscriptionInfo } from '../subscriptions/manual/manual-changes.ts';
 import type { SubscriptionStatus } from '../subscriptions/types.ts';
 import type { UserItemRow } from './list/sorted-repo.ts';
 

@@ -3,8 +3,8 @@ import type { App } from '../../core/app.ts';
 import { addMs } from '../../core/clock.ts';
 import { AttemptSlots } from '../../core/jobs/attempt-slots.ts';
 import { defineJob, type PayloadOf } from '../../core/jobs/define-job.ts';
-import { type DeliveryRequest, deliverWebhook } from './delivery/deliver-webhook.ts';
-import { findWebhookOfDelivery } from './delivery/repo.ts';
+import { type DeliveryRequest, deliverWebhook } from './deliver-webhook.ts';
+import { findWebhookOfDelivery } from './delivery-repo.ts';
 
 /**
  * Makes the function that carries out deliveries on this instance. When a webhook has its maximum of running attempts, the job is sent

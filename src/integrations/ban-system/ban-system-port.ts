@@ -1,12 +1,36 @@
 import type { HttpClient } from '../../core/http/http-client.ts';
 import type { BanSystemPort } from '../../domain/ban-system/ports.ts';
+import type {
+  BanHealth,
+  BanHealthComponent,
+  BanReport,
+  BanSetting,
+  BanStats,
+  BanTopUser,
+  BanTraffic,
+  TrafficViolation,
+} from '../../domain/ban-system/types.ts';
 import { type BanSystemCall, type BanSystemConnection, createBanTransport } from './ban-transport.ts';
-import { readAgentHistory, readAgents, readNodes, readSummary } from './read-agents.ts';
-import { readHealth, readReport, readStats } from './read-service.ts';
-import { hasValue, readSetting, readSettings } from './read-settings.ts';
-import { readTopUsers, readTraffic, readViolations } from './read-traffic.ts';
-import { readPunishments, readUserDetail, readUsers } from './read-users.ts';
-import { fieldsOf, integerOr } from './read-values.ts';
+import {
+  count,
+  type Fields,
+  fieldsOf,
+  firstOf,
+  flag,
+  freeForm,
+  integerOr,
+  isFields,
+  momentOrNull,
+  readAgentHistory,
+  readAgents,
+  readNodes,
+  readPunishments,
+  readSummary,
+  readUserDetail,
+  readUsers,
+  rowsOf,
+  textOr,
+} from './read-users.ts';
 
 const HISTORY_RECORDS = 50;
 
@@ -66,4 +90,126 @@ export function createBanSystemPort(http: HttpClient, connection: () => BanSyste
       return hasValue(answer) ? readSetting(key, answer, 'bool') : settingNow(key);
     },
   };
+}
+
+function readStats(answer: unknown): BanStats {
+  const row = fieldsOf(answer);
+  const punishments = fieldsOf(row.punishment_stats);
+  const nodes = rowsOf(row.connected_nodes, '');
+  const online = nodes.filter((node) => flag(node.is_online)).length;
+  return {
+    totalUsers: count(row.total_users),
+    activeUsers: count(row.users_with_limit),
+    usersOverLimit: count(row.users_over_limit),
+    totalRequests: count(row.total_requests),
+    totalPunishments: count(punishments.total_punishments),
+    activePunishments: count(punishments.active_punishments),
+    // Each node runs one agent.
+    nodesOnline: online,
+    nodesTotal: nodes.length,
+    agentsOnline: online,
+    agentsTotal: nodes.length,
+    panelConnected: flag(row.panel_loaded),
+    intakeStartedAt: momentOrNull(fieldsOf(row.tcp_metrics).intake_started_at),
+  };
+}
+
+function readReport(answer: unknown): BanReport {
+  const row = fieldsOf(answer);
+  const punishmentStats = freeForm(row.punishment_stats);
+  const topViolators = rowsOf(punishmentStats?.top_violators, '').map((item) => ({
+    username: textOr(item.username, ''),
+    count: count(item.count),
+  }));
+  return { currentUsers: count(row.current_users), currentIps: count(row.current_ips), punishmentStats, topViolators };
+}
+
+function readHealth(answer: unknown): BanHealth {
+  const row = fieldsOf(answer);
+  return {
+    status: textOr(row.status, 'unknown'),
+    uptime: integerOr(row.uptime, null),
+    components: Object.entries(fieldsOf(row.components)).map(([name, component]) => componentOf(name, component)),
+    rawComponents: freeForm(row.components) ?? {},
+  };
+}
+
+/** Of an object, or of a text that is the status. */
+function componentOf(name: string, component: unknown): BanHealthComponent {
+  const { status, message, details } = typeof component === 'string' ? { status: component } : fieldsOf(component);
+  return { name, status: textOr(status, 'unknown'), message: textOr(message, null), details: freeForm(details) };
+}
+
+/** Of `{settings: {key: value}}`, in its order. */
+function readSettings(answer: unknown): BanSetting[] {
+  return Object.entries(fieldsOf(fieldsOf(answer).settings)).map(([key, value]) => readSetting(key, value));
+}
+
+/**
+ * A setting: an object that describes it, or a bare value, whose type is read from it.
+ * @param typeOtherwise of an object that does not name the type
+ */
+function readSetting(key: string, answer: unknown, typeOtherwise = 'str'): BanSetting {
+  const row: Fields = isFields(answer) ? answer : { value: answer, type: typeOf(answer) };
+  return {
+    key,
+    value: row.value ?? null,
+    type: textOr(row.type, typeOtherwise),
+    minValue: integerOr(row.min, null),
+    maxValue: integerOr(row.max, null),
+    editable: flag(row.editable, true),
+    description: textOr(row.description, null),
+    category: textOr(row.category, null),
+  };
+}
+
+/** Whether the answer to a change says what the value is now. */
+function hasValue(answer: unknown): boolean {
+  return isFields(answer) ? 'value' in answer : answer !== null;
+}
+
+function typeOf(value: unknown): string {
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
+  return Array.isArray(value) ? 'list' : 'str';
+}
+
+function readTraffic(answer: unknown): BanTraffic {
+  const row = fieldsOf(answer);
+  return {
+    enabled: flag(row.enabled),
+    stats: freeForm(row.stats),
+    topUsers: readTopUsers(row.top_users),
+    recentViolations: readViolations(row.recent_violations),
+  };
+}
+
+/** Of `[T]` or `{users: [T]}`. */
+function readTopUsers(answer: unknown): BanTopUser[] {
+  return rowsOf(answer, 'users').map((row) => ({
+    username: textOr(row.username, ''),
+    bytesTotal: count(firstOf(row, 'bytes_total', 'total_bytes')),
+    bytesLimit: integerOr(row.bytes_limit, null),
+    overLimit: flag(row.over_limit),
+  }));
+}
+
+/** Of `[V]` or `{violations: [V]}`. */
+function readViolations(answer: unknown): TrafficViolation[] {
+  return rowsOf(answer, 'violations').flatMap((row) => {
+    const detectedAt = momentOrNull(row.detected_at);
+    if (detectedAt === null) return [];
+    const violation = {
+      id: integerOr(row.id, null),
+      username: textOr(row.username, ''),
+      email: textOr(row.email, null),
+      violationType: textOr(firstOf(row, 'violation_type', 'type'), ''),
+      description: textOr(row.description, null),
+      bytesUsed: count(row.bytes_used),
+      bytesLimit: count(row.bytes_limit),
+      detectedAt,
+      resolved: flag(row.resolved),
+    };
+    return [violation];
+  });
 }

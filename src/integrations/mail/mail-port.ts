@@ -1,9 +1,11 @@
-import { type HttpClient, OutboundError } from '../../core/http/http-client.ts';
-import { isCertainlyUnsent } from '../../core/http/unsent.ts';
-import type { Tracing } from '../../core/telemetry/tracing.ts';
-import { type Mail, MailError, type MailPort } from '../../domain/messaging/ports.ts';
-import type { MailConnection, SandboxMailConnection } from './connection.ts';
-import { SmtpSender } from './smtp-transport.ts';
+import { Readable } from 'node:stream';
+import nodemailer, { type SendMailOptions } from 'nodemailer';
+import type MailMessage from 'nodemailer/lib/mailer/mail-message.js';
+import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
+import { type HttpClient, isCertainlyUnsent, OutboundError } from '../../core/http/http-client.ts';
+import { NO_TRACING, type Tracing } from '../../core/telemetry/tracing.ts';
+import { type Mail, MailError, type MailFailure, type MailPort } from '../../domain/messaging/ports.ts';
+import { type SmtpSecurity, smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 
 export interface MailOptions {
   /** Used for the sandbox's mailbox only. */
@@ -55,3 +57,128 @@ async function sendToSandbox(http: HttpClient, connection: SandboxMailConnection
     throw new MailError('unavailable', 'The mailbox did not answer', { cause: error, mayHaveArrived });
   }
 }
+
+/** Nothing of the mail, and neither the server nor its user. */
+const SPAN = { 'peer.service': 'mail', 'network.protocol.name': 'smtp' };
+
+const TIMEOUT_MS = 30_000;
+
+/** Pool options of a connection (spec 05 section 11.1). */
+function poolOptions(connection: SmtpConnection): SMTPPool.Options {
+  return {
+    pool: true,
+    host: connection.host,
+    port: connection.port,
+    ...smtpTlsOptions(connection),
+    // The transport signs in only if the server offers AUTH.
+    ...(connection.user && connection.password ? { auth: { user: connection.user, pass: connection.password } } : {}),
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    maxConnections: 4,
+    maxMessages: 100,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+interface WatchedMail extends SendMailOptions {
+  /** The server has asked for the content: from then on it may have the mail, whatever becomes of the connection. */
+  onContent: () => void;
+}
+
+/** The content is read when the server has accepted sender and recipient (its answer 354), and not before. */
+function watchContent({ data, message }: MailMessage<SMTPPool.SentMessageInfo>, done: (error?: Error | null) => void): void {
+  message.processFunc((content) => Readable.from(announced(content, (data as WatchedMail).onContent), { objectMode: false }));
+  done();
+}
+
+async function* announced(content: Readable, onContent: () => void): AsyncGenerator<unknown> {
+  onContent();
+  yield* content;
+}
+
+/** Sends over pooled connections; the pool is rebuilt when the settings change. */
+class SmtpSender {
+  readonly #tracing: Tracing;
+  #pool: { key: string; transport: nodemailer.Transporter<SMTPPool.SentMessageInfo> } | null = null;
+
+  constructor(tracing: Tracing = NO_TRACING) {
+    this.#tracing = tracing;
+  }
+
+  /** @throws MailError */
+  send(connection: SmtpConnection, mail: Mail): Promise<void> {
+    return this.#tracing.inSpan('client', 'SEND mail', SPAN, () => this.#send(connection, mail));
+  }
+
+  async #send(connection: SmtpConnection, mail: Mail): Promise<void> {
+    let hasContent = false;
+    const watched: WatchedMail = {
+      from: { name: connection.fromName, address: connection.fromEmail },
+      to: { name: '', address: mail.to },
+      subject: mail.subject,
+      text: mail.text,
+      html: mail.html,
+      ...(mail.headers === undefined ? {} : { headers: mail.headers }),
+      onContent: () => {
+        hasContent = true;
+      },
+    };
+    try {
+      await this.#transport(connection).sendMail(watched);
+    } catch (error) {
+      // Every answer of the server says that it has not taken the mail; only a lost one leaves that open.
+      const mayHaveArrived = hasContent && !(error as { responseCode?: number }).responseCode;
+      throw new MailError(failureOf(error), 'The mail server did not accept the mail', { cause: error, mayHaveArrived });
+    }
+  }
+
+  close(): void {
+    this.#pool?.transport.close();
+    this.#pool = null;
+  }
+
+  #transport(connection: SmtpConnection): nodemailer.Transporter<SMTPPool.SentMessageInfo> {
+    const key = JSON.stringify(connection);
+    if (this.#pool?.key !== key) {
+      this.close();
+      const transport = nodemailer.createTransport(poolOptions(connection));
+      transport.use('stream', watchContent);
+      this.#pool = { key, transport };
+    }
+    return this.#pool.transport;
+  }
+}
+
+/** A 5xx about this mail or its envelope is final, a 4xx about its envelope is for later; errors of sign-in and connection may be temporary. */
+function failureOf(error: unknown): MailFailure {
+  const { code, responseCode } = error as { code?: string; responseCode?: number };
+  if (code !== 'EENVELOPE' && code !== 'EMESSAGE') return 'unavailable';
+  if (responseCode === undefined || responseCode >= 500) return 'rejected';
+  return code === 'EENVELOPE' ? 'put_off' : 'unavailable';
+}
+
+/** Real mail server (spec 05 section 11.1). Configured = a host and a from address. */
+export interface SmtpConnection {
+  kind: 'smtp';
+  host: string;
+  port: number;
+  user: string | null;
+  password: string | null;
+  fromEmail: string;
+  fromName: string;
+  /** STARTTLS is required. On the port of implicit TLS the connection is TLS from the start, independent of this value. */
+  useTls: boolean;
+  tls: SmtpSecurity['tls'];
+}
+
+/** The sandbox's mailbox, over HTTP on loopback. */
+interface SandboxMailConnection {
+  kind: 'sandbox';
+  baseUrl: string;
+  fromEmail: string;
+  fromName: string;
+}
+
+export type MailConnection = SmtpConnection | SandboxMailConnection;

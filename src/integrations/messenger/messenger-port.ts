@@ -11,8 +11,7 @@ import {
   type MessengerWebhookResult,
   type SendOptions,
 } from '../../domain/messaging/ports.ts';
-import { BotApiClient, type BotApiConnection } from './bot-api-client.ts';
-import { type EncodedForm, multipartForm } from './multipart-form.ts';
+import { BotApiClient, type BotApiConnection, type EncodedForm, multipartForm } from './bot-api-client.ts';
 import type { SendPacer } from './send-pacer.ts';
 import { starsTransfer } from './stars-transfer.ts';
 import { chatMember, parseUpdate } from './updates.ts';

@@ -2,8 +2,7 @@ import * as oauth from 'oauth4webapi';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import { OAuthError, type OAuthPort } from '../../domain/identity/oauth/ports.ts';
 import type { OAuthCallback, OAuthIdentity, OAuthProvider, OAuthSecrets } from '../../domain/identity/oauth/types.ts';
-import { libraryFetch } from './library-fetch.ts';
-import { PROVIDERS, type ProviderEndpoints, type ProviderProfile } from './providers.ts';
+import { libraryFetch, PROVIDERS, type ProviderEndpoints, type ProviderProfile } from './providers.ts';
 
 const VERIFIER_BYTES = 64;
 const NONCE_BYTES = 32;

@@ -3,7 +3,7 @@ import type { Logger } from '../../core/log.ts';
 import type { PanelUser, PanelUserPatch, VpnPanelPort } from '../../domain/provisioning/ports.ts';
 import { isPanelError, PanelError } from '../../domain/provisioning/ports.ts';
 import { isPanelEmail } from '../../domain/provisioning/rules.ts';
-import { createAppConfigCalls } from './panel-app-config-calls.ts';
+import { createAppConfigCalls, createNodeCalls, createSquadCalls, createUserBytesCalls } from './panel-calls.ts';
 import { connectionError, type PanelConnection, shownUrl } from './panel-connection.ts';
 import {
   confirmedByVersion,
@@ -12,8 +12,6 @@ import {
   readPanelVersion,
   requireUuid,
 } from './panel-generation.ts';
-import { createNodeCalls } from './panel-node-calls.ts';
-import { createSquadCalls } from './panel-squad-calls.ts';
 import {
   createPanelTransport,
   dayOf,
@@ -24,7 +22,6 @@ import {
   type PanelCall,
   panelPath,
 } from './panel-transport.ts';
-import { createUserBytesCalls } from './panel-user-bytes-calls.ts';
 import {
   fromWireAffected,
   fromWireDevices,

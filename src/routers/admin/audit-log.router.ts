@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { fileReply } from '../../core/http/replies.ts';
-import { auditExportName, exportAuditLog, listAuditLog } from '../../domain/access/read-audit-log.ts';
-import { utcDate } from '../moment-input.ts';
+import { fileReply } from '../../core/http/http-client.ts';
+import { auditExportName, exportAuditLog, listAuditLog } from '../../domain/access/audit-log.ts';
+import { utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { AuditLogExportQuery, AuditLogListResponse, AuditLogQuery } from './audit-log.schemas.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `Admin RBAC Audit Log` (spec 01 section 14). */
 

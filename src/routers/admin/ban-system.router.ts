@@ -3,9 +3,13 @@ import {
   BAN_SYSTEM_REFUSALS,
   banSystemDisabled,
   banSystemFailed,
+  banUser,
+  changeBanSetting,
+  changeWhitelist,
   readBanStats,
-} from '../../domain/ban-system/ask-ban-system.ts';
-import { banUser, changeBanSetting, changeWhitelist, toggleBanSetting, unbanUser } from '../../domain/ban-system/change-bans.ts';
+  toggleBanSetting,
+  unbanUser,
+} from '../../domain/ban-system/change-bans.ts';
 import { FreeForm } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

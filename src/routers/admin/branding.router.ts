@@ -1,30 +1,32 @@
 import {
-  invalidGoogleAdsId,
-  invalidGoogleAdsLabel,
-  invalidYandexMetrikaId,
-} from '../../domain/content/branding/analytics-rules.ts';
-import {
   changeAnimation,
   changeColors,
   changeCounters,
   changeName,
   changeThemes,
   nameTooLong,
+  readEmailAuth,
   resetColors,
   switchAnimation,
   switchFeature,
-} from '../../domain/content/branding/change-branding.ts';
-import { removeLogo, replaceLogo } from '../../domain/content/branding/change-logo.ts';
+  viewBranding,
+} from '../../domain/content/branding/branding.ts';
+import {
+  invalidColor,
+  invalidGoogleAdsId,
+  invalidGoogleAdsLabel,
+  invalidYandexMetrikaId,
+  noThemeEnabled,
+} from '../../domain/content/branding/branding-values.ts';
 import {
   invalidLogoType,
   logoAnimationTooLarge,
   logoTooLarge,
   logoTooManyPixels,
   MAX_LOGO_BYTES,
-} from '../../domain/content/branding/prepare-logo.ts';
-import { viewBranding } from '../../domain/content/branding/read-branding.ts';
-import { readEmailAuth } from '../../domain/content/branding/read-sign-in.ts';
-import { invalidColor, noThemeEnabled } from '../../domain/content/branding/theme-rules.ts';
+  removeLogo,
+  replaceLogo,
+} from '../../domain/content/branding/logo.ts';
 import { putSetting } from '../../domain/settings/change-setting.ts';
 import { animationAnswer } from '../cabinet/branding.router.ts';
 import {

@@ -11,26 +11,24 @@ import {
   broadcastConfirmed,
   broadcastNotPaused,
   broadcastNotRunning,
-  pauseBroadcast,
-  resumeBroadcast,
-  retryBroadcast,
-  stopBroadcast,
-} from '../../domain/broadcasts/control-broadcast.ts';
-import {
   buttonUnknown,
   captionTooLong,
   contentMissing,
   createMessage,
+  listAllBroadcasts,
   mailTitleMissing,
   messengerUnavailable,
+  pauseBroadcast,
+  readBroadcast,
+  resumeBroadcast,
+  retryBroadcast,
   sendBroadcast,
+  stopBroadcast,
   textMissing,
-} from '../../domain/broadcasts/create-broadcast.ts';
-import { buttonLabel } from '../../domain/broadcasts/keyboard.ts';
-import { listAllBroadcasts, readBroadcast } from '../../domain/broadcasts/read-broadcasts.ts';
-import { BUTTON_KEYS, broadcastNotFound } from '../../domain/broadcasts/rules.ts';
+} from '../../domain/broadcasts/broadcasts.ts';
+import { BUTTON_KEYS, broadcastNotFound, buttonLabel } from '../../domain/broadcasts/rules.ts';
 import type { Broadcast } from '../../domain/broadcasts/types.ts';
-import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/chat-menu.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
 import { adminProcedure, router, unaudited } from '../trpc.ts';

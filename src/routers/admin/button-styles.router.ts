@@ -1,6 +1,10 @@
-import type { SectionLooks } from '../../domain/content/menu-layout/button-look-rules.ts';
-import { buttonLookInvalid } from '../../domain/content/menu-layout/button-look-rules.ts';
-import { changeButtonLooks, readButtonLooks, resetButtonLooks } from '../../domain/content/menu-layout/manage-cabinet-menu.ts';
+import {
+  buttonLookInvalid,
+  changeButtonLooks,
+  readButtonLooks,
+  resetButtonLooks,
+  type SectionLooks,
+} from '../../domain/content/menu-layout/cabinet-menu.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { ButtonStylesResponse, ButtonStylesUpdate } from './button-styles.schemas.ts';
 

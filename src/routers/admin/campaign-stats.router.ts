@@ -1,6 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
-import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
-import { type CampaignPeriod, readCampaignChart, readCampaignStats } from '../../domain/campaigns/campaign-stats.ts';
+import { type CampaignPeriod, campaignLinks, readCampaignChart, readCampaignStats } from '../../domain/campaigns/campaigns.ts';
 import { campaignNotFound } from '../../domain/campaigns/errors.ts';
 import { campaignTotals } from '../../domain/campaigns/read-campaigns.ts';
 import { adminProcedure, router } from '../trpc.ts';

@@ -1,6 +1,12 @@
 import type { App } from '../../core/app.ts';
 import { rublesOf } from '../../core/money.ts';
-import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
+import {
+  campaignLinks,
+  changeCampaign,
+  createCampaign,
+  deleteCampaign,
+  toggleCampaign,
+} from '../../domain/campaigns/campaigns.ts';
 import {
   bonusTariffMissing,
   bonusTariffUnknown,
@@ -11,10 +17,9 @@ import {
 } from '../../domain/campaigns/errors.ts';
 import { listAvailablePartners, listCampaigns, listRegistrations, readCampaign } from '../../domain/campaigns/read-campaigns.ts';
 import { paidUsers, percentOfAll } from '../../domain/campaigns/rules.ts';
-import { changeCampaign, createCampaign, deleteCampaign, toggleCampaign } from '../../domain/campaigns/save-campaign.ts';
 import type { CampaignCard } from '../../domain/campaigns/types.ts';
 import { listSquads } from '../../domain/catalog/find-squads.ts';
-import { listActiveTariffs } from '../../domain/catalog/list-visible-tariffs.ts';
+import { listActiveTariffs } from '../../domain/catalog/find-tariff.ts';
 import { toCampaignChanges, toNewCampaign } from '../campaign-request.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { CampaignPath } from '../web/campaigns.schemas.ts';

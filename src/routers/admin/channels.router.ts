@@ -6,7 +6,7 @@ import {
   listChannels,
   toggleChannel,
   updateChannel,
-} from '../../domain/safety/manage-channels.ts';
+} from '../../domain/safety/channels.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

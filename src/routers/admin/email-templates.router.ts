@@ -1,10 +1,15 @@
 import { tooManyRequests } from '../../core/rate-limit.ts';
 import { mailNotConfigured, sendTestMail, testMailWithoutAddress } from '../../domain/content/send-test-mail.ts';
-import { deleteTemplate, storeTemplate } from '../../domain/messaging/templates/change-template.ts';
-import { templateLanguageUnknown, templateTypeUnknown } from '../../domain/messaging/templates/errors.ts';
-import { previewTemplate } from '../../domain/messaging/templates/preview-template.ts';
-import { listTemplates, readTemplate } from '../../domain/messaging/templates/read-templates.ts';
 import { TEMPLATE_LANGUAGES } from '../../domain/messaging/templates/template-variables.ts';
+import {
+  deleteTemplate,
+  listTemplates,
+  previewTemplate,
+  readTemplate,
+  storeTemplate,
+  templateLanguageUnknown,
+  templateTypeUnknown,
+} from '../../domain/messaging/templates/templates.ts';
 import { adminProcedure, router, unaudited } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

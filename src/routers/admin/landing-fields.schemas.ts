@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readBackground } from '../../domain/storefront/landings/background.ts';
+import { readBackground } from '../../domain/storefront/landings/landings.ts';
 import { LOCALES } from '../../domain/storefront/landings/rules.ts';
 
 /** Fields of a sales page with additional rules (spec 03 section 7.3). */

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Changes } from '../../core/changes.ts';
 import { ValidationError } from '../../core/errors.ts';
-import { readBackground } from '../../domain/storefront/landings/background.ts';
+import { readBackground } from '../../domain/storefront/landings/landings.ts';
 import type { LandingBackground, LandingContent, LandingMethod, NewLanding } from '../../domain/storefront/landings/types.ts';
-import { utcDate } from '../moment-input.ts';
+import { utcDate } from '../shared.schemas.ts';
 import type { Domain } from '../wire.ts';
 import { type LandingPaymentMethodInput, tariffIds } from './landing-fields.schemas.ts';
 import type { LandingCreateRequest, LandingUpdateRequest } from './landings.schemas.ts';

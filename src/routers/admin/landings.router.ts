@@ -1,17 +1,15 @@
 import {
+  changeLanding,
+  createLanding,
   discountDatesReversed,
   discountIncomplete,
   landingNotFound,
+  removeLanding,
   slugReserved,
   slugTaken,
-} from '../../domain/storefront/landings/errors.ts';
-import {
-  changeLanding,
-  createLanding,
-  removeLanding,
   sortLandings,
   toggleLanding,
-} from '../../domain/storefront/landings/manage-landings.ts';
+} from '../../domain/storefront/landings/landings.ts';
 import {
   type LandingStats,
   type ListedLanding,

@@ -1,10 +1,10 @@
-import type { FilledRow } from '../../domain/content/menu-layout/cabinet-menu-rules.ts';
-import { cabinetMenuInvalid } from '../../domain/content/menu-layout/cabinet-menu-rules.ts';
 import {
+  cabinetMenuInvalid,
+  type FilledRow,
   readCabinetLayout,
   resetCabinetLayout,
   saveCabinetLayout,
-} from '../../domain/content/menu-layout/manage-cabinet-menu.ts';
+} from '../../domain/content/menu-layout/cabinet-menu.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { MenuConfigResponse, MenuConfigUpdateRequest } from './menu-layout.schemas.ts';
 

@@ -1,26 +1,26 @@
 import {
   assignCampaignToPartner,
+  type PartnerDetail,
+  readPartnerDetail,
   revokePartner,
   unassignCampaignFromPartner,
-} from '../../domain/campaigns/partner-assignment.ts';
-import { type PartnerDetail, readPartnerDetail } from '../../domain/campaigns/partner-stats.ts';
-import { decideApplication } from '../../domain/referrals/partners/decide-application.ts';
+} from '../../domain/campaigns/partner-campaigns.ts';
 import {
   applicationNotFound,
   applicationProcessed,
   campaignNotAssigned,
+  changePartnerCommission,
+  changePartnerSettings,
+  decideApplication,
+  listApprovedPartners,
+  listPartnerApplications,
   notPartner,
   partnerCampaignNotFound,
   partnerUserMissing,
-  userMissing,
-} from '../../domain/referrals/partners/errors.ts';
-import { changePartnerSettings, readPartnerSettings } from '../../domain/referrals/partners/partner-settings.ts';
-import { changePartnerCommission } from '../../domain/referrals/partners/partnership.ts';
-import {
-  listApprovedPartners,
-  listPartnerApplications,
+  readPartnerSettings,
   readPartnerTotals,
-} from '../../domain/referrals/partners/read-partners.ts';
+  userMissing,
+} from '../../domain/referrals/partners/partners.ts';
 import { percentOfTotal } from '../../domain/referrals/stats/rules.ts';
 import { settingWrongType } from '../../domain/settings/rules.ts';
 import { SuccessResponse } from '../shared.schemas.ts';

@@ -5,7 +5,7 @@ import {
   methodNotFound,
   readMethodConfig,
   reorderMethods,
-} from '../../domain/payments/method-configs/manage-methods.ts';
+} from '../../domain/payments/manage-methods.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

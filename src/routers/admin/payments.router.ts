@@ -9,9 +9,10 @@ import {
   type PaymentPage,
   readAnyPayment,
   readPendingStats,
-} from '../../domain/payments/search/read-payments.ts';
-import { readSearchStats, searchPayments } from '../../domain/payments/search/search-payments.ts';
-import { utcDate } from '../moment-input.ts';
+  readSearchStats,
+  searchPayments,
+} from '../../domain/payments/search/search-payments.ts';
+import { utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

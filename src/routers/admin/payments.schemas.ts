@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { Moment, MomentInput, publishedAsFreeForm } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Payments` (spec 03 section 4.4). */
 

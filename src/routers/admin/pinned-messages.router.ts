@@ -1,10 +1,9 @@
 import type { AdminActor } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { languageOf } from '../../domain/broadcasts/audiences.ts';
-import { captionTooLong, MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
+import { captionTooLong, MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/chat-menu.ts';
 import { knownLanguage } from '../../domain/messaging/texts.ts';
-import { broadcastCooldown } from '../../domain/pinned-messages/cooldown.ts';
-import { createPinnedMessage } from '../../domain/pinned-messages/publish-messages.ts';
+import { broadcastCooldown, createPinnedMessage } from '../../domain/pinned-messages/pinned-messages.ts';
 import { nothingToSend } from '../../domain/pinned-messages/rules.ts';
 import { withFiles } from '../cabinet/signed-files.ts';
 import { pinnedMedia, pinnedMessageProcedures } from '../pinned-message-procedures.ts';

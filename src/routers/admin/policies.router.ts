@@ -6,7 +6,7 @@ import {
   policyOutOfReach,
   roleNotFound,
   updatePolicy,
-} from '../../domain/access/manage-policies.ts';
+} from '../../domain/access/policies.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

@@ -7,8 +7,13 @@ import {
   recipientNotFound,
   userMismatch,
 } from '../../domain/promo/offers/errors.ts';
-import { listOfferLog, listPromoOffers } from '../../domain/promo/offers/read-offers.ts';
-import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
+import {
+  changeOfferTemplate,
+  listOfferLog,
+  listOfferTemplates,
+  listPromoOffers,
+  readOfferTemplate,
+} from '../../domain/promo/offers/offers.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { OfferTemplatePath } from '../web/promo-offers.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

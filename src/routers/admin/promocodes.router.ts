@@ -1,5 +1,5 @@
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { deactivateDiscountOf, noDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import { deactivateDiscountOf, noDiscount } from '../../domain/promo/codes/activate-promocode.ts';
 import {
   codeTaken,
   limitBelowUses,
@@ -7,8 +7,13 @@ import {
   promoGroupUnknown,
   VALUE_REFUSALS,
 } from '../../domain/promo/codes/errors.ts';
-import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
-import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
+import {
+  changePromocode,
+  createPromocode,
+  deletePromocode,
+  listPromocodes,
+  readPromocode,
+} from '../../domain/promo/codes/promocodes.ts';
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
+import { MomentInput } from '../shared.schemas.ts';
 import { PROMOCODE_EXAMPLE, PromoCodeResponse, PromocodeTypeField, PromocodeUseFields } from '../web/promocodes.schemas.ts';
 
 /** Contract group `Admin Promocodes` (spec 04 section 7). */

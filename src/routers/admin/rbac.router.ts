@@ -1,4 +1,4 @@
-import { permissionsBeyondGrantor } from '../../domain/access/grantor.ts';
+import { permissionsBeyondGrantor } from '../../domain/access/effective-access.ts';
 import {
   assignmentNotFound,
   assignRole,
@@ -18,9 +18,9 @@ import {
   roleNotFound,
   systemRoleFixed,
   updateRole,
-} from '../../domain/access/manage-roles.ts';
+} from '../../domain/access/roles.ts';
 import type { Assignment } from '../../domain/access/types.ts';
-import { utcDate } from '../moment-input.ts';
+import { utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

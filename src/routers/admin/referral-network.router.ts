@@ -1,9 +1,10 @@
-import { limitNetwork, rateLimited } from '../../domain/insight/network/limit.ts';
 import {
   campaignNotFound,
+  limitNetwork,
   type Network,
   nothingFound,
   nothingSelected,
+  rateLimited,
   readNetwork,
   readNetworkCampaign,
   readNetworkUser,

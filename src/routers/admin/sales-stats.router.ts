@@ -9,7 +9,7 @@ import {
   readSalesSummary,
   readSubscriptionSales,
   readTrialStats,
-} from '../../domain/insight/sales/read-sales.ts';
+} from '../../domain/insight/sales/sales.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

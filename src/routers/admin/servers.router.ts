@@ -1,8 +1,7 @@
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
-import { isFull } from '../../domain/catalog/rules/tariff-access.ts';
-import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
-import { toggleServer, toggleTrialServer } from '../../domain/catalog/servers/manage-servers.ts';
+import { isFull } from '../../domain/catalog/find-tariff.ts';
+import { syncServersOrRefuse } from '../../domain/catalog/server-sync.ts';
 import {
   availabilityStatus,
   type DatedServer,
@@ -11,8 +10,14 @@ import {
   type ServerForm,
   serverStats,
 } from '../../domain/catalog/servers/read-servers.ts';
-import { changeServer, promoGroupRequired, promoGroupsNotFound } from '../../domain/catalog/servers/save-server.ts';
-import { syncServersOrRefuse } from '../../domain/catalog/sync-servers.ts';
+import {
+  changeServer,
+  promoGroupRequired,
+  promoGroupsNotFound,
+  serverNotFound,
+  toggleServer,
+  toggleTrialServer,
+} from '../../domain/catalog/servers.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

@@ -1,5 +1,5 @@
 import type { AdminActor } from '../../core/actor.ts';
-import { SUPERADMIN_LEVEL } from '../../domain/access/permission-catalogue.ts';
+import { SUPERADMIN_LEVEL } from '../../domain/access/permissions.ts';
 import type { SettingEditor } from '../../domain/settings/types.ts';
 
 /** An administrator as an editor of settings. */

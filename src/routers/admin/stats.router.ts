@@ -1,12 +1,21 @@
 import { rublesOf } from '../../core/money.ts';
 import { languageOf } from '../../domain/broadcasts/audiences.ts';
-import { readDashboard, readNodes, readSystemInfo } from '../../domain/insight/admin/read-dashboard.ts';
-import { readRecentPayments, readTopCampaigns, readTopReferrers } from '../../domain/insight/admin/read-tops.ts';
-import { panelFailed, panelRefused, restartNode, toggleNode } from '../../domain/insight/admin/switch-nodes.ts';
+import {
+  panelFailed,
+  panelRefused,
+  readDashboard,
+  readNodes,
+  readRecentPayments,
+  readSystemInfo,
+  readTopCampaigns,
+  readTopReferrers,
+  restartNode,
+  toggleNode,
+} from '../../domain/insight/admin/dashboard.ts';
 import { orFailWith } from '../../domain/insight/load-failure.ts';
 import { text } from '../../domain/messaging/texts.ts';
-import type { NodesOverview as Nodes } from '../../domain/provisioning/nodes/read-nodes.ts';
-import { nodeNotFound } from '../../domain/provisioning/nodes/read-nodes.ts';
+import type { NodesOverview as Nodes } from '../../domain/provisioning/nodes.ts';
+import { nodeNotFound } from '../../domain/provisioning/nodes.ts';
 import { publishedAsFreeForm } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { toNode, wholeOf } from '../vpnpanel-wire.ts';

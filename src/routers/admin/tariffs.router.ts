@@ -1,22 +1,21 @@
 import { rublesOf } from '../../core/money.ts';
 import { listSquads } from '../../domain/catalog/find-squads.ts';
 import { listExternalSquads } from '../../domain/catalog/list-external-squads.ts';
-import { tariffNotFound } from '../../domain/catalog/tariffs/errors.ts';
 import {
+  changeTariff,
+  createTariff,
   deleteTariff,
-  sortTariffs,
-  tariffInUse,
-  toggleTariff,
-  toggleTrialTariff,
-} from '../../domain/catalog/tariffs/manage-tariffs.ts';
-import {
   type ListedTariff,
   listTariffs,
   readTariffForm,
+  sortTariffs,
   type TariffForm,
+  tariffInUse,
+  tariffNotFound,
   tariffStats,
-} from '../../domain/catalog/tariffs/read-tariffs.ts';
-import { changeTariff, createTariff } from '../../domain/catalog/tariffs/save-tariff.ts';
+  toggleTariff,
+  toggleTrialTariff,
+} from '../../domain/catalog/tariffs.ts';
 import type { ServerSquad, Tariff } from '../../domain/catalog/types.ts';
 import { syncedTariffNotFound, syncSquadsNow } from '../../domain/provisioning/squads/sync-squads-of-tariff.ts';
 import { adminProcedure, router } from '../trpc.ts';

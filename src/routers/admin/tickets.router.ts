@@ -1,13 +1,15 @@
 import type { App } from '../../core/app.ts';
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { badSupportMode, changeTicketSettings, readTicketSettings } from '../../domain/tickets/ticket-settings.ts';
 import {
   badTicketPriority,
   badTicketStatus,
   changeTicketPriority,
   changeTicketStatus,
-} from '../../domain/tickets/change-ticket.ts';
-import { listAllTickets, readTicket, readTicketStats } from '../../domain/tickets/read-tickets.ts';
-import { ticketNotFound } from '../../domain/tickets/rules.ts';
-import { badSupportMode, changeTicketSettings, readTicketSettings } from '../../domain/tickets/ticket-settings.ts';
+  listAllTickets,
+  readTicket,
+  readTicketStats,
+} from '../../domain/tickets/tickets.ts';
 import type { TicketDetail } from '../../domain/tickets/types.ts';
 import { answerTicket } from '../../domain/tickets/write-ticket.ts';
 import { withFiles } from '../cabinet/signed-files.ts';

@@ -1,6 +1,11 @@
-import { exportNotSent, exportTraffic, noMessengerId } from '../../domain/insight/traffic/export-traffic.ts';
 import { panelUnavailable } from '../../domain/insight/traffic/fill.ts';
-import { listTraffic, readDetails } from '../../domain/insight/traffic/read-traffic.ts';
+import {
+  exportNotSent,
+  exportTraffic,
+  listTraffic,
+  noMessengerId,
+  readDetails,
+} from '../../domain/insight/traffic/read-traffic.ts';
 import { invalidDate, invalidPeriod } from '../../domain/insight/traffic/rules.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

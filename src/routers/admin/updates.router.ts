@@ -1,4 +1,4 @@
-import { readReleases } from '../../domain/updates/read-releases.ts';
+import { readReleases } from '../../domain/updates/releases.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 import { ReleasesResponse } from './updates.schemas.ts';

@@ -1,9 +1,13 @@
 import { notConfigured } from '../../domain/provisioning/panel-access.ts';
-import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../domain/provisioning/sync/auto-sync.ts';
-import { panelUnavailable, startServerSync } from '../../domain/provisioning/sync/start-sync.ts';
+import {
+  panelUnavailable,
+  readAutoSync,
+  runAutoSyncNow,
+  startServerSync,
+  switchAutoSync,
+} from '../../domain/provisioning/sync/start-sync.ts';
 import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
-import { vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
-import { toAutoRun, toAutoStatus, toSync } from '../vpnpanel-sync-wire.ts';
+import { toAutoRun, toAutoStatus, toSync, vpnpanelSyncProcedures } from '../vpnpanel-sync-procedures.ts';
 import { toWire } from '../wire.ts';
 import { editorOf } from './setting-editor.ts';
 import {

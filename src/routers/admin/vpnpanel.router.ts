@@ -1,26 +1,22 @@
 import { refusal } from '../../core/errors.ts';
 import { squadNotFound } from '../../domain/provisioning/errors.ts';
-import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
-import { nodeNotFound, nodesOverview } from '../../domain/provisioning/nodes/read-nodes.ts';
+import { nodeNotFound, nodesOverview, restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
 import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
 import {
   createSquad,
   deleteSquad,
-  NO_UPDATE_DATA,
-  runSquadAction,
-  squadNameRequired,
-  updateSquad,
-} from '../../domain/provisioning/squads/change-squads.ts';
-import {
   listPanelInbounds,
   listSquadsWithServers,
+  NO_UPDATE_DATA,
   readSquadWithServer,
+  runSquadAction,
   type SquadWithServer,
-} from '../../domain/provisioning/squads/read-squads.ts';
+  squadNameRequired,
+  updateSquad,
+} from '../../domain/provisioning/squads/squads.ts';
 import { adminProcedure, readerFor, router } from '../trpc.ts';
-import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
-import { listOf, toInbound, toNode, toSquad } from '../vpnpanel-wire.ts';
+import { listOf, toInbound, toNode, toSquad, vpnpanelReadProcedures } from '../vpnpanel-wire.ts';
 import { NodePath, SquadPath } from '../web/vpnpanel.schemas.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

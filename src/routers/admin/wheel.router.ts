@@ -12,9 +12,8 @@ import {
   readWheelStatistics,
   removePrize,
   type WheelForm,
-} from '../../domain/engagement/wheel/manage-wheel.ts';
-import { utcDate } from '../moment-input.ts';
-import { SuccessResponse } from '../shared.schemas.ts';
+} from '../../domain/engagement/wheel/wheel.ts';
+import { SuccessResponse, utcDate } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

@@ -1,5 +1,11 @@
 import { rublesOf } from '../../core/money.ts';
-import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../domain/referrals/withdrawals/decide-request.ts';
+import {
+  approveWithdrawal,
+  completeWithdrawal,
+  listWithdrawals,
+  readWithdrawal,
+  rejectWithdrawal,
+} from '../../domain/referrals/withdrawals/decide.ts';
 import {
   decidedWithdrawalNotFound,
   withdrawalBalanceLow,
@@ -9,7 +15,6 @@ import {
   withdrawalSecondApprover,
   withdrawalUserMissing,
 } from '../../domain/referrals/withdrawals/errors.ts';
-import { listWithdrawals, readWithdrawal } from '../../domain/referrals/withdrawals/read-requests.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

@@ -1,14 +1,14 @@
 import { tooManyRequests } from '../../core/rate-limit.ts';
 import { autoLoginTokenInvalid, signInWithAutoLogin } from '../../domain/identity/auto-login/auto-login.ts';
-import { pollDeepLink, signInGone, signInPending } from '../../domain/identity/deeplink/poll-sign-in.ts';
-import { requestDeepLink } from '../../domain/identity/deeplink/request-sign-in.ts';
-import { oidcNotConfigured } from '../../domain/identity/messenger/prove-id-token.ts';
+import { pollDeepLink, requestDeepLink, signInGone, signInPending } from '../../domain/identity/deeplink-sign-in.ts';
 import {
+  initDataInvalid,
+  oidcNotConfigured,
   signInWithIdToken,
+  signInWithInitData,
   signInWithWidget,
   widgetDataInvalid,
-} from '../../domain/identity/messenger/sign-in-with-signed-data.ts';
-import { initDataInvalid, signInWithInitData } from '../../domain/identity/sign-in-with-messenger.ts';
+} from '../../domain/identity/messenger-sign-in.ts';
 import { router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import * as schemas from './auth.schemas.ts';

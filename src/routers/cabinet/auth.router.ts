@@ -1,32 +1,36 @@
 import { tooManyRequests } from '../../core/rate-limit.ts';
+import { isAdmin, readMyAccess } from '../../domain/identity/authenticate.ts';
 import {
   cancelEmailChange,
   confirmEmailChange,
   emailMissing,
+  emailToVerifyMissing,
+  linkEmail,
   noPendingChange,
   readEmailChange,
   requestEmailChange,
-} from '../../domain/identity/email/change-email.ts';
-import { linkEmail } from '../../domain/identity/email/link-email.ts';
-import { registerAccount } from '../../domain/identity/email/register-account.ts';
-import { requestPasswordReset, resetPassword, resetTokenInvalid } from '../../domain/identity/email/reset-password.ts';
-import { credentialsInvalid, emailNotVerified, signInWithPassword } from '../../domain/identity/email/sign-in-with-password.ts';
-import {
-  emailToVerifyMissing,
   resendVerification,
   verificationTokenInvalid,
   verifyEmail,
-} from '../../domain/identity/email/verify-email.ts';
+} from '../../domain/identity/email/email-address.ts';
+import {
+  credentialsInvalid,
+  emailNotVerified,
+  requestPasswordReset,
+  resetPassword,
+  resetTokenInvalid,
+  signInWithPassword,
+} from '../../domain/identity/email/password.ts';
+import { registerAccount } from '../../domain/identity/email/register-account.ts';
 import { emailAuthOff, emailTaken } from '../../domain/identity/errors.ts';
-import { isAdmin, readMyAccess } from '../../domain/identity/read-my-access.ts';
-import { requireUser } from '../../domain/identity/require-user.ts';
+import { requireUser } from '../../domain/identity/find-user.ts';
 import {
   closeSession,
   refreshSession,
   refreshTokenInvalid,
   refreshTokenReused,
   refreshTokenRevoked,
-} from '../../domain/identity/sessions/refresh-session.ts';
+} from '../../domain/identity/sessions/sessions.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -1,12 +1,11 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
 import { tooManyRequests } from '../../core/rate-limit.ts';
-import { requireUser } from '../../domain/identity/require-user.ts';
-import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
+import { requireUser } from '../../domain/identity/find-user.ts';
+import { listMyTransactions } from '../../domain/ledger/transactions.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
-import { listSavedCards, unlinkSavedCard } from '../../domain/payments/cards/saved-cards.ts';
-import { checkMyPayment } from '../../domain/payments/check-payment.ts';
-import { createStarsInvoice } from '../../domain/payments/create-stars-invoice.ts';
+import { listSavedCards, unlinkSavedCard } from '../../domain/payments/card-charges.ts';
+import { checkMyPayment } from '../../domain/payments/check-payments.ts';
 import {
   cardNotFound,
   invalidMethod,
@@ -15,8 +14,9 @@ import {
   paymentNotFound,
   unsupportedMethod,
 } from '../../domain/payments/errors.ts';
-import { listPaymentMethodsFor } from '../../domain/payments/list-methods.ts';
 import { findMyLatestPayment, listMyPendingPayments, readMyPayment } from '../../domain/payments/list-payments.ts';
+import { listPaymentMethodsFor } from '../../domain/payments/payment-methods.ts';
+import { createStarsInvoice } from '../../domain/payments/stars-invoices.ts';
 import { topupBalance } from '../../domain/payments/topup-balance.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { fileReply } from '../../core/http/replies.ts';
-import { readBranding, viewBranding } from '../../domain/content/branding/read-branding.ts';
-import { noLogo, readLogo } from '../../domain/content/branding/read-logo.ts';
-import { readEmailAuth, readMessengerWidget } from '../../domain/content/branding/read-sign-in.ts';
+import { fileReply } from '../../core/http/http-client.ts';
+import { readBranding, readEmailAuth, readMessengerWidget, viewBranding } from '../../domain/content/branding/branding.ts';
+import { noLogo, readLogo } from '../../domain/content/branding/logo.ts';
 import type { BrandingState } from '../../domain/content/branding/types.ts';
 import type { OperationMeta } from '../operation-meta.ts';
 import { publicProcedure, router } from '../trpc.ts';

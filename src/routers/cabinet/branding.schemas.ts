@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isUploadedFile, type UploadedFile } from '../../core/http/uploads.ts';
-import { MAX_BLUR, MAX_OPACITY, settingsProblem } from '../../domain/content/branding/animation-rules.ts';
-import { DEFAULT_COLORS } from '../../domain/content/branding/theme-rules.ts';
+import { DEFAULT_COLORS, MAX_BLUR, MAX_OPACITY, settingsProblem } from '../../domain/content/branding/branding-values.ts';
 import { ANIMATION_TYPES, type AnimationSettings } from '../../domain/content/branding/types.ts';
 
 /** Contract group `Branding` (spec 05 section 14). */

@@ -1,8 +1,7 @@
 import type { App } from '../../core/app.ts';
 import { applyCampaignAtSignIn } from '../../domain/campaigns/apply-at-sign-in.ts';
 import { findUserById } from '../../domain/identity/find-user.ts';
-import type { SignIn } from '../../domain/identity/sessions/open-session.ts';
-import { requestRotation } from '../../domain/identity/sessions/refresh-session.ts';
+import { requestRotation, type SignIn } from '../../domain/identity/sessions/sessions.ts';
 import { registerReferralAtSignIn } from '../../domain/referrals/register-referral.ts';
 import { userAnswer } from './auth-response.ts';
 

@@ -1,5 +1,5 @@
-import { alreadyPlayed, notEligible, roundOver } from '../../domain/engagement/daily-contests/errors.ts';
 import { countOpenContests, listContests, playContest, readGame } from '../../domain/engagement/daily-contests/play-contest.ts';
+import { alreadyPlayed, notEligible, roundOver } from '../../domain/engagement/daily-contests/rounds.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -16,8 +16,14 @@ import {
   notClaimable,
   tooManyFailures,
 } from '../../domain/storefront/gifts/errors.ts';
-import { listPendingGifts, listReceivedGifts, listSentGifts, readSentGift } from '../../domain/storefront/gifts/list-gifts.ts';
-import { type GiftConfig, readGiftConfig } from '../../domain/storefront/gifts/read-config.ts';
+import {
+  type GiftConfig,
+  listPendingGifts,
+  listReceivedGifts,
+  listSentGifts,
+  readGiftConfig,
+  readSentGift,
+} from '../../domain/storefront/gifts/gift-config.ts';
 import type { GiftOrder } from '../../domain/storefront/gifts/types.ts';
 import {
   priceMissing,

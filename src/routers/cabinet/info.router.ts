@@ -1,14 +1,18 @@
 import { pageNotFound } from '../../domain/content/errors.ts';
-import { chooseLanguage, languageNotOffered, readLanguages, readMyLanguage } from '../../domain/content/info/languages.ts';
+import type { FaqPage } from '../../domain/content/pages/types.ts';
 import {
+  chooseLanguage,
   type InfoPage,
+  languageNotOffered,
   listQuestions,
   readInfoDocument,
   readInfoRules,
+  readLanguages,
+  readMyLanguage,
   readQuestion,
-} from '../../domain/content/info/read-pages.ts';
-import { readServiceInfo, readSupportConfig } from '../../domain/content/info/service-info.ts';
-import type { FaqPage } from '../../domain/content/pages/types.ts';
+  readServiceInfo,
+  readSupportConfig,
+} from '../../domain/content/service-info.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { UserActor } from '../../core/actor.ts';
 import { isAppError, refusal } from '../../core/errors.ts';
-import { authenticateUser } from '../../domain/identity/authenticate-user.ts';
-import { landingNotFound } from '../../domain/storefront/landings/errors.ts';
+import { authenticateUser } from '../../domain/identity/authenticate.ts';
+import { landingNotFound } from '../../domain/storefront/landings/landings.ts';
 import { type ShownLanding, showLanding } from '../../domain/storefront/landings/show-landing.ts';
 import { activateByToken } from '../../domain/storefront/purchases/activate-purchase.ts';
 import {
@@ -14,9 +14,13 @@ import {
   tariffWithoutServers,
 } from '../../domain/storefront/purchases/errors.ts';
 import { readContact } from '../../domain/storefront/purchases/rules.ts';
-import { type PurchaseOrder, startPurchase } from '../../domain/storefront/purchases/start-purchase.ts';
+import {
+  type PurchaseOrder,
+  type PurchaseView,
+  startPurchase,
+  viewPurchase,
+} from '../../domain/storefront/purchases/start-purchase.ts';
 import type { Contact } from '../../domain/storefront/purchases/types.ts';
-import { type PurchaseView, viewPurchase } from '../../domain/storefront/purchases/view-purchase.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';
 import { type Domain, fromWire, toWire } from '../wire.ts';

@@ -1,17 +1,20 @@
 import type { z } from 'zod';
 import { tooManyRequests } from '../../core/rate-limit.ts';
-import type { LinkOutcome } from '../../domain/identity/linking/bind-identity.ts';
-import { providerAlreadyLinked } from '../../domain/identity/linking/bind-identity.ts';
 import {
+  completeLinking,
+  completeLinkingByState,
   initDataInvalid,
+  type LinkOutcome,
   linkMessenger,
+  listLinkedProviders,
   type MessengerProof,
   messengerAlreadyLinked,
-} from '../../domain/identity/linking/link-messenger.ts';
-import { completeLinking, completeLinkingByState, startLinking } from '../../domain/identity/linking/link-provider.ts';
-import { listLinkedProviders } from '../../domain/identity/linking/list-linked-providers.ts';
-import { providerNotLinked, unlinkProvider } from '../../domain/identity/linking/unlink-provider.ts';
-import { providerUnavailable, stateInvalid } from '../../domain/identity/oauth/state.ts';
+  providerAlreadyLinked,
+  providerNotLinked,
+  startLinking,
+  unlinkProvider,
+} from '../../domain/identity/linking.ts';
+import { providerUnavailable, stateInvalid } from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';

@@ -2,13 +2,18 @@ import { z } from 'zod';
 import { SECOND_MS } from '../../core/clock.ts';
 import { refusal, rethrowUnavailable } from '../../core/errors.ts';
 import { limitOrRefuse, tooManyRequests } from '../../core/rate-limit.ts';
-import { authorizeAdmin } from '../../domain/access/authorize-admin.ts';
-import { identifyAdmin } from '../../domain/identity/authenticate-admin.ts';
-import { idsForReader } from '../../domain/media/known-files.ts';
-import { type Reader, readFileInCabinet } from '../../domain/media/read-media.ts';
-import { CABINET_MAX_BYTES, fileEmpty, mediaNotFound } from '../../domain/media/rules.ts';
+import { authorizeAdmin } from '../../domain/access/effective-access.ts';
+import { identifyAdmin } from '../../domain/identity/authenticate.ts';
+import {
+  CABINET_MAX_BYTES,
+  fileEmpty,
+  idsForReader,
+  mediaNotFound,
+  type Reader,
+  readFileInCabinet,
+} from '../../domain/media/media.ts';
 import { filesTooLarge, mediaTypeUnknown, tooManyFiles, uploadAsUser } from '../../domain/media/upload-media.ts';
-import { publicBase } from '../../domain/messaging/web-app.ts';
+import { publicBase } from '../../domain/messaging/send-message.ts';
 import type { Context } from '../context.ts';
 import { downloadReply } from '../media-download.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';

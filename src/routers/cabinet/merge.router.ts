@@ -1,14 +1,14 @@
 import { tooManyRequests } from '../../core/rate-limit.ts';
-import { requestRotation } from '../../domain/identity/sessions/refresh-session.ts';
+import { requestRotation } from '../../domain/identity/sessions/sessions.ts';
 import {
   keptUserUnknown,
+  mergeAccounts,
   mergeImpossible,
   mergeTokenUnknown,
   mergeTokenUsed,
   mergeUsersUnknown,
-} from '../../domain/merge/errors.ts';
-import { mergeAccounts } from '../../domain/merge/merge-accounts.ts';
-import { previewMerge } from '../../domain/merge/preview-merge.ts';
+  previewMerge,
+} from '../../domain/merge/merge-accounts.ts';
 import { publicProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { userAnswer } from './auth-response.ts';

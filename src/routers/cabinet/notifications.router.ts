@@ -1,7 +1,10 @@
 import { tooManyRequests } from '../../core/rate-limit.ts';
-import { listMyHistory } from '../../domain/users/notifications/list-history.ts';
-import { changeMyPreferences, readMyPreferences } from '../../domain/users/notifications/preferences.ts';
-import { sendTestNotification } from '../../domain/users/notifications/send-test-notification.ts';
+import {
+  changeMyPreferences,
+  listMyHistory,
+  readMyPreferences,
+  sendTestNotification,
+} from '../../domain/users/notifications/notifications.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -1,8 +1,12 @@
 import { refusal } from '../../core/errors.ts';
 import { urlSafeToken } from '../../core/random.ts';
-import { listOAuthProviders } from '../../domain/identity/oauth/list-providers.ts';
-import { signInWithProvider } from '../../domain/identity/oauth/sign-in-with-provider.ts';
-import { beginOAuth, providerUnavailable, stateInvalid } from '../../domain/identity/oauth/state.ts';
+import {
+  beginOAuth,
+  listOAuthProviders,
+  providerUnavailable,
+  signInWithProvider,
+  stateInvalid,
+} from '../../domain/identity/oauth/sign-in-with-provider.ts';
 import { isOAuthProvider, type OAuthProvider } from '../../domain/identity/oauth/types.ts';
 import type { Context } from '../context.ts';
 import { publicProcedure, router } from '../trpc.ts';

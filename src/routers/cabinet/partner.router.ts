@@ -1,13 +1,12 @@
-import { campaignLinks } from '../../domain/campaigns/campaign-links.ts';
+import { campaignLinks } from '../../domain/campaigns/campaigns.ts';
 import {
   campaignNotFound,
   partnerRequired,
   readMyCampaignStats,
   readMyPartnership,
-} from '../../domain/campaigns/partner-stats.ts';
+} from '../../domain/campaigns/partner-campaigns.ts';
 import { registrantName } from '../../domain/campaigns/rules.ts';
-import { applyForPartnership } from '../../domain/referrals/partners/apply.ts';
-import { alreadyPending } from '../../domain/referrals/partners/errors.ts';
+import { alreadyPending, applyForPartnership } from '../../domain/referrals/partners/partners.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -1,6 +1,15 @@
 import { rublesOf } from '../../core/money.ts';
-import { alreadyCompleted, invalidOption, pollNotFound, questionNotFound } from '../../domain/engagement/polls/errors.ts';
-import { answerQuestion, countMyPolls, listMyPolls, readMyPoll, startPoll } from '../../domain/engagement/polls/take-poll.ts';
+import {
+  alreadyCompleted,
+  answerQuestion,
+  countMyPolls,
+  invalidOption,
+  listMyPolls,
+  pollNotFound,
+  questionNotFound,
+  readMyPoll,
+  startPoll,
+} from '../../domain/engagement/polls/polls.ts';
 import type { MyPoll } from '../../domain/engagement/polls/types.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

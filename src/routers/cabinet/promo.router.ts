@@ -1,10 +1,9 @@
 import { rublesOf } from '../../core/money.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
 import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
-import { clearActiveDiscount, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/my-discount.ts';
-import { listMyOffers } from '../../domain/promo/offers/read-offers.ts';
+import { clearActiveDiscount, listMyOffers, readActiveDiscount, readMyGroup } from '../../domain/promo/offers/offers.ts';
 import type { Offer } from '../../domain/promo/offers/types.ts';
-import { readLoyalty } from '../../domain/promo-groups/read-promo-groups.ts';
+import { readLoyalty } from '../../domain/promo-groups/promo-groups.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

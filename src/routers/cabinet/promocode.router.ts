@@ -1,6 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
-import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
-import { deactivateMyDiscount, noDiscount } from '../../domain/promo/codes/deactivate-discount.ts';
+import { activatePromocode, deactivateMyDiscount, noDiscount } from '../../domain/promo/codes/activate-promocode.ts';
 import { ACTIVATION_REFUSALS } from '../../domain/promo/codes/errors.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

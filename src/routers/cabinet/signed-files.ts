@@ -1,5 +1,5 @@
 import type { App } from '../../core/app.ts';
-import { idsForReader } from '../../domain/media/known-files.ts';
+import { idsForReader } from '../../domain/media/media.ts';
 
 /**
  * An answer with files as a reader in the cabinet gets it: ids of private files are signed, because clients make the address of a file

@@ -16,8 +16,7 @@ import { noSubscription } from '../../domain/subscriptions/errors.ts';
 import { insufficientFundsForTrafficSwitch } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import { noSubscriptionRefusal, purchaseDevices, readDevicePrice } from '../../domain/subscriptions/purchase-devices.ts';
-import { purchaseTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
-import { paidSubscriptionRequired, unlimitedTraffic } from '../../domain/subscriptions/rules/traffic-order.ts';
+import { paidSubscriptionRequired, purchaseTraffic, unlimitedTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
 import { noSubscriptionForCart, saveDevicesCart, saveTrafficCart } from '../../domain/subscriptions/save-cart.ts';
 import {
   samePackage,

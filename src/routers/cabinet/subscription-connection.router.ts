@@ -1,15 +1,16 @@
-import { chooseServers, readServerOffer } from '../../domain/subscriptions/choose-servers.ts';
-import { noSubscription } from '../../domain/subscriptions/errors.ts';
-import { insufficientFundsForServers } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { subscriptionRestricted } from '../../domain/subscriptions/purchase/open-sale.ts';
-import { appConfigNotSet, readAppGuide } from '../../domain/subscriptions/read-app-guide.ts';
-import { noSubscriptionToRefresh, rateLimitedRefusal, refreshTraffic } from '../../domain/subscriptions/refresh-traffic.ts';
+import { appConfigNotSet, readAppGuide } from '../../domain/subscriptions/app-guide.ts';
 import {
+  chooseServers,
   countryUnavailable,
   noCountry,
+  readServerOffer,
   subscriptionInactive,
   trialRefusal,
-} from '../../domain/subscriptions/rules/server-choice.ts';
+} from '../../domain/subscriptions/choose-servers.ts';
+import { noSubscription } from '../../domain/subscriptions/errors.ts';
+import { subscriptionRestricted } from '../../domain/subscriptions/purchase/complete-sale.ts';
+import { insufficientFundsForServers } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
+import { noSubscriptionToRefresh, rateLimitedRefusal, refreshTraffic } from '../../domain/subscriptions/refresh-traffic.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';
 import {

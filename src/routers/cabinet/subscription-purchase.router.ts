@@ -1,11 +1,12 @@
 import { activateTrial, trialHasSubscription } from '../../domain/subscriptions/activate-trial.ts';
+import { notDailyTariff, togglePause } from '../../domain/subscriptions/daily.ts';
 import { noSubscription, noTariff, tariffNotOffered } from '../../domain/subscriptions/errors.ts';
 import {
   insufficientFundsForTrial,
   insufficientFundsRefusal,
   insufficientFundsWithCart,
+  noServers,
 } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { noServers } from '../../domain/subscriptions/purchase/require-servers.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import { classicModeDisabled, previewClassic, purchaseClassic } from '../../domain/subscriptions/purchase-classic.ts';
 import { periodUnavailable, purchaseTariff } from '../../domain/subscriptions/purchase-tariff.ts';
@@ -13,7 +14,6 @@ import { renewSubscription } from '../../domain/subscriptions/renew-subscription
 import { invalidPeriod } from '../../domain/subscriptions/rules/classic-selection.ts';
 import { noSubscriptionToSwitch, sameTariff } from '../../domain/subscriptions/rules/switch-order.ts';
 import { previewTariffSwitch, switchTariff } from '../../domain/subscriptions/switch-tariff.ts';
-import { notDailyTariff, togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { PauseAnswer } from '../subscription-answers.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

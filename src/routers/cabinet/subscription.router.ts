@@ -1,9 +1,11 @@
 import { rublesOf } from '../../core/money.ts';
-import { linkNotGenerated, listClientDownloads, readConnectionLink } from '../../domain/subscriptions/connection-link.ts';
 import { noSubscription } from '../../domain/subscriptions/errors.ts';
 import {
+  linkNotGenerated,
+  listClientDownloads,
   listRenewalOptions,
   listTrafficPackages,
+  readConnectionLink,
   readPurchaseOptions,
   readSubscription,
   readTrialInfo,

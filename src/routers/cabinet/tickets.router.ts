@@ -1,6 +1,6 @@
 import { ticketsDisabled } from '../../domain/tickets/errors.ts';
-import { listMyTickets, readMyTicket } from '../../domain/tickets/read-tickets.ts';
 import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { listMyTickets, readMyTicket } from '../../domain/tickets/tickets.ts';
 import { openTicket, postUserMessage, rateLimited, repliesBlocked } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -1,8 +1,8 @@
 import { pageCount } from '../../core/paging.ts';
-import { readSpinHistory, readWheel, type WheelView } from '../../domain/engagement/wheel/read-wheel.ts';
 import { spinWheel } from '../../domain/engagement/wheel/spin-wheel.ts';
 import { createSpinInvoice, wheelInvoiceRefused } from '../../domain/engagement/wheel/stars-spin.ts';
 import type { SpinOutcome, SpinRecord } from '../../domain/engagement/wheel/types.ts';
+import { readSpinHistory, readWheel, type WheelView } from '../../domain/engagement/wheel/wheel.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

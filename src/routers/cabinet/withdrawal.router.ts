@@ -4,8 +4,8 @@ import {
   cancelMyWithdrawal,
   listMyWithdrawals,
   readMyWithdrawalBalance,
+  requestWithdrawal,
 } from '../../domain/referrals/withdrawals/my-withdrawals.ts';
-import { requestWithdrawal } from '../../domain/referrals/withdrawals/request-withdrawal.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

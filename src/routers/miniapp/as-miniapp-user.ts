@@ -1,7 +1,7 @@
 import { actorKey } from '../../core/actor.ts';
 import type { App } from '../../core/app.ts';
 import { AppError, type DeclaredRefusal, isAppError, refusal } from '../../core/errors.ts';
-import { authenticateMiniapp } from '../../domain/identity/authenticate-miniapp.ts';
+import { authenticateMiniapp } from '../../domain/identity/authenticate.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { middleware } from '../trpc.ts';
 

@@ -1,12 +1,12 @@
 import type { App } from '../../core/app.ts';
 import { formatPrice, rublesOf } from '../../core/money.ts';
-import type { MiniappPages } from '../../domain/content/info/miniapp-pages.ts';
+import type { MiniappPages } from '../../domain/content/service-info.ts';
 import type { TransactionRecord } from '../../domain/ledger/types.ts';
 import { offerPercent } from '../../domain/pricing/discounts.ts';
-import { perDayLabel, trafficLabel, usedTrafficLabel } from '../../domain/pricing/labels.ts';
-import type { MiniappOffer } from '../../domain/promo/offers/miniapp-offers.ts';
-import type { LoyaltyStatus } from '../../domain/promo-groups/loyalty-rules.ts';
-import type { readMiniappReferral } from '../../domain/referrals/read-miniapp-referral.ts';
+import { perDayLabel, trafficLabel, usedTrafficLabel } from '../../domain/pricing/periods.ts';
+import type { MiniappOffer } from '../../domain/promo/offers/claim-offer.ts';
+import type { LoyaltyStatus } from '../../domain/promo-groups/promo-groups.ts';
+import type { readMiniappReferral } from '../../domain/referrals/my-referrals.ts';
 import { seenAt } from '../../domain/subscriptions/connected-devices.ts';
 import type { MiniappCard } from '../../domain/subscriptions/miniapp/card.ts';
 

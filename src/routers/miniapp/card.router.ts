@@ -1,8 +1,8 @@
-import { readMiniappPages } from '../../domain/content/info/miniapp-pages.ts';
-import { listMyTransactions } from '../../domain/ledger/list-transactions.ts';
-import { listMiniappOffers } from '../../domain/promo/offers/miniapp-offers.ts';
-import { readLoyalty } from '../../domain/promo-groups/read-promo-groups.ts';
-import { readMiniappReferral } from '../../domain/referrals/read-miniapp-referral.ts';
+import { readMiniappPages } from '../../domain/content/service-info.ts';
+import { listMyTransactions } from '../../domain/ledger/transactions.ts';
+import { listMiniappOffers } from '../../domain/promo/offers/claim-offer.ts';
+import { readLoyalty } from '../../domain/promo-groups/promo-groups.ts';
+import { readMiniappReferral } from '../../domain/referrals/my-referrals.ts';
 import { readMiniappCard } from '../../domain/subscriptions/miniapp/card.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';

@@ -3,11 +3,12 @@ import {
   amountOutOfLimits,
   amountRequired,
   createMiniappPayment,
+  listMiniappMethods,
+  type MiniappMethod,
   methodRequired,
   methodUnavailable,
   methodUnknown,
 } from '../../domain/payments/miniapp/create-payment.ts';
-import { listMiniappMethods, type MiniappMethod } from '../../domain/payments/miniapp/methods.ts';
 import { readMiniappPayments } from '../../domain/payments/miniapp/read-status.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';

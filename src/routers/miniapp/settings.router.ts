@@ -1,13 +1,14 @@
 import { invalidServers } from '../../domain/subscriptions/errors.ts';
+import { changeMiniappServers, noneSelected, serverUnavailable } from '../../domain/subscriptions/miniapp/change-servers.ts';
+import { SUBSCRIPTION_ID_REFUSALS, subscriptionInactive } from '../../domain/subscriptions/miniapp/paid-guard.ts';
 import {
   changeMiniappDevices,
+  changeMiniappTraffic,
   deviceLimitTooLow,
   devicesLimitExceeded,
-} from '../../domain/subscriptions/miniapp/change-devices.ts';
-import { changeMiniappServers, noneSelected, serverUnavailable } from '../../domain/subscriptions/miniapp/change-servers.ts';
-import { changeMiniappTraffic, trafficAmountRequired } from '../../domain/subscriptions/miniapp/change-traffic.ts';
-import { SUBSCRIPTION_ID_REFUSALS, subscriptionInactive } from '../../domain/subscriptions/miniapp/paid-guard.ts';
-import { readMiniappSettings } from '../../domain/subscriptions/miniapp/settings.ts';
+  readMiniappSettings,
+  trafficAmountRequired,
+} from '../../domain/subscriptions/miniapp/settings.ts';
 import {
   insufficientFundsForTrafficSwitch,
   insufficientFundsInMiniapp,

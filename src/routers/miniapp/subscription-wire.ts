@@ -1,12 +1,11 @@
 import type { App } from '../../core/app.ts';
 import { formatPrice } from '../../core/money.ts';
 import { offerPercent } from '../../domain/pricing/discounts.ts';
-import { periodLabel } from '../../domain/pricing/labels.ts';
-import { displayMonthsOf } from '../../domain/pricing/periods.ts';
+import { displayMonthsOf, periodLabel } from '../../domain/pricing/periods.ts';
 import { type listMiniappRenewals, periodIdOf } from '../../domain/subscriptions/miniapp/renew.ts';
 import { insufficientFundsMessage } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import type { Quoted } from '../../domain/subscriptions/purchase/signed-quote.ts';
-import type { RenewalOption } from '../../domain/subscriptions/rules/renewal.ts';
+import type { RenewalOption } from '../../domain/subscriptions/rules/terms.ts';
 import { autopayDayOptions } from '../../domain/subscriptions/set-autopay.ts';
 import { toMiniappPromoGroup } from './tariff-wire.ts';
 

@@ -2,11 +2,12 @@ import { refusal } from '../../core/errors.ts';
 import { formatPrice } from '../../core/money.ts';
 import { activatePromocode } from '../../domain/promo/codes/activate-promocode.ts';
 import { ACTIVATION_REFUSALS, tooManyGuesses } from '../../domain/promo/codes/errors.ts';
-import { findPromocode } from '../../domain/promo/codes/read-promocodes.ts';
+import { findPromocode } from '../../domain/promo/codes/promocodes.ts';
 import { claimOffer } from '../../domain/promo/offers/claim-offer.ts';
 import { CLAIM_REFUSALS } from '../../domain/promo/offers/errors.ts';
 import { activateTrial, trialHasSubscription } from '../../domain/subscriptions/activate-trial.ts';
 import { noPanelUser, panelFailure } from '../../domain/subscriptions/connected-devices.ts';
+import { notDailyTariff, subscriptionRestricted, togglePause } from '../../domain/subscriptions/daily.ts';
 import { invalidPeriod, noSubscription, noTariff, outOfBounds } from '../../domain/subscriptions/errors.ts';
 import {
   paidSubscriptionRequired,
@@ -16,21 +17,27 @@ import {
   subscriptionInactive,
   trafficExhausted,
 } from '../../domain/subscriptions/miniapp/paid-guard.ts';
-import { invalidHwid, removeMiniappDevice } from '../../domain/subscriptions/miniapp/remove-device.ts';
-import { listMiniappRenewals, renewInMiniapp, unsupportedMethod } from '../../domain/subscriptions/miniapp/renew.ts';
-import { topUpTraffic, topupLimitExceeded, trafficTopupDisabled } from '../../domain/subscriptions/miniapp/top-up-traffic.ts';
+import {
+  invalidHwid,
+  listMiniappRenewals,
+  removeMiniappDevice,
+  renewInMiniapp,
+  topUpTraffic,
+  topupLimitExceeded,
+  trafficTopupDisabled,
+  unsupportedMethod,
+} from '../../domain/subscriptions/miniapp/renew.ts';
 import {
   insufficientFundsForDay,
   insufficientFundsForMiniappTraffic,
   insufficientFundsForMiniappTrial,
   insufficientFundsInMiniapp,
+  noServers,
 } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { noServers } from '../../domain/subscriptions/purchase/require-servers.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
+import { invalidPackage, unlimitedTraffic } from '../../domain/subscriptions/purchase-traffic.ts';
 import { periodUnavailable } from '../../domain/subscriptions/renew-subscription.ts';
-import { invalidPackage, unlimitedTraffic } from '../../domain/subscriptions/rules/traffic-order.ts';
 import { autopayNotForDaily, setAutopay } from '../../domain/subscriptions/set-autopay.ts';
-import { notDailyTariff, subscriptionRestricted, togglePause } from '../../domain/subscriptions/toggle-pause.ts';
 import { PauseAnswer } from '../subscription-answers.ts';
 import { miniappProcedure, router } from '../trpc.ts';
 import { toWire } from '../wire.ts';

@@ -1,13 +1,11 @@
 import { formatPrice } from '../../core/money.ts';
 import type { Tariff } from '../../domain/catalog/types.ts';
 import { stackedPercent } from '../../domain/pricing/discounts.ts';
-import { freeLabel, perDayLabel, periodLabel, trafficLabel } from '../../domain/pricing/labels.ts';
-import { displayMonthsOf } from '../../domain/pricing/periods.ts';
+import { displayMonthsOf, freeLabel, perDayLabel, periodLabel, trafficLabel } from '../../domain/pricing/periods.ts';
 import type { TariffQuote } from '../../domain/pricing/tariff-price.ts';
 import { canTopUpTraffic } from '../../domain/pricing/tariff-price.ts';
 import type { PromoGroup } from '../../domain/promo-groups/types.ts';
-import type { CurrentTariff } from '../../domain/subscriptions/miniapp/current-tariff.ts';
-import type { OfferedTariff } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
+import type { CurrentTariff, OfferedTariff } from '../../domain/subscriptions/miniapp/tariffs.ts';
 import type { Quoted } from '../../domain/subscriptions/purchase/signed-quote.ts';
 
 /** How the texts of an answer are written. */

@@ -1,11 +1,10 @@
 import { formatPrice } from '../../core/money.ts';
-import { identifyMiniappUser, invalidUser } from '../../domain/identity/authenticate-miniapp.ts';
+import { identifyMiniappUser, invalidUser } from '../../domain/identity/authenticate.ts';
 import { readMaintenanceNotice } from '../../domain/safety/maintenance.ts';
 import { tariffNotOffered, tariffsModeOff } from '../../domain/subscriptions/errors.ts';
-import { listMiniappTariffs } from '../../domain/subscriptions/miniapp/list-tariffs.ts';
-import { insufficientFundsRefusal } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
-import { subscriptionRestricted } from '../../domain/subscriptions/purchase/open-sale.ts';
-import { noServers } from '../../domain/subscriptions/purchase/require-servers.ts';
+import { listMiniappTariffs } from '../../domain/subscriptions/miniapp/tariffs.ts';
+import { subscriptionRestricted } from '../../domain/subscriptions/purchase/complete-sale.ts';
+import { insufficientFundsRefusal, noServers } from '../../domain/subscriptions/purchase/insufficient-funds.ts';
 import { quoteChanged } from '../../domain/subscriptions/purchase/signed-quote.ts';
 import { periodUnavailable, purchaseTariff, tariffNotAvailable } from '../../domain/subscriptions/purchase-tariff.ts';
 import { noSubscriptionToSwitch, sameTariff, subscriptionExpired } from '../../domain/subscriptions/rules/switch-order.ts';

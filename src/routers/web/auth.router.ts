@@ -1,13 +1,6 @@
-import {
-  createApiToken,
-  deleteApiToken,
-  listApiTokens,
-  setApiTokenActive,
-  tokenNotFound,
-} from '../../domain/access/manage-tokens.ts';
+import { createApiToken, deleteApiToken, listApiTokens, setApiTokenActive, tokenNotFound } from '../../domain/access/tokens.ts';
 import type { ApiToken } from '../../domain/access/types.ts';
-import { utcDate } from '../moment-input.ts';
-import { SuccessResponse } from '../shared.schemas.ts';
+import { SuccessResponse, utcDate } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { TokenCreateRequest, TokenCreateResponse, TokenPath, TokenResponse } from './auth.schemas.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
+import { MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `auth`: API tokens (spec 01 section 9). */
 

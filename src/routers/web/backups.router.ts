@@ -1,11 +1,21 @@
 import { z } from 'zod';
-import { fileReply } from '../../core/http/replies.ts';
+import { fileReply } from '../../core/http/http-client.ts';
+import {
+  type BackupFile,
+  backupNotFound,
+  deleteBackup,
+  downloadBackup,
+  findBackup,
+  listBackups,
+} from '../../domain/backups/backup-folder.ts';
 import { backupTaskNotFound, readTask, readTasks, requestBackup } from '../../domain/backups/backup-tasks.ts';
-import type { BackupFile } from '../../domain/backups/folder.ts';
-import { findBackup } from '../../domain/backups/folder.ts';
-import { backupNotFound, deleteBackup, downloadBackup, listBackups } from '../../domain/backups/manage-backups.ts';
-import { restoreBackup } from '../../domain/backups/restore-backup.ts';
-import { fileTooLarge, fileTypeRefused, invalidFilename, restoreUpload } from '../../domain/backups/upload-backup.ts';
+import {
+  fileTooLarge,
+  fileTypeRefused,
+  invalidFilename,
+  restoreBackup,
+  restoreUpload,
+} from '../../domain/backups/restore-backup.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

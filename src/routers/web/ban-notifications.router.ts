@@ -1,4 +1,4 @@
-import { banNoticeFields, panelUnavailable, sendBanNotice } from '../../domain/ban-system/send-ban-notice.ts';
+import { banNoticeFields, panelUnavailable, sendBanNotice } from '../../domain/ban-system/ban-notices.ts';
 import { auditedWebProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { BanNotificationRequest, BanNotificationResponse } from './ban-notifications.schemas.ts';

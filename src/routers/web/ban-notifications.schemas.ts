@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BAN_NOTICE_TYPES } from '../../domain/ban-system/notice-text.ts';
+import { BAN_NOTICE_TYPES } from '../../domain/ban-system/ban-notices.ts';
 
 /** Contract group `ban-notifications` (spec 06 section 13). Which fields a type requires is checked in the domain. */
 

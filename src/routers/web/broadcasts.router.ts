@@ -1,9 +1,15 @@
-import { broadcastNotRunning, stopBroadcast } from '../../domain/broadcasts/control-broadcast.ts';
-import { captionTooLong, createByToken, messengerUnavailable, textMissing } from '../../domain/broadcasts/create-broadcast.ts';
-import { listAllBroadcasts } from '../../domain/broadcasts/read-broadcasts.ts';
+import {
+  broadcastNotRunning,
+  captionTooLong,
+  createByToken,
+  listAllBroadcasts,
+  messengerUnavailable,
+  stopBroadcast,
+  textMissing,
+} from '../../domain/broadcasts/broadcasts.ts';
 import { broadcastNotFound } from '../../domain/broadcasts/rules.ts';
 import type { Broadcast } from '../../domain/broadcasts/types.ts';
-import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/chat-menu.ts';
 import { mediaInput } from '../broadcast-input.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -1,7 +1,7 @@
 import { rublesOf } from '../../core/money.ts';
+import { changeCampaign, createCampaign, deleteCampaign } from '../../domain/campaigns/campaigns.ts';
 import { bonusTariffUnknown, campaignExists, campaignNotFound } from '../../domain/campaigns/errors.ts';
 import { listCampaigns } from '../../domain/campaigns/read-campaigns.ts';
-import { changeCampaign, createCampaign, deleteCampaign } from '../../domain/campaigns/save-campaign.ts';
 import type { CampaignCard } from '../../domain/campaigns/types.ts';
 import { toCampaignChanges, toNewCampaign } from '../campaign-request.ts';
 import { SuccessResponse } from '../shared.schemas.ts';

@@ -1,16 +1,17 @@
-import { periodEmpty, roundIsActive, roundNotFound, templateNotFound } from '../../domain/engagement/daily-contests/errors.ts';
-import {
-  finishRound,
-  listContestRounds,
-  listRoundAttempts,
-  readRound,
-  startRound,
-} from '../../domain/engagement/daily-contests/manage-rounds.ts';
 import {
   changeContestTemplate,
+  finishRound,
+  listContestRounds,
   listContestTemplates,
+  listRoundAttempts,
+  periodEmpty,
   readContestTemplate,
-} from '../../domain/engagement/daily-contests/manage-templates.ts';
+  readRound,
+  roundIsActive,
+  roundNotFound,
+  startRound,
+  templateNotFound,
+} from '../../domain/engagement/daily-contests/rounds.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `contests`, daily games (spec 04 section 10.4). */
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { fileReply } from '../../core/http/replies.ts';
-import { listMonitoringEventTypes, listMonitoringLog } from '../../domain/monitoring/read-log.ts';
+import { fileReply } from '../../core/http/http-client.ts';
+import { listMonitoringEventTypes, listMonitoringLog } from '../../domain/monitoring/monitoring-log.ts';
 import {
   downloadSystemLog,
   logNotFound,
@@ -8,7 +8,7 @@ import {
   previewSystemLog,
   readSystemLog,
 } from '../../domain/ops/system-log/read-system-log.ts';
-import { listSupportActions, listSupportLog } from '../../domain/tickets/read-support-log.ts';
+import { listSupportActions, listSupportLog } from '../../domain/tickets/tickets.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -1,19 +1,17 @@
-import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
 import {
   buttonNotFound,
   createMainMenuButton,
-  deleteMainMenuButton,
-  listMainMenuButtons,
-  updateMainMenuButton,
-} from '../../domain/content/chat-texts/manage-buttons.ts';
-import {
   createUserMessage,
+  deleteMainMenuButton,
   deleteUserMessage,
+  listMainMenuButtons,
   listUserMessages,
+  MESSENGER_TEXT_REFUSALS,
   messageNotFound,
   toggleUserMessage,
+  updateMainMenuButton,
   updateUserMessage,
-} from '../../domain/content/chat-texts/manage-messages.ts';
+} from '../../domain/content/chat-texts/chat-menu.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

@@ -1,10 +1,16 @@
 import { z } from 'zod';
 import { refusal } from '../../core/errors.ts';
 import { rangeNotSatisfiable, tooManyParts } from '../../core/http/request-refusals.ts';
-import { mediaUnavailable, readFileAsToken } from '../../domain/media/read-media.ts';
-import { fileEmpty, fileTypeRefused, mediaNotFound, WEB_MAX_BYTES } from '../../domain/media/rules.ts';
+import {
+  fileEmpty,
+  fileTypeRefused,
+  mediaNotFound,
+  mediaUnavailable,
+  readFileAsToken,
+  WEB_MAX_BYTES,
+} from '../../domain/media/media.ts';
 import { mediaNotStored, mediaTypeUnknown, uploadAsToken } from '../../domain/media/upload-media.ts';
-import { publicBase } from '../../domain/messaging/web-app.ts';
+import { publicBase } from '../../domain/messaging/send-message.ts';
 import { downloadReply } from '../media-download.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';

@@ -16,7 +16,7 @@ import {
   menuSwapSame,
   rowNotFound,
 } from '../../domain/content/menu-layout/edits.ts';
-import { readButton, readConditions, readRow } from '../../domain/content/menu-layout/read-document.ts';
+import { readButton, readConditions, readRow } from '../../domain/content/menu-layout/layout.ts';
 import type { MenuDocument } from '../../domain/content/menu-layout/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router } from '../trpc.ts';

@@ -1,13 +1,18 @@
-import { buildMenu } from '../../domain/content/menu-layout/build-menu.ts';
+import { buildMenu, previewContext } from '../../domain/content/menu-layout/build-menu.ts';
 import { CHAT_CALLBACKS, PLACEHOLDERS } from '../../domain/content/menu-layout/callback-catalogue.ts';
-import { BUILTIN_BUTTONS } from '../../domain/content/menu-layout/default-layout.ts';
 import { editLayout, resetLayout, rollbackLayout } from '../../domain/content/menu-layout/edit-layout.ts';
 import { importLayout, replaceParts } from '../../domain/content/menu-layout/edits.ts';
-import { previewContext } from '../../domain/content/menu-layout/preview-context.ts';
-import { readButtons, readRow } from '../../domain/content/menu-layout/read-document.ts';
-import { historyNotFound, listHistory, readHistoryEntry, readLayout } from '../../domain/content/menu-layout/read-layout.ts';
+import {
+  BUILTIN_BUTTONS,
+  historyNotFound,
+  listHistory,
+  readButtons,
+  readHistoryEntry,
+  readLayout,
+  readRow,
+  validateLayout,
+} from '../../domain/content/menu-layout/layout.ts';
 import { BOUND_CONDITIONS, FLAG_CONDITIONS, GROUP_CONDITIONS } from '../../domain/content/menu-layout/types.ts';
-import { validateLayout } from '../../domain/content/menu-layout/validate-layout.ts';
 import { auditedWebProcedure, router, unaudited, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

@@ -1,6 +1,6 @@
 import { readEvents, recordEvent, subscriptionNotFound, transactionNotFound } from '../../domain/activity/record-event.ts';
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { utcDate } from '../moment-input.ts';
+import { utcDate } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

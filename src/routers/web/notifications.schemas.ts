@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { literalTexts } from '../../core/zod-structure.ts';
-import { MomentInput } from '../moment-input.ts';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `notifications`: the dashboard feed of subscription events (spec 05 section 9.2). */
 

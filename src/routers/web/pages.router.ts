@@ -1,27 +1,28 @@
 import { refusal } from '../../core/errors.ts';
 import { pageNotFound } from '../../domain/content/errors.ts';
-import { documentDisabled, documentNotFound, readDocument, writeDocument } from '../../domain/content/pages/manage-documents.ts';
 import {
   createFaqPage,
   deleteFaqPage,
+  deleteRules,
+  documentDisabled,
+  documentNotFound,
   type FaqList,
   faqPageNotInLanguage,
   listFaqPages,
+  listRulesHistory,
+  readDocument,
   readFaqPage,
   readFaqStatus,
-  reorderFaqPages,
-  updateFaqPage,
-  writeFaqStatus,
-} from '../../domain/content/pages/manage-faq.ts';
-import {
-  deleteRules,
-  listRulesHistory,
   readRules,
+  reorderFaqPages,
   restoreRules,
   rulesVersionNotFound,
   serviceRulesNotFound,
+  updateFaqPage,
+  writeDocument,
+  writeFaqStatus,
   writeRules,
-} from '../../domain/content/pages/manage-service-rules.ts';
+} from '../../domain/content/pages/manage-pages.ts';
 import { splitContent } from '../../domain/content/pages/split-content.ts';
 import type { DocumentKind, FaqPage, LegalDocument } from '../../domain/content/pages/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';

@@ -1,6 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
 import { pageCount } from '../../core/paging.ts';
-import type { Referral, Referrer, ReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
+import type { Referral, Referrer, ReferrerDetail } from '../../domain/referrals/referrers/referrers.ts';
 import { changeOf, percentOfTotal, round2 } from '../../domain/referrals/stats/rules.ts';
 import type { ComparedPeriod, GlobalStats, PeriodSums, ReferrerStats } from '../../domain/referrals/stats/types.ts';
 

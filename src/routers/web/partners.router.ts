@@ -1,7 +1,13 @@
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { changeReferrerCommission } from '../../domain/referrals/referrers/change-commission.ts';
-import { compareOf, readDaysOf, readStatsOf, readTopReferralsOf } from '../../domain/referrals/referrers/read-referrer-stats.ts';
-import { listReferrers, readReferrerDetail } from '../../domain/referrals/referrers/read-referrers.ts';
+import {
+  changeReferrerCommission,
+  compareOf,
+  listReferrers,
+  readDaysOf,
+  readReferrerDetail,
+  readStatsOf,
+  readTopReferralsOf,
+} from '../../domain/referrals/referrers/referrers.ts';
 import { readDailyStats, readGlobalStats, readTopReferrers } from '../../domain/referrals/stats/read-stats.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

@@ -1,6 +1,5 @@
-import { captionTooLong, MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
-import { broadcastCooldown } from '../../domain/pinned-messages/cooldown.ts';
-import { createPinnedMessage } from '../../domain/pinned-messages/publish-messages.ts';
+import { captionTooLong, MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/chat-menu.ts';
+import { broadcastCooldown, createPinnedMessage } from '../../domain/pinned-messages/pinned-messages.ts';
 import { nothingToSend } from '../../domain/pinned-messages/rules.ts';
 import { pinnedMedia, pinnedMessageProcedures } from '../pinned-message-procedures.ts';
 import { auditedWebProcedure, procedureFor, readerFor, router, webProcedure } from '../trpc.ts';

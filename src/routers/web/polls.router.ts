@@ -1,13 +1,14 @@
 import { rublesOf } from '../../core/money.ts';
-import { pollNotFound, targetEmpty } from '../../domain/engagement/polls/errors.ts';
 import {
   createPoll,
   deletePoll,
   listPollResponses,
   listPolls,
+  pollNotFound,
   readPoll,
   readPollStatistics,
-} from '../../domain/engagement/polls/manage-polls.ts';
+  targetEmpty,
+} from '../../domain/engagement/polls/polls.ts';
 import { sendPoll } from '../../domain/engagement/polls/send-poll.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';

@@ -1,5 +1,4 @@
 import { broadcastOffers } from '../../domain/promo/offers/broadcast-offers.ts';
-import { createOffer } from '../../domain/promo/offers/create-offer.ts';
 import {
   effectTypeEmpty,
   filterMismatch,
@@ -13,8 +12,15 @@ import {
   userRequired,
   webTemplateNotFound,
 } from '../../domain/promo/offers/errors.ts';
-import { listOfferLog, listPromoOffers, readPromoOffer } from '../../domain/promo/offers/read-offers.ts';
-import { changeOfferTemplate, listOfferTemplates, readOfferTemplate } from '../../domain/promo/offers/templates.ts';
+import {
+  changeOfferTemplate,
+  createOffer,
+  listOfferLog,
+  listOfferTemplates,
+  listPromoOffers,
+  readOfferTemplate,
+  readPromoOffer,
+} from '../../domain/promo/offers/offers.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {

@@ -1,7 +1,12 @@
 import { userNotFound } from '../../domain/identity/errors.ts';
 import { codeTaken, limitBelowUses, promocodeNotFound, VALUE_REFUSALS } from '../../domain/promo/codes/errors.ts';
-import { listPromocodes, readPromocode } from '../../domain/promo/codes/read-promocodes.ts';
-import { changePromocode, createPromocode, deletePromocode } from '../../domain/promo/codes/save-promocode.ts';
+import {
+  changePromocode,
+  createPromocode,
+  deletePromocode,
+  listPromocodes,
+  readPromocode,
+} from '../../domain/promo/codes/promocodes.ts';
 import { promocodeAnswer, withValidity } from '../promocode-answers.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';

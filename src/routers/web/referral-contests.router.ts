@@ -1,18 +1,18 @@
 import { rublesOf } from '../../core/money.ts';
 import { wallDay } from '../../core/time-zone.ts';
-import { contestNotFound, notFinished, periodEmpty } from '../../domain/engagement/referral-contests/errors.ts';
 import {
   changeReferralContest,
+  contestNotFound,
   createReferralContest,
   deleteReferralContest,
-  listReferralContests,
-  toggleReferralContest,
-} from '../../domain/engagement/referral-contests/manage-contests.ts';
-import {
   listContestEvents,
+  listReferralContests,
+  notFinished,
+  periodEmpty,
   readContestDetail,
   readContestStatistics,
-} from '../../domain/engagement/referral-contests/read-results.ts';
+  toggleReferralContest,
+} from '../../domain/engagement/referral-contests/contests.ts';
 import type { LeaderboardEntry, ReferralContest } from '../../domain/engagement/referral-contests/types.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

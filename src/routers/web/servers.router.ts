@@ -1,8 +1,7 @@
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
-import { deleteServer, recountServerUsers, serverInUse } from '../../domain/catalog/servers/manage-servers.ts';
+import { panelUnavailable, syncServersOrFail } from '../../domain/catalog/server-sync.ts';
 import {
   listServerPage,
   listUsersOfServer,
@@ -13,11 +12,14 @@ import {
 import {
   changeServer,
   createServer,
+  deleteServer,
   promoGroupRequired,
   promoGroupsNotFound,
+  recountServerUsers,
   serverExists,
-} from '../../domain/catalog/servers/save-server.ts';
-import { panelUnavailable, syncServersOrFail } from '../../domain/catalog/sync-servers.ts';
+  serverInUse,
+  serverNotFound,
+} from '../../domain/catalog/servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

@@ -1,7 +1,6 @@
 import type { App } from '../../core/app.ts';
-import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
+import { serverNotFound } from '../../domain/catalog/servers.ts';
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { createWebSubscription, durationRequired } from '../../domain/subscriptions/create-web-subscription.ts';
 import { subscriptionExists, subscriptionNotFound } from '../../domain/subscriptions/errors.ts';
 import { actualStatus } from '../../domain/subscriptions/rules/status.ts';
 import type { Subscription } from '../../domain/subscriptions/types.ts';
@@ -9,7 +8,9 @@ import {
   addDevices,
   addSquad,
   addTrafficPackage,
+  createWebSubscription,
   disableSubscription,
+  durationRequired,
   extendByDays,
   findSubscription,
   listSubscriptions,

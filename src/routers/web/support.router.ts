@@ -1,3 +1,4 @@
+import { ticketNotFound } from '../../domain/tickets/rules.ts';
 import {
   badTicketPriority,
   badTicketStatus,
@@ -5,18 +6,15 @@ import {
   changeReplyBlock,
   changeTicketPriority,
   changeTicketStatus,
-} from '../../domain/tickets/change-ticket.ts';
-import {
   listTicketsPlainly,
   mediaNotFound,
   messageNotFound,
   readTicket,
   readTicketFile,
-} from '../../domain/tickets/read-tickets.ts';
-import { ticketNotFound } from '../../domain/tickets/rules.ts';
+} from '../../domain/tickets/tickets.ts';
 import { answerTicketByToken, emptyMessage } from '../../domain/tickets/write-ticket.ts';
 import { withTitle } from '../cabinet/ticket-response.ts';
-import { utcDate } from '../moment-input.ts';
+import { utcDate } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import {

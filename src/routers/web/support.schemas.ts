@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
-import { Moment } from '../shared.schemas.ts';
+import { Moment, MomentInput } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 
 /** Contract group `support` (spec 05 section 1.3). */

@@ -1,6 +1,6 @@
 import { rublesOf } from '../../core/money.ts';
-import { listTransactions } from '../../domain/ledger/list-transactions.ts';
-import { utcDate } from '../moment-input.ts';
+import { listTransactions } from '../../domain/ledger/transactions.ts';
+import { utcDate } from '../shared.schemas.ts';
 import { router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
 import { TransactionListQuery, TransactionListResponse } from './transactions.schemas.ts';

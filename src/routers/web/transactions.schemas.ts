@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
-import { Moment } from '../shared.schemas.ts';
+import { Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `transactions` (spec 03 section 1.2). */
 

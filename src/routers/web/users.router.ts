@@ -1,9 +1,8 @@
 import { rublesOf } from '../../core/money.ts';
-import { serverNotFound } from '../../domain/catalog/servers/errors.ts';
+import { serverNotFound } from '../../domain/catalog/servers.ts';
 import { userNotFound } from '../../domain/identity/errors.ts';
-import { durationRequired } from '../../domain/subscriptions/create-web-subscription.ts';
-import { amountTooLarge } from '../../domain/users/account/balance-statement.ts';
-import { adjustBalance, amountZero, insufficientBalance } from '../../domain/users/account/change-balance.ts';
+import { durationRequired } from '../../domain/subscriptions/web-subscriptions.ts';
+import { adjustBalance, amountTooLarge, amountZero, insufficientBalance } from '../../domain/users/account/change-balance.ts';
 import { promoGroupNotFound } from '../../domain/users/account/errors.ts';
 import {
   giveSubscription,
@@ -12,8 +11,14 @@ import {
   withdrawSubscription,
 } from '../../domain/users/account/give-subscription.ts';
 import { readUser, readUserByMessengerId } from '../../domain/users/account/read-user.ts';
-import { referrerNotFound, registerUser, userExists } from '../../domain/users/account/register-user.ts';
-import { codeTaken, invalidStatus, updateUser } from '../../domain/users/account/update-user.ts';
+import {
+  codeTaken,
+  invalidStatus,
+  referrerNotFound,
+  registerUser,
+  updateUser,
+  userExists,
+} from '../../domain/users/account/save-user.ts';
 import { listUsers } from '../../domain/users/list/list-users.ts';
 import type { UserView } from '../../domain/users/types.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';

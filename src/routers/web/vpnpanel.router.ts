@@ -1,19 +1,19 @@
 import { squadNotFound } from '../../domain/provisioning/errors.ts';
-import { restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes/operate-nodes.ts';
-import { panelUserNotFound, readUserTraffic } from '../../domain/provisioning/nodes/read-user-traffic.ts';
+import { panelUserNotFound, readUserTraffic, restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
 import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
 import {
   createSquad,
+  listPanelInbounds,
+  listPanelSquads,
+  readPanelSquad,
   runSquadAction,
   squadInboundsRequired,
   squadNameRequired,
   updateSquad,
-} from '../../domain/provisioning/squads/change-squads.ts';
-import { listPanelInbounds, listPanelSquads, readPanelSquad } from '../../domain/provisioning/squads/read-squads.ts';
+} from '../../domain/provisioning/squads/squads.ts';
 import { auditedWebProcedure, readerFor, router, webProcedure } from '../trpc.ts';
-import { vpnpanelReadProcedures } from '../vpnpanel-procedures.ts';
-import { listOf, toInbound, toSquad, toUserTraffic } from '../vpnpanel-wire.ts';
+import { listOf, toInbound, toSquad, toUserTraffic, vpnpanelReadProcedures } from '../vpnpanel-wire.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import {
   NodePath,

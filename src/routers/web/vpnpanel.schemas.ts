@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../moment-input.ts';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
 
 /** Contract group `vpnpanel` (spec 06 section 11); sizes are bytes. `admin/vpnpanel.schemas.ts` gives the same shapes its own names. */
 

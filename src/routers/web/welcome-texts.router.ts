@@ -1,4 +1,4 @@
-import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/check-text.ts';
+import { MESSENGER_TEXT_REFUSALS } from '../../domain/content/chat-texts/chat-menu.ts';
 import {
   createWelcomeText,
   deleteWelcomeText,
@@ -6,7 +6,7 @@ import {
   readWelcomeText,
   textNotFound,
   updateWelcomeText,
-} from '../../domain/content/chat-texts/manage-welcome-texts.ts';
+} from '../../domain/content/chat-texts/welcome-texts.ts';
 import { SuccessResponse } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { expect } from 'vitest';
-import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
 import { type ActorClient, adminClient } from '../../support/actors.ts';
 import { type ApiClient, type ApiReply, clientOf, testServer, tokenClient } from '../../support/api.ts';
 import { aUser, unique } from '../../support/builders.ts';

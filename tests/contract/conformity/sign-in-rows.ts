@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
 import { anAddress, mailedSecret, PASSWORD } from '../../domain/identity/accounts.ts';
 import { unique } from '../../support/builders.ts';
 import { TEST_BOT_TOKEN } from '../../support/test-sandbox.ts';

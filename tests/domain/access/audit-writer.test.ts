@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Db } from '../../../src/core/db/db.ts';
 import { createLogger } from '../../../src/core/log.ts';
-import { AuditWriter } from '../../../src/domain/access/audit-writer.ts';
+import { AuditWriter } from '../../../src/domain/access/audit-log.ts';
 import type { AuditEntry } from '../../../src/domain/access/types.ts';
 
 const failure = (code: string) => Object.assign(new Error(`failed with ${code}`), { code });

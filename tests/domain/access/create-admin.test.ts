@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { verifyPassword } from '../../../src/core/password-hasher.ts';
-import { readEffectiveAccess } from '../../../src/domain/access/read-effective-access.ts';
-import { createAdmin } from '../../../src/domain/identity/create-admin.ts';
-import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
-import { signInWithInitData } from '../../../src/domain/identity/sign-in-with-messenger.ts';
+import { readEffectiveAccess } from '../../../src/domain/access/effective-access.ts';
+import { createAdmin } from '../../../src/domain/identity/create-account.ts';
+import { linkEmail } from '../../../src/domain/identity/email/email-address.ts';
+import { signInWithInitData } from '../../../src/domain/identity/messenger-sign-in.ts';
+import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anUnverifiedAccount, aVerifiedAccount } from '../identity/accounts.ts';

@@ -1,8 +1,12 @@
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { addMs, MINUTE_MS } from '../../../src/core/clock.ts';
-import { authenticateToken } from '../../../src/domain/access/authenticate-token.ts';
-import { followDefaultToken } from '../../../src/domain/access/follow-default-token.ts';
-import { createApiToken, ensureDefaultToken, setApiTokenActive } from '../../../src/domain/access/manage-tokens.ts';
+import {
+  authenticateToken,
+  createApiToken,
+  ensureDefaultToken,
+  followDefaultToken,
+  setApiTokenActive,
+} from '../../../src/domain/access/tokens.ts';
 import { putSetting, resetSetting } from '../../../src/domain/settings/change-setting.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

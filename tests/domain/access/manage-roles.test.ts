@@ -1,13 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
-import { authorizeAdmin } from '../../../src/domain/access/authorize-admin.ts';
+import { authorizeAdmin, forgetPolicies } from '../../../src/domain/access/effective-access.ts';
 import { assignRole, listAdmins, listRoleUsers, revokeRole } from '../../../src/domain/access/manage-assignments.ts';
-import { createPolicy, deletePolicy, listPolicies, updatePolicy } from '../../../src/domain/access/manage-policies.ts';
-import { createRole, deleteRole, listRoles, updateRole } from '../../../src/domain/access/manage-roles.ts';
-import { forgetPolicies } from '../../../src/domain/access/read-effective-access.ts';
-import { seedRoles } from '../../../src/domain/access/seed-roles.ts';
-import { readSessionUser } from '../../../src/domain/identity/authenticate-user.ts';
+import { createPolicy, deletePolicy, listPolicies, updatePolicy } from '../../../src/domain/access/policies.ts';
+import { createRole, deleteRole, listRoles, seedRoles, updateRole } from '../../../src/domain/access/roles.ts';
+import { readSessionUser } from '../../../src/domain/identity/authenticate.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { cachesStayFresh } from '../../support/eventually.ts';
 import { testApp } from '../../support/test-app.ts';

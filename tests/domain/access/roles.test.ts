@@ -1,11 +1,10 @@
 import { decodeJwt } from 'jose';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { forgetAccess, forgetPolicies, forgetRole } from '../../../src/domain/access/read-effective-access.ts';
-import { seedRoles } from '../../../src/domain/access/seed-roles.ts';
-import { authenticateAdmin } from '../../../src/domain/identity/authenticate-admin.ts';
-import { isAdmin, readMyAccess } from '../../../src/domain/identity/read-my-access.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
+import { forgetAccess, forgetPolicies, forgetRole } from '../../../src/domain/access/effective-access.ts';
+import { seedRoles } from '../../../src/domain/access/roles.ts';
+import { authenticateAdmin, isAdmin, readMyAccess } from '../../../src/domain/identity/authenticate.ts';
+import { openSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anUnverifiedAccount, aVerifiedAccount } from '../identity/accounts.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addMs } from '../../../src/core/clock.ts';
-import { createApiToken } from '../../../src/domain/access/manage-tokens.ts';
-import { touchToken } from '../../../src/domain/access/repo.ts';
+import { touchToken } from '../../../src/domain/access/token-repo.ts';
+import { createApiToken } from '../../../src/domain/access/tokens.ts';
 import { testApp } from '../../support/test-app.ts';
 
 // Each instance remembers the minute for itself; what holds for all of them is the condition of the statement.

@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readTask, readTasks, requestBackup, runTask } from '../../../src/domain/backups/backup-tasks.ts';
+import { backupFolder } from '../../../src/domain/backups/backup-folder.ts';
+import {
+  queueDueBackup,
+  readTask,
+  readTasks,
+  requestBackup,
+  runTask,
+  sendBackup,
+} from '../../../src/domain/backups/backup-tasks.ts';
 import { runDueDrill } from '../../../src/domain/backups/drill.ts';
-import { backupFolder } from '../../../src/domain/backups/folder.ts';
 import { restoreBackup } from '../../../src/domain/backups/restore-backup.ts';
-import { queueDueBackup } from '../../../src/domain/backups/scheduled-backups.ts';
-import { sendBackup } from '../../../src/domain/backups/send-backup.ts';
 import { s3BackupStore } from '../../../src/integrations/backup-storage/s3-backup-store.ts';
 import { aBackup, appWithFolder, fill } from '../../support/backup-samples.ts';
 import { atEndOfFile } from '../../support/end-of-file.ts';

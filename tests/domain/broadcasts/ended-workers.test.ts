@@ -1,8 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { pauseBroadcast, retryBroadcast, stopBroadcast } from '../../../src/domain/broadcasts/control-broadcast.ts';
+import { pauseBroadcast, retryBroadcast, stopBroadcast } from '../../../src/domain/broadcasts/broadcasts.ts';
 import { continueAbandoned, readSends } from '../../../src/domain/mass-sends/control-sends.ts';
-import { claimRecipients, prepareShare, takeOverAbandoned } from '../../../src/domain/mass-sends/recipient-repo.ts';
-import { releaseSend, takeSend } from '../../../src/domain/mass-sends/send-repo.ts';
+import { claimRecipients, prepareShare, releaseSend, takeOverAbandoned, takeSend } from '../../../src/domain/mass-sends/repo.ts';
 import { aSegment } from '../../support/audience-samples.ts';
 import {
   aBroadcast,

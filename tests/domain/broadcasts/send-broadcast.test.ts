@@ -1,9 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { previewAudience } from '../../../src/domain/broadcasts/audiences.ts';
-import { pauseBroadcast, resumeBroadcast, stopBroadcast } from '../../../src/domain/broadcasts/control-broadcast.ts';
-import { readBroadcast } from '../../../src/domain/broadcasts/read-broadcasts.ts';
-import { continueAbandoned, readSends } from '../../../src/domain/mass-sends/control-sends.ts';
-import { purgeRecipients } from '../../../src/domain/mass-sends/purge-recipients.ts';
+import { pauseBroadcast, readBroadcast, resumeBroadcast, stopBroadcast } from '../../../src/domain/broadcasts/broadcasts.ts';
+import { continueAbandoned, purgeRecipients, readSends } from '../../../src/domain/mass-sends/control-sends.ts';
 import { runSend } from '../../../src/domain/mass-sends/run-send.ts';
 import { insertFile } from '../../../src/domain/media/repo.ts';
 import { MailError, MessengerError } from '../../../src/domain/messaging/ports.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { readBroadcast } from '../../../src/domain/broadcasts/read-broadcasts.ts';
+import { readBroadcast } from '../../../src/domain/broadcasts/broadcasts.ts';
 import { unsubscribe, unsubscribeLinks } from '../../../src/domain/broadcasts/unsubscribe.ts';
 import type { Mail } from '../../../src/domain/messaging/ports.ts';
 import { clientOf, testServer } from '../../support/api.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { applyCampaignAtSignIn } from '../../../src/domain/campaigns/apply-at-sign-in.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
+import { accrueReward } from '../../../src/domain/referrals/rewards.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { campaignLinks } from '../../../src/domain/campaigns/campaign-links.ts';
+import { campaignLinks } from '../../../src/domain/campaigns/campaigns.ts';
 import { testApp } from '../../support/test-app.ts';
 
 const appWith = async (environment: Record<string, string> = {}): Promise<App> => (await testApp({ environment })).app;

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { findSquadsByUuid, listAvailableSquads, listSquads } from '../../../src/domain/catalog/find-squads.ts';
-import { applyPanelSquads } from '../../../src/domain/catalog/servers/apply-panel-squads.ts';
-import { recountServerUsers } from '../../../src/domain/catalog/servers/manage-servers.ts';
 import {
+  applyPanelSquads,
   syncServers,
   syncServersOnce,
   syncServersOrFail,
   syncServersOrRefuse,
-} from '../../../src/domain/catalog/sync-servers.ts';
+} from '../../../src/domain/catalog/server-sync.ts';
+import { recountServerUsers } from '../../../src/domain/catalog/servers.ts';
 import { PanelError, type VpnPanelPort } from '../../../src/domain/provisioning/ports.ts';
 import { aUser } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';

@@ -1,20 +1,26 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { seedInstallation } from '../../../src/composition/seed-installation.ts';
+import { seedInstallation } from '../../../src/composition/start-service.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { ensureDefaultTariff } from '../../../src/domain/catalog/ensure-default-tariff.ts';
-import { effectiveSquadsOf, findTariff, findTrialTariff, lockTariff } from '../../../src/domain/catalog/find-tariff.ts';
-import { listVisibleTariffs } from '../../../src/domain/catalog/list-visible-tariffs.ts';
 import {
+  effectiveSquadsOf,
+  findTariff,
+  findTrialTariff,
+  listVisibleTariffs,
+  lockTariff,
+} from '../../../src/domain/catalog/find-tariff.ts';
+import {
+  changeTariff,
+  createTariff,
   deleteTariff,
+  ensureDefaultTariff,
+  listTariffs,
   sortTariffs,
   toggleTariff,
   toggleTrialTariff,
-} from '../../../src/domain/catalog/tariffs/manage-tariffs.ts';
-import { listTariffs } from '../../../src/domain/catalog/tariffs/read-tariffs.ts';
-import { changeTariff, createTariff } from '../../../src/domain/catalog/tariffs/save-tariff.ts';
-import { changeOfferTemplate, listOfferTemplates, nameFirstOfferTemplates } from '../../../src/domain/promo/offers/templates.ts';
+} from '../../../src/domain/catalog/tariffs.ts';
+import { changeOfferTemplate, listOfferTemplates, nameFirstOfferTemplates } from '../../../src/domain/promo/offers/offers.ts';
 import { defaultPromoGroup, findPrimaryPromoGroup, listPromoGroups } from '../../../src/domain/promo-groups/find-groups.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';

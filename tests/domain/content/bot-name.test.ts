@@ -2,10 +2,10 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { connectOutsideSystems } from '../../../src/composition/outside-systems.ts';
-import { seedLate } from '../../../src/composition/seed-installation.ts';
+import { seedLate } from '../../../src/composition/start-service.ts';
 import type { App } from '../../../src/core/app.ts';
 import { createMetrics } from '../../../src/core/metrics.ts';
-import { readMessengerWidget } from '../../../src/domain/content/branding/read-sign-in.ts';
+import { readMessengerWidget } from '../../../src/domain/content/branding/branding.ts';
 import { testApp } from '../../support/test-app.ts';
 
 /** The name of the bot where `BOT_USERNAME` is not set: what the messenger answers at start (spec 05 section 14). */

@@ -1,10 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
 import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
-import { changeColors, changeName } from '../../../src/domain/content/branding/change-branding.ts';
-import { removeLogo, replaceLogo } from '../../../src/domain/content/branding/change-logo.ts';
-import { readBranding, viewBranding } from '../../../src/domain/content/branding/read-branding.ts';
-import { readLogo } from '../../../src/domain/content/branding/read-logo.ts';
-import { readEmailAuth, readMessengerWidget } from '../../../src/domain/content/branding/read-sign-in.ts';
+import {
+  changeColors,
+  changeName,
+  readBranding,
+  readEmailAuth,
+  readMessengerWidget,
+  viewBranding,
+} from '../../../src/domain/content/branding/branding.ts';
+import { readLogo, removeLogo, replaceLogo } from '../../../src/domain/content/branding/logo.ts';
 import { eventually } from '../../support/eventually.ts';
 import { aPng } from '../../support/image-samples.ts';
 import { recordingApp } from '../../support/sent-statements.ts';

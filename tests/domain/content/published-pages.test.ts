@@ -1,17 +1,24 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { DatabaseSharedCache } from '../../../src/core/cache/shared-cache.ts';
-import { readMiniappPages } from '../../../src/domain/content/info/miniapp-pages.ts';
-import { listQuestions, readInfoDocument, readInfoRules, readQuestion } from '../../../src/domain/content/info/read-pages.ts';
-import { writeDocument } from '../../../src/domain/content/pages/manage-documents.ts';
 import {
   createFaqPage,
   deleteFaqPage,
+  deleteRules,
   reorderFaqPages,
+  restoreRules,
   updateFaqPage,
+  writeDocument,
   writeFaqStatus,
-} from '../../../src/domain/content/pages/manage-faq.ts';
-import { deleteRules, restoreRules, writeRules } from '../../../src/domain/content/pages/manage-service-rules.ts';
+  writeRules,
+} from '../../../src/domain/content/pages/manage-pages.ts';
+import {
+  listQuestions,
+  readInfoDocument,
+  readInfoRules,
+  readMiniappPages,
+  readQuestion,
+} from '../../../src/domain/content/service-info.ts';
 import { putSetting, resetSetting } from '../../../src/domain/settings/change-setting.ts';
 import { eventually } from '../../support/eventually.ts';
 import { recordingApp } from '../../support/sent-statements.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import { countTransactionsByDay } from '../../../src/domain/ledger/count-transactions.ts';
+import { countTransactionsByDay } from '../../../src/domain/ledger/transactions.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { COUNTERS } from './counter-table.ts';
 

@@ -1,6 +1,6 @@
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedVacuum } from '../../../src/core/db/embedded-vacuum.ts';
+import { embeddedVacuum } from '../../../src/core/db/open-embedded.ts';
 
 let database: PGlite;
 beforeAll(async () => {

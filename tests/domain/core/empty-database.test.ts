@@ -1,6 +1,6 @@
 /** Files of tests share a database; what one leaves must not reach the next, whichever way it was removed. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { registerUser } from '../../../src/domain/users/account/register-user.ts';
+import { registerUser } from '../../../src/domain/users/account/save-user.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 

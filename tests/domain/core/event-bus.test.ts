@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import type { SideConnection } from '../../../src/core/db/side-connection.ts';
+import type { SideConnection } from '../../../src/core/db/database.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { type DeliveredEvent, EventBus } from '../../../src/core/events/event-bus.ts';
 import { eventually } from '../../support/eventually.ts';

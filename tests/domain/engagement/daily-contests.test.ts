@@ -1,9 +1,14 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { contestRoundKind } from '../../../src/domain/engagement/daily-contests/announce-round.ts';
-import { finishRound, readRound, startRound } from '../../../src/domain/engagement/daily-contests/manage-rounds.ts';
-import { changeContestTemplate, listContestTemplates } from '../../../src/domain/engagement/daily-contests/manage-templates.ts';
-import { rotateRounds } from '../../../src/domain/engagement/daily-contests/rotate-rounds.ts';
+import {
+  changeContestTemplate,
+  contestRoundKind,
+  finishRound,
+  listContestTemplates,
+  readRound,
+  rotateRounds,
+  startRound,
+} from '../../../src/domain/engagement/daily-contests/rounds.ts';
 import { readSends } from '../../../src/domain/mass-sends/control-sends.ts';
 import { runSend } from '../../../src/domain/mass-sends/run-send.ts';
 import { withMessenger } from '../../support/audience-samples.ts';

@@ -2,13 +2,13 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { runJob } from '../../../src/core/jobs/define-job.ts';
 import { engagementJobs } from '../../../src/domain/engagement/jobs.ts';
-import { changeReferralContest } from '../../../src/domain/engagement/referral-contests/manage-contests.ts';
 import {
+  changeReferralContest,
   listContestEvents,
   readContestDetail,
   readContestStatistics,
-} from '../../../src/domain/engagement/referral-contests/read-results.ts';
-import { scoreContest } from '../../../src/domain/engagement/referral-contests/score-contest.ts';
+} from '../../../src/domain/engagement/referral-contests/contests.ts';
+import { scoreContest } from '../../../src/domain/engagement/referral-contests/scores.ts';
 import { aContest, aPurchase, eventsOf, jobsOf } from '../../support/contest-samples.ts';
 import { setUser } from '../../support/merge-samples.ts';
 import { aReferralOf, aReferralPair } from '../../support/referral-samples.ts';

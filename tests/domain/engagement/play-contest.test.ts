@@ -1,13 +1,17 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addDays, HOUR_MS } from '../../../src/core/clock.ts';
-import { finishRound, readRound, startRound } from '../../../src/domain/engagement/daily-contests/manage-rounds.ts';
-import { changeContestTemplate } from '../../../src/domain/engagement/daily-contests/manage-templates.ts';
 import {
   countOpenContests,
   listContests,
   playContest,
   readGame,
 } from '../../../src/domain/engagement/daily-contests/play-contest.ts';
+import {
+  changeContestTemplate,
+  finishRound,
+  readRound,
+  startRound,
+} from '../../../src/domain/engagement/daily-contests/rounds.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { FAST } from '../../support/broadcast-samples.ts';
 import { aRound, roundFacts, templateOf } from '../../support/contest-samples.ts';

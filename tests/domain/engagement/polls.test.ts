@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { handlePollPress, type PollPress, receivePollUpdate } from '../../../src/domain/engagement/polls/answer-in-messenger.ts';
-import { deletePoll, readPollStatistics } from '../../../src/domain/engagement/polls/manage-polls.ts';
+import {
+  answerQuestion,
+  deletePoll,
+  handlePollPress,
+  type PollPress,
+  readPollStatistics,
+  receivePollUpdate,
+  startPoll,
+} from '../../../src/domain/engagement/polls/polls.ts';
 import { deliverPoll, sendPoll } from '../../../src/domain/engagement/polls/send-poll.ts';
-import { answerQuestion, startPoll } from '../../../src/domain/engagement/polls/take-poll.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import type { MessageRequest } from '../../../src/domain/messaging/send-message.ts';

@@ -7,13 +7,11 @@ import {
   changeReferralContest,
   createReferralContest,
   deleteReferralContest,
-  listReferralContests,
-} from '../../../src/domain/engagement/referral-contests/manage-contests.ts';
-import {
   listContestEvents,
+  listReferralContests,
   readContestDetail,
   readContestStatistics,
-} from '../../../src/domain/engagement/referral-contests/read-results.ts';
+} from '../../../src/domain/engagement/referral-contests/contests.ts';
 import { sendContestSummaries } from '../../../src/domain/engagement/referral-contests/send-summaries.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { withMessenger } from '../../support/audience-samples.ts';

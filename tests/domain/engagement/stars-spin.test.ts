@@ -1,10 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, addMs } from '../../../src/core/clock.ts';
-import { changeWheel } from '../../../src/domain/engagement/wheel/manage-wheel.ts';
 import { createSpinInvoice, wheelStars } from '../../../src/domain/engagement/wheel/stars-spin.ts';
+import { changeWheel } from '../../../src/domain/engagement/wheel/wheel.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { receiveStarsUpdate } from '../../../src/domain/payments/credit-stars.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
-import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
 import { putSetting } from '../../../src/domain/settings/change-setting.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { callbackJobs } from '../../support/payment-samples.ts';

@@ -1,12 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
-import { changePrize, changeWheel, readWheelForm } from '../../../src/domain/engagement/wheel/manage-wheel.ts';
-import { readWheel } from '../../../src/domain/engagement/wheel/read-wheel.ts';
 import { spinWheel } from '../../../src/domain/engagement/wheel/spin-wheel.ts';
 import type { PrizeFields, SpinPayment, WonPrize } from '../../../src/domain/engagement/wheel/types.ts';
+import { changePrize, changeWheel, readWheel, readWheelForm } from '../../../src/domain/engagement/wheel/wheel.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
-import { deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { deletePromocode } from '../../../src/domain/promo/codes/promocodes.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { aWheel, wheelFacts } from '../../support/wheel-samples.ts';

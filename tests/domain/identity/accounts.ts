@@ -1,10 +1,9 @@
 import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { hashPassword } from '../../../src/core/password-hasher.ts';
-import { createUser } from '../../../src/domain/identity/create-user.ts';
-import { resendVerification } from '../../../src/domain/identity/email/verify-email.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { requestRotation } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { createUser } from '../../../src/domain/identity/create-account.ts';
+import { resendVerification } from '../../../src/domain/identity/email/email-address.ts';
+import { openSession, requestRotation } from '../../../src/domain/identity/sessions/sessions.ts';
 import { unique } from '../../support/builders.ts';
 
 export const PASSWORD = 'correct horse battery';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import type { Random } from '../../../src/core/random.ts';
-import { createUser } from '../../../src/domain/identity/create-user.ts';
+import { createUser } from '../../../src/domain/identity/create-account.ts';
 import { findUserByEmail, findUserById, findUserByMessengerId } from '../../../src/domain/identity/find-user.ts';
 import type { NewUser } from '../../../src/domain/identity/types.ts';
 import { unique } from '../../support/builders.ts';

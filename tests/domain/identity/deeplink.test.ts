@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { put } from '../../../src/core/short-lived.ts';
-import { handleBotUpdate, isSignInUpdate, receiveBotUpdate } from '../../../src/domain/identity/deeplink/handle-bot-update.ts';
-import { pollDeepLink } from '../../../src/domain/identity/deeplink/poll-sign-in.ts';
-import { requestDeepLink } from '../../../src/domain/identity/deeplink/request-sign-in.ts';
+import {
+  handleBotUpdate,
+  isSignInUpdate,
+  pollDeepLink,
+  receiveBotUpdate,
+  requestDeepLink,
+} from '../../../src/domain/identity/deeplink-sign-in.ts';
 import type { MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
 import { parseUpdate } from '../../../src/integrations/messenger/updates.ts';
 import { unique } from '../../support/builders.ts';

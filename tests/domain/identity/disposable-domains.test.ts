@@ -1,11 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { requestEmailChange } from '../../../src/domain/identity/email/change-email.ts';
 import { refuseDisposable } from '../../../src/domain/identity/email/disposable-addresses.ts';
-import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
+import { linkEmail, requestEmailChange } from '../../../src/domain/identity/email/email-address.ts';
 import { registerAccount } from '../../../src/domain/identity/email/register-account.ts';
-import { refreshDisposableDomains } from '../../../src/domain/safety/disposable-domains.ts';
+import { refreshDisposableDomains } from '../../../src/domain/safety/published-lists.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { actorOf, aMessengerAccount, anAddress, aVerifiedAccount, PASSWORD } from './accounts.ts';
 

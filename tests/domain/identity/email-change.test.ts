@@ -6,8 +6,8 @@ import {
   confirmEmailChange,
   readEmailChange,
   requestEmailChange,
-} from '../../../src/domain/identity/email/change-email.ts';
-import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
+  verifyEmail,
+} from '../../../src/domain/identity/email/email-address.ts';
 import { findUserById } from '../../../src/domain/identity/find-user.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import {

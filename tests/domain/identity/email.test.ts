@@ -2,14 +2,18 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { isWithinLimit } from '../../../src/core/rate-limit.ts';
-import { isConfigAdmin } from '../../../src/domain/access/read-effective-access.ts';
-import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
+import { isConfigAdmin } from '../../../src/domain/access/effective-access.ts';
+import { linkEmail, resendVerification, verifyEmail } from '../../../src/domain/identity/email/email-address.ts';
+import {
+  accountLimitKey,
+  mailPasswordReset,
+  requestPasswordReset,
+  resetPassword,
+  signInWithPassword,
+} from '../../../src/domain/identity/email/password.ts';
 import { registerAccount } from '../../../src/domain/identity/email/register-account.ts';
-import { mailPasswordReset, requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
-import { accountLimitKey, signInWithPassword } from '../../../src/domain/identity/email/sign-in-with-password.ts';
-import { resendVerification, verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
 import { findUserByEmail, findUserById } from '../../../src/domain/identity/find-user.ts';
-import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { deliverMail } from '../../../src/domain/messaging/send-mail.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import {

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
 import type { App } from '../../../src/core/app.ts';
 import type { WidgetData } from '../../../src/domain/identity/ports.ts';
 import { TEST_BOT_TOKEN } from '../../support/test-sandbox.ts';

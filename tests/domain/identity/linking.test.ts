@@ -1,14 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { put } from '../../../src/core/short-lived.ts';
-import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
+import { linkEmail } from '../../../src/domain/identity/email/email-address.ts';
 import { findUserById } from '../../../src/domain/identity/find-user.ts';
-import { linkMessenger } from '../../../src/domain/identity/linking/link-messenger.ts';
-import { completeLinking, completeLinkingByState, startLinking } from '../../../src/domain/identity/linking/link-provider.ts';
-import { listLinkedProviders } from '../../../src/domain/identity/linking/list-linked-providers.ts';
-import { unlinkProvider } from '../../../src/domain/identity/linking/unlink-provider.ts';
+import {
+  completeLinking,
+  completeLinkingByState,
+  linkMessenger,
+  listLinkedProviders,
+  startLinking,
+  unlinkProvider,
+} from '../../../src/domain/identity/linking.ts';
 import { peekMergeToken } from '../../../src/domain/identity/merge-tokens.ts';
-import { beginOAuth } from '../../../src/domain/identity/oauth/state.ts';
+import { beginOAuth } from '../../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import { OAUTH_PROVIDERS, type OAuthProvider } from '../../../src/domain/identity/oauth/types.ts';
 import { type IssuerAccount, type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
 import { unique } from '../../support/builders.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { findUserById } from '../../../src/domain/identity/find-user.ts';
-import { linkMessenger } from '../../../src/domain/identity/linking/link-messenger.ts';
-import { signInWithIdToken, signInWithWidget } from '../../../src/domain/identity/messenger/sign-in-with-signed-data.ts';
+import { linkMessenger } from '../../../src/domain/identity/linking.ts';
+import { signInWithIdToken, signInWithWidget } from '../../../src/domain/identity/messenger-sign-in.ts';
 import { createMessengerIdentityPort } from '../../../src/integrations/messenger/identity-port.ts';
 import { startTokenIssuer, type TokenIssuer } from '../../fakes/token-issuer.ts';
 import { unique } from '../../support/builders.ts';

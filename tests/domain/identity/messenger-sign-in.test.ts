@@ -1,9 +1,9 @@
 import { decodeJwt } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
 import type { App } from '../../../src/core/app.ts';
-import { authenticateUser } from '../../../src/domain/identity/authenticate-user.ts';
-import { signInWithInitData } from '../../../src/domain/identity/sign-in-with-messenger.ts';
+import { authenticateUser } from '../../../src/domain/identity/authenticate.ts';
+import { signInWithInitData } from '../../../src/domain/identity/messenger-sign-in.ts';
 import { unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 import { TEST_BOT_TOKEN } from '../../support/test-sandbox.ts';

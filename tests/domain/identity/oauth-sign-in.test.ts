@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { linkEmail } from '../../../src/domain/identity/email/link-email.ts';
+import { linkEmail } from '../../../src/domain/identity/email/email-address.ts';
 import { findUserById } from '../../../src/domain/identity/find-user.ts';
-import { startLinking } from '../../../src/domain/identity/linking/link-provider.ts';
-import { fetchOAuthIdentity } from '../../../src/domain/identity/oauth/fetch-identity.ts';
-import { listOAuthProviders } from '../../../src/domain/identity/oauth/list-providers.ts';
-import { signInWithProvider } from '../../../src/domain/identity/oauth/sign-in-with-provider.ts';
-import { beginOAuth } from '../../../src/domain/identity/oauth/state.ts';
+import { startLinking } from '../../../src/domain/identity/linking.ts';
+import {
+  beginOAuth,
+  fetchOAuthIdentity,
+  listOAuthProviders,
+  signInWithProvider,
+} from '../../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import { OAUTH_PROVIDERS } from '../../../src/domain/identity/oauth/types.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../fakes/oauth-issuer.ts';
 import { BROWSER, signInOver, someone, switchedOff, withIssuer } from '../../support/oauth-setup.ts';
 import { recordedEvents } from '../../support/recorded-events.ts';

@@ -2,10 +2,9 @@ import { decodeJwt, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { authenticateUser, forgetSessionUser, readSessionUser } from '../../../src/domain/identity/authenticate-user.ts';
+import { authenticateUser, forgetSessionUser, readSessionUser } from '../../../src/domain/identity/authenticate.ts';
 import { secretHash } from '../../../src/domain/identity/rules.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { closeAllSessions, closeSession, refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { closeAllSessions, closeSession, openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 import { aMessengerAccount, aRotatingSession } from './accounts.ts';
 

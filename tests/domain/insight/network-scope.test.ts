@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Scope } from '../../../src/domain/insight/network/member-repo.ts';
+import type { Scope } from '../../../src/domain/insight/network/repo.ts';
 import { listScopeIds } from '../../../src/domain/insight/network/scope-repo.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
-import { readReport } from '../../../src/domain/insight/report/read-report.ts';
-import { dayBefore, type ReportKind, reportPeriod } from '../../../src/domain/insight/report/report-period.ts';
-import { reportHtml, reportText } from '../../../src/domain/insight/report/report-text.ts';
-import { sendDailyReport, sendRequestedReport } from '../../../src/domain/insight/report/send-report.ts';
+import {
+  dayBefore,
+  type ReportKind,
+  readReport,
+  reportHtml,
+  reportPeriod,
+  reportText,
+  sendDailyReport,
+  sendRequestedReport,
+} from '../../../src/domain/insight/report/report.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { countEverything, payAt, postAt } from '../../support/statistics-setup.ts';

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import type { Database } from '../../../src/core/db/database.ts';
-import { readDashboard } from '../../../src/domain/insight/admin/read-dashboard.ts';
+import { readDashboard } from '../../../src/domain/insight/admin/dashboard.ts';
 import { readFullStats, readOverview } from '../../../src/domain/insight/read-stats.ts';
-import { countSales } from '../../../src/domain/insight/sales/count-sales.ts';
 import type { PeriodRequest } from '../../../src/domain/insight/sales/period.ts';
 import {
+  countSales,
   readAddonStats,
   readDepositStats,
   readRenewalStats,
   readSalesSummary,
   readSubscriptionSales,
   readTrialStats,
-} from '../../../src/domain/insight/sales/read-sales.ts';
+} from '../../../src/domain/insight/sales/sales.ts';
 import type { Movement } from '../../../src/domain/ledger/types.ts';
 import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/types.ts';
-import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
+import { methodDefaults } from '../../../src/domain/payments/payment-methods.ts';
 import { aUser } from '../../support/builders.ts';
 import { between, countEverything, EVERYTHING, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';
 import { type TestApp, TestClock, testApp } from '../../support/test-app.ts';

@@ -6,7 +6,7 @@ import {
   readSalesSummary,
   readSubscriptionSales,
   readTrialStats,
-} from '../../../src/domain/insight/sales/read-sales.ts';
+} from '../../../src/domain/insight/sales/sales.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';
 import { between, countEverything, lastDays, type Product, payAt, postAt } from '../../support/statistics-setup.ts';

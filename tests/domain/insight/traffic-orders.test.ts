@@ -1,7 +1,7 @@
 /** Orders of the list of traffic that are read from indexes (spec 06 section 5). */
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { countWithRow, rankIds } from '../../../src/domain/insight/traffic/rank-repo.ts';
+import { countWithRow, rankIds } from '../../../src/domain/insight/traffic/fill-repo.ts';
 import { countPanelUsers, findIds, type TrafficSort } from '../../../src/domain/insight/traffic/repo.ts';
 import { aUser } from '../../support/builders.ts';
 import { aStoredSubscription, aTariff } from '../../support/sale-samples.ts';

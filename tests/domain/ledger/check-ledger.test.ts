@@ -2,11 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import type { Logger } from '../../../src/core/log.ts';
 import { mergeState } from '../../../src/core/service-state.ts';
-import { checkNew } from '../../../src/domain/ledger/check/check-new.ts';
-import { readLedgerHealth } from '../../../src/domain/ledger/check/health.ts';
 import { listProblems } from '../../../src/domain/ledger/check/repo.ts';
-import { readCheckState } from '../../../src/domain/ledger/check/state.ts';
-import { checkLedger, runLedgerCheck } from '../../../src/domain/ledger/check-ledger.ts';
+import {
+  checkLedger,
+  checkNew,
+  readCheckState,
+  readLedgerHealth,
+  runLedgerCheck,
+} from '../../../src/domain/ledger/check-ledger.ts';
 import { ledgerJobs } from '../../../src/domain/ledger/jobs.ts';
 import { unique } from '../../support/builders.ts';
 import { aMovement, settleLedger } from '../../support/ledger-check.ts';

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
-import { countTransactionsByDay } from '../../../src/domain/ledger/count-transactions.ts';
-import { listTransactions, type TransactionFilter } from '../../../src/domain/ledger/list-transactions.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { readTotalBalance, sumTransactions } from '../../../src/domain/ledger/read-sums.ts';
+import {
+  countTransactionsByDay,
+  listTransactions,
+  readTotalBalance,
+  sumTransactions,
+  type TransactionFilter,
+} from '../../../src/domain/ledger/transactions.ts';
 import type { Movement, TransactionType } from '../../../src/domain/ledger/types.ts';
 import { UNCOUNTED_ROWS } from '../../../src/domain/ledger/types.ts';
 import { aUser } from '../../support/builders.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import type { Database } from '../../../src/core/db/database.ts';
-import { purgeUnusedMedia } from '../../../src/domain/media/purge/purge-unused.ts';
+import { purgeUnusedMedia } from '../../../src/domain/media/purge-unused.ts';
 import { answerTicketByToken } from '../../../src/domain/tickets/write-ticket.ts';
 import { anOldStore, anUpload, isKnown } from '../../support/stored-contents.ts';
 import { testApp } from '../../support/test-app.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { peekMergeToken, recordFailedMerge } from '../../../src/domain/identity/merge-tokens.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { listMyTransactions } from '../../../src/domain/ledger/list-transactions.ts';
+import { listMyTransactions } from '../../../src/domain/ledger/transactions.ts';
 import { mergeAccounts } from '../../../src/domain/merge/merge-accounts.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aPair, merge, setUser, tokenFor, userRow } from '../../support/merge-samples.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { notifyUser, recipientOf } from '../../../src/domain/messaging/notify-user.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
-import { deliverMessage, type MessageRequest } from '../../../src/domain/messaging/send-message.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { deliverMessage, type MessageRequest, notifyUser, recipientOf } from '../../../src/domain/messaging/send-message.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { checkPanel } from '../../../src/cli/doctor/panel-checks.ts';
-import { checkShop, readShop } from '../../../src/cli/doctor/shop.ts';
-import { syncServersOnce } from '../../../src/domain/catalog/sync-servers.ts';
+import { checkShop, readShop } from '../../../src/cli/doctor/finding.ts';
+import { checkPanel } from '../../../src/cli/doctor/outside-checks.ts';
+import { syncServersOnce } from '../../../src/domain/catalog/server-sync.ts';
 import {
   GERMANY,
   NETHERLANDS,

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { FileAppender } from '../../../src/core/log-files/file-appender.ts';
-import { rotateWhenDue } from '../../../src/domain/ops/system-log/rotate-logs.ts';
-import { expiredArchives, lastDueDay } from '../../../src/domain/ops/system-log/rotation-rules.ts';
+import { FileAppender } from '../../../src/core/log-files/log-files.ts';
+import { expiredArchives, lastDueDay, rotateWhenDue } from '../../../src/domain/ops/system-log/rotate-logs.ts';
 import { entriesOf } from '../../support/tar-entries.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 

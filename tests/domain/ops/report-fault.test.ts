@@ -1,14 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { FaultReporter } from '../../../src/composition/fault-reporter.ts';
 import { createHttpServer } from '../../../src/composition/http-server.ts';
+import { FaultReporter } from '../../../src/composition/service.ts';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import { defineJob } from '../../../src/core/jobs/define-job.ts';
 import { JobRunner } from '../../../src/core/jobs/job-runner.ts';
 import { createMetrics } from '../../../src/core/metrics.ts';
-import { notifyStart } from '../../../src/domain/ops/notify-start.ts';
 import { purgeExpired } from '../../../src/domain/ops/purge.ts';
-import { type Fault, reportFault } from '../../../src/domain/ops/report-fault.ts';
+import { type Fault, notifyStart, reportFault } from '../../../src/domain/ops/report-fault.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { takeMessages } from '../../support/ticket-stage.ts';

@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AdminActor } from '../../../src/core/actor.ts';
 import { SECOND_MS } from '../../../src/core/clock.ts';
-import { refreshSubscription } from '../../../src/domain/panel-events/refresh-subscription.ts';
-import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
-import { resetSubscription } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { refreshSubscription } from '../../../src/domain/panel-events/process-event.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-account.ts';
+import { resetSubscription } from '../../../src/domain/users/removal.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, type Provisioned, panelBody, userData } from '../../support/panel-events.ts';
 import { runPanelJobs } from '../../support/panel-jobs.ts';

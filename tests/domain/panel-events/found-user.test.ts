@@ -1,7 +1,7 @@
 /** How an event finds its user (spec 08 section 1). */
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMemoryStore } from '../../../packages/sandbox/src/panel/panel-state.ts';
 import { startSandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
-import { createMemoryStore } from '../../../packages/sandbox/src/panel/sandbox-store.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';
 import { aUser } from '../../support/builders.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, type Provisioned, panelBody, userData } from '../../support/panel-events.ts';

@@ -1,9 +1,9 @@
 /** A renewal and the panel's report of the end at the same time, by two clocks (spec 06 section 17, hazard 7). */
 import { expect, it } from 'vitest';
 import { addDays, MINUTE_MS, SECOND_MS } from '../../../src/core/clock.ts';
-import { refreshSubscription } from '../../../src/domain/panel-events/refresh-subscription.ts';
+import { refreshSubscription } from '../../../src/domain/panel-events/process-event.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
-import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-account.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { aProvisioned, deliver, PANEL_WEBHOOK_ON, panelBody, userData } from '../../support/panel-events.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, HOUR_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { refreshSubscription } from '../../../src/domain/panel-events/refresh-subscription.ts';
+import { refreshSubscription } from '../../../src/domain/panel-events/process-event.ts';
 import { isSuperseded } from '../../../src/domain/panel-events/repo.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { BUCKETS, bucketOf } from '../../../src/domain/payments/search/buckets.ts';
+import { BUCKETS, bucketOf } from '../../../src/domain/payments/search/payment-filter.ts';
 import type { Payment } from '../../../src/domain/payments/types.ts';
 import { testApp } from '../../support/test-app.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
-import { bodySignature } from '../../../src/integrations/payments/mulenpay/signatures.ts';
+import { bodySignature } from '../../../src/integrations/payments/mulenpay-provider.ts';
 import { unique } from '../../support/builders.ts';
 import { mulenpayCase } from '../../support/providers/mulenpay-case.ts';
 import type { RawCallback } from '../../support/providers/provider-case.ts';

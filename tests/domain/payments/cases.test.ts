@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { notifyCase } from '../../../src/domain/payments/notify-case.ts';
-import { openCase } from '../../../src/domain/payments/open-case.ts';
+import { notifyCase, openCase } from '../../../src/domain/payments/open-case.ts';
 import { type CaseDecision, listCases, readCase, readOpenCases, resolveCase } from '../../../src/domain/payments/resolve-case.ts';
 import type { CaseKind } from '../../../src/domain/payments/types.ts';
 import { aUser } from '../../support/builders.ts';

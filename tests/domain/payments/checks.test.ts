@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { checkMyPayment } from '../../../src/domain/payments/check-payment.ts';
-import { checkPendingPayments } from '../../../src/domain/payments/check-pending.ts';
+import { checkMyPayment, checkPendingPayments } from '../../../src/domain/payments/check-payments.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { creditedOnce, moneyFacts, paymentFacts } from '../../support/payment-samples.ts';

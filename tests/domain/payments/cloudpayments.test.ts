@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
-import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { changedTables, databaseDigests } from '../../support/database-digests.ts';
 import { cloudpaymentsCase, notification } from '../../support/providers/cloudpayments-case.ts';

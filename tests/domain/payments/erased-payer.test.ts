@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { resolveCase } from '../../../src/domain/payments/resolve-case.ts';
 import { refundGift } from '../../../src/domain/storefront/gifts/refund-gift.ts';
-import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
+import { eraseUser } from '../../../src/domain/users/removal.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { anInvoice, lastCaseId, OPERATOR } from '../../support/case-samples.ts';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { refreshPayment } from '../../../src/domain/payments/check-payment.ts';
+import { refreshPayment } from '../../../src/domain/payments/check-payments.ts';
 import { nextNonce } from '../../../src/domain/payments/next-nonce.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
-import { notificationSignature } from '../../../src/integrations/payments/freekassa/signatures.ts';
+import { notificationSignature } from '../../../src/integrations/payments/freekassa/orders.ts';
 import { aUser } from '../../support/builders.ts';
 import { freekassaCase } from '../../support/providers/freekassa-case.ts';
 import { answerOrder, notification } from '../../support/providers/order-api-case.ts';

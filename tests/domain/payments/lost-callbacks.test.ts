@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { checkMissedCallbacks } from '../../../src/cli/doctor/content-checks.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addMs, HOUR_MS } from '../../../src/core/clock.ts';
-import { checkAfterOutage, checkPendingPayments } from '../../../src/domain/payments/check-pending.ts';
+import { checkAfterOutage, checkPendingPayments } from '../../../src/domain/payments/check-payments.ts';
 import { beat, readLastOutage, startHeartbeat } from '../../../src/domain/payments/heartbeat.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';

@@ -1,8 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
-import { METHODS } from '../../../src/domain/payments/method-defaults.ts';
-import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import { listPaymentMethodsFor, METHODS, seedPaymentMethods } from '../../../src/domain/payments/payment-methods.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
-import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
-import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { listPaymentMethodsFor } from '../../../src/domain/payments/payment-methods.ts';
+import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.ts';
 import { claimed, plategaCase } from '../../support/providers/platega-case.ts';
 import { aProviderStage, factsOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
-import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
+import { listPaymentMethodsFor } from '../../../src/domain/payments/payment-methods.ts';
 import { readProviderLimits } from '../../../src/domain/payments/provider-limits.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
-import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.ts';
 import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
 import { reported, riopayCase } from '../../support/providers/riopay-case.ts';
 

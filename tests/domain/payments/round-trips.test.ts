@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { creditSeenPayment } from '../../../src/domain/payments/credit-payment.ts';
+import { receiveStarsUpdate } from '../../../src/domain/payments/credit-stars.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
-import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
 import { findPayment } from '../../../src/domain/payments/repo.ts';
-import { insertStarsInvoice } from '../../../src/domain/payments/stars-invoice-repo.ts';
+import { insertStarsInvoice } from '../../../src/domain/payments/stars-repo.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import type { Payment } from '../../../src/domain/payments/types.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';

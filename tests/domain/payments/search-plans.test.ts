@@ -1,8 +1,12 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { listAllPending, readPendingStats } from '../../../src/domain/payments/search/read-payments.ts';
-import { readSearchStats, searchPayments } from '../../../src/domain/payments/search/search-payments.ts';
+import {
+  listAllPending,
+  readPendingStats,
+  readSearchStats,
+  searchPayments,
+} from '../../../src/domain/payments/search/search-payments.ts';
 import { aConfigAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';

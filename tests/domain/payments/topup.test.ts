@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/payment-methods.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../support/builders.ts';
 import { callback, creditedOnce, moneyFacts, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';

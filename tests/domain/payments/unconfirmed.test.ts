@@ -1,8 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
-import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
-import { listMethodConfigs } from '../../../src/domain/payments/method-configs/manage-methods.ts';
-import { notifyUnconfirmed } from '../../../src/domain/payments/notify-unconfirmed.ts';
-import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
+import { notifyUnconfirmed } from '../../../src/domain/payments/check-payments.ts';
+import { listMethodConfigs } from '../../../src/domain/payments/manage-methods.ts';
+import { listPaymentMethodsFor, seedPaymentMethods } from '../../../src/domain/payments/payment-methods.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { testApp } from '../../support/test-app.ts';
 

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkCredentials } from '../../../src/cli/doctor/credential-checks.ts';
+import { checkCredentials } from '../../../src/cli/doctor/outside-checks.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { listPaymentMethodsFor } from '../../../src/domain/payments/list-methods.ts';
+import { listPaymentMethodsFor } from '../../../src/domain/payments/payment-methods.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
-import { requestRefund } from '../../../src/domain/payments/refunds/request-refund.ts';
-import { sendRefund } from '../../../src/domain/payments/refunds/send-refund.ts';
+import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.ts';
 import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
 import { reported, wataCase } from '../../support/providers/wata-case.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { MessengerError, type MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
-import { type ChatStart, deliverAtStart, receiveChatStart } from '../../../src/domain/pinned-messages/chat-start.ts';
-import { createPinnedMessage } from '../../../src/domain/pinned-messages/publish-messages.ts';
+import { type ChatStart, deliverAtStart, receiveChatStart } from '../../../src/domain/pinned-messages/deliver.ts';
+import { createPinnedMessage } from '../../../src/domain/pinned-messages/pinned-messages.ts';
 import type { PinnedDraft } from '../../../src/domain/pinned-messages/types.ts';
 import { parseUpdate } from '../../../src/integrations/messenger/updates.ts';
 import { FAST } from '../../support/broadcast-samples.ts';

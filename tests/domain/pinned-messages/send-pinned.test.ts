@@ -1,16 +1,15 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { continueAbandoned } from '../../../src/domain/mass-sends/control-sends.ts';
-import { claimRecipients, prepareShare } from '../../../src/domain/mass-sends/recipient-repo.ts';
-import { findSend, takeSend } from '../../../src/domain/mass-sends/send-repo.ts';
+import { claimRecipients, findSend, prepareShare, takeSend } from '../../../src/domain/mass-sends/repo.ts';
 import { insertFile } from '../../../src/domain/media/repo.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
-import { deletePinnedMessage } from '../../../src/domain/pinned-messages/manage-messages.ts';
 import {
   activateMessage,
   broadcastMessage,
   createPinnedMessage,
+  deletePinnedMessage,
   unpinMessage,
-} from '../../../src/domain/pinned-messages/publish-messages.ts';
+} from '../../../src/domain/pinned-messages/pinned-messages.ts';
 import type { PinnedDraft, PinnedMessage } from '../../../src/domain/pinned-messages/types.ts';
 import { FAST, KINDS } from '../../support/broadcast-samples.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';

@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
-import { deactivateMyDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
-import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import { activatePromocode, deactivateMyDiscount } from '../../../src/domain/promo/codes/activate-promocode.ts';
+import { changePromocode, deletePromocode } from '../../../src/domain/promo/codes/promocodes.ts';
 import {
   aDiscountCode,
   aGroup,

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
 import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
-import { assignGroupBySpending } from '../../../src/domain/promo-groups/assign-group-by-spending.ts';
+import { assignGroupBySpending } from '../../../src/domain/promo-groups/auto-assign.ts';
 import { leavePromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
-import { updateUser } from '../../../src/domain/users/account/update-user.ts';
+import { updateUser } from '../../../src/domain/users/account/save-user.ts';
 import { aGroup, aPromocode, aRedeemer, groupsOf } from '../../support/promocode-samples.ts';
 import { topUp } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { claimOffer } from '../../../src/domain/promo/offers/claim-offer.ts';
-import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/promo/offers/my-discount.ts';
-import { expirePromo } from '../../../src/domain/promo/offers/run-expiry.ts';
+import { expirePromo } from '../../../src/domain/promo/offers/expiry.ts';
+import { clearActiveDiscount, readActiveDiscount } from '../../../src/domain/promo/offers/offers.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { anOfferTo, logOf, offersOf, userActor } from '../../support/offer-samples.ts';

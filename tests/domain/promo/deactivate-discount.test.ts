@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
-import { activatePromocode } from '../../../src/domain/promo/codes/activate-promocode.ts';
-import { deactivateDiscountOf, deactivateMyDiscount } from '../../../src/domain/promo/codes/deactivate-discount.ts';
-import { changePromocode } from '../../../src/domain/promo/codes/save-promocode.ts';
+import {
+  activatePromocode,
+  deactivateDiscountOf,
+  deactivateMyDiscount,
+} from '../../../src/domain/promo/codes/activate-promocode.ts';
+import { changePromocode } from '../../../src/domain/promo/codes/promocodes.ts';
 import {
   aDiscountCode,
   aGroup,

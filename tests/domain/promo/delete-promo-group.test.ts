@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { deletePromoGroup } from '../../../src/domain/promo-groups/delete-promo-group.ts';
 import { joinPromoGroup } from '../../../src/domain/promo-groups/memberships.ts';
+import { deletePromoGroup } from '../../../src/domain/promo-groups/promo-groups.ts';
 import { aCrowd } from '../../support/audience-samples.ts';
 import { aUser } from '../../support/builders.ts';
 import { aGroup } from '../../support/promocode-samples.ts';

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
 import { writeState } from '../../../src/core/service-state.ts';
-import { handleOfferPress, type OfferPress, receiveOfferUpdate } from '../../../src/domain/promo/offers/answer-in-messenger.ts';
+import { handleOfferPress, type OfferPress, receiveOfferUpdate } from '../../../src/domain/promo/offers/claim-offer.ts';
 import { offerWinBacks } from '../../../src/domain/promo/offers/win-back.ts';
-import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
+import { TUNING_STATE } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { withMessenger } from '../../support/audience-samples.ts';
 import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { anOfferTo, offersOf } from '../../support/offer-samples.ts';

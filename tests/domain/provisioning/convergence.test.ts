@@ -8,7 +8,7 @@ import { requestProvisioning } from '../../../src/domain/provisioning/request-pr
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';
-import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-account.ts';
 import { anAction } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { runPanelJobs } from '../../support/panel-jobs.ts';

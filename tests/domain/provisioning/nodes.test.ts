@@ -1,11 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { OutboundError } from '../../../src/core/http/http-client.ts';
-import { restartAllNodes, runNodeAction } from '../../../src/domain/provisioning/nodes/operate-nodes.ts';
-import { readNodeStatistics, readNodeUsage } from '../../../src/domain/provisioning/nodes/read-node-usage.ts';
-import { listNodes, nodesOverview, nodesRealtime, readNode } from '../../../src/domain/provisioning/nodes/read-nodes.ts';
-import { readPanelStatus, readSystem } from '../../../src/domain/provisioning/nodes/read-system.ts';
-import { readUserTraffic } from '../../../src/domain/provisioning/nodes/read-user-traffic.ts';
+import {
+  listNodes,
+  nodesOverview,
+  nodesRealtime,
+  readNode,
+  readNodeStatistics,
+  readNodeUsage,
+  readPanelStatus,
+  readSystem,
+  readUserTraffic,
+  restartAllNodes,
+  runNodeAction,
+} from '../../../src/domain/provisioning/nodes.ts';
 import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { GB, GERMANY, NETHERLANDS, unconfigured, withPanel, withPort } from '../../support/provisioning-setup.ts';
 

@@ -2,21 +2,19 @@ import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import type { AuditFacts } from '../../../src/core/audit.ts';
 import { DAY_MS } from '../../../src/core/clock.ts';
-import { syncServers } from '../../../src/domain/catalog/sync-servers.ts';
+import { syncServers } from '../../../src/domain/catalog/server-sync.ts';
 import {
   createSquad,
   deleteSquad,
-  runSquadAction,
-  type SquadAction,
-  updateSquad,
-} from '../../../src/domain/provisioning/squads/change-squads.ts';
-import {
   listPanelInbounds,
   listPanelSquads,
   listSquadsWithServers,
   readPanelSquad,
   readSquadWithServer,
-} from '../../../src/domain/provisioning/squads/read-squads.ts';
+  runSquadAction,
+  type SquadAction,
+  updateSquad,
+} from '../../../src/domain/provisioning/squads/squads.ts';
 import { aSubscription, GERMANY, NETHERLANDS, unconfigured, withPanel } from '../../support/provisioning-setup.ts';
 
 const UNKNOWN = '9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { addDays, MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { removePanelUser } from '../../../src/domain/provisioning/panel-user.ts';
 import { PanelError, type PanelUserStatus } from '../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
-import { removePanelUser } from '../../../src/domain/provisioning/remove-panel-user.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { setUser } from '../../support/admin-setup.ts';
 import type { BuiltUser } from '../../support/builders.ts';

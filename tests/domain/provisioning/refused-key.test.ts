@@ -3,7 +3,7 @@ import { checkProvisioning } from '../../../src/cli/doctor/content-checks.ts';
 import { MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { provisioningJobs } from '../../../src/domain/provisioning/jobs.ts';
-import { readOutage } from '../../../src/domain/provisioning/panel-outage.ts';
+import { readOutage } from '../../../src/domain/provisioning/panel-access.ts';
 import { MAX_PUSH_ATTEMPTS, pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { reconcileProvisioning } from '../../../src/domain/provisioning/reconcile.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';

@@ -3,9 +3,8 @@ import { checkProvisioning } from '../../../src/cli/doctor/content-checks.ts';
 import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { PanelError, type PanelUserDraft, type PanelUserPatch } from '../../../src/domain/provisioning/ports.ts';
-import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { listStaleExternalSquads, pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
-import { listStaleExternalSquads } from '../../../src/domain/provisioning/stale-external-squads.ts';
 import {
   aSubscription,
   GERMANY,

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { syncSquads } from '../../../src/domain/provisioning/jobs.ts';
-import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
+import { listStaleExternalSquads, pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { syncSquadsNow, syncSquadsOfTariff } from '../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
-import { listStaleExternalSquads } from '../../../src/domain/provisioning/stale-external-squads.ts';
 import {
   aSubscription,
   GERMANY,

@@ -3,8 +3,7 @@ import type { ReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receip
 import type { App } from '../../../src/core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
-import { findMissingReceipts } from '../../../src/domain/receipts/find-missing.ts';
-import { queueReceipt } from '../../../src/domain/receipts/queue-receipt.ts';
+import { findMissingReceipts, queueReceipt } from '../../../src/domain/receipts/receipt-queue.ts';
 import { aPaidPurchase, aShop } from '../../support/purchase-samples.ts';
 import {
   aCreditedTopup,

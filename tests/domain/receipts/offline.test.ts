@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { ReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { readReceiptHealth } from '../../../src/domain/receipts/read-health.ts';
+import { readReceiptHealth } from '../../../src/domain/receipts/receipt-queue.ts';
 import { aQueuedReceipt, incomesOf, notices, type Paid, receiptStage, round, statesOf } from '../../support/receipt-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 

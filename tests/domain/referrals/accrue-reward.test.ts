@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { postMovement } from '../../../src/domain/ledger/post-movement.ts';
-import { accrueReward } from '../../../src/domain/referrals/accrue-reward.ts';
+import { accrueReward } from '../../../src/domain/referrals/rewards.ts';
 import { aUser } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';

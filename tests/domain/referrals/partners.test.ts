@@ -3,14 +3,17 @@ import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import {
   assignCampaignToPartner,
+  readMyPartnership,
   revokePartner,
   unassignCampaignFromPartner,
-} from '../../../src/domain/campaigns/partner-assignment.ts';
-import { readMyPartnership } from '../../../src/domain/campaigns/partner-stats.ts';
-import { applyForPartnership } from '../../../src/domain/referrals/partners/apply.ts';
-import { decideApplication } from '../../../src/domain/referrals/partners/decide-application.ts';
-import { changePartnerSettings, readPartnerSettings } from '../../../src/domain/referrals/partners/partner-settings.ts';
-import { changePartnerCommission } from '../../../src/domain/referrals/partners/partnership.ts';
+} from '../../../src/domain/campaigns/partner-campaigns.ts';
+import {
+  applyForPartnership,
+  changePartnerCommission,
+  changePartnerSettings,
+  decideApplication,
+  readPartnerSettings,
+} from '../../../src/domain/referrals/partners/partners.ts';
 import { aUser } from '../../support/builders.ts';
 import { aCampaign } from '../../support/campaign-samples.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';

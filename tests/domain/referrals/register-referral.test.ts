@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { registerReferralAtSignIn } from '../../../src/domain/referrals/register-referral.ts';
-import { effectiveCommissionPercent } from '../../../src/domain/referrals/rules.ts';
+import { effectiveCommissionPercent } from '../../../src/domain/referrals/rewards.ts';
 import { aUser } from '../../support/builders.ts';
 import { setUser, userRow } from '../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -1,7 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { addDays, startOfDay } from '../../../src/core/clock.ts';
-import { assignCampaignToPartner } from '../../../src/domain/campaigns/partner-assignment.ts';
-import { readMyCampaignStats, readPartnerDetail } from '../../../src/domain/campaigns/partner-stats.ts';
+import {
+  assignCampaignToPartner,
+  readMyCampaignStats,
+  readPartnerDetail,
+} from '../../../src/domain/campaigns/partner-campaigns.ts';
 import { listMyEarnings, listMyReferrals, readMyReferralInfo } from '../../../src/domain/referrals/my-referrals.ts';
 import {
   comparePeriods,

@@ -3,8 +3,13 @@ import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { MessengerError, type MessengerPort, type MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
-import { forgetRequiredChannels, recordMembership } from '../../../src/domain/safety/channel-gate.ts';
-import { checkMember, handleChannelsPress, receiveChannelUpdate } from '../../../src/domain/safety/channel-rule.ts';
+import {
+  checkMember,
+  forgetRequiredChannels,
+  handleChannelsPress,
+  receiveChannelUpdate,
+  recordMembership,
+} from '../../../src/domain/safety/channel-gate.ts';
 import { checkChannelMembers } from '../../../src/domain/safety/check-channel-members.ts';
 import { applyManualChange } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';

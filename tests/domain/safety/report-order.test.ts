@@ -1,8 +1,7 @@
 /** The messenger reports several changes at once, and repeats those that failed: their order is not certain (spec 05 section 13). */
 import { expect, test } from 'vitest';
 import { SECOND_MS } from '../../../src/core/clock.ts';
-import { forgetRequiredChannels } from '../../../src/domain/safety/channel-gate.ts';
-import { checkMember, receiveChannelUpdate } from '../../../src/domain/safety/channel-rule.ts';
+import { checkMember, forgetRequiredChannels, receiveChannelUpdate } from '../../../src/domain/safety/channel-gate.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription, rowOf } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { activateByToken } from '../../../src/domain/storefront/purchases/activate-purchase.ts';
+import {
+  activateByToken,
+  handleGiftPress,
+  receiveGiftUpdate,
+} from '../../../src/domain/storefront/purchases/activate-purchase.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
-import { handleGiftPress, receiveGiftUpdate } from '../../../src/domain/storefront/purchases/press-activate.ts';
-import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { viewPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser } from '../../support/builders.ts';
 import { callbackResults, paymentFacts } from '../../support/payment-samples.ts';

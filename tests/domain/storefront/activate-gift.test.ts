@@ -9,10 +9,9 @@ import {
   listReceivedGifts,
   listSentGifts,
   readSentGift,
-} from '../../../src/domain/storefront/gifts/list-gifts.ts';
+} from '../../../src/domain/storefront/gifts/gift-config.ts';
 import { linkRecipient } from '../../../src/domain/storefront/gifts/repo.ts';
-import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { deliverWaiting, fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import {

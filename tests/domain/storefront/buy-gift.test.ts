@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { buyGift } from '../../../src/domain/storefront/gifts/buy-gift.ts';
-import { readGiftConfig } from '../../../src/domain/storefront/gifts/read-config.ts';
+import { readGiftConfig } from '../../../src/domain/storefront/gifts/gift-config.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { watchPurchases } from '../../../src/domain/storefront/purchases/watch-purchases.ts';
 import { aUser, unique } from '../../support/builders.ts';

@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/core/clock.ts';
-import { signInAsMessengerUser } from '../../../src/domain/identity/sign-in-with-messenger.ts';
+import { signInAsMessengerUser } from '../../../src/domain/identity/messenger-sign-in.ts';
 import type { MessengerUpdate } from '../../../src/domain/messaging/ports.ts';
-import { type GiftStart, handleGiftStart, receiveGiftStart } from '../../../src/domain/storefront/gifts/start-in-bot.ts';
+import { type GiftStart, handleGiftStart, receiveGiftStart } from '../../../src/domain/storefront/gifts/activate-gift.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { aCode, aGiftTariff, giftOf, giftsAreOn, messagesTo } from '../../support/gift-samples.ts';
 import { subscriptionOf } from '../../support/purchase-samples.ts';

@@ -3,12 +3,12 @@ import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
+import { receiveStarsUpdate } from '../../../src/domain/payments/credit-stars.ts';
 import { listMyPendingPayments } from '../../../src/domain/payments/list-payments.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
-import { receiveStarsUpdate } from '../../../src/domain/payments/receive-stars-update.ts';
-import { clearActiveDiscount } from '../../../src/domain/promo/offers/my-discount.ts';
+import { clearActiveDiscount } from '../../../src/domain/promo/offers/offers.ts';
+import { readGiftConfig } from '../../../src/domain/storefront/gifts/gift-config.ts';
 import { giftStars } from '../../../src/domain/storefront/gifts/gift-stars.ts';
-import { readGiftConfig } from '../../../src/domain/storefront/gifts/read-config.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import {
   aGiftTariff,

@@ -2,10 +2,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { deliverWaiting } from '../../../src/domain/storefront/purchases/deliver-purchase.ts';
-import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
+import { deliverWaiting, fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { guestPurchases } from '../../../src/domain/storefront/purchases/purpose.ts';
-import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { viewPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import { callback, callbackResults, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
 import {
   aDeliveredPurchase,

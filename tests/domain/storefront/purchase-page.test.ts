@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { signInWithAutoLogin } from '../../../src/domain/identity/auto-login/auto-login.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
-import { viewPurchase } from '../../../src/domain/storefront/purchases/view-purchase.ts';
+import { viewPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import { aUser } from '../../support/builders.ts';
 import {
   aDeliveredPurchase,

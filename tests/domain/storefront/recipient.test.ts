@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { claimPurchasedAccount } from '../../../src/domain/identity/purchased-accounts.ts';
-import { signInAsMessengerUser } from '../../../src/domain/identity/sign-in-with-messenger.ts';
+import { claimPurchasedAccount } from '../../../src/domain/identity/create-account.ts';
+import { signInAsMessengerUser } from '../../../src/domain/identity/messenger-sign-in.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { prepareRecipient } from '../../../src/domain/storefront/purchases/recipient.ts';
 import { aUser, unique } from '../../support/builders.ts';

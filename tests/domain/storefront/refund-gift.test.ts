@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { refundGift } from '../../../src/domain/storefront/gifts/refund-gift.ts';
-import { resendGift } from '../../../src/domain/storefront/gifts/resend-gift.ts';
+import { refundGift, resendGift } from '../../../src/domain/storefront/gifts/refund-gift.ts';
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { aUser } from '../../support/builders.ts';
 import {

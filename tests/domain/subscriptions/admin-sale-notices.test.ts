@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { activateTrial } from '../../../src/domain/subscriptions/activate-trial.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { insufficientFundsForTrial } from '../../../src/domain/subscriptions/purchase/insufficient-funds.ts';
 import { purchaseDevices } from '../../../src/domain/subscriptions/purchase-devices.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { TokenActor, UserActor } from '../../../src/core/actor.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { applyManualChange, lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
 import { disableSubscription } from '../../../src/domain/subscriptions/web-subscriptions.ts';

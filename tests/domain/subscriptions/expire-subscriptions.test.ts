@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { isCandidate } from '../../../src/domain/subscriptions/daily/repo.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
 import { readSubscription } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';

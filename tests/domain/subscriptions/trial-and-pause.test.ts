@@ -3,9 +3,9 @@ import type { UserActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { activateTrial } from '../../../src/domain/subscriptions/activate-trial.ts';
+import { togglePause } from '../../../src/domain/subscriptions/daily.ts';
 import { insufficientFundsForTrial } from '../../../src/domain/subscriptions/purchase/insufficient-funds.ts';
 import { readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
-import { togglePause } from '../../../src/domain/subscriptions/toggle-pause.ts';
 import { aBuyer, aMembership, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 

@@ -4,14 +4,14 @@ import type { App } from '../../../src/core/app.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
-import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import {
   type AutopayRenewal,
   isRenewalDue,
   listUnpaidRenewals,
   type RenewalCursor,
   readDueRenewal,
-} from '../../../src/domain/subscriptions/autopay/unpaid-renewals.ts';
+  renewDue,
+} from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import { callback, paymentFacts, runCallbackJobs } from '../../support/payment-samples.ts';
 import { aBuyer, aMembership, anOffer, aServer, aStoredSubscription, aTariff, rowOf, topUp } from '../../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';

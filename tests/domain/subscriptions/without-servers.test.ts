@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { UserActor } from '../../../src/core/actor.ts';
-import { syncServersOnce } from '../../../src/domain/catalog/sync-servers.ts';
+import { syncServersOnce } from '../../../src/domain/catalog/server-sync.ts';
 import { startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import { activateTrial } from '../../../src/domain/subscriptions/activate-trial.ts';
-import { listMiniappTariffs } from '../../../src/domain/subscriptions/miniapp/list-tariffs.ts';
+import { listMiniappTariffs } from '../../../src/domain/subscriptions/miniapp/tariffs.ts';
 import { insufficientFundsForTrial } from '../../../src/domain/subscriptions/purchase/insufficient-funds.ts';
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readPurchaseOptions, readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';

@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { SECOND_MS } from '../../../src/core/clock.ts';
-import { changeReplyBlock, changeTicketPriority, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
-import { readTicket } from '../../../src/domain/tickets/read-tickets.ts';
+import { changeReplyBlock, changeTicketPriority, changeTicketStatus, readTicket } from '../../../src/domain/tickets/tickets.ts';
 import { answerTicket } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';

@@ -4,16 +4,15 @@ import { MINUTE_MS } from '../../../src/core/clock.ts';
 import { writeState } from '../../../src/core/service-state.ts';
 import { MessengerError } from '../../../src/domain/messaging/ports.ts';
 import { deliverMessage } from '../../../src/domain/messaging/send-message.ts';
-import { changeTicketPriority, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
 import {
   listTicketNotifications,
   readAllNotifications,
   readNotification,
   readTicketNotifications,
-} from '../../../src/domain/tickets/notifications.ts';
-import { readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
-import { remindOverdueTickets } from '../../../src/domain/tickets/remind-overdue.ts';
+  remindOverdueTickets,
+} from '../../../src/domain/tickets/notices.ts';
 import { changeTicketSettings, readTicketSettings, readTicketToggles } from '../../../src/domain/tickets/ticket-settings.ts';
+import { changeTicketPriority, changeTicketStatus, readTicket, readTicketFile } from '../../../src/domain/tickets/tickets.ts';
 import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';

@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { SECOND_MS } from '../../../src/core/clock.ts';
-import { changeReplyBlock, changeTicketStatus } from '../../../src/domain/tickets/change-ticket.ts';
-import { readMyTicket, readTicket, readTicketFile } from '../../../src/domain/tickets/read-tickets.ts';
+import {
+  changeReplyBlock,
+  changeTicketStatus,
+  readMyTicket,
+  readTicket,
+  readTicketFile,
+} from '../../../src/domain/tickets/tickets.ts';
 import { answerTicket, answerTicketByToken, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';

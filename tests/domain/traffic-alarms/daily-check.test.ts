@@ -3,7 +3,7 @@ import type { App } from '../../../src/core/app.ts';
 import { addDays, addMs, DAY_MS, HOUR_MS, MINUTE_MS, startOfDay } from '../../../src/core/clock.ts';
 import { usageFill } from '../../../src/domain/insight/traffic/fill.ts';
 import { PanelError } from '../../../src/domain/provisioning/ports.ts';
-import { checkDailyTraffic } from '../../../src/domain/traffic-alarms/daily-check.ts';
+import { checkDailyTraffic } from '../../../src/domain/traffic-alarms/check-traffic.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { PanelError, type PanelUser } from '../../../src/domain/provisioning/ports.ts';
+import { sendLeftAlarms } from '../../../src/domain/traffic-alarms/check-traffic.ts';
 import { checkUsedTraffic } from '../../../src/domain/traffic-alarms/fast-check.ts';
-import { sendLeftAlarms } from '../../../src/domain/traffic-alarms/send-alarms.ts';
 import { unique } from '../../support/builders.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type LoopbackReply, type LoopbackServer, startLoopbackServer } from '../../../packages/sandbox/src/loopback-server.ts';
 import { HOUR_MS } from '../../../src/core/clock.ts';
 import type { Release } from '../../../src/domain/updates/ports.ts';
-import { checkForUpdate, readReleases } from '../../../src/domain/updates/read-releases.ts';
+import { checkForUpdate, readReleases } from '../../../src/domain/updates/releases.ts';
 import { adminClient } from '../../support/actors.ts';
 import { testServer } from '../../support/api.ts';
 import { unique } from '../../support/builders.ts';

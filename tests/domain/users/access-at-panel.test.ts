@@ -4,21 +4,22 @@ import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import type { Rows } from '../../../src/core/db/columns.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
 import { renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { expireSubscriptions } from '../../../src/domain/subscriptions/expire-subscriptions.ts';
-import { grantDays } from '../../../src/domain/subscriptions/grant-days.ts';
+import { takeBackTerm } from '../../../src/domain/subscriptions/grant-subscription.ts';
 import { lockUserSubscription } from '../../../src/domain/subscriptions/manual/manual-changes.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import { spendTopup } from '../../../src/domain/subscriptions/spend-topup.ts';
-import { takeBackTerm } from '../../../src/domain/subscriptions/take-back-term.ts';
-import { addTrafficPackage, disableSubscription, extendByDays } from '../../../src/domain/subscriptions/web-subscriptions.ts';
-import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import {
+  addTrafficPackage,
+  disableSubscription,
+  extendByDays,
+  grantDays,
+} from '../../../src/domain/subscriptions/web-subscriptions.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-account.ts';
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
 import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
-import { deleteUserRow } from '../../../src/domain/users/removal/delete-user.ts';
-import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
-import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
-import { resetSubscription } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { deleteUserRow, disableUser, eraseUser, resetSubscription } from '../../../src/domain/users/removal.ts';
 import { anAction } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import type { BuiltUser } from '../../support/builders.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor, TokenActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
-import { committedStatement } from '../../../src/core/db/committed-statement.ts';
-import { fieldOf } from '../../../src/core/db/row-objects.ts';
+import { committedStatement } from '../../../src/core/db/db-errors.ts';
+import { fieldOf } from '../../../src/core/db/sql-runner.ts';
 import { toStoredJson } from '../../../src/core/stored-json.ts';
 import { adjustBalance, changeUserBalance } from '../../../src/domain/users/account/change-balance.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';

@@ -1,7 +1,7 @@
 /** Pages far down the lists of users are reached from their day of creation, and hold what counting off would give. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { DEEP_OFFSET, findDayOfRow } from '../../../src/domain/users/list/day-repo.ts';
 import { listUsers, listUsersForAdmin } from '../../../src/domain/users/list/list-users.ts';
+import { DEEP_OFFSET, findDayOfRow } from '../../../src/domain/users/list/repo.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
 const COUNT = 3_000;

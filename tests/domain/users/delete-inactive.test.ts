@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
-import { authenticateUser } from '../../../src/domain/identity/authenticate-user.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
+import { authenticateUser } from '../../../src/domain/identity/authenticate.ts';
+import { openSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { changeUserBalance } from '../../../src/domain/users/account/change-balance.ts';
-import { deleteInactiveUsers } from '../../../src/domain/users/removal/delete-inactive.ts';
+import { deleteInactiveUsers } from '../../../src/domain/users/removal.ts';
 import { jobsOf, setUser } from '../../support/admin-setup.ts';
 import { anAdmin, giveRole } from '../../support/admins.ts';
 import { aUser, type BuiltUser, unique } from '../../support/builders.ts';

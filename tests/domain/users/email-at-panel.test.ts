@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { confirmEmailChange, requestEmailChange } from '../../../src/domain/identity/email/change-email.ts';
-import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
+import { confirmEmailChange, requestEmailChange, verifyEmail } from '../../../src/domain/identity/email/email-address.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
 import { importFromPanel } from '../../../src/domain/users/jobs.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
-import { mailPasswordReset, requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/reset-password.ts';
-import { verifyEmail } from '../../../src/domain/identity/email/verify-email.ts';
+import { verifyEmail } from '../../../src/domain/identity/email/email-address.ts';
+import { mailPasswordReset, requestPasswordReset, resetPassword } from '../../../src/domain/identity/email/password.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
 import { importPanelUser } from '../../../src/domain/users/import-panel-user.ts';
 import { importFromPanel } from '../../../src/domain/users/jobs.ts';

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { addDays, SECOND_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
+import { removePanelUser } from '../../../src/domain/provisioning/panel-user.ts';
 import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
-import { removePanelUser } from '../../../src/domain/provisioning/remove-panel-user.ts';
 import { type RemovalMode, requestProvisioning } from '../../../src/domain/provisioning/request-provisioning.ts';
-import { readPanelInfo } from '../../../src/domain/users/panel/read-panel-info.ts';
+import { readPanelInfo } from '../../../src/domain/users/panel/panel-info.ts';
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
 import { syncToPanel, type ToPanelRequest } from '../../../src/domain/users/panel/sync-to-panel.ts';
-import { resetSubscription } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { resetSubscription } from '../../../src/domain/users/removal.ts';
 import { setUser } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser, unique } from '../../support/builders.ts';

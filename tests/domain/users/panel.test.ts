@@ -1,17 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
+import { removePanelUser } from '../../../src/domain/provisioning/panel-user.ts';
 import { PanelError } from '../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../src/domain/provisioning/push-subscription.ts';
-import { removePanelUser } from '../../../src/domain/provisioning/remove-panel-user.ts';
-import { listUserDevices, removeUserDevice, resetUserDevices } from '../../../src/domain/users/panel/manage-devices.ts';
-import { readNodeUsage } from '../../../src/domain/users/panel/read-node-usage.ts';
-import { readPanelInfo } from '../../../src/domain/users/panel/read-panel-info.ts';
-import { readSyncStatus } from '../../../src/domain/users/panel/read-sync-status.ts';
+import {
+  listUserDevices,
+  readNodeUsage,
+  readPanelInfo,
+  readSyncStatus,
+  removeUserDevice,
+  resetUserDevices,
+} from '../../../src/domain/users/panel/panel-info.ts';
 import { syncFromPanel } from '../../../src/domain/users/panel/sync-from-panel.ts';
 import { syncToPanel } from '../../../src/domain/users/panel/sync-to-panel.ts';
-import { disableUser } from '../../../src/domain/users/removal/disable-user.ts';
-import { eraseUser } from '../../../src/domain/users/removal/erase-user.ts';
-import { resetSubscription, resetTrial } from '../../../src/domain/users/removal/reset-subscription.ts';
+import { disableUser, eraseUser, resetSubscription, resetTrial } from '../../../src/domain/users/removal.ts';
 import { jobsOf, setUser } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';

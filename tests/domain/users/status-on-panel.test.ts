@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
-import { changeUserStatus } from '../../../src/domain/users/account/change-status.ts';
+import { changeUserStatus } from '../../../src/domain/users/account/change-account.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';
-import { type UserChanges, updateUser } from '../../../src/domain/users/account/update-user.ts';
+import { type UserChanges, updateUser } from '../../../src/domain/users/account/save-user.ts';
 import { jobsOf } from '../../support/admin-setup.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { aUser } from '../../support/builders.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../src/core/actor.ts';
 import type { App } from '../../../src/core/app.ts';
 import { addDays } from '../../../src/core/clock.ts';
-import { runDailyService } from '../../../src/domain/subscriptions/daily/run-daily-service.ts';
+import { runDailyService } from '../../../src/domain/subscriptions/daily.ts';
 import { runSubscriptionAction } from '../../../src/domain/subscriptions/manual/run-action.ts';
 import type { ActionRequest } from '../../../src/domain/subscriptions/manual/types.ts';
 import { setAutopay } from '../../../src/domain/subscriptions/set-autopay.ts';

@@ -1,14 +1,17 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TokenActor } from '../../../src/core/actor.ts';
-import { readSessionUser } from '../../../src/domain/identity/authenticate-user.ts';
-import { openSession } from '../../../src/domain/identity/sessions/open-session.ts';
-import { refreshSession } from '../../../src/domain/identity/sessions/refresh-session.ts';
+import { readSessionUser } from '../../../src/domain/identity/authenticate.ts';
+import { openSession, refreshSession } from '../../../src/domain/identity/sessions/sessions.ts';
 import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { adjustBalance } from '../../../src/domain/users/account/change-balance.ts';
 import { giveSubscription } from '../../../src/domain/users/account/give-subscription.ts';
 import { readUser } from '../../../src/domain/users/account/read-user.ts';
-import { type RegistrationRequest, registerUser } from '../../../src/domain/users/account/register-user.ts';
-import { type UserChanges, updateUser } from '../../../src/domain/users/account/update-user.ts';
+import {
+  type RegistrationRequest,
+  registerUser,
+  type UserChanges,
+  updateUser,
+} from '../../../src/domain/users/account/save-user.ts';
 import { listUsers, type UserListRequest } from '../../../src/domain/users/list/list-users.ts';
 import { aUser, unique } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { inTransaction } from '../../../src/core/db/transaction.ts';
-import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
+import { deliverWebhook } from '../../../src/domain/webhooks/deliver-webhook.ts';
 import { createDeliverer } from '../../../src/domain/webhooks/jobs.ts';
 import {
   changeWebhook,

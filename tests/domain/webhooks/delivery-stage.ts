@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import type { DeliveryRequest } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
+import type { DeliveryRequest } from '../../../src/domain/webhooks/deliver-webhook.ts';
 import { createWebhook } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import type { Webhook } from '../../../src/domain/webhooks/types.ts';
 import { createWebhookTransport } from '../../../src/integrations/webhooks/webhook-transport.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../../src/core/clock.ts';
-import { deliverWebhook } from '../../../src/domain/webhooks/delivery/deliver-webhook.ts';
+import { deliverWebhook } from '../../../src/domain/webhooks/deliver-webhook.ts';
 import { createDeliverer } from '../../../src/domain/webhooks/jobs.ts';
 import { getDelivery, getWebhook, purgeDeliveries, replayDelivery } from '../../../src/domain/webhooks/manage-webhooks.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -5,7 +5,7 @@ import { createLogger } from '../../../src/core/log.ts';
 import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 import type { SettingKey } from '../../../src/domain/settings/types.ts';
-import type { ProviderAccess } from '../../../src/integrations/payments/wire/provider-access.ts';
+import type { ProviderAccess } from '../../../src/integrations/payments/wire/provider-call.ts';
 import { onceHttp, type Recorder, startRecorder } from '../loopback-http.ts';
 
 /** The service's clock of an adapter on its own; UTC. */

@@ -1,8 +1,8 @@
 import {
+  type CloudpaymentsConnection,
   cloudpaymentsSignature,
   receiveCloudpaymentsCallback,
-} from '../../../src/integrations/payments/cloudpayments/cloudpayments-callback.ts';
-import type { CloudpaymentsConnection } from '../../../src/integrations/payments/cloudpayments/connection.ts';
+} from '../../../src/integrations/payments/cloudpayments/cloudpayments-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

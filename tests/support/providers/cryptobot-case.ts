@@ -1,4 +1,4 @@
-import { cryptobotSignature, receiveCryptobotCallback } from '../../../src/integrations/payments/cryptobot/cryptobot-callback.ts';
+import { cryptobotSignature, receiveCryptobotCallback } from '../../../src/integrations/payments/cryptobot-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -1,6 +1,6 @@
 import type { LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
-import { cryptobotSignature } from '../../../src/integrations/payments/cryptobot/cryptobot-callback.ts';
-import { pal24Signature } from '../../../src/integrations/payments/pal24/pal24-callback.ts';
+import { cryptobotSignature } from '../../../src/integrations/payments/cryptobot-provider.ts';
+import { pal24Signature } from '../../../src/integrations/payments/pal24-provider.ts';
 import { notification as cloudpaymentsNotification } from './cloudpayments-case.ts';
 import { signed as heleketCallback } from './heleket-case.ts';
 import { notification as orderNotification } from './order-api-case.ts';

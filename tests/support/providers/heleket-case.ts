@@ -1,6 +1,4 @@
-import { receiveHeleketCallback } from '../../../src/integrations/payments/heleket/heleket-callback.ts';
-import { heleketSignature } from '../../../src/integrations/payments/heleket/signature.ts';
-import { cutMember } from '../../../src/integrations/payments/wire/cut-member.ts';
+import { cutMember, heleketSignature, receiveHeleketCallback } from '../../../src/integrations/payments/heleket-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -1,5 +1,4 @@
-import { receiveMulenpayCallback } from '../../../src/integrations/payments/mulenpay/mulenpay-callback.ts';
-import { createSignature } from '../../../src/integrations/payments/mulenpay/signatures.ts';
+import { createSignature, receiveMulenpayCallback } from '../../../src/integrations/payments/mulenpay-provider.ts';
 import { rublesText } from '../../../src/integrations/payments/wire/money.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';

@@ -1,6 +1,10 @@
-import type { FreekassaConnection } from '../../../src/integrations/payments/freekassa/connection.ts';
-import { receiveNotification } from '../../../src/integrations/payments/freekassa/notification.ts';
-import { formSignature, notificationSignature, orderSignature } from '../../../src/integrations/payments/freekassa/signatures.ts';
+import { receiveNotification } from '../../../src/integrations/payments/freekassa/freekassa-provider.ts';
+import {
+  type FreekassaConnection,
+  formSignature,
+  notificationSignature,
+  orderSignature,
+} from '../../../src/integrations/payments/freekassa/orders.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import type { Forgery, ForgeryId, ProviderCase, RawCallback, Vector } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';

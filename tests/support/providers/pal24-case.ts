@@ -1,4 +1,4 @@
-import { pal24Signature, receivePal24Callback } from '../../../src/integrations/payments/pal24/pal24-callback.ts';
+import { pal24Signature, receivePal24Callback } from '../../../src/integrations/payments/pal24-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -1,5 +1,4 @@
-import { receivePlategaCallback } from '../../../src/integrations/payments/platega/platega-callback.ts';
-import { cutToBytes } from '../../../src/integrations/payments/platega/transaction-wire.ts';
+import { cutToBytes, receivePlategaCallback } from '../../../src/integrations/payments/platega-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -6,8 +6,8 @@ import { callbackRoute, registerCallbackRoutes } from '../../../src/composition/
 import { createHttpServer } from '../../../src/composition/http-server.ts';
 import type { App } from '../../../src/core/app.ts';
 import { createMetrics } from '../../../src/core/metrics.ts';
+import { seedPaymentMethods } from '../../../src/domain/payments/payment-methods.ts';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
-import { seedPaymentMethods } from '../../../src/domain/payments/seed-payment-methods.ts';
 import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { aUser, type BuiltUser } from '../builders.ts';
 import { startRecorder } from '../loopback-http.ts';

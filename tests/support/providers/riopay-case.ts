@@ -1,4 +1,4 @@
-import { receiveRiopayCallback, riopaySignature } from '../../../src/integrations/payments/riopay/riopay-callback.ts';
+import { receiveRiopayCallback, riopaySignature } from '../../../src/integrations/payments/riopay-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { receiveSeverpayCallback } from '../../../src/integrations/payments/severpay/severpay-callback.ts';
-import { severpaySignature } from '../../../src/integrations/payments/severpay/signature.ts';
+import { receiveSeverpayCallback, severpaySignature } from '../../../src/integrations/payments/severpay-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';

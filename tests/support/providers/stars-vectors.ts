@@ -1,4 +1,4 @@
-import { kopeksForStars, starsForKopeks } from '../../../src/domain/payments/stars-rate.ts';
+import { kopeksForStars, starsForKopeks } from '../../../src/domain/payments/stars-invoices.ts';
 import { createMessengerPort } from '../../../src/integrations/messenger/messenger-port.ts';
 import type { ProviderCase, Vector } from './provider-case.ts';
 

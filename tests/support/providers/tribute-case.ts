@@ -1,4 +1,4 @@
-import { receiveTributeCallback, tributeSignature } from '../../../src/integrations/payments/tribute/tribute-callback.ts';
+import { receiveTributeCallback, tributeSignature } from '../../../src/integrations/payments/tribute-provider.ts';
 import { aUser } from '../builders.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';

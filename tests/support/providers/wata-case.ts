@@ -1,6 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { signAsWata } from '../../../packages/sandbox/src/payments/wires/wata-wire.ts';
-import { isSigned, strictBase64 } from '../../../src/integrations/payments/wata/public-keys.ts';
+import { isSigned, strictBase64 } from '../../../src/integrations/payments/wata/transaction-wire.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { auditDetails } from '../../../src/domain/access/audit-details.ts';
+import { auditDetails } from '../../../src/domain/access/audit-log.ts';
 
 const SECRET = 'shop-secret-0123456789';
 const app = { settings: { get: (key: string) => (key === 'YOOKASSA_SECRET_KEY' ? SECRET : null) } } as unknown as App;

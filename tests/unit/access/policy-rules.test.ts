@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { denialReason } from '../../../src/domain/access/permission-rules.ts';
-import { conditionIssues } from '../../../src/domain/access/policy-rules.ts';
+import { denialReason } from '../../../src/domain/access/permissions.ts';
+import { conditionIssues } from '../../../src/domain/access/policies.ts';
 
 describe('conditions of a policy', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesPattern } from '../../../src/domain/access/permission-rules.ts';
+import { matchesPattern } from '../../../src/domain/access/permissions.ts';
 import { permissionsBeyond, unknownPermissions } from '../../../src/domain/access/role-rules.ts';
 
 const beyond = (patterns: string[], granted: string[]) =>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mailReason, missingFields, noticeHtml } from '../../../src/domain/ban-system/notice-text.ts';
+import { mailReason, missingFields, noticeHtml } from '../../../src/domain/ban-system/ban-notices.ts';
 
 test('06 13: a placeholder that is not of the type stays as it is written, in the template and in values', () => {
   const values = { ipCount: 5, limit: 3, banMinutes: 0, nodeName: '{limit} {ip_count}' };

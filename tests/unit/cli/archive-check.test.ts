@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkArchive } from '../../../src/cli/doctor/database-checks.ts';
+import { checkArchive } from '../../../src/cli/doctor/process-checks.ts';
 
 const [earlier, later] = [new Date('2026-11-23T14:00:00Z'), new Date('2026-11-23T14:05:00Z')];
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { UsageError } from '../../../src/cli/command.ts';
-import { momentOf } from '../../../src/cli/moment-of.ts';
+import { momentOf, UsageError } from '../../../src/cli/command.ts';
 
 /** The tests run in a time zone that is not UTC. */
 test.each([

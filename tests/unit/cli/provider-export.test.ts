@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CommandError } from '../../../src/cli/command.ts';
-import { readProviderExport } from '../../../src/cli/provider-export.ts';
+import { readProviderExport } from '../../../src/cli/reconcile-command.ts';
 
 let folder: string;
 beforeAll(async () => {

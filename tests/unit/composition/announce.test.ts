@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { announce } from '../../../src/composition/announce.ts';
 import type { Sandbox } from '../../../src/composition/sandbox.ts';
+import { announce } from '../../../src/composition/start-service.ts';
 import type { App } from '../../../src/core/app.ts';
 
 const REAL = 'SANDBOX: BOT_TOKEN is set, so the messenger is the real one: its users get real messages';

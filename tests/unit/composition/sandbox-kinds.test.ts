@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fakeKinds } from '../../../src/composition/sandbox-kinds.ts';
+import { fakeKinds } from '../../../src/composition/sandbox.ts';
 import { loadEnv } from '../../../src/core/env.ts';
 import { createLogger } from '../../../src/core/log.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';

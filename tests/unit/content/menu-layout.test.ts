@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildMenu } from '../../../src/domain/content/menu-layout/build-menu.ts';
-import { BUILTIN_BUTTONS, DEFAULT_LAYOUT } from '../../../src/domain/content/menu-layout/default-layout.ts';
 import * as edits from '../../../src/domain/content/menu-layout/edits.ts';
-import { readButton, readDocument } from '../../../src/domain/content/menu-layout/read-document.ts';
+import {
+  BUILTIN_BUTTONS,
+  DEFAULT_LAYOUT,
+  readButton,
+  readDocument,
+  validateLayout,
+} from '../../../src/domain/content/menu-layout/layout.ts';
 import { areConditionsMet, isVisibleTo } from '../../../src/domain/content/menu-layout/rules.ts';
 import {
   BOUND_CONDITIONS,
@@ -13,7 +18,6 @@ import {
   type MenuDocument,
   VISIBILITIES,
 } from '../../../src/domain/content/menu-layout/types.ts';
-import { validateLayout } from '../../../src/domain/content/menu-layout/validate-layout.ts';
 
 const flags = (value: boolean) => Object.fromEntries(FLAG_CONDITIONS.map((name) => [name, value])) as MenuContext['flags'];
 const person = (fields: Partial<MenuContext> = {}): MenuContext => ({

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { PrismaPGlite } from 'pglite-prisma-adapter';
 import { describe, expect, test } from 'vitest';
 import type { SqlRunner } from '../../../src/core/db/db.ts';
-import { type TransactionConnection, trackTransactionConnections } from '../../../src/core/db/transaction-connection.ts';
+import { type TransactionConnection, trackTransactionConnections } from '../../../src/core/db/open-prisma.ts';
 import { PrismaClient } from '../../../src/generated/prisma/client.ts';
 
 const NO_ROWS = { rows: [], fields: [], rowCount: 0, affectedRows: 0 };

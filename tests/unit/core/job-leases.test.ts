@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { JobLeases, LEASE_TIMES } from '../../../src/core/jobs/job-leases.ts';
+import { JobLeases, LEASE_TIMES } from '../../../src/core/jobs/job-runner.ts';
 import { createLogger } from '../../../src/core/log.ts';
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { repeatWhenLost } from '../../../src/core/db/repeat-lost.ts';
+import { repeatWhenLost } from '../../../src/core/db/db-errors.ts';
 import { systemRandom } from '../../../src/core/random.ts';
 
 const root = { db: { begin: async () => undefined }, random: systemRandom } as unknown as App;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RowQuery } from '../../../src/core/db/row-query.ts';
+import { RowQuery } from '../../../src/core/db/sql-runner.ts';
 
 const parserOf = (type: number) => (type === 23 ? Number : type === 16 ? JSON.parse : (text: string) => text);
 const query = () => new RowQuery({ name: 's_1', text: 'SELECT a_b, c FROM t', values: [], parserOf });

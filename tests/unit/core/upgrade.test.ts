@@ -3,8 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { applySchema, type MigrationTarget } from '../../../src/core/db/migrate.ts';
-import { readSchemaFiles, type SchemaFiles, type SqlFile } from '../../../src/core/db/schema-files.ts';
+import {
+  applySchema,
+  type MigrationTarget,
+  readSchemaFiles,
+  type SchemaFiles,
+  type SqlFile,
+} from '../../../src/core/db/migrate.ts';
 import { fromStoredJson } from '../../../src/core/stored-json.ts';
 import { COUNTERS } from '../../domain/core/counter-table.ts';
 import { migrationsFolder } from '../../support/test-database.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../../src/core/random.ts';
-import { pickedPlace } from '../../../src/domain/engagement/daily-contests/games/guessing-games.ts';
-import { drawRound, gameBySlug, openGame } from '../../../src/domain/engagement/daily-contests/games/known-games.ts';
+import { drawRound, gameBySlug, openGame, pickedPlace } from '../../../src/domain/engagement/daily-contests/games.ts';
 import { isLive, openSlots, readPrize } from '../../../src/domain/engagement/daily-contests/rules.ts';
 
 const SLUGS = ['quest_buttons', 'lock_hack', 'server_lottery', 'blitz_reaction', 'letter_cipher', 'emoji_guess', 'anagram'];

@@ -5,7 +5,7 @@ import {
   type OddsPrize,
   probabilitiesOf,
   rotationDegrees,
-} from '../../../src/domain/engagement/wheel/odds.ts';
+} from '../../../src/domain/engagement/wheel/wheel.ts';
 
 const SPINS = 1_000_000;
 

@@ -5,7 +5,7 @@ import {
   normaliseSummaryTimes,
   parseSummaryTime,
   ranking,
-} from '../../../src/domain/engagement/referral-contests/rules.ts';
+} from '../../../src/domain/engagement/referral-contests/contests.ts';
 
 const at = (text: string) => new Date(`${text}Z`);
 

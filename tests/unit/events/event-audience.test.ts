@@ -1,7 +1,6 @@
 /** The audience of an event is that of its definition, by type: what is for one user cannot be sent to all, nor the reverse. */
 import { expect, it } from 'vitest';
-import type { EventRecorder } from '../../../src/core/events/event-recorder.ts';
-import { sqlEventRecorder } from '../../../src/core/events/sql-event-recorder.ts';
+import { type EventRecorder, sqlEventRecorder } from '../../../src/core/events/event-recorder.ts';
 import { SUBSCRIPTION_EXPIRED } from '../../../src/domain/subscriptions/events.ts';
 import { TICKET_EVENTS } from '../../../src/domain/tickets/events.ts';
 

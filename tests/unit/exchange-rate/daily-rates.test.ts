@@ -3,8 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createHttpClient } from '../../../src/core/http/outbound.ts';
-import { readDailyRates, readRate } from '../../../src/integrations/central-bank/daily-rates.ts';
-import { exchangeRatePort, RATE_HTTP_OPTIONS } from '../../../src/integrations/central-bank/rate-port.ts';
+import {
+  exchangeRatePort,
+  RATE_HTTP_OPTIONS,
+  readDailyRates,
+  readRate,
+} from '../../../src/integrations/central-bank/rate-port.ts';
 
 interface Vector {
   provider: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { isSameBrowser } from '../../../src/domain/identity/oauth/rules.ts';
+import { isSameBrowser } from '../../../src/domain/identity/oauth/sign-in-with-provider.ts';
 import { secretHash, signedPartHash } from '../../../src/domain/identity/rules.ts';
-import { readCookie } from '../../../src/rest/browser.ts';
+import { readCookie } from '../../../src/rest/request-context.ts';
 
 describe('isSameBrowser', () => {
   const hash = secretHash('mine');

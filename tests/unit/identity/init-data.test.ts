@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signInitData } from '../../../packages/sandbox/src/messenger/init-data.ts';
+import { signInitData } from '../../../packages/sandbox/src/messenger/messenger-state.ts';
 import { createLogger } from '../../../src/core/log.ts';
 import { createMessengerIdentityPort } from '../../../src/integrations/messenger/identity-port.ts';
 import { onceHttp } from '../../support/loopback-http.ts';

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { PERMISSION_CATALOGUE, SYSTEM_ROLES } from '../../../src/domain/access/permission-catalogue.ts';
 import {
   type AccessPolicy,
   adminLevel,
@@ -8,8 +7,10 @@ import {
   isConfigAdmin,
   matchesPattern,
   NO_ACCESS,
+  PERMISSION_CATALOGUE,
   parseConfigAdmins,
-} from '../../../src/domain/access/permission-rules.ts';
+  SYSTEM_ROLES,
+} from '../../../src/domain/access/permissions.ts';
 
 const NOON = new Date('2026-03-01T12:00:00Z');
 const support: EffectiveAccess = { roleIds: [5], roles: ['Support'], permissions: ['tickets:*', 'users:read'], level: 20 };

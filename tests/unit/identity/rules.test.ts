@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { ValidationError } from '../../../src/core/errors.ts';
 import { systemRandom } from '../../../src/core/random.ts';
-import { cabinetLink, changeCodeHash, checkEmailAddress, maskedAddress } from '../../../src/domain/identity/email/rules.ts';
+import {
+  cabinetLink,
+  changeCodeHash,
+  checkEmailAddress,
+  maskedAddress,
+} from '../../../src/domain/identity/email/mail-secrets.ts';
 import {
   authMethods,
   canSignInByEmail,

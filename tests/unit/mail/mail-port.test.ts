@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { startMailSandbox } from '../../../packages/sandbox/src/mail/mail-sandbox.ts';
 import type { Mail } from '../../../src/domain/messaging/ports.ts';
-import type { MailConnection, SmtpConnection } from '../../../src/integrations/mail/connection.ts';
-import { createMailPort } from '../../../src/integrations/mail/mail-port.ts';
+import { createMailPort, type MailConnection, type SmtpConnection } from '../../../src/integrations/mail/mail-port.ts';
 import { memoryStore, onceHttp } from '../../support/loopback-http.ts';
 import { startSmtpServer } from './smtp-server.ts';
 

@@ -2,8 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { loadEnv } from '../../../src/core/env.ts';
 import { smtpTlsOptions } from '../../../src/domain/messaging/smtp-tls.ts';
-import type { SmtpConnection } from '../../../src/integrations/mail/connection.ts';
-import { createMailPort } from '../../../src/integrations/mail/mail-port.ts';
+import { createMailPort, type SmtpConnection } from '../../../src/integrations/mail/mail-port.ts';
 import { onceHttp } from '../../support/loopback-http.ts';
 import { selfSigned } from '../../support/self-signed.ts';
 import { type SmtpServer, startSmtpServer } from './smtp-server.ts';

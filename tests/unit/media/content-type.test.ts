@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { checkContent, safeName } from '../../../src/domain/media/rules.ts';
+import { checkContent, safeName } from '../../../src/domain/media/media.ts';
 import type { MediaKind } from '../../../src/domain/messaging/ports.ts';
 import { aGif, aJpeg, anMp4, aPdf, aPng, aWebm, aWebp, aZip } from '../../support/media-samples.ts';
 

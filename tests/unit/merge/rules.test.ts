@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { higherPartnerStatus, planSubscriptions, referrerCandidates } from '../../../src/domain/merge/rules.ts';
+import { higherPartnerStatus, planSubscriptions, referrerCandidates } from '../../../src/domain/merge/merge-accounts.ts';
 import type { MergingUser } from '../../../src/domain/merge/types.ts';
 
 const sideWith = (subscriptionId: number | null, panelUuid: string | null = null) => ({ subscriptionId, panelUuid });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { htmlProblem, unescapeTags, visibleText } from '../../../src/domain/messaging/messenger-html.ts';
-import { sendableHtml } from '../../../src/domain/messaging/sendable-html.ts';
+import { htmlProblem, sendableHtml, unescapeTags, visibleText } from '../../../src/domain/messaging/messenger-html.ts';
 
 const markup = { spoilerTag: 'tg-spoiler', emojiTag: 'tg-emoji', emojiIdAttribute: 'emoji-id', linkScheme: 'tg' };
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { visibleText } from '../../../src/domain/messaging/messenger-html.ts';
-import { repairedHtml, sendableHtml } from '../../../src/domain/messaging/sendable-html.ts';
+import { repairedHtml, sendableHtml, visibleText } from '../../../src/domain/messaging/messenger-html.ts';
 import { createMessengerPort } from '../../../src/integrations/messenger/messenger-port.ts';
 
 const { markup } = createMessengerPort({ http: null as never, connection: () => null });

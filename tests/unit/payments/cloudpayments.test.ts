@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckedOrder, InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
 import {
+  cloudpaymentsProvider,
   cloudpaymentsSignature,
   receiveCloudpaymentsCallback,
-} from '../../../src/integrations/payments/cloudpayments/cloudpayments-callback.ts';
-import { cloudpaymentsProvider } from '../../../src/integrations/payments/cloudpayments/cloudpayments-provider.ts';
-import { kindOf, notifiedState } from '../../../src/integrations/payments/cloudpayments/notification-wire.ts';
-import { foundState, orderBody, refundBody } from '../../../src/integrations/payments/cloudpayments/order-wire.ts';
+} from '../../../src/integrations/payments/cloudpayments/cloudpayments-provider.ts';
+import {
+  foundState,
+  kindOf,
+  notifiedState,
+  orderBody,
+  refundBody,
+} from '../../../src/integrations/payments/cloudpayments/order-wire.ts';
 import { parseWireForm } from '../../../src/integrations/payments/wire/form.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import { recordedAccess } from '../../support/providers/adapter-access.ts';

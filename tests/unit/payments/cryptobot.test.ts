@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../../src/core/http/http-client.ts';
-import { cryptobotSignature } from '../../../src/integrations/payments/cryptobot/cryptobot-callback.ts';
-import { cryptobotProvider } from '../../../src/integrations/payments/cryptobot/cryptobot-provider.ts';
+import { cryptobotProvider, cryptobotSignature } from '../../../src/integrations/payments/cryptobot-provider.ts';
 import { aCallback, anInvoice, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const SETTINGS = { CRYPTOBOT_ENABLED: 'true', CRYPTOBOT_API_TOKEN: '1:token', CRYPTOBOT_ASSETS: 'USDT, ton' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutMember } from '../../../src/integrations/payments/wire/cut-member.ts';
+import { cutMember } from '../../../src/integrations/payments/heleket-provider.ts';
 
 describe('a member is cut out of the text of an object, and nothing else changes (spec 03 H17)', () => {
   it.each([

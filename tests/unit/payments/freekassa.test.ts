@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { OutboundError } from '../../../src/core/http/http-client.ts';
 import type { InvoiceRequest, RefundRequest } from '../../../src/domain/payments/ports.ts';
 import { freekassaProvider } from '../../../src/integrations/payments/freekassa/freekassa-provider.ts';
-import { notificationSignature, orderSignature } from '../../../src/integrations/payments/freekassa/signatures.ts';
-import { kassaAiProvider } from '../../../src/integrations/payments/kassa-ai/kassa-ai-provider.ts';
+import { notificationSignature, orderSignature } from '../../../src/integrations/payments/freekassa/orders.ts';
+import { kassaAiProvider } from '../../../src/integrations/payments/kassa-ai-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import { bodyOf, recordedAccess } from '../../support/providers/adapter-access.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { heleketProvider } from '../../../src/integrations/payments/heleket/heleket-provider.ts';
-import { heleketSignature } from '../../../src/integrations/payments/heleket/signature.ts';
+import { heleketProvider, heleketSignature } from '../../../src/integrations/payments/heleket-provider.ts';
 import { aCallback, anInvoice, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const KEY = 'heleket-payment-key';

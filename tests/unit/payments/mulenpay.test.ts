@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OutboundError } from '../../../src/core/http/http-client.ts';
-import { mulenpayProvider } from '../../../src/integrations/payments/mulenpay/mulenpay-provider.ts';
-import { createSignature, headerSignature } from '../../../src/integrations/payments/mulenpay/signatures.ts';
+import { createSignature, headerSignature, mulenpayProvider } from '../../../src/integrations/payments/mulenpay-provider.ts';
 import { aCallback, anInvoice, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const SECRET = 'mulen-secret';

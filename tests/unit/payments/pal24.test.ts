@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pal24Signature } from '../../../src/integrations/payments/pal24/pal24-callback.ts';
-import { pal24Provider } from '../../../src/integrations/payments/pal24/pal24-provider.ts';
+import { pal24Provider, pal24Signature } from '../../../src/integrations/payments/pal24-provider.ts';
 import { aCallback, anInvoice, recordedAccess } from '../../support/providers/adapter-access.ts';
 
 const TOKEN = '17|pal24-token';

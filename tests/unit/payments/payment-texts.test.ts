@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { methodDefaults } from '../../../src/domain/payments/method-defaults.ts';
-import { methodOptions, optionName } from '../../../src/domain/payments/method-settings.ts';
+import { methodDefaults, methodOptions, optionName } from '../../../src/domain/payments/payment-methods.ts';
 import { purchaseDescription, topupDescription } from '../../../src/domain/payments/payment-texts.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 

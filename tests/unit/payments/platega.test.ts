@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
-import { plategaProvider } from '../../../src/integrations/payments/platega/platega-provider.ts';
-import { cutToBytes, transactionState } from '../../../src/integrations/payments/platega/transaction-wire.ts';
+import { cutToBytes, plategaProvider, transactionState } from '../../../src/integrations/payments/platega-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import { failure, RECORDED_NOW, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 

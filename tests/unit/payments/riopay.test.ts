@@ -1,9 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
-import { riopayConnection } from '../../../src/integrations/payments/riopay/connection.ts';
-import { orderBody, orderState } from '../../../src/integrations/payments/riopay/order-wire.ts';
-import { riopaySignature } from '../../../src/integrations/payments/riopay/riopay-callback.ts';
-import { riopayProvider } from '../../../src/integrations/payments/riopay/riopay-provider.ts';
+import {
+  orderBody,
+  orderState,
+  riopayConnection,
+  riopayProvider,
+  riopaySignature,
+} from '../../../src/integrations/payments/riopay-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import { failure, RECORDED_SECRET, recordingServerAccess } from '../../support/providers/adapter-access.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { LoopbackReply, LoopbackRequest } from '../../../packages/sandbox/src/loopback-server.ts';
 import { startPaymentSandbox } from '../../../packages/sandbox/src/payments/payment-sandbox.ts';
 import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
-import { createSandboxProvider } from '../../../src/integrations/payments/sandbox/sandbox-provider.ts';
+import { createSandboxProvider } from '../../../src/integrations/payments/sandbox-provider.ts';
 import { memoryStore, onceHttp, startRecorder } from '../../support/loopback-http.ts';
 
 const SECRET = 'sandbox-secret';

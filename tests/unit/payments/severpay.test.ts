@@ -2,9 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { OutboundError } from '../../../src/core/http/http-client.ts';
 import type { InvoiceRequest } from '../../../src/domain/payments/ports.ts';
-import { phpJson } from '../../../src/integrations/payments/severpay/php-json.ts';
-import { severpayProvider } from '../../../src/integrations/payments/severpay/severpay-provider.ts';
-import { severpaySignature } from '../../../src/integrations/payments/severpay/signature.ts';
+import { phpJson, severpayProvider, severpaySignature } from '../../../src/integrations/payments/severpay-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import { bodyOf, recordedAccess } from '../../support/providers/adapter-access.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MessengerError, type StarsInvoice } from '../../../src/domain/messaging/ports.ts';
 import type { InvoiceRequest } from '../../../src/domain/payments/ports.ts';
-import { createStarsProvider } from '../../../src/integrations/payments/stars/stars-provider.ts';
+import { createStarsProvider } from '../../../src/integrations/payments/stars-provider.ts';
 
 function setup(options: { fail?: MessengerError; enabled?: boolean } = {}) {
   const invoices: StarsInvoice[] = [];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { kopeksForStars, starsForKopeks } from '../../../src/domain/payments/stars-rate.ts';
+import { kopeksForStars, starsForKopeks } from '../../../src/domain/payments/stars-invoices.ts';
 
 describe('Stars rate', () => {
   it.each([

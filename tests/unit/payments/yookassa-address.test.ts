@@ -3,8 +3,11 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createHttpClient } from '../../../src/core/http/outbound.ts';
-import { YOOKASSA_BASE_URL, type YookassaConnection } from '../../../src/integrations/payments/yookassa/connection.ts';
-import { createYookassaProvider } from '../../../src/integrations/payments/yookassa/yookassa-provider.ts';
+import {
+  createYookassaProvider,
+  YOOKASSA_BASE_URL,
+  type YookassaConnection,
+} from '../../../src/integrations/payments/yookassa/yookassa-provider.ts';
 
 const seen: { url: string; authorization: string | null; key: string | null; body: unknown }[] = [];
 const outside = setupServer(

@@ -3,8 +3,10 @@ import { type PaymentSandbox, startPaymentSandbox } from '../../../packages/sand
 import { createHttpClient } from '../../../src/core/http/outbound.ts';
 import type { InvoiceRequest, ProviderCallback } from '../../../src/domain/payments/ports.ts';
 import { kopeksFromText, rublesText } from '../../../src/integrations/payments/wire/money.ts';
-import type { YookassaConnection } from '../../../src/integrations/payments/yookassa/connection.ts';
-import { createYookassaProvider } from '../../../src/integrations/payments/yookassa/yookassa-provider.ts';
+import {
+  createYookassaProvider,
+  type YookassaConnection,
+} from '../../../src/integrations/payments/yookassa/yookassa-provider.ts';
 import { memoryStore, onceHttp, type Recorder, startRecorder } from '../../support/loopback-http.ts';
 
 const SECRET = 'live_secret';

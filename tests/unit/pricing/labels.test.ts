@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { devicesLabel, discountLabel, freeLabel, periodLabel, trafficLabel } from '../../../src/domain/pricing/labels.ts';
+import { devicesLabel, discountLabel, freeLabel, periodLabel, trafficLabel } from '../../../src/domain/pricing/periods.ts';
 
 describe('labels', () => {
   it.each([

@@ -11,7 +11,7 @@ import {
   temporaryAccessOf,
 } from '../../../src/domain/promo/offers/rules.ts';
 import type { OfferTerms } from '../../../src/domain/promo/offers/types.ts';
-import { loyaltyStatus } from '../../../src/domain/promo-groups/loyalty-rules.ts';
+import { loyaltyStatus } from '../../../src/domain/promo-groups/promo-groups.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);

@@ -8,9 +8,9 @@ import {
   isValid,
   storedMaxUses,
   usesLeft,
-} from '../../../src/domain/promo/codes/rules.ts';
+} from '../../../src/domain/promo/codes/promocodes.ts';
 import type { Promocode, RedeemerFacts } from '../../../src/domain/promo/codes/types.ts';
-import { periodDiscountsOf, thresholdOf } from '../../../src/domain/promo-groups/rules.ts';
+import { periodDiscountsOf, thresholdOf } from '../../../src/domain/promo-groups/promo-groups.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');
 const later = new Date(now.getTime() + 1);

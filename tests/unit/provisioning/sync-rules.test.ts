@@ -6,7 +6,7 @@ import {
   MAX_ATTEMPTS,
   movedSquads,
   pauseAfter,
-} from '../../../src/domain/provisioning/migration/rules.ts';
+} from '../../../src/domain/provisioning/migration/migrate-squad.ts';
 import type { PanelUser } from '../../../src/domain/provisioning/ports.ts';
 import {
   isNewerThanPanel,
@@ -15,7 +15,7 @@ import {
   newFromPanel,
   updatedFromPanel,
 } from '../../../src/domain/provisioning/sync/rules.ts';
-import { lastRun, nextRun, parseTimes, timeText } from '../../../src/domain/provisioning/sync/schedule-rules.ts';
+import { lastRun, nextRun, parseTimes, timeText } from '../../../src/domain/provisioning/sync/start-sync.ts';
 import type { SyncedSubscription } from '../../../src/domain/provisioning/sync/types.ts';
 
 const NOW = new Date('2026-03-10T12:00:00.000Z');

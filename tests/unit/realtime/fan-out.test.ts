@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { FanOut, type Listener } from '../../../src/realtime/fan-out.ts';
+import { FanOut, type Listener } from '../../../src/realtime/feed.ts';
 
 /** What the fan-out does before it lets the event loop continue. */
 const SLICE = 500;

@@ -4,8 +4,8 @@ import { type ReceiptSandbox, startReceiptSandbox } from '../../../packages/sand
 import { ReceiptError, type ReceiptSession } from '../../../src/domain/receipts/ports.ts';
 import { matchesOf, receiptDeadline, receiptMark, receiptName } from '../../../src/domain/receipts/rules.ts';
 import { nalogoPort } from '../../../src/integrations/receipts/nalogo/nalogo-port.ts';
+import { sealTokens, unsealTokens } from '../../../src/integrations/receipts/nalogo/nalogo-sign-in.ts';
 import { incomeAmounts, incomeBody, moscowTime } from '../../../src/integrations/receipts/nalogo/nalogo-wire.ts';
-import { sealTokens, unsealTokens } from '../../../src/integrations/receipts/nalogo/sealed-tokens.ts';
 import { memoryStore, onceHttp } from '../../support/loopback-http.ts';
 
 const INN = '123456789012';

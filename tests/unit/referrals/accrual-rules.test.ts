@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type AccrualFacts, planAccrual } from '../../../src/domain/referrals/rules.ts';
+import { type AccrualFacts, planAccrual } from '../../../src/domain/referrals/rewards.ts';
 
 const facts: AccrualFacts = {
   amountKopeks: 50_000,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assessRisk, type RiskFacts, riskLevel } from '../../../src/domain/referrals/withdrawals/risk-rules.ts';
+import { assessRisk, type RiskFacts, riskLevel } from '../../../src/domain/referrals/withdrawals/risk-analysis.ts';
 import {
   availableAmounts,
   needsSecondApproval,

@@ -1,7 +1,7 @@
 import cors from '@fastify/cors';
 import { type FastifyInstance, fastify } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerCors } from '../../../src/rest/cors.ts';
+import { registerCors } from '../../../src/rest/http-limits.ts';
 
 const LISTED = 'https://cabinet.example.org';
 

@@ -1,9 +1,7 @@
 import Fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { registerCors } from '../../../src/rest/cors.ts';
 import { registerDocsPages } from '../../../src/rest/docs-pages.ts';
-import { registerSecurityHeaders } from '../../../src/rest/security-headers.ts';
-import { restServerOptions } from '../../../src/rest/server-options.ts';
+import { registerCors, registerSecurityHeaders, restServerOptions } from '../../../src/rest/http-limits.ts';
 
 function server() {
   const state = {

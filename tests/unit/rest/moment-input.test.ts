@@ -4,8 +4,8 @@ import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { compileDecoder } from '../../../src/rest/wire-decoder.ts';
 import { planWire } from '../../../src/rest/wire-plan.ts';
-import { MomentInput, utcDate } from '../../../src/routers/moment-input.ts';
 import { appRouter } from '../../../src/routers/root.ts';
+import { MomentInput, utcDate } from '../../../src/routers/shared.schemas.ts';
 
 /** What C2 lists, with the moment that is meant. */
 const ACCEPTED: [value: string | number, moment: string][] = [

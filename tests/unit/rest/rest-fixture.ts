@@ -3,11 +3,11 @@ import { initTRPC } from '@trpc/server';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { AppError } from '../../../src/core/errors.ts';
-import { type FileReply, fileReply, type RedirectReply, redirectReply } from '../../../src/core/http/replies.ts';
+import { type FileReply, fileReply, type RedirectReply, redirectReply } from '../../../src/core/http/http-client.ts';
 import { isUploadedFile, type UploadedFile } from '../../../src/core/http/uploads.ts';
 import { registerRest } from '../../../src/rest/dispatcher.ts';
+import { restServerOptions } from '../../../src/rest/http-limits.ts';
 import type { RestRoute } from '../../../src/rest/route-table.ts';
-import { restServerOptions } from '../../../src/rest/server-options.ts';
 import type { OperationMeta } from '../../../src/routers/operation-meta.ts';
 
 export interface TestContext {

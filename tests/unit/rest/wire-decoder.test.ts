@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { VALIDATION_TYPES } from '../../../src/core/validation-messages.ts';
-import { findJsonFault } from '../../../src/rest/json-position.ts';
 import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { CoercionFailure, coercionFor } from '../../../src/rest/wire-coercion.ts';
-import { compileDecoder, type WireRequest } from '../../../src/rest/wire-decoder.ts';
+import { compileDecoder, findJsonFault, type WireRequest } from '../../../src/rest/wire-decoder.ts';
 import { planWire } from '../../../src/rest/wire-plan.ts';
 import { meta, thingRouter } from './rest-fixture.ts';
 

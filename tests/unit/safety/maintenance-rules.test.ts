@@ -5,7 +5,7 @@ import {
   type MaintenanceState,
   NO_MAINTENANCE,
   type PanelCheck,
-} from '../../../src/domain/safety/maintenance-rules.ts';
+} from '../../../src/domain/safety/maintenance.ts';
 
 const now = new Date('2026-03-01T10:00:00Z');
 

@@ -5,7 +5,7 @@ import { compareOccurrences } from '../../../scripts/drills/exactly-once.ts';
 import { longestGapMs } from '../../../scripts/drills/gaps.ts';
 import { findDisorder } from '../../../scripts/drills/order-check.ts';
 import { createRandom } from '../../../scripts/drills/seeded-random.ts';
-import { cabinetText, feedText } from '../../../src/realtime/text-frame.ts';
+import { cabinetText, feedText } from '../../../src/realtime/feed-client.ts';
 
 describe('compareOccurrences', () => {
   it('finds what is missing, doubled and unknown', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
-import { followSettings } from '../../../src/domain/settings/follow-changes.ts';
-import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
+import { createSettingsStore, followSettings } from '../../../src/domain/settings/settings-store.ts';
 import type { StoredSetting } from '../../../src/domain/settings/types.ts';
 import { eventually } from '../../support/eventually.ts';
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { definitionOf, secretKeys, settingKeys } from '../../../src/domain/settings/catalogue/catalogue.ts';
-import { humanValue } from '../../../src/domain/settings/describe-hint.ts';
-import { listChoices } from '../../../src/domain/settings/list-choices.ts';
-import { getSetting, listCategories, listSettings } from '../../../src/domain/settings/list-settings.ts';
+import { getSetting, humanValue, listCategories, listChoices, listSettings } from '../../../src/domain/settings/list-settings.ts';
 import { SECRET_MASK } from '../../../src/domain/settings/mask-value.ts';
 import { createSettingsStore } from '../../../src/domain/settings/settings-store.ts';
 

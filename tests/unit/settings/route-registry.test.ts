@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RouteRegistry } from '../../../src/composition/route-registry.ts';
+import { RouteRegistry } from '../../../src/composition/outside-systems.ts';
 
 it.each([
   ['/users/:user_id', ['/users/5', '/users/a.b/'], ['/users', '/users/5/balance', '/usersX5']],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readBackground, shownBackground } from '../../../src/domain/storefront/landings/background.ts';
-import { cleanCss } from '../../../src/domain/storefront/landings/clean-css.ts';
+import { readBackground, shownBackground } from '../../../src/domain/storefront/landings/landings.ts';
 import {
   isDiscountActive,
   isReservedSlug,
@@ -9,6 +8,7 @@ import {
   localised,
   offeredPeriods,
 } from '../../../src/domain/storefront/landings/rules.ts';
+import { cleanCss } from '../../../src/domain/storefront/landings/show-landing.ts';
 
 const at = (text: string) => new Date(`2026-05-${text}T00:00:00Z`);
 

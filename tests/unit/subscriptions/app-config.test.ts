@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { appGuide } from '../../../src/domain/subscriptions/rules/app-config.ts';
+import { appGuide } from '../../../src/domain/subscriptions/app-guide.ts';
 
 const URL = 'https://sub.example.com/abc';
 const CRYPTO = 'happ://crypt4/xyz';

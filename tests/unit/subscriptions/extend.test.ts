@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ExtendContext, type ExtendInput, extendSubscription } from '../../../src/domain/subscriptions/rules/extend.ts';
+import { type ExtendContext, type ExtendInput, extendSubscription } from '../../../src/domain/subscriptions/rules/terms.ts';
 import type { Subscription, SubscriptionSettings, SubscriptionStatus } from '../../../src/domain/subscriptions/types.ts';
 import { aSubscription, inDays, NOW, subscriptionSettings } from './samples.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { addDays } from '../../../src/core/clock.ts';
-import { reminderTuning } from '../../../src/domain/subscriptions/reminders/reminder-tuning.ts';
+import { reminderTuning } from '../../../src/domain/subscriptions/reminders/remind-owners.ts';
 import { warningsBeforeEnd } from '../../../src/domain/subscriptions/reminders/rules.ts';
 
 const now = new Date('2026-03-01T12:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PricedUser } from '../../../src/domain/pricing/types.ts';
-import { isRenewable, quoteRenewal, type RenewalInput, renewalOptions } from '../../../src/domain/subscriptions/rules/renewal.ts';
+import { isRenewable, quoteRenewal, type RenewalInput, renewalOptions } from '../../../src/domain/subscriptions/rules/terms.ts';
 import { aBuyer, aGroup, aTariff, pricingSettings } from '../pricing/samples.ts';
 import { aSquad, aSubscription, NOW } from './samples.ts';
 

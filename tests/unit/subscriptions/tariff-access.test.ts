@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { effectiveSquads, isFull, squadVisibleTo, tariffVisibleTo } from '../../../src/domain/catalog/rules/tariff-access.ts';
+import { effectiveSquads, isFull, squadVisibleTo, tariffVisibleTo } from '../../../src/domain/catalog/find-tariff.ts';
 import { aSquad } from './samples.ts';
 
 describe('effective squads (spec 02 H9)', () => {

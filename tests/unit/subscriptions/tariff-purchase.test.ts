@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Tariff } from '../../../src/domain/catalog/types.ts';
 import type { SwitchKind } from '../../../src/domain/pricing/tariff-switch.ts';
-import { replaceSubscription } from '../../../src/domain/subscriptions/rules/replace.ts';
 import { planTariffPurchase, planTariffSwitch } from '../../../src/domain/subscriptions/rules/tariff-purchase.ts';
+import { replaceSubscription } from '../../../src/domain/subscriptions/rules/terms.ts';
 import type { Subscription, SubscriptionSettings } from '../../../src/domain/subscriptions/types.ts';
 import { aTariff, pricingSettings } from '../pricing/samples.ts';
 import { aSquad, aSubscription, inDays, NOW, subscriptionSettings } from './samples.ts';

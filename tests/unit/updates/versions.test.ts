@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isNewer } from '../../../src/domain/updates/versions.ts';
+import { isNewer } from '../../../src/domain/updates/releases.ts';
 
 /** 06 14, updates: `v` stripped, `X-devN` sorts before X, unparsable = 0.0.0. */
 test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/app-config-routes.ts';
+import { SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/device-routes.ts';
 import { aDraft, NETHERLANDS, START, startPanel, UNKNOWN_UUID } from '../../support/panel-setup.ts';
 
 const range = { from: new Date('2026-02-20T00:00:00Z'), to: START };

@@ -1,6 +1,6 @@
 import { CreateUserCommand, ERRORS, UpdateInternalSquadCommand, UpdateUserCommand } from '@remnawave/backend-contract';
 import { describe, expect, it } from 'vitest';
-import { SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/app-config-routes.ts';
+import { SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/device-routes.ts';
 import type { HttpRequest } from '../../../src/core/http/http-client.ts';
 import { panelNumberFromUuid, uuidFromPanelNumber } from '../../../src/integrations/vpnpanel/panel-generation.ts';
 import { createVpnPanelAdapter } from '../../../src/integrations/vpnpanel/vpnpanel-adapter.ts';

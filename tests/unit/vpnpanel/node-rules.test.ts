@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from '../../../src/core/clock.ts';
-import { countNodes } from '../../../src/domain/provisioning/nodes/read-nodes.ts';
-import { groupByNode, usageRange } from '../../../src/domain/provisioning/nodes/rules.ts';
+import { countNodes, groupByNode, usageRange } from '../../../src/domain/provisioning/nodes.ts';
 import type { PanelNode } from '../../../src/domain/provisioning/panel-objects.ts';
 
 const now = new Date('2026-03-08T10:00:00.000Z');

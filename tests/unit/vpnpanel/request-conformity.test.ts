@@ -1,12 +1,10 @@
 import { ERRORS as PANEL_ERRORS } from '@remnawave/backend-contract';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { appConfigRoutes, SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/app-config-routes.ts';
-import { deviceRoutes } from '../../../packages/sandbox/src/panel/device-routes.ts';
+import { appConfigRoutes, deviceRoutes, SANDBOX_APP_CONFIG_UUID } from '../../../packages/sandbox/src/panel/device-routes.ts';
 import { infraRoutes } from '../../../packages/sandbox/src/panel/infra-routes.ts';
 import { nodeUsageRoutes } from '../../../packages/sandbox/src/panel/node-usage-routes.ts';
-import { ERRORS } from '../../../packages/sandbox/src/panel/panel-errors.ts';
-import { findRoute } from '../../../packages/sandbox/src/panel/route-match.ts';
+import { ERRORS, findRoute } from '../../../packages/sandbox/src/panel/panel-route.ts';
 import type { SandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
 import { usageRoutes } from '../../../packages/sandbox/src/panel/usage-routes.ts';
 import { userBytesRoutes } from '../../../packages/sandbox/src/panel/user-bytes-routes.ts';

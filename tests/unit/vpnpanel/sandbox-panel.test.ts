@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { createMemoryStore, createWriteBehind } from '../../../packages/sandbox/src/panel/panel-state.ts';
 import { startSandboxPanel } from '../../../packages/sandbox/src/panel/sandbox-panel.ts';
-import { createMemoryStore, createWriteBehind } from '../../../packages/sandbox/src/panel/sandbox-store.ts';
 import { DAY_MS } from '../../../src/core/clock.ts';
 import { aDraft, GERMANY, movableClock, NETHERLANDS, startPanel } from '../../support/panel-setup.ts';
 import { createPlainHttpClient } from '../../support/plain-http-client.ts';

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { StoredState } from '../stored-state.ts';
-import { isSentFile, type SentFile } from './form-body.ts';
 import {
+  isSentFile,
   MAX_MESSAGES,
   type MessengerState,
   type SandboxMessage,
   type SandboxStarsInvoice,
   type SandboxStarsTransfer,
+  type SentFile,
+  type SentFiles,
 } from './messenger-state.ts';
-import type { SentFiles } from './sent-files.ts';
 
 /** A refusal of the Bot API. */
 export class BotApiRefusal extends Error {

@@ -11,10 +11,16 @@ import {
 } from '../loopback-server.ts';
 import { StoredState } from '../stored-state.ts';
 import { BOT_API_METHODS, BotApiRefusal, type MethodContext, starsMessage, transferOf } from './bot-api-methods.ts';
-import { formBody } from './form-body.ts';
-import { type SandboxMessengerUser, signInitData } from './init-data.ts';
-import { emptyMessengerState, type MessengerState, type SandboxMessage, type SandboxStarsInvoice } from './messenger-state.ts';
-import { SentFiles } from './sent-files.ts';
+import {
+  emptyMessengerState,
+  formBody,
+  type MessengerState,
+  type SandboxMessage,
+  type SandboxMessengerUser,
+  type SandboxStarsInvoice,
+  SentFiles,
+  signInitData,
+} from './messenger-state.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 /** The real messenger gives a bot ten seconds for the pre-checkout answer. */

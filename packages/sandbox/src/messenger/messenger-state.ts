@@ -1,3 +1,5 @@
+import { createHmac, randomBytes } from 'node:crypto';
+
 export interface SandboxMessage {
   messageId: number;
   chatId: number;
@@ -67,3 +69,117 @@ export function emptyMessengerState(): MessengerState {
 
 /** Messages stored; older ones are dropped. */
 export const MAX_MESSAGES = 500;
+
+/** Files whose content is kept; an older one is known by its id only. */
+const MAX_FILES = 30;
+
+interface StoredFile extends SentFile {
+  fileId: string;
+  fileUniqueId: string;
+}
+
+/** Content of sent files, in memory: they are lost with the process, their ids are not. */
+export class SentFiles {
+  readonly #byUniqueId = new Map<string, StoredFile>();
+
+  keep(file: SentFile): StoredFile {
+    const fileUniqueId = `AQAD${randomBytes(9).toString('base64url')}`;
+    const stored = { ...file, fileId: `AgACAgIAAxkB${randomBytes(12).toString('base64url')}${fileUniqueId}`, fileUniqueId };
+    this.#byUniqueId.set(fileUniqueId, stored);
+    const oldest = this.#byUniqueId.keys().next().value;
+    if (this.#byUniqueId.size > MAX_FILES && oldest !== undefined) this.#byUniqueId.delete(oldest);
+    return stored;
+  }
+
+  byUniqueId(id: string): StoredFile | null {
+    return this.#byUniqueId.get(id) ?? null;
+  }
+}
+
+/** A `multipart/form-data` body as clients of the Bot API send it: texts, and at most one file. */
+
+export interface SentFile {
+  name: string;
+  contentType: string;
+  bytes: Buffer;
+}
+
+/** Fields by name; JSON is parsed, as the Bot API does with keyboards. Null for a body that is no form. */
+export function formBody(contentType: string, body: Buffer): Record<string, unknown> | null {
+  const boundary = /^multipart\/form-data;.*boundary="?([^";]+)/.exec(contentType)?.[1];
+  if (boundary === undefined) return null;
+  const fields: Record<string, unknown> = {};
+  for (const part of partsOf(body, Buffer.from(`--${boundary}`))) {
+    const end = part.indexOf('\r\n\r\n');
+    if (end < 0) continue;
+    const head = part.subarray(0, end).toString('utf8');
+    const name = /name="([^"]*)"/.exec(head)?.[1];
+    if (name === undefined) continue;
+    const content = part.subarray(end + 4, part.length - 2);
+    const fileName = /filename="([^"]*)"/.exec(head)?.[1];
+    const type = /^content-type:\s*(\S+)/im.exec(head)?.[1] ?? 'application/octet-stream';
+    fields[name] =
+      fileName === undefined
+        ? fieldValue(content.toString('utf8'))
+        : { name: fileName, contentType: type, bytes: Buffer.from(content) };
+  }
+  return fields;
+}
+
+/** Everything between two boundaries, with the line break before the second. */
+function partsOf(body: Buffer, boundary: Buffer): Buffer[] {
+  const parts: Buffer[] = [];
+  for (let start = body.indexOf(boundary); start >= 0; ) {
+    const next = body.indexOf(boundary, start + boundary.length);
+    if (next < 0) break;
+    parts.push(body.subarray(start + boundary.length + 2, next));
+    start = next;
+  }
+  return parts;
+}
+
+function fieldValue(text: string): unknown {
+  if (/^-?\d{1,15}$/.test(text)) return Number(text);
+  if (!/^[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+export function isSentFile(value: unknown): value is SentFile {
+  return typeof value === 'object' && value !== null && 'bytes' in value && Buffer.isBuffer(value.bytes);
+}
+
+export interface SandboxMessengerUser {
+  id: number;
+  first_name: string;
+  last_name?: string;
+  username?: string;
+  language_code?: string;
+}
+
+/**
+ * Signs mini-app identity data as the messenger does (spec 01 section 3): HMAC-SHA256 over the sorted pairs, keyed by
+ * HMAC-SHA256("WebAppData", bot token).
+ * @param authDate moment of the simulated sign-in
+ * @returns the query string a mini-app hands to the service
+ */
+export function signInitData(botToken: string, user: SandboxMessengerUser, authDate: Date, startParameter?: string): string {
+  const pairs: [string, string][] = [
+    ['auth_date', String(Math.floor(authDate.getTime() / 1_000))],
+    ['query_id', `SANDBOX${user.id}`],
+    // The messenger adds a public-key signature for third parties; it is not checked here, but the HMAC covers it.
+    ['signature', createHmac('sha512', botToken).update(String(user.id)).digest('base64url')],
+    ...(startParameter === undefined ? [] : [['start_param', startParameter] as [string, string]]),
+    ['user', JSON.stringify(user)],
+  ];
+  const checkString = pairs
+    .map(([key, value]) => `${key}=${value}`)
+    .sort()
+    .join('\n');
+  const key = createHmac('sha256', 'WebAppData').update(botToken).digest();
+  const hash = createHmac('sha256', key).update(checkString).digest('hex');
+  return new URLSearchParams([...pairs, ['hash', hash]]).toString();
+}

@@ -9,8 +9,6 @@ import {
   startLoopbackServer,
 } from '../loopback-server.ts';
 import { StoredState } from '../stored-state.ts';
-import type { ReceiptFault, ReceiptFaults } from './receipt-faults.ts';
-import { readIncome, readSignIn, type SandboxIncome, wireIncome } from './receipt-wire.ts';
 
 const STATE_KEY = 'receipts';
 const TOKEN_LIFE_MS = 60 * 60 * 1_000;
@@ -180,4 +178,73 @@ async function failing({ fault, hook }: ReceiptFault, answer: () => Promise<Loop
 
 function refusal(status: number, code: string, message: string): LoopbackReply {
   return jsonReply(status, { code, message });
+}
+
+/**
+ * How one call fails. `lost_before`: the connection is cut before the call had an effect; `lost_after`: afterwards, so the effect is there and
+ * the answer is not. `hook`: the call succeeds, and `hook` runs before its answer is sent.
+ */
+interface ReceiptFault {
+  /** Method and path: `POST /income`. */
+  call: string;
+  fault: 'unauthorized' | 'refused' | 'html' | 'unavailable' | 'lost_before' | 'lost_after' | 'hook';
+  hook?: () => Promise<void>;
+}
+
+/** Faults of the fake tax service, for trying the service. */
+interface ReceiptFaults {
+  /** Each fault is used by the next call that it names. */
+  next: ReceiptFault[];
+  /** Every call is answered with 503. */
+  isDown: boolean;
+}
+
+/** An income as the fake tax service stores it. */
+export interface SandboxIncome {
+  uuid: string;
+  name: string;
+  /** As text with two decimals. */
+  totalAmount: string;
+  /** As sent: ISO 8601 with the offset of Moscow. */
+  operationTime: string;
+  cancellation: { comment: string; at: string } | null;
+}
+
+const MOSCOW_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+03:00$/;
+
+/** The device of a sign-in; null where the body names none. */
+function readSignIn(body: Record<string, unknown>): string | null {
+  const info = body.deviceInfo as { sourceDeviceId?: unknown; sourceType?: unknown } | undefined;
+  const id = info?.sourceDeviceId;
+  return info?.sourceType === 'WEB' && typeof id === 'string' && id.length === 21 ? id : null;
+}
+
+/** The body of an income, validated as far as the real service is known to do. */
+function readIncome(
+  body: Record<string, unknown>,
+  now: Date,
+): Omit<SandboxIncome, 'uuid' | 'cancellation'> | { problem: string } {
+  const { operationTime, requestTime, totalAmount, services } = body;
+  for (const time of [operationTime, requestTime])
+    if (typeof time !== 'string' || !MOSCOW_TIME.test(time)) return { problem: 'time' };
+  // A minute for clocks that differ.
+  if (new Date(operationTime as string).getTime() > now.getTime() + 60_000) return { problem: 'operationTime' };
+  if (typeof totalAmount !== 'string' || !/^\d{1,9}\.\d{2}$/.test(totalAmount)) return { problem: 'totalAmount' };
+  const [service, ...others] = Array.isArray(services) ? (services as Record<string, unknown>[]) : [];
+  if (!service || others.length > 0 || service.quantity !== 1 || service.amount !== Number(totalAmount))
+    return { problem: 'services' };
+  const { name } = service;
+  if (typeof name !== 'string' || name.trim() === '' || name.length > 256) return { problem: 'name' };
+  return { name, totalAmount, operationTime: operationTime as string };
+}
+
+function wireIncome({ uuid, name, totalAmount, operationTime, cancellation }: SandboxIncome) {
+  return {
+    approvedReceiptUuid: uuid,
+    name,
+    services: [{ name, quantity: 1, amount: Number(totalAmount) }],
+    totalAmount: Number(totalAmount),
+    operationTime,
+    cancellationInfo: cancellation && { comment: cancellation.comment, operationTime: cancellation.at },
+  };
 }

@@ -1,6 +1,4 @@
-import { PAGE_HTML } from './page-html.ts';
-import { PAGE_SCRIPT } from './page-script.ts';
-import { PAGE_STYLE } from './page-style.ts';
+import { PAGE_HTML, PAGE_SCRIPT, PAGE_STYLE } from './sandbox-page.ts';
 import type { SandboxView } from './sandbox-view.ts';
 
 export interface SandboxRequest {

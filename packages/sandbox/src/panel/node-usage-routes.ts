@@ -1,9 +1,7 @@
-import { NodeUsersQuery } from './infra-requests.ts';
-import { nodeOf } from './infra-routes.ts';
+import { NodeUsersQuery, nodeOf } from './infra-routes.ts';
 import { accessibleNodes, isOnline, sizeText } from './panel-answers.ts';
 import type { StoredNode, StoredUser } from './panel-data.ts';
-import { NODE_USAGE_ERROR } from './panel-errors.ts';
-import { checked, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
+import { checked, NODE_USAGE_ERROR, PanelRefusal, type PanelRoute, type RouteRequest } from './panel-route.ts';
 import type { PanelState } from './panel-state.ts';
 import { daysBetween } from './usage-routes.ts';
 

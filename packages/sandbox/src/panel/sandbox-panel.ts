@@ -1,29 +1,29 @@
 /** A fake VPN panel: an HTTP server on loopback that checks and answers as the panel does. */
+
 import { randomBytes, randomInt } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Random } from '../host-ports.ts';
-import { appConfigRoutes } from './app-config-routes.ts';
-import { deviceRoutes } from './device-routes.ts';
-import { HWID_PATTERN } from './infra-requests.ts';
-import { infraRoutes } from './infra-routes.ts';
+import { appConfigRoutes, deviceRoutes } from './device-routes.ts';
+import { HWID_PATTERN, infraRoutes } from './infra-routes.ts';
 import { nodeUsageRoutes } from './node-usage-routes.ts';
 import type { AnswerContext } from './panel-answers.ts';
 import type { Generation } from './panel-data.ts';
-import { ERRORS } from './panel-errors.ts';
-import { createPanelEvents, type EventOptions, type PanelEvents } from './panel-events.ts';
-import { createFaultSwitch, type FaultSwitch, type PanelFaults } from './panel-faults.ts';
-import { BodyRefusal, checked, PanelRefusal, type PanelRoute } from './panel-route.ts';
-import { openPanelState, type PanelState } from './panel-state.ts';
+import {
+  createPanelEvents,
+  createWebhookSender,
+  type EventOptions,
+  type PanelEvents,
+  type PanelWebhook,
+} from './panel-events.ts';
+import { BodyRefusal, checked, ERRORS, findRoute, PanelRefusal, type PanelRoute } from './panel-route.ts';
+import { openPanelState, type PanelState, type SandboxStore } from './panel-state.ts';
 import { createPanelView, type PanelView } from './panel-view.ts';
-import { findRoute } from './route-match.ts';
-import type { SandboxStore } from './sandbox-store.ts';
 import { subscriptionBody } from './subscription-links.ts';
 import { usageRoutes } from './usage-routes.ts';
 import { userBytesRoutes } from './user-bytes-routes.ts';
 import { userRoutes } from './user-routes.ts';
-import { createWebhookSender, type PanelWebhook } from './webhook-sender.ts';
 
 const HOST = '127.0.0.1';
 const BODY_LIMIT = 1024 * 1024;
@@ -292,4 +292,50 @@ async function readBody(request: IncomingMessage): Promise<string> {
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');
+}
+
+/** Faults that tests and the sandbox page can set, to see how the service behaves while the panel fails. */
+interface PanelFaults {
+  /** Waits before the call is handled. */
+  delayMs?: number;
+  /** Only every n-th call fails; without it every call. Counts from the call of `set`. */
+  failEvery?: number;
+  /**
+   * Answers this status without any effect: 401 and 500 as the panel itself, any other as the proxy in front of it, whose answer has no
+   * `errorCode`.
+   */
+  status?: number;
+  /** Carries out the call, then cuts the connection without an answer. */
+  timeoutAfterEffect?: boolean;
+  /** Carries out the call, then answers a text that is not JSON. */
+  malformed?: boolean;
+  /** Only calls whose path contains this text, or one of these. */
+  path?: string | readonly string[];
+  /** Only calls of this method. */
+  method?: string;
+}
+
+interface FaultSwitch {
+  /** Replaces the faults; `{}` removes all. */
+  set(faults: PanelFaults): void;
+  /** The faults that apply to this call. */
+  next(method: string, path: string): PanelFaults;
+}
+
+function createFaultSwitch(): FaultSwitch {
+  let current: PanelFaults = {};
+  let calls = 0;
+  return {
+    set(faults) {
+      current = faults;
+      calls = 0;
+    },
+    next(method, path) {
+      if (current.path !== undefined && ![current.path].flat().some((part) => path.includes(part))) return {};
+      if (current.method !== undefined && current.method !== method) return {};
+      calls += 1;
+      if (current.failEvery !== undefined && calls % current.failEvery !== 0) return { delayMs: current.delayMs };
+      return current;
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { UsageQuery } from './infra-requests.ts';
+import { UsageQuery } from './infra-routes.ts';
 import { accessibleNodes } from './panel-answers.ts';
 import type { StoredUser } from './panel-data.ts';
 import { checked, type PanelRoute, type RouteRequest } from './panel-route.ts';

@@ -1,4 +1,4 @@
-import { NodeTotalsBody, NodeTotalsQuery } from './infra-requests.ts';
+import { NodeTotalsBody, NodeTotalsQuery } from './infra-routes.ts';
 import { usages } from './node-usage-routes.ts';
 import { checked, type PanelRoute } from './panel-route.ts';
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HttpClient, SandboxStore } from '../host-ports.ts';
 import {
   jsonReply,
@@ -8,17 +9,18 @@ import {
   startLoopbackServer,
 } from '../loopback-server.ts';
 import { StoredState } from '../stored-state.ts';
-import { type CallbackKnobs, CallbackSender } from './callback-sender.ts';
-import type { FakeShop, FakeWire } from './fake-wire.ts';
 import {
+  allowedActions,
   applyAction,
+  type FakeShop,
+  type FakeWire,
   type InvoiceAction,
   type InvoiceDraft,
   isInvoiceAction,
   isRemembered,
+  rublesText,
   type SandboxInvoice,
 } from './invoice.ts';
-import { payPage } from './pay-page.ts';
 import { FAKE_WIRES } from './wires/all-wires.ts';
 
 const STATE_KEY = 'payments';
@@ -195,3 +197,148 @@ export async function startPaymentSandbox(options: PaymentSandboxOptions): Promi
 }
 
 const isSuccess = ({ status }: { status: number }) => status >= 200 && status < 300;
+
+/** A callback to post. */
+interface OutgoingCallback {
+  url: string;
+  body: string;
+  headers: Readonly<Record<string, string>>;
+  /** Whether an answer of the service ends the retries. */
+  isAcknowledged: (reply: { status: number; text: string }) => boolean;
+  /** Acknowledged or given up; not called for what a stop cuts off. */
+  ended?: () => Promise<void>;
+}
+
+/** Faults of delivery, for trying the service. */
+interface CallbackKnobs {
+  /** Further copies of each callback. */
+  duplicates: number;
+  /** Wait before each callback, real milliseconds. */
+  delayMs: number;
+  /** Queue callbacks until `flush` delivers them, newest first. */
+  isPaused: boolean;
+}
+
+/** Waits between attempts while the service does not acknowledge. */
+const RETRY_WAITS_MS = [200, 1_000, 3_000, 10_000];
+
+/** Delivers callbacks as providers do: at least once, in any order, retried until acknowledged. */
+class CallbackSender {
+  readonly knobs: CallbackKnobs = { duplicates: 0, delayMs: 0, isPaused: false };
+  readonly #http: HttpClient;
+  readonly #queued: OutgoingCallback[] = [];
+  readonly #running = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(http: HttpClient) {
+    this.#http = http;
+  }
+
+  send(callback: OutgoingCallback): void {
+    if (this.knobs.isPaused) this.#queued.push(callback);
+    else this.#start(callback);
+  }
+
+  /** Delivers the queued callbacks, newest first and one by one. */
+  async flush(): Promise<void> {
+    for (let callback = this.#queued.pop(); callback; callback = this.#queued.pop()) await this.#deliver(callback);
+  }
+
+  /** Resolves when no delivery is in progress. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Cancels waits and retries. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.idle();
+  }
+
+  #start(callback: OutgoingCallback): void {
+    const run = this.#deliver(callback).finally(() => this.#running.delete(run));
+    this.#running.add(run);
+  }
+
+  async #deliver(callback: OutgoingCallback): Promise<void> {
+    const { duplicates, delayMs } = this.knobs;
+    for (let copy = 0; copy <= duplicates; copy++) {
+      if (!(await this.#wait(delayMs))) return;
+      await this.#deliverOnce(callback);
+    }
+    if (!this.#stop.signal.aborted) await callback.ended?.();
+  }
+
+  async #deliverOnce(callback: OutgoingCallback): Promise<void> {
+    for (let tries = 0; !(await this.#post(callback)); tries++) {
+      const wait = RETRY_WAITS_MS[tries];
+      if (wait === undefined || !(await this.#wait(wait))) return;
+    }
+  }
+
+  async #post(callback: OutgoingCallback): Promise<boolean> {
+    try {
+      const response = await this.#http.request({
+        method: 'POST',
+        url: callback.url,
+        headers: { ...callback.headers },
+        body: callback.body,
+        idempotent: false,
+      });
+      return callback.isAcknowledged(response);
+    } catch {
+      return false;
+    }
+  }
+
+  /** @returns false when stopped */
+  async #wait(ms: number): Promise<boolean> {
+    if (this.#stop.signal.aborted) return false;
+    if (ms === 0) return true;
+    return delay(ms, true, { signal: this.#stop.signal, ref: false }).catch(() => false);
+  }
+}
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;background:#eef1f6;color:#1c2430;margin:0;display:grid;place-items:center;min-height:100vh}
+main{background:#fff;border-radius:16px;box-shadow:0 8px 30px #1c243018;padding:32px;width:min(380px,88vw)}
+h1{font-size:34px;margin:4px 0 12px}p{margin:6px 0}small{color:#667}
+form{display:inline-block;margin:18px 8px 0 0}button{font:inherit;border:0;border-radius:10px;padding:10px 18px;cursor:pointer;color:#fff;background:#2563eb}
+button.fail,button.expire,button.chargeback{background:#b4232f}button.refund,button.overpay,button.underpay{background:#6b7280}a{color:#2563eb}`;
+
+const LABELS: Readonly<Record<InvoiceAction, string>> = {
+  pay: 'Pay',
+  overpay: 'Pay too much',
+  underpay: 'Pay too little',
+  fail: 'Decline',
+  expire: 'Let it expire',
+  refund: 'Refund',
+  chargeback: 'Charge back',
+};
+
+/** The hosted payment page of the fake provider, to which the payment URL leads. */
+function payPage(invoice: SandboxInvoice): LoopbackReply {
+  const buttons = allowedActions(invoice)
+    .map((action) => button(invoice, action, LABELS[action]))
+    .join('');
+  const back = invoice.returnUrl ? `<p><a href="${escapeHtml(invoice.returnUrl)}" rel="noreferrer">Back to the shop</a></p>` : '';
+  const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>Sandbox payment</title><style>${STYLE}</style></head><body><main><small>Sandbox payment (${escapeHtml(invoice.wire)}), no real money</small>
+<h1>${rublesText(invoice.amountKopeks)} ${escapeHtml(invoice.currency)}</h1><p>${escapeHtml(invoice.description)}</p>
+<p><small>${escapeHtml(invoice.id)} · ${invoice.status}</small></p>${buttons}${back}</main></body></html>`;
+  return {
+    status: 200,
+    contentType: 'text/html; charset=utf-8',
+    body: html,
+    headers: {
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
+    },
+  };
+}
+
+function button(invoice: SandboxInvoice, action: string, label: string): string {
+  return `<form method="post" action="/pay/${encodeURIComponent(invoice.id)}/${action}"><button class="${action}">${label}</button></form>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

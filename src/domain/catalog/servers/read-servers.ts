@@ -1,10 +1,10 @@
 import type { App } from '../../../core/app.ts';
 import { listGroupNames, listPromoGroups } from '../../promo-groups/find-groups.ts';
 import type { PromoGroup } from '../../promo-groups/types.ts';
-import { isFull } from '../rules/tariff-access.ts';
+import { isFull } from '../find-tariff.ts';
+import { type DatedServer, findById, listAll, listPage, type ServerFilter } from '../server-repo.ts';
+import { serverNotFound } from '../servers.ts';
 import type { ServerSquad } from '../types.ts';
-import { serverNotFound } from './errors.ts';
-import { type DatedServer, findById, listAll, listPage, type ServerFilter } from './repo.ts';
 import {
   countSubscriptionsWith,
   listServerUsers,
@@ -14,7 +14,7 @@ import {
   type ServerUser,
 } from './stats-repo.ts';
 
-export type { DatedServer } from './repo.ts';
+export type { DatedServer } from '../server-repo.ts';
 export type { ServerTotals, ServerUser } from './stats-repo.ts';
 
 /** A server with the promo groups that may use it, by id. */

@@ -12,7 +12,7 @@ import {
   insertClick,
   listClicksOfUser,
   type NewClick,
-} from './clicks-repo.ts';
+} from './repo.ts';
 
 /** Click statistics of the chat menu (spec 05 section 7.5). Days and hours are UTC. */
 

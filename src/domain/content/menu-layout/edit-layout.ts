@@ -2,8 +2,7 @@ import type { Actor } from '../../../core/actor.ts';
 import { actorKey } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
-import { DEFAULT_LAYOUT } from './default-layout.ts';
-import { CHAT_LAYOUT, documentOf, historyNotFound } from './read-layout.ts';
+import { CHAT_LAYOUT, DEFAULT_LAYOUT, documentOf, historyNotFound } from './layout.ts';
 import { addHistory, findHistoryEntry, lockLayout, pruneHistory, storeLayout } from './repo.ts';
 import type { LayoutAction, MenuDocument, StoredLayout } from './types.ts';
 

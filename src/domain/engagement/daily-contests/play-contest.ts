@@ -1,19 +1,28 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { addDays } from '../../../core/clock.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
+import { formatPrice } from '../../../core/money.ts';
 import { findUserById } from '../../identity/find-user.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
 import { runOnceFrom } from '../../ledger/run-once.ts';
-import { serviceTextIn, type TextKey } from '../../messaging/texts.ts';
-import { readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { openSale } from '../../subscriptions/purchase/open-sale.ts';
+import { serviceTextIn, type TextKey, text } from '../../messaging/texts.ts';
+import { applyManualChange, readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
+import { openSale } from '../../subscriptions/purchase/complete-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
 import type { Subscription } from '../../subscriptions/types.ts';
-import { findPlayedRound, hasPlayed, insertAttempt, listPlayable, markWinner, takeWinnersPlace } from './attempt-repo.ts';
-import { alreadyPlayed, contestDisabled, notEligible, roundOver, unknownGame } from './errors.ts';
-import { type Game, pick } from './games/game.ts';
-import { openGame } from './games/known-games.ts';
-import { givePrize, type Winner } from './give-prize.ts';
-import { isLive } from './rules.ts';
+import {
+  deleteLostAttempts,
+  findPlayedRound,
+  hasPlayed,
+  insertAttempt,
+  listPlayable,
+  markWinner,
+  takeWinnersPlace,
+} from './attempt-repo.ts';
+import { type Game, openGame, pick } from './games.ts';
+import { alreadyPlayed, contestDisabled, notEligible, roundOver, unknownGame } from './rounds.ts';
+import { isLive, readPrize } from './rules.ts';
 import type { GameView, PlayableContest, PlayedRound, PlayResult } from './types.ts';
 
 /** Of the templates that every installation has (prisma/sql/contests.sql). */
@@ -128,4 +137,67 @@ function gameIn<T extends { name: string; description: string | null }>(language
     name: serviceTextIn(language, name, NAMES),
     description: description && serviceTextIn(language, description, DESCRIPTIONS),
   };
+}
+
+/** The winner: locked user with a locked subscription. */
+interface Winner {
+  userId: number;
+  language: string;
+  subscription: Subscription;
+}
+
+/** What was given, as a part of the sentence to the winner; null for a prize that people hand over. */
+interface GivenPrize {
+  sentence: string | null;
+  transactionId: number | null;
+}
+
+/** Gives the prize, in the transaction of the attempt (spec 04 section 10.6, hazards 2 and 3). */
+async function givePrize(t: App, winner: Winner, round: PlayedRound): Promise<GivenPrize> {
+  const prize = readPrize(round);
+  switch (prize?.kind) {
+    case 'days':
+      return giveDays(t, winner, prize.days);
+    case 'balance':
+      return credit(t, winner, prize.kopeks, round.name);
+    case 'custom':
+      return { sentence: null, transactionId: null };
+    default:
+      // Written before values were checked, by another system: people have to decide.
+      t.log.error(
+        { roundId: round.id, userId: winner.userId },
+        'the prize of a contest cannot be given: its value is not readable',
+      );
+      return { sentence: null, transactionId: null };
+  }
+}
+
+/** A deposit without payment method is a bonus (spec 04 section 0.2). */
+async function credit(t: App, { userId, language }: Winner, kopeks: number, name: string): Promise<GivenPrize> {
+  const posting = await postMovement(t, {
+    userId,
+    type: 'deposit',
+    amountKopeks: kopeks,
+    contra: { kind: 'bonus_expense', bonus: 'contest' },
+    paymentMethod: null,
+    description: text(language, 'contests.transaction_prize', { name }),
+  });
+  if (posting.outcome !== 'posted') throw new Error(`the prize of a contest was ${posting.outcome}`);
+  return { sentence: `Balance increased by ${formatPrice(kopeks, false)}`, transactionId: posting.transactionId };
+}
+
+/** From now or from the end, whichever is later; a job updates the panel. */
+async function giveDays(t: App, { subscription }: Winner, days: number): Promise<GivenPrize> {
+  const now = t.clock.now();
+  const from = subscription.endDate.getTime() > now.getTime() ? subscription.endDate : now;
+  await applyManualChange(t, subscription.id, { changes: { endDate: addDays(from, days) }, forgetsNotices: true });
+  return { sentence: `Subscription extended by ${days} days`, transactionId: null };
+}
+
+/**
+ * Before the attempts of two accounts become those of one: of a round that both have played the winning attempt stays, by which people hand
+ * over a prize of the type `custom`. In the transaction of the merge.
+ */
+export function keepContestWins(t: App, secondaryId: number, primaryId: number): Promise<void> {
+  return deleteLostAttempts(t.db, primaryId, secondaryId);
 }

@@ -1,6 +1,6 @@
 import { addMs, DAY_MS, HOUR_MS } from '../../../core/clock.ts';
 import { momentAt, wallDay } from '../../../core/time-zone.ts';
-import { parseTimesOfDay } from '../times-of-day.ts';
+import { parseTimesOfDay } from '../contest-settings.ts';
 import type { ContestRound, ContestTemplate } from './types.ts';
 
 /** A hundred years, as for other prizes: longer ones would lead to dates outside of the calendar. */

@@ -4,11 +4,9 @@ import { formatPrice } from '../../../core/money.ts';
 import { adminChat } from '../../messaging/admin-chat.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { escapeHtml, htmlText, shorten } from '../../messaging/texts.ts';
-import { areContestsEnabled } from '../contests-enabled.ts';
-import { firstChannel } from '../first-channel.ts';
-import { listLeaders, listVirtual, rankedOf, sumEvents } from './event-repo.ts';
-import { insertSummary, listActive, lockContest, updateContest } from './repo.ts';
-import { type DueSummary, dueSummary, ranking } from './rules.ts';
+import { areContestsEnabled, firstChannel } from '../contest-settings.ts';
+import { type DueSummary, dueSummary, ranking } from './contests.ts';
+import { insertSummary, listActive, listLeaders, listVirtual, lockContest, rankedOf, sumEvents, updateContest } from './repo.ts';
 import type { RankedParticipant, ReferralContest } from './types.ts';
 
 /** Places of a summary. */

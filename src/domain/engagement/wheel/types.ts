@@ -1,6 +1,6 @@
 import type { Changes } from '../../../core/changes.ts';
 import type { Rows } from '../../../core/db/columns.ts';
-import type { SpinRow } from './spin-repo.ts';
+import type { SpinRow } from './repo.ts';
 
 /** The fortune wheel (spec 04 section 13). Amounts are kopeks, times UTC. */
 

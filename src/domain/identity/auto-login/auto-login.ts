@@ -5,7 +5,7 @@ import { putIfAbsent } from '../../../core/short-lived.ts';
 import { deactivated, tokenPayloadInvalid, unauthorized } from '../errors.ts';
 import { findCredentials } from '../repo.ts';
 import { secretHash, signedPartHash } from '../rules.ts';
-import { openSession, type SignIn } from '../sessions/open-session.ts';
+import { openSession, type SignIn } from '../sessions/sessions.ts';
 import { signAutoLoginToken, userIdOf, verifyToken } from '../sessions/sign-tokens.ts';
 
 const userUnknown = unauthorized('user_not_found', 'User not found');

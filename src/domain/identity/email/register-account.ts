@@ -1,17 +1,16 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
-import { createUser } from '../create-user.ts';
+import { configAdmins } from '../../access/effective-access.ts';
+import { createUser, resolveReferrer } from '../create-account.ts';
 import { emailAuthOff, emailTaken } from '../errors.ts';
 import { findByEmail } from '../repo.ts';
-import { resolveReferrer } from '../resolve-referrer.ts';
-import { normaliseEmail } from '../rules.ts';
+import { normaliseEmail, secretHash } from '../rules.ts';
 import { refuseDisposable } from './disposable-addresses.ts';
-import { mailVerification, newVerificationSecret } from './mail-secrets.ts';
+import { checkEmailAddress, mailVerification, newVerificationSecret } from './mail-secrets.ts';
 import { setVerificationSecret } from './repo.ts';
-import { checkEmailAddress } from './rules.ts';
-import { isTestEmail, isTestPassword } from './test-account.ts';
 
 const testPasswordInvalid = refusal('test_password_invalid', 400, 'Invalid test email password');
 
@@ -64,4 +63,16 @@ export async function registerAccount(
     return user.id;
   });
   return { userId, email, requiresVerification };
+}
+
+/** Whether this is the address of the test account; never in production and never for an administrator's address (spec 01 section 2.7). */
+export function isTestEmail(app: App, email: string): boolean {
+  const testEmail = app.settings.get('TEST_EMAIL').trim().toLowerCase();
+  if (app.env.isProduction || testEmail === '' || app.settings.get('TEST_EMAIL_PASSWORD') === '') return false;
+  return email === testEmail && !configAdmins(app).emails.has(email);
+}
+
+export function isTestPassword(app: App, password: string): boolean {
+  const digest = (text: string) => Buffer.from(secretHash(text), 'hex');
+  return timingSafeEqual(digest(password), digest(app.settings.get('TEST_EMAIL_PASSWORD')));
 }

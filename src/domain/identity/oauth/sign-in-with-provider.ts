@@ -2,19 +2,26 @@ import type { App } from '../../../core/app.ts';
 import { isUniqueViolation } from '../../../core/db/db-errors.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { isAppError, refusal } from '../../../core/errors.ts';
-import { forgetSessionUser } from '../authenticate-user.ts';
-import { createUser } from '../create-user.ts';
+import { urlSafeToken } from '../../../core/random.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import { put, take } from '../../../core/short-lived.ts';
+import { forgetSessionUser } from '../authenticate.ts';
+import { createUser, resolveReferrer } from '../create-account.ts';
 import { userNotActive } from '../errors.ts';
-import { resolveReferrer } from '../resolve-referrer.ts';
-import { authMethods } from '../rules.ts';
-import { openSession, type SignIn } from '../sessions/open-session.ts';
-import { closeAllSessions } from '../sessions/refresh-session.ts';
+import { authMethods, secretHash } from '../rules.ts';
+import { closeAllSessions, openSession, type SignIn } from '../sessions/sessions.ts';
 import type { UserRecord } from '../types.ts';
-import { fetchOAuthIdentity } from './fetch-identity.ts';
+import { OAuthError } from './ports.ts';
 import { assignToEmailOwner, lockUserByEmail, lockUserByProviderId, releaseEmail, setProviderId } from './repo.ts';
-import { type CallbackBrowser, isSameBrowser, linkedId } from './rules.ts';
-import { stateInvalid, takeState } from './state.ts';
-import type { OAuthCallback, OAuthIdentity, OAuthProvider } from './types.ts';
+import {
+  isOAuthProvider,
+  OAUTH_PROVIDERS,
+  type OAuthCallback,
+  type OAuthIdentity,
+  type OAuthProvider,
+  type OAuthSecrets,
+  PROVIDER_NAMES,
+} from './types.ts';
 
 const oauthStateForLinking = refusal('oauth_state_for_linking', 400, 'OAuth state was initiated for account linking, not login');
 
@@ -119,3 +126,154 @@ function activeId(user: UserRecord): number {
   if (user.status !== 'active') throw userNotActive();
   return user.id;
 }
+
+const oauthExchangeFailed = refusal('oauth_exchange_failed', 400, 'Failed to exchange authorization code');
+const oauthUserInfoFailed = refusal('oauth_user_info_failed', 400, 'Failed to fetch user information from provider');
+
+/**
+ * Exchanges the provider's code for the user's identity. An outside call: never in a transaction.
+ * @throws AppError 400 not available | 'Failed to exchange authorization code' | 'Failed to fetch user information from provider'
+ */
+export async function fetchOAuthIdentity(
+  app: App,
+  provider: OAuthProvider,
+  callback: OAuthCallback,
+  secrets: OAuthSecrets,
+): Promise<OAuthIdentity> {
+  if (!app.ports.oauth.isEnabled(provider)) throw providerUnavailable();
+  try {
+    return await app.ports.oauth.fetchIdentity(provider, callback, secrets);
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error;
+    app.log.warn({ provider, reason: error.message }, 'a sign-in through a provider failed');
+    throw error.step === 'exchange' ? oauthExchangeFailed() : oauthUserInfoFailed();
+  }
+}
+
+/** Providers that are enabled for sign-in, in the order of the interface (spec 01 section 6). */
+export function listOAuthProviders(app: App): { name: OAuthProvider; displayName: string }[] {
+  return OAUTH_PROVIDERS.filter((name) => app.ports.oauth.isEnabled(name)).map((name) => ({
+    name,
+    displayName: PROVIDER_NAMES[name],
+  }));
+}
+
+/** The user's account at a provider as text; null when none is linked. */
+export function linkedId(
+  user: Pick<UserRecord, 'googleId' | 'yandexId' | 'discordId' | 'vkId'>,
+  provider: OAuthProvider,
+): string | null {
+  switch (provider) {
+    case 'google':
+      return user.googleId;
+    case 'yandex':
+      return user.yandexId;
+    case 'discord':
+      return user.discordId;
+    case 'vk':
+      return user.vkId === null ? null : String(user.vkId);
+  }
+}
+
+/** The browser that sent a callback. */
+interface CallbackBrowser {
+  /** Secret in the browser's cookie. */
+  secret: string | null;
+  /** The browser states that the page is of our own origin; it then always sends our cookies. */
+  isSameOrigin: boolean;
+}
+
+/**
+ * Whether this browser may complete the sign-in that a state was made for (spec 01 H19). A state is bound to the cookie of the browser that
+ * began. A browser that can send cookies must send it: without this check an attacker could send others a callback that signs them in
+ * to the attacker's account. Clients without cookies (apps, pages of another site) have the state only.
+ */
+export function isSameBrowser(browserHash: string | null, browser: CallbackBrowser): boolean {
+  if (browser.secret === null) return !browser.isSameOrigin;
+  return browserHash === secretHash(browser.secret);
+}
+
+const STATE_BYTES = 32;
+const STATE_SECONDS = 600;
+
+/** `oauth_state:{state}` (spec 01 section 1.3). */
+interface StoredState {
+  provider: string;
+  linking?: 'true';
+  user_id?: string;
+  /** ISO 8601, UTC. */
+  created_at?: string;
+  code_verifier?: string;
+  nonce?: string;
+  /** Hash of the secret in the browser's cookie. */
+  browser?: string;
+}
+
+/** What an OAuth flow was begun for. */
+interface OAuthState {
+  /** Null when the stored text is not a provider. */
+  provider: OAuthProvider | null;
+  /** Null for a sign-in. `userId` is null when the stored text is not an id. */
+  linking: { userId: number | null; createdAt: Date } | null;
+  secrets: OAuthSecrets;
+  browserHash: string | null;
+}
+
+export interface OAuthStart {
+  authorizeUrl: string;
+  state: string;
+}
+
+/** Who begins a flow: a browser that is not signed in, or a signed-in user. */
+type OAuthPurpose = { browserSecret: string } | { linkingUserId: number };
+
+/**
+ * Begins an OAuth flow: a state that is valid once within 10 minutes, and the address of the provider's page.
+ * @throws AppError 400 'Requested OAuth provider is not available'
+ */
+export async function beginOAuth(app: App, provider: OAuthProvider, purpose: OAuthPurpose): Promise<OAuthStart> {
+  if (!app.ports.oauth.isEnabled(provider)) throw providerUnavailable();
+  const state = urlSafeToken(app.random, STATE_BYTES);
+  const { authorizeUrl, secrets } = await app.ports.oauth.begin(provider, state, (bytes) => urlSafeToken(app.random, bytes));
+  const stored: StoredState = {
+    provider,
+    ...('linkingUserId' in purpose
+      ? { linking: 'true', user_id: String(purpose.linkingUserId), created_at: app.clock.now().toISOString() }
+      : { browser: secretHash(purpose.browserSecret) }),
+    ...(secrets.codeVerifier ? { code_verifier: secrets.codeVerifier } : {}),
+    ...(secrets.nonce ? { nonce: secrets.nonce } : {}),
+  };
+  await put(app, stateKey(state), stored, STATE_SECONDS);
+  return { authorizeUrl, state };
+}
+
+/**
+ * Takes a state: of concurrent callbacks with one state, one gets it.
+ * @throws AppError 400 'Invalid or expired OAuth state'
+ */
+export async function takeState(app: App, state: string): Promise<OAuthState> {
+  const stored = await take<StoredState>(app, stateKey(state));
+  if (!stored) throw stateInvalid();
+  return {
+    provider: isOAuthProvider(stored.provider) ? stored.provider : null,
+    linking: stored.linking === 'true' ? { userId: idOf(stored.user_id), createdAt: new Date(stored.created_at ?? 0) } : null,
+    secrets: {
+      ...(stored.code_verifier ? { codeVerifier: stored.code_verifier } : {}),
+      ...(stored.nonce ? { nonce: stored.nonce } : {}),
+    },
+    browserHash: stored.browser ?? null,
+  };
+}
+
+/** The interface limits a state to 128 characters; a NUL is removed, because the database refuses it. */
+function stateKey(state: string): string {
+  return `oauth_state:${state.replaceAll('\u0000', '')}`;
+}
+
+function idOf(text: string | undefined): number | null {
+  if (text === undefined || !/^[1-9]\d{0,9}$/.test(text)) return null;
+  return isRowId(Number(text)) ? Number(text) : null;
+}
+
+export const stateInvalid = refusal('oauth_state_invalid', 400, 'Invalid or expired OAuth state');
+export const providerUnavailable = refusal('oauth_provider_unavailable', 400, 'Requested OAuth provider is not available');

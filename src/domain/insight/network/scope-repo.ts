@@ -1,5 +1,5 @@
 import type { Db } from '../../../core/db/db.ts';
-import type { Scope } from './member-repo.ts';
+import type { Scope } from './repo.ts';
 
 /**
  * The members of a part of the network with the lowest ids (spec 04 section 16.3), however large the part is: a referral nearly always has

@@ -1,6 +1,6 @@
 import { columns, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { LedgerPoint } from './state.ts';
+import type { LedgerPoint } from '../check-ledger.ts';
 
 /** One range takes some milliseconds to some tenths of a second; less than the limit of a transaction. */
 const STATEMENT_LIMIT_MS = 10_000;

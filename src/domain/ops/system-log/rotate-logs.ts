@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { App } from '../../../core/app.ts';
-import { SECOND_MS } from '../../../core/clock.ts';
+import { addDays, SECOND_MS } from '../../../core/clock.ts';
+import { type ArchivedFile, writeTar } from '../../../core/log-files/tar-archive.ts';
 import { claimStateLease, readState, releaseStateLease, writeState } from '../../../core/service-state.ts';
+import { wallText } from '../../../core/time-zone.ts';
 import { htmlText } from '../../messaging/texts.ts';
-import { rotationFolders } from './log-paths.ts';
-import { rotateFiles } from './rotate-files.ts';
-import { lastDueDay } from './rotation-rules.ts';
+import { rotationFolders } from './read-system-log.ts';
 
 /** Longest time of one step of a rotation; after it the process counts as dead and another one continues. */
 const LEASE_MS = 600 * SECOND_MS;
@@ -99,4 +100,157 @@ async function sendArchive(app: App, path: string): Promise<void> {
   } catch (error) {
     app.log.warn({ err: error, archive: name }, 'an archive of logs could not be sent to the chat');
   }
+}
+
+/** Folders with the files of a rotation that is under way, or was cut short, by its day. */
+const STAGED = /^\.staged-(\d{4}-\d{2}-\d{2})$/;
+
+interface RotationOptions {
+  current: string;
+  archive: string;
+  /** Local day of the rotation; the archive has the day before in its name. */
+  day: string;
+  keepDays: number;
+  isCompressed: boolean;
+  /** Time in which every process that writes here has opened the new files (`FileAppender`). */
+  graceMs: number;
+  /** Called between the steps. @throws when another process rotates these files now */
+  keepLease: () => Promise<void>;
+}
+
+/**
+ * Moves the log files into an archive. Processes that write to them are not stopped and lose no line: a file is moved, not emptied, and
+ * what a process still appends to it before it opens the new one is archived, or afterwards copied to the new one. What a process that
+ * crashed has moved is archived by the next rotation.
+ * @returns paths of the new archives
+ */
+async function rotateFiles(options: RotationOptions): Promise<string[]> {
+  const { current, archive, day, keepDays, isCompressed } = options;
+  await mkdir(archive, { recursive: true });
+  for (const name of expiredArchives(await readdir(archive), day, keepDays)) await rm(join(archive, name), { force: true });
+  await stage(current, join(archive, `.staged-${day}`));
+  await wait(options.graceMs);
+  const made: string[] = [];
+  for (const name of (await readdir(archive)).sort()) {
+    const stagedDay = STAGED.exec(name)?.[1];
+    if (stagedDay === undefined) continue;
+    await options.keepLease();
+    const path = await pack(options, join(archive, name), dayBefore(stagedDay), isCompressed);
+    if (path !== null) made.push(path);
+  }
+  return made;
+}
+
+async function stage(current: string, staged: string): Promise<void> {
+  await mkdir(current, { recursive: true });
+  await mkdir(staged, { recursive: true });
+  const waiting = new Set(await readdir(staged));
+  for (const entry of await readdir(current, { withFileTypes: true })) {
+    const path = join(current, entry.name);
+    // A file that a crashed rotation has moved stays; the present one is for the next rotation.
+    if (!entry.isFile() || !entry.name.endsWith('.log') || waiting.has(entry.name)) continue;
+    if ((await stat(path)).size === 0) continue;
+    await rename(path, join(staged, entry.name));
+    await (await open(path, 'a', 0o640)).close();
+  }
+}
+
+async function pack(
+  { current, archive, keepLease }: RotationOptions,
+  staged: string,
+  day: string,
+  isCompressed: boolean,
+): Promise<string | null> {
+  const files: ArchivedFile[] = [];
+  for (const name of (await readdir(staged)).sort()) {
+    const path = join(staged, name);
+    const { size, mtime } = await stat(path);
+    files.push({ name, path, size, modifiedAt: mtime });
+  }
+  const name = archiveName(day, isCompressed, new Set(await readdir(archive)));
+  if (files.length > 0) {
+    const part = join(archive, `.${name}.part`);
+    await writeTar(part, files, isCompressed);
+    await keepLease();
+    await rename(part, join(archive, name));
+    for (const file of files) await copyLateLines(file, join(current, file.name));
+  }
+  await rm(staged, { recursive: true, force: true });
+  return files.length > 0 ? join(archive, name) : null;
+}
+
+/** Lines of a process that stood still for longer than the grace time. */
+async function copyLateLines({ path, size }: ArchivedFile, target: string): Promise<void> {
+  const late = (await stat(path)).size - size;
+  if (late <= 0) return;
+  const file = await open(path, 'r');
+  try {
+    const bytes = Buffer.alloc(late);
+    const { bytesRead } = await file.read(bytes, 0, late, size);
+    await appendFile(target, bytes.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Pure rules of the log rotation (spec 06 section 14). Days are dates of the local zone, `YYYY-MM-DD`. */
+
+/** The day of the last rotation that is due. @param time `HH:MM` of the zone */
+export function lastDueDay(now: Date, timeZone: string, time: string): string {
+  const local = wallText(now, timeZone);
+  const [day, clock] = [local.slice(0, 10), local.slice(11, 16)];
+  return clock >= time ? day : dayBefore(day);
+}
+
+function dayBefore(day: string, days = 1): string {
+  return addDays(new Date(`${day}T00:00:00Z`), -days)
+    .toISOString()
+    .slice(0, 10);
+}
+
+const ARCHIVE_NAME = /^logs_(\d{4}-\d{2}-\d{2})(?:_\d+)?\.tar(?:\.gz)?$/;
+
+/** `logs_{day}.tar.gz`, with a number where the day has one already. */
+function archiveName(day: string, isCompressed: boolean, taken: ReadonlySet<string>): string {
+  const ending = isCompressed ? '.tar.gz' : '.tar';
+  for (let number = 1; ; number++) {
+    const name = `logs_${day}${number === 1 ? '' : `_${number}`}${ending}`;
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Archives of days before the last `keepDays` days, the day of the rotation not counted. Other files are never named. */
+export function expiredArchives(names: readonly string[], rotationDay: string, keepDays: number): string[] {
+  const first = dayBefore(rotationDay, keepDays);
+  return names.filter((name) => {
+    const day = ARCHIVE_NAME.exec(name)?.[1];
+    return day !== undefined && day < first;
+  });
+}
+
+const LOOK_MS = 30 * SECOND_MS;
+
+/**
+ * Looks regularly whether a rotation of the log files is due. No job of the queue: jobs run on any instance, but the files are on the disk
+ * of this one. @returns a function that stops it, and resolves when a rotation under way has ended
+ */
+export function startLogRotation(app: App): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  let isRunning = false;
+  const look = () => {
+    if (isRunning) return;
+    isRunning = true;
+    running = rotateWhenDue(app)
+      // Any failure: there is no caller; the next look repeats it.
+      .catch((error: unknown) => app.log.warn({ err: error }, 'the log files could not be rotated'))
+      .finally(() => {
+        isRunning = false;
+      });
+  };
+  const timer = setInterval(look, LOOK_MS).unref();
+  look();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
 }

@@ -3,14 +3,13 @@ import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import { isAppError, ValidationError } from '../../../core/errors.ts';
 import { isRowId } from '../../../core/row-id.ts';
-import { listTransactions } from '../../ledger/list-transactions.ts';
-import { limitChecks, refreshPayment } from '../check-payment.ts';
+import { listTransactions } from '../../ledger/transactions.ts';
+import { limitChecks, refreshPayment } from '../check-payments.ts';
 import { ProviderError } from '../ports.ts';
 import { findByExternalId, findByOrderId, findPayment, findPaymentOfUser } from '../repo.ts';
 import { isCheckable, shownStatus } from '../rules.ts';
 import type { Payment } from '../types.ts';
-import { miniappMethodTraits } from './methods.ts';
-import { type PaymentQuery, paymentIds, requestedId } from './payment-ids.ts';
+import { miniappMethodTraits, type PaymentQuery, paymentIds, requestedId } from './create-payment.ts';
 
 /** Each entry may ask a provider (spec 02 section 12.5). */
 const MAX_ENTRIES = 20;

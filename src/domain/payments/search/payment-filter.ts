@@ -1,7 +1,7 @@
 import { addMs, DAY_MS } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
-import { methodDefaults } from '../method-defaults.ts';
-import { BUCKETS, type Bucket } from './buckets.ts';
+import { methodDefaults } from '../payment-methods.ts';
+import type { Payment } from '../types.ts';
 
 export const invalidPeriod = refusal('invalid_period', 400, 'date_from must be before date_to');
 
@@ -89,3 +89,29 @@ export function readSearchTerm(search: string): SearchTerm | null {
 }
 
 const literal = (text: string) => text.replace(/[\\%_]/g, '\\$&');
+
+/** What a payment is to administrators, of all methods alike (spec 03 section 4.4, H20). */
+export type Bucket = 'paid' | 'pending' | 'cancelled';
+
+export const BUCKETS: readonly Bucket[] = ['paid', 'pending', 'cancelled'];
+
+/**
+ * The one table of all methods: each adapter translates the words of its provider into an outcome, so that no word is unknown here. The SQL
+ * function payment_bucket() (prisma/migrations/0011_admin_payments) is the same table; a test compares them.
+ */
+const BUCKET_OF_OUTCOME: Readonly<Record<Payment['outcome'], Bucket>> = {
+  pending: 'pending',
+  paid: 'paid',
+  failed: 'cancelled',
+  expired: 'cancelled',
+  amount_mismatch: 'cancelled',
+  /** A credited payment that was reversed stays paid. */
+  refunded: 'cancelled',
+};
+
+export function bucketOf({ isPaid, outcome }: Pick<Payment, 'isPaid' | 'outcome'>): Bucket {
+  return isPaid ? 'paid' : BUCKET_OF_OUTCOME[outcome];
+}
+
+/** The bucket of a row of `payments` under an alias, in the form that the indexes have. */
+export const bucketSql = (alias: string) => `payment_bucket(${alias}.is_paid, ${alias}.outcome::text)`;

@@ -1,17 +1,26 @@
 import { createHash } from 'node:crypto';
-import type { UserActor } from '../../../core/actor.ts';
+import type { AdminActor, UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { addDays } from '../../../core/clock.ts';
+import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { refusal } from '../../../core/errors.ts';
+import { formatPrice } from '../../../core/money.ts';
 import { hitsSoFar, isWithinLimit } from '../../../core/rate-limit.ts';
+import { userNotFound } from '../../identity/errors.ts';
+import { setDiscount } from '../../identity/promo-account.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
 import { isAnswered, runOnceFrom } from '../../ledger/run-once.ts';
-import { openSale } from '../../subscriptions/purchase/open-sale.ts';
+import { text } from '../../messaging/texts.ts';
+import { joinPromoGroup, leavePromoGroup, nameOfPromoGroup } from '../../promo-groups/memberships.ts';
+import { grantTrial } from '../../subscriptions/grant-subscription.ts';
+import { openSale } from '../../subscriptions/purchase/complete-sale.ts';
 import type { SaleStart } from '../../subscriptions/purchase/types.ts';
+import type { Subscription } from '../../subscriptions/types.ts';
+import { grantDays } from '../../subscriptions/web-subscriptions.ts';
 import { ACTIVATION_REFUSALS, tooManyGuesses } from './errors.ts';
-import { giveEffects } from './give-effects.ts';
-import { codeFactsOf, codeReads, lockRedeemer, type Redeemer, takeUse } from './redeem-repo.ts';
-import { findCodeByText } from './repo.ts';
-import { activationRefusal, isDiscountExpired, normaliseCode } from './rules.ts';
+import { activationRefusal, codeOfSource, discountSource, isDiscountExpired, normaliseCode } from './promocodes.ts';
+import { codeFactsOf, codeReads, deleteUse, findCodeByText, lockRedeemer, type Redeemer, takeUse } from './repo.ts';
+import type { PersonalDiscount, Promocode } from './types.ts';
 
 /** This many unknown codes in a window block the user until its end (spec 04 section 7.5). */
 const MAX_GUESSES = 5;
@@ -119,4 +128,146 @@ function redeemerOf(buyer: SaleStart['buyer']): Redeemer {
       expiresAt: buyer.promoOfferDiscountExpiresAt,
     },
   };
+}
+
+interface Activation {
+  promocode: Promocode;
+  userId: number;
+  user: Redeemer;
+  /** The locked subscription. */
+  subscription: Subscription | null;
+}
+
+/**
+ * Gives the effects of a code, in the transaction of its use (spec 04 section 7.1): money through the ledger, days through the
+ * subscription. The panel is updated after the commit.
+ * @returns one sentence per effect, in the user's language
+ */
+async function giveEffects(t: App, activation: Activation): Promise<string[]> {
+  const effect = await giveEffectOfType(t, activation);
+  const group = await giveGroup(t, activation);
+  return [effect, group].filter((sentence) => sentence !== null);
+}
+
+async function giveEffectOfType(t: App, activation: Activation): Promise<string | null> {
+  const { promocode, user, subscription } = activation;
+  switch (promocode.type) {
+    case 'balance':
+      return credit(t, activation);
+    case 'subscription_days':
+      await grantDays(t, subscription!, promocode.subscriptionDays);
+      return text(user.language, 'promo.bonus_days', { days: promocode.subscriptionDays });
+    case 'trial_subscription': {
+      // The use counts even when the user has a subscription already (spec 04 section 7.1).
+      if (subscription) return text(user.language, 'promo.bonus_trial_kept');
+      const days = promocode.subscriptionDays > 0 ? promocode.subscriptionDays : t.settings.get('TRIAL_DURATION_DAYS');
+      await grantTrial(t, activation.userId, days);
+      return text(user.language, 'promo.bonus_trial', { days });
+    }
+    case 'discount':
+      return giveDiscount(t, activation);
+    default:
+      return null;
+  }
+}
+
+/** A deposit without payment method is a bonus (spec 04 section 0.2). */
+async function credit(t: App, { promocode, userId, user }: Activation): Promise<string> {
+  const { outcome } = await postMovement(t, {
+    userId,
+    type: 'deposit',
+    amountKopeks: promocode.balanceBonusKopeks,
+    contra: { kind: 'bonus_expense', bonus: 'promocode' },
+    paymentMethod: null,
+    description: text(user.language, 'promo.transaction_bonus', { code: promocode.code }),
+  });
+  if (outcome !== 'posted') throw new Error(`a promo code bonus was ${outcome}`);
+  return text(user.language, 'promo.bonus_balance', { amount: formatPrice(promocode.balanceBonusKopeks, false) });
+}
+
+async function giveDiscount(t: App, { promocode, userId, user }: Activation): Promise<string> {
+  const { balanceBonusKopeks: percent, subscriptionDays: hours } = promocode;
+  const now = t.clock.now();
+  const expiresAt = hours > 0 ? addMs(now, hours * HOUR_MS) : null;
+  await setDiscount(t.db, userId, { percent, source: discountSource(promocode.code), expiresAt }, now);
+  return hours > 0
+    ? text(user.language, 'promo.bonus_discount_hours', { percent, hours })
+    : text(user.language, 'promo.bonus_discount', { percent });
+}
+
+async function giveGroup(t: App, { promocode, userId, user }: Activation): Promise<string | null> {
+  const { promoGroupId } = promocode;
+  if (promoGroupId === null || !(await joinPromoGroup(t, userId, promoGroupId, 'promocode'))) return null;
+  return text(user.language, 'promo.bonus_group', { group_name: await nameOfPromoGroup(t, promoGroupId) });
+}
+
+const userNotFoundRefusal = refusal('user_not_found', 400, 'User not found');
+const discountExpired = refusal('discount_expired', 400, 'Discount has already expired');
+export const noDiscount = refusal('no_discount', 400, 'No active discount promo code found');
+
+interface DeactivatedDiscount {
+  /** The code it came from; null = it did not come from a code. */
+  code: string | null;
+  percent: number;
+}
+
+/** `expired`: its fields were cleared, which is committed. */
+type Outcome = { result: 'done'; deactivated: DeactivatedDiscount } | { result: 'no_user' | 'none' | 'expired' };
+
+const NO_DISCOUNT: PersonalDiscount = { percent: 0, source: null, expiresAt: null };
+
+/**
+ * Deactivates the discount from a promo code (spec 04 section 7.3): clears the fields, deletes the use, and removes the user from the
+ * group of the code unless the membership has another source. The row in the log of activations stays.
+ * @throws AppError 400 'User not found' | 'No active discount promo code found' | 'Discount has already expired'
+ */
+export async function deactivateMyDiscount(app: App, actor: UserActor): Promise<DeactivatedDiscount> {
+  const outcome = await inTransaction(app, (t) => takeDiscount(t, actor.userId, 'from_code'));
+  switch (outcome.result) {
+    case 'done':
+      return outcome.deactivated;
+    case 'no_user':
+      throw userNotFoundRefusal();
+    case 'expired':
+      throw discountExpired();
+    default:
+      throw noDiscount();
+  }
+}
+
+/**
+ * The same by an administrator, who may also end a discount that did not come from a code (spec 04 section 7.4).
+ * @throws AppError 404 'User not found' | 400 'User has no active discount' | 400 'Discount has already expired (cleaned up)'
+ */
+export async function deactivateDiscountOf(app: App, _actor: AdminActor, userId: number): Promise<DeactivatedDiscount> {
+  const outcome = await inTransaction(app, async (t) => {
+    const taken = await takeDiscount(t, userId, 'any');
+    if (taken.result === 'done') t.audit?.record({ resourceId: userId, before: taken.deactivated, after: null });
+    return taken;
+  });
+  switch (outcome.result) {
+    case 'done':
+      return outcome.deactivated;
+    case 'no_user':
+      throw userNotFound();
+    case 'expired':
+      throw discountExpired({ detail: 'Discount has already expired (cleaned up)' });
+    default:
+      throw noDiscount({ detail: 'User has no active discount' });
+  }
+}
+
+async function takeDiscount(t: App, userId: number, which: 'from_code' | 'any'): Promise<Outcome> {
+  const user = await lockRedeemer(t.db, userId);
+  if (!user) return { result: 'no_user' };
+  const { discount } = user;
+  const code = codeOfSource(discount.source);
+  if (discount.percent <= 0 || (code === null && which === 'from_code')) return { result: 'none' };
+  const now = t.clock.now();
+  await setDiscount(t.db, userId, NO_DISCOUNT, now);
+  if (code === null) return { result: 'done', deactivated: { code, percent: discount.percent } };
+  if (isDiscountExpired(discount, now)) return { result: 'expired' };
+  const used = await deleteUse(t.db, userId, code);
+  if (used && used.promoGroupId !== null) await leavePromoGroup(t, userId, used.promoGroupId, ['promocode']);
+  return { result: 'done', deactivated: { code, percent: discount.percent } };
 }

@@ -1,5 +1,5 @@
 import { type Refusal, refusal } from '../../../core/errors.ts';
-import type { ActivationRefusal, ValueRefusal } from './rules.ts';
+import type { ActivationRefusal, ValueRefusal } from './promocodes.ts';
 
 /** Every refusal of an activation is 400 (spec 04 section 7.2). */
 export const ACTIVATION_REFUSALS: Readonly<Record<ActivationRefusal | 'user_not_found' | 'not_found', Refusal>> = {

@@ -1,9 +1,11 @@
 import { givenFields } from '../../../core/changes.ts';
-import { allColumns, columns, nestedRow, type RowOf } from '../../../core/db/columns.ts';
+import { allColumns, columns, nestedRow, plainRow, type RowOf, type Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { type AddValue, statementValues } from '../../../core/db/statement-values.ts';
+import { isRowId } from '../../../core/row-id.ts';
+import type { Prisma } from '../../../generated/prisma/client.ts';
 import { fullName } from '../../identity/rules.ts';
-import type { Offer, OfferDetails, OfferTerms, OfferUser } from './types.ts';
+import type { Offer, OfferDetails, OfferLogEntry, OfferTemplate, OfferTemplateValues, OfferTerms, OfferUser } from './types.ts';
 
 export const OFFER = allColumns('DiscountOffer');
 
@@ -160,4 +162,162 @@ export async function lockSubscriptionForShare(db: Db, subscriptionId: number): 
     subscriptionId,
   ]);
   return row?.userId ?? null;
+}
+
+/** Locks an offer of this user; null for an unknown one and for another user's. The user's row must be locked before. */
+export async function lockOfferOfUser(db: Db, userId: number, offerId: number): Promise<Offer | null> {
+  const [row] = await db.sql<Offer>(
+    `SELECT ${OFFER.of('o')} FROM discount_offers o WHERE o.id = $1::bigint AND o.user_id = $2::int FOR UPDATE`,
+    [offerId, userId],
+  );
+  return row ?? null;
+}
+
+/** Claims the offer unless it was claimed or has expired (spec 04 section 9.6). @returns whether it did */
+export async function takeOffer(db: Db, offerId: number, now: Date): Promise<boolean> {
+  const rows = await db.sql(
+    `UPDATE discount_offers SET claimed_at = $2::timestamptz, is_active = false, updated_at = $2::timestamptz
+     WHERE id = $1::int AND claimed_at IS NULL AND is_active AND expires_at > $2::timestamptz RETURNING id`,
+    [offerId, now],
+  );
+  return rows.length > 0;
+}
+
+/** Deactivates an expired offer. @returns whether it was still active */
+export async function deactivateExpiredOffer(db: Db, offerId: number, now: Date): Promise<boolean> {
+  const rows = await db.sql(
+    `UPDATE discount_offers SET is_active = false, updated_at = $2::timestamptz
+     WHERE id = $1::int AND is_active AND expires_at <= $2::timestamptz RETURNING id`,
+    [offerId, now],
+  );
+  return rows.length > 0;
+}
+
+/** Squads that a locked subscription has only by temporary access. */
+export async function listTemporarySquads(db: Db, subscriptionId: number): Promise<string[]> {
+  const rows = await db.sql<{ squadUuid: string }>(
+    `SELECT DISTINCT squad_uuid FROM subscription_temporary_access
+     WHERE subscription_id = $1::int AND is_active AND NOT was_already_connected`,
+    [subscriptionId],
+  );
+  return rows.map((row) => row.squadUuid);
+}
+
+interface NewAccess {
+  subscriptionId: number;
+  offerId: number;
+  squads: readonly { uuid: string; wasAlreadyConnected: boolean }[];
+  expiresAt: Date;
+  now: Date;
+}
+
+/** One row per offer and squad, also when it is called again (spec 04 section 9.6). */
+export async function insertAccess(db: Db, access: NewAccess): Promise<void> {
+  await db.sql(
+    `INSERT INTO subscription_temporary_access (subscription_id, offer_id, squad_uuid, was_already_connected, expires_at, created_at)
+     SELECT $1::int, $2::int, s.uuid, s.was_already_connected, $4::timestamptz, $5::timestamptz
+     FROM jsonb_to_recordset($3::jsonb) AS s (uuid text, was_already_connected boolean)
+     ON CONFLICT (offer_id, squad_uuid) DO NOTHING RETURNING id`,
+    [
+      access.subscriptionId,
+      access.offerId,
+      JSON.stringify(
+        access.squads.map(({ uuid, wasAlreadyConnected }) => ({ uuid, was_already_connected: wasAlreadyConnected })),
+      ),
+      access.expiresAt,
+      access.now,
+    ],
+  );
+}
+
+/** All of them, by type, then by id. */
+export async function listTemplates(db: Db): Promise<OfferTemplate[]> {
+  const rows = await db.prisma.promoOfferTemplate.findMany({ orderBy: [{ offerType: 'asc' }, { id: 'asc' }] });
+  return rows.map((row) => plainRow('PromoOfferTemplate', row));
+}
+
+export async function findTemplate(db: Db, id: number): Promise<OfferTemplate | null> {
+  if (!isRowId(id)) return null;
+  const row = await db.prisma.promoOfferTemplate.findUnique({ where: { id } });
+  return row && plainRow('PromoOfferTemplate', row);
+}
+
+export async function lockTemplate(db: Db, id: number): Promise<OfferTemplate | null> {
+  const [row] = await db.sql<OfferTemplate>(
+    `SELECT ${allColumns('PromoOfferTemplate').of()} FROM promo_offer_templates WHERE id = $1::bigint FOR UPDATE`,
+    [id],
+  );
+  return row ?? null;
+}
+
+export async function updateTemplate(
+  db: Db,
+  id: number,
+  values: Partial<OfferTemplateValues>,
+  now: Date,
+): Promise<OfferTemplate> {
+  const row = await db.prisma.promoOfferTemplate.update({ where: { id }, data: { ...values, updatedAt: now } });
+  return plainRow('PromoOfferTemplate', row);
+}
+
+/** Texts of the templates that the migration made, by type, in a shop without users where nobody has changed them. */
+export async function nameFirstTemplates(
+  db: Db,
+  texts: readonly Pick<OfferTemplate, 'offerType' | 'name' | 'messageText' | 'buttonText'>[],
+): Promise<void> {
+  await db.sql(
+    `UPDATE promo_offer_templates t SET name = v.name, message_text = v."messageText", button_text = v."buttonText"
+       FROM jsonb_to_recordset($1::jsonb) AS v ("offerType" text, name text, "messageText" text, "buttonText" text)
+       WHERE t.offer_type = v."offerType" AND t.created_by IS NULL AND t.updated_at = t.created_at AND t.name <> v.name
+         AND NOT EXISTS (SELECT FROM users) RETURNING t.id`,
+    [JSON.stringify(texts)],
+  );
+}
+
+export interface OfferLogFilter {
+  /** Null and absent = all. */
+  userId?: number | null | undefined;
+  offerId?: number | null | undefined;
+  action?: string | null | undefined;
+  source?: string | null | undefined;
+  limit: number;
+  offset: number;
+}
+
+const LOG = allColumns('PromoOfferLog');
+
+type LogRow = Rows['PromoOfferLog'] & UserColumns & { offer: object | null };
+
+function toEntry({ shownUserId, messengerId, email, username, firstName, lastName, offer, ...entry }: LogRow): OfferLogEntry {
+  const user = toOfferUser({ shownUserId, messengerId, email, username, firstName, lastName });
+  return { ...entry, user, offer: nestedRow('DiscountOffer', offer) };
+}
+
+/** Newest first; texts are compared exactly. */
+export async function listLog(db: Db, filter: OfferLogFilter): Promise<{ items: OfferLogEntry[]; total: number }> {
+  const { userId, offerId, action, source } = givenFields(filter);
+  const where = (add: AddValue) =>
+    whereOf([
+      userId === undefined ? null : `l.user_id = ${add(userId)}::bigint`,
+      offerId === undefined ? null : `l.offer_id = ${add(offerId)}::bigint`,
+      action === undefined ? null : `l.action = ${add(action)}`,
+      source === undefined ? null : `l.source = ${add(source)}`,
+    ]);
+  const page = statementValues();
+  const all = statementValues();
+  const pageSql = `SELECT ${LOG.of('l')}, ${USER_COLUMNS}, to_jsonb(o) AS offer
+    FROM promo_offer_logs l LEFT JOIN users u ON u.id = l.user_id LEFT JOIN discount_offers o ON o.id = l.offer_id
+    ${where(page.add)} ORDER BY l.created_at DESC, l.id DESC
+    LIMIT ${page.add(filter.limit)}::int OFFSET ${page.add(filter.offset)}::bigint`;
+  const [rows, [count]] = await Promise.all([
+    db.sql<LogRow>(pageSql, page.values),
+    db.sql<{ total: number }>(`SELECT count(*)::int AS total FROM promo_offer_logs l ${where(all.add)}`, all.values),
+  ]);
+  return { items: rows.map(toEntry), total: count!.total };
+}
+
+export type LogDetails = Prisma.InputJsonObject;
+
+export async function insertLog(db: Db, data: Omit<Rows['PromoOfferLog'], 'id'> & { details: LogDetails }): Promise<void> {
+  await db.prisma.promoOfferLog.create({ data, select: { id: true } });
 }

@@ -2,17 +2,17 @@ import type { App } from '../../../core/app.ts';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import type { RunningJob } from '../../../core/jobs/define-job.ts';
 import { MessengerError } from '../../messaging/ports.ts';
-import { makeAll } from './broadcast-offers.ts';
-import { findBroadcast, setBroadcastState } from './broadcast-repo.ts';
+import { makeAll, messageRenderer, type RenderedMessage } from './broadcast-offers.ts';
 import {
   abandonDeliveries,
   type ClaimedDelivery,
   claimDeliveries,
+  findBroadcast,
   hasOpenDeliveries,
   type SettledDelivery,
+  setBroadcastState,
   settleDeliveries,
-} from './delivery-repo.ts';
-import { messageRenderer, type RenderedMessage } from './offer-message.ts';
+} from './broadcast-repo.ts';
 
 /** Messages claimed at a time, and how many of them are sent in parallel (spec 04 section 9.4); the messenger's adapter limits the rate. */
 const BATCH = 50;

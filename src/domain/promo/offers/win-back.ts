@@ -2,10 +2,10 @@ import type { App } from '../../../core/app.ts';
 import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
-import { recordMonitoring } from '../../monitoring/record-event.ts';
-import { type ReminderTuning, readReminderTuning } from '../../subscriptions/reminders/reminder-tuning.ts';
-import { renderMessage } from './offer-message.ts';
-import { makeWinBackOffers, type WinBackWave } from './win-back-repo.ts';
+import { recordMonitoring } from '../../monitoring/monitoring-log.ts';
+import { type ReminderTuning, readReminderTuning } from '../../subscriptions/reminders/remind-owners.ts';
+import { renderMessage } from './broadcast-offers.ts';
+import { makeWinBackOffers, type WinBackWave } from './expiry-repo.ts';
 
 /** Offers and queued messages per transaction. */
 const BATCH = 100;

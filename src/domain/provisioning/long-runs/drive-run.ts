@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { App } from '../../../core/app.ts';
 import { addMs } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
+import { isPanelError } from '../ports.ts';
 import { claimRun, isRunning, type RunTable, releaseRun, renewRun } from './repo.ts';
 
 /** Another worker has claimed the run, or the run is over. The worker that gets this error must write nothing more for it. */
@@ -160,4 +161,54 @@ export async function enqueueContinuation(app: App, run: Pick<LongRun, 'table' |
       ...(pauseMs > 0 ? { startAfter: addMs(app.clock.now(), pauseMs) } : {}),
     },
   );
+}
+
+/**
+ * Works on the items with at most `VPNPANEL_CONCURRENCY` of them under way at the same time; the next begins as soon as one ends. After
+ * an error no further item begins, and it is thrown when those under way have ended.
+ * @param lease of the run, kept while the items are worked on; null = the work belongs to no run
+ * @throws RunLeaseLost, and what the work throws
+ */
+export async function inParallel<T>(
+  app: App,
+  lease: RunLease | null,
+  items: Iterable<T>,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items[Symbol.iterator]();
+  let failure: { error: unknown } | null = null;
+  const worker = async () => {
+    try {
+      for (let next = queue.next(); !next.done && failure === null; next = queue.next()) {
+        await lease?.keep(app);
+        await work(next.value);
+      }
+    } catch (error) {
+      // Any failure: it is thrown when all workers have ended.
+      failure ??= { error };
+    }
+  };
+  await Promise.all(Array.from({ length: app.env.vpnpanelConcurrency }, worker));
+  const failed = failure as { error: unknown } | null;
+  if (failed) throw failed.error;
+}
+
+const TRIES = 3;
+const FIRST_PAUSE_MS = 50;
+
+/**
+ * Repeats an idempotent call to the panel up to two times when there was no answer, so that one failed call does not send a whole
+ * batch back to the queue. A panel that stays down is left to the caller's longer pauses.
+ * @throws PanelError after the last try, or when the panel refused
+ */
+export async function retryPanelCall<T>(call: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      const isRetryable = isPanelError(error) && error.kind === 'unavailable' && error.status !== 404 && error.status !== 405;
+      if (!isRetryable || attempt >= TRIES) throw error;
+    }
+    await wait(FIRST_PAUSE_MS * 2 ** (attempt - 1));
+  }
 }

@@ -1,8 +1,8 @@
 import type { App } from '../../../core/app.ts';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { continueMigration } from '../migration/migrate-squad.ts';
-import { startAutoSyncWhenDue } from '../sync/auto-sync.ts';
 import { continueSync } from '../sync/run-sync.ts';
+import { startAutoSyncWhenDue } from '../sync/start-sync.ts';
 import { enqueueContinuation } from './drive-run.ts';
 import { listAbandonedRuns, type RunTable } from './repo.ts';
 

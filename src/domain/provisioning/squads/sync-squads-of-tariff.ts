@@ -4,12 +4,11 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
 import { effectiveSquadsOf, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
-import { saveSyncedSquads } from '../../subscription-state/connected-squads.ts';
-import { inParallel } from '../long-runs/parallel-calls.ts';
-import { retryPanelCall } from '../long-runs/retry-panel-call.ts';
+import { saveSyncedSquads } from '../../subscription-state/provision-state.ts';
+import { inParallel, retryPanelCall } from '../long-runs/drive-run.ts';
 import { isPanelError } from '../ports.ts';
+import { recordStaleExternalSquad } from '../push-subscription.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
-import { recordStaleExternalSquad } from '../stale-external-squads.ts';
 import { listSquadSyncTargets, type SquadSyncTarget } from './repo.ts';
 
 export const syncedTariffNotFound = refusal('tariff_not_found', 404, 'Tariff not found');

@@ -1,7 +1,14 @@
 /** Pure rules of what a synchronisation changes in local subscriptions (spec 06 section 10). */
+
+import type { App } from '../../../core/app.ts';
 import { addDays, SECOND_MS } from '../../../core/clock.ts';
+import type { Db } from '../../../core/db/db.ts';
 import type { PanelColumns } from '../../subscription-state/types.ts';
+import { presentState } from '../panel-objects.ts';
 import type { PanelUser } from '../ports.ts';
+import { loadPushTarget } from '../repo.ts';
+import { trafficLimitBytesFor } from '../rules.ts';
+import { loadAccounts } from './repo.ts';
 import type { SyncedSubscription } from './types.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
@@ -165,4 +172,73 @@ export function namesFromDescription(
     lastName: rest.length > 0 ? rest.join(' ') : null,
     username: handle?.slice(1) ?? null,
   };
+}
+
+/**
+ * Whether the subscription of this account is newer than the panel's answer to a request of `readAt` (spec 06 hazard 7). Then it must
+ * not be overwritten. False also for an account without subscription. After `lockUserSubscription`.
+ */
+export async function hasNewerSubscription(t: App, userId: number, readAt: Date): Promise<boolean> {
+  const subscription = (await loadAccounts(t.db, [userId])).get(userId)?.subscription ?? null;
+  return subscription !== null && isNewerThanPanel(subscription, readAt, t.clock.now());
+}
+
+/** What a push of the subscription would send for an existing panel user, and the version of the row that it was read from. */
+export interface DesiredState {
+  subscriptionId: number;
+  version: number;
+  userId: number;
+  /** The panel user that the owner is linked to. */
+  panelUuid: string | null;
+  status: 'ACTIVE' | 'DISABLED';
+  /** End to send: for a subscription that is not live, one minute from now. */
+  expireAt: Date;
+  /** End of the row itself. */
+  endDate: Date;
+  /** GB; 0 = unlimited. */
+  trafficLimitGb: number;
+  trafficLimitBytes: number;
+  squads: string[];
+}
+
+/** Reads it as every push does, so that a deleted account is never live (spec 06 section 9). Null = no such subscription. */
+export async function readDesiredState(app: App, subscriptionId: number): Promise<DesiredState | null> {
+  const target = await loadPushTarget(app.db, subscriptionId);
+  if (!target) return null;
+  return {
+    ...presentState(target, app.clock.now()),
+    subscriptionId,
+    version: target.version,
+    userId: target.user.id,
+    panelUuid: target.user.vpnpanelUuid,
+    endDate: target.endDate,
+    trafficLimitGb: target.trafficLimitGb,
+    trafficLimitBytes: trafficLimitBytesFor(target.trafficLimitGb),
+    squads: target.connectedSquads,
+  };
+}
+
+/** The version covers changes of the service; what the panel reported changes columns without a new version, so they are compared. */
+export function isSameDesiredState(a: DesiredState, b: DesiredState): boolean {
+  const isSameRow = a.version === b.version && a.endDate.getTime() === b.endDate.getTime() && isSameSet(a.squads, b.squads);
+  const isSameOwner = a.userId === b.userId && a.panelUuid === b.panelUuid;
+  return isSameRow && isSameOwner && a.status === b.status && a.trafficLimitBytes === b.trafficLimitBytes;
+}
+
+/**
+ * Makes the server links of subscriptions those of their connected squads: new links have the price 0; links of other squads are
+ * deleted, so that they do not prevent the deletion of a server (spec 02 H20, H26). In the caller's transaction, which has locked or inserted the subscriptions.
+ */
+export async function linkServersOf(db: Db, subscriptionIds: readonly number[], now: Date): Promise<void> {
+  if (subscriptionIds.length === 0) return;
+  await db.sql(
+    `WITH connected AS (SELECT s.id AS subscription_id, q.id AS server_id FROM subscriptions s
+         JOIN server_squads q ON s.connected_squads @> to_jsonb(q.squad_uuid::text) WHERE s.id = ANY($1::int[])),
+       gone AS (DELETE FROM subscription_servers l WHERE l.subscription_id = ANY($1::int[]) AND NOT EXISTS (
+         SELECT 1 FROM connected c WHERE c.subscription_id = l.subscription_id AND c.server_id = l.server_squad_id))
+     INSERT INTO subscription_servers (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
+       SELECT subscription_id, server_id, 0, $2::timestamptz FROM connected
+       ON CONFLICT (subscription_id, server_squad_id) DO NOTHING RETURNING id`,
+    [[...subscriptionIds], now],
+  );
 }

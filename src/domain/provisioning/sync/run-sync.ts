@@ -1,16 +1,74 @@
 import type { App } from '../../../core/app.ts';
-import { recordMonitoring } from '../../monitoring/record-event.ts';
-import { type DriveLimits, driveRun, type LongRun, type RunLease, type StepResult } from '../long-runs/drive-run.ts';
-import { isPanelError, type PanelError } from '../ports.ts';
+import { syncServers } from '../../catalog/server-sync.ts';
+import { recordMonitoring } from '../../monitoring/monitoring-log.ts';
+import {
+  type DriveLimits,
+  driveRun,
+  type LongRun,
+  type RunLease,
+  retryPanelCall,
+  type StepResult,
+} from '../long-runs/drive-run.ts';
+import { isPanelError, PanelError } from '../ports.ts';
 import { applyPanel } from './apply-panel.ts';
-import type { PhaseResult } from './progress.ts';
+import { advance, type PhaseResult } from './progress.ts';
 import { pushAll } from './push-all.ts';
-import { readList } from './read-list.ts';
+import { validateSubscriptions } from './recommend.ts';
+import { clearSnapshot, countSnapshot, insertPage, skipDuplicates } from './repo.ts';
 import { findRun, finishRun, saveRun } from './run-repo.ts';
-import { syncServersPhase } from './sync-servers-phase.ts';
 import { treatAbsent } from './treat-absent.ts';
 import type { SyncCursor, SyncKind, SyncMode, SyncPhase, SyncRun } from './types.ts';
-import { validateSubscriptions } from './validate.ts';
+
+const PAGE = 500;
+/** Times that a list is read again whose length does not match, because users were added or deleted during the reading. */
+const MAX_RESTARTS = 2;
+
+/**
+ * Reads the next page of the panel's users. The list is complete when it has as many different users as the panel's total;
+ * otherwise it is read again, and if it stays incomplete, no user counts as absent (spec 06 hazards 4, 5).
+ */
+async function readList(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
+  await lease.renew(app);
+  const readAt = app.clock.now();
+  const { start } = run.cursor;
+  const page = await retryPanelCall(() => app.ports.panel.listUsers({ start, size: PAGE }));
+  const next = start + page.users.length;
+  const isOver = page.users.length === 0 || next >= page.total;
+  return lease.write(app, async (t) => {
+    await insertPage(t.db, run.id, page.users, readAt);
+    const began = run.cursor.readAt ?? readAt.toISOString();
+    const progress = { done: next, total: page.total };
+    if (!isOver) {
+      await advance(t, run, { start: next, readAt: began, progress });
+      return 'more';
+    }
+    const listed = await countSnapshot(t.db, run.id);
+    const isComplete = listed === page.total;
+    if (!isComplete && run.cursor.restarts < MAX_RESTARTS) {
+      await clearSnapshot(t.db, run.id);
+      await advance(t, run, { start: 0, readAt: null, restarts: run.cursor.restarts + 1 });
+      return 'more';
+    }
+    await skipDuplicates(t.db, run.id, t.clock.now());
+    await advance(t, run, { readAt: began, isComplete, hasUsers: listed > 0 }, { listed });
+    return 'next';
+  });
+}
+
+/** Detail of the 502 when the panel has no squads (spec 06 section 11); the reason follows where it gave no list at all (08 P10). */
+export const NO_SQUADS = 'Failed to get squads';
+
+/** Updates the servers from the panel's squads, by the rules of the catalogue (spec 06 section 10 and section 17, hazard 5). @throws PanelError without a list */
+async function syncServersPhase(app: App, lease: RunLease, run: SyncRun): Promise<PhaseResult> {
+  await lease.renew(app);
+  const result = await syncServers(app);
+  if (result.outcome === 'not_configured') throw new PanelError('not_configured', result.reason);
+  if (result.outcome === 'no_list')
+    throw new PanelError('unavailable', result.reason === null ? NO_SQUADS : `${NO_SQUADS}: ${result.reason}`);
+  const { outcome: _outcome, ...servers } = result;
+  await lease.write(app, (t) => advance(t, run, {}, {}, { servers }));
+  return 'next';
+}
 
 const PHASES: Record<SyncPhase, (app: App, lease: RunLease, run: SyncRun) => Promise<PhaseResult>> = {
   read: readList,

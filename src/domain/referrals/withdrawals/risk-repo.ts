@@ -1,7 +1,7 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { RiskFacts } from './risk-rules.ts';
-import { SPENDING } from './sums-repo.ts';
+import { SPENDING } from './repo.ts';
+import type { RiskFacts } from './risk-analysis.ts';
 
 /** Where a month and a week begin, and from when on deposits of a referral are suspicious; kopeks. */
 export interface RiskLimits {

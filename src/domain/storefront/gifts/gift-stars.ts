@@ -5,18 +5,17 @@ import type { UserRecord } from '../../identity/types.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
-import { recordCredited } from '../../payments/credit-through-case.ts';
-import { readStarsInvoice, recordStarsCharge, type StarsPurpose } from '../../payments/purpose-stars.ts';
-import { kopeksForStars } from '../../payments/stars-rate.ts';
+import { readStarsInvoice, recordStarsCharge, type StarsPurpose } from '../../payments/purpose-payment.ts';
+import { recordCredited } from '../../payments/resolve-case.ts';
+import { kopeksForStars } from '../../payments/stars-invoices.ts';
 import type { CreditResult } from '../../payments/types.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { OfferGoneError } from '../purchases/consume-offer.ts';
+import { endWithoutOffer, OfferGoneError, payerOf, postRevenue, recordPaid } from '../purchases/fulfil-purchase.ts';
 import { openRecipient, type PreparedRecipient, prepareRecipient } from '../purchases/recipient.ts';
 import { findByPayment, lockPurchase } from '../purchases/repo.ts';
 import { recipientOf } from '../purchases/rules.ts';
-import { endWithoutOffer, payerOf, postRevenue, recordPaid } from '../purchases/take-money.ts';
 import type { GuestPurchase } from '../purchases/types.ts';
-import { STARS_PREFIX } from './pay-in-stars.ts';
+import { STARS_PREFIX } from './buy-gift.ts';
 
 const METHOD = 'messenger_stars';
 

@@ -1,8 +1,8 @@
 import type { App } from '../../../core/app.ts';
-import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
+import { effectiveSquads } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import type { OrderOf } from '../../subscriptions/order.ts';
-import { requireBuyer } from '../../subscriptions/purchase/open-sale.ts';
+import { requireBuyer } from '../../subscriptions/purchase/complete-sale.ts';
 import { type QuotedSale, requireQuoted } from '../../subscriptions/purchase/signed-quote.ts';
 import type { SaleNeeds, SaleStart } from '../../subscriptions/purchase/types.ts';
 import { pricingSettingsOf } from '../../subscriptions/settings.ts';

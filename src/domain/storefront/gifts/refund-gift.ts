@@ -3,17 +3,18 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { formatPrice } from '../../../core/money.ts';
 import { isRowId } from '../../../core/row-id.ts';
-import { recordCommand } from '../../access/record-command.ts';
+import { recordCommand } from '../../access/audit-log.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { postMovement } from '../../ledger/post-movement.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
 import { purchaseNotFound } from '../purchases/errors.ts';
-import { lockWithPayment } from '../purchases/lock-with-payment.ts';
-import { findPurchase } from '../purchases/repo.ts';
-import type { PurchaseStatus } from '../purchases/types.ts';
-import { REFUND_REFUSALS } from './errors.ts';
+import { lockWithPayment } from '../purchases/fulfil-purchase.ts';
+import { notifyRecipient } from '../purchases/notices.ts';
+import { findPurchase, readSurroundings } from '../purchases/repo.ts';
+import type { Contact, PurchaseStatus } from '../purchases/types.ts';
+import { notResendable, REFUND_REFUSALS } from './errors.ts';
 import { markRefunded } from './repo.ts';
 import { refundObstacle } from './rules.ts';
 
@@ -77,4 +78,24 @@ async function refund(t: App, id: number, reason: string): Promise<{ before: Pur
   }
   const { transactionId, balanceKopeks } = posting;
   return { before: gift.status, refunded: { purchaseId: id, userId: buyer.id, amountKopeks, balanceKopeks, transactionId } };
+}
+
+/**
+ * Sends the notice of a gift to its recipient again, by mail or in the messenger, with the button or link to activate it where it waits for
+ * that. A gift that is only a code has none: its buyer passes the code on.
+ * @returns to whom
+ * @throws AppError 404 'Purchase not found' | 409 there is no notice to send
+ */
+export async function resendGift(app: App, actor: Actor, id: number): Promise<Contact> {
+  return inTransaction(app, async (t) => {
+    const gift = isRowId(id) ? await findPurchase(t.db, id) : null;
+    if (!gift?.isGift) throw purchaseNotFound();
+    const isWaiting = gift.status === 'pending_activation' && gift.grantedAt === null;
+    if (!gift.recipient || (!isWaiting && gift.status !== 'delivered')) throw notResendable();
+    const { tariffName } = await readSurroundings(t.db, id);
+    await notifyRecipient(t, gift, isWaiting ? 'waiting' : 'delivered', tariffName ?? '');
+    const facts = { command: `gifts resend ${id}`, permission: 'gifts:resend', resourceId: String(id) };
+    await recordCommand(t, actorName(actor), { ...facts, before: null, after: null });
+    return gift.recipient;
+  });
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
-import { landingNotFound } from './errors.ts';
+import { landingNotFound } from './landings.ts';
 import { findLanding, listLandings, type PurchaseCounts } from './repo.ts';
 import { isDiscountActive } from './rules.ts';
 import { countPurchases, type LandingStats, type ListedPurchase, listPurchasesOf, type PurchaseFilter } from './stats-repo.ts';

@@ -2,9 +2,12 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { isAppError, rethrowUnavailable } from '../../../core/errors.ts';
-import { awaitPush } from '../../subscription-state/await-push.ts';
+import { findUserByMessengerId } from '../../identity/find-user.ts';
+import type { MessengerUpdate } from '../../messaging/ports.ts';
+import { sendMessage } from '../../messaging/send-message.ts';
+import { text } from '../../messaging/texts.ts';
+import { awaitPush } from '../../subscription-state/provision-state.ts';
 import { lockUserSubscription, readUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { deliverWaiting } from './deliver-purchase.ts';
 import {
   activationFailed,
   linkedUserGone,
@@ -15,9 +18,7 @@ import {
   signInToActivate,
   tariffGone,
 } from './errors.ts';
-import { fail } from './fulfil-purchase.ts';
-import { deliverableTariff, grant } from './grant.ts';
-import { isGivable, lockWithPayment } from './lock-with-payment.ts';
+import { deliverableTariff, deliverWaiting, fail, grant, isGivable, lockWithPayment } from './fulfil-purchase.ts';
 import { findByToken, findPurchase, markActivationRequested } from './repo.ts';
 import { isLive, isRecipientsToken, isToken, nextAttempt } from './rules.ts';
 import type { GuestPurchase } from './types.ts';
@@ -115,4 +116,40 @@ export async function activateRequested(app: App, purchaseId: number, isSigned: 
   });
   if (outcome === 'tariff_gone') throw tariffGone();
   await deliverWaiting(app, { userId });
+}
+
+const PRESS = /^gift_activate:(\d{1,9})$/;
+
+/** Queues a pressed "activate" button; the job handles it after the messenger has its answer. Ignores other updates. */
+export async function receiveGiftUpdate(app: App, update: MessengerUpdate): Promise<void> {
+  const id = update.kind === 'callback' ? PRESS.exec(update.data)?.[1] : undefined;
+  if (update.kind !== 'callback' || id === undefined) return;
+  await app.jobs.send('gifts.press', {
+    queryId: update.queryId,
+    messengerId: update.fromMessengerId,
+    purchaseId: Number(id),
+  });
+}
+
+/**
+ * Handles a queued press (job `gifts.press`): the messenger proves who pressed, so a press by the recipient is consent (spec 03
+ * section 8.3). May run any number of times.
+ */
+export async function handleGiftPress(
+  app: App,
+  { queryId, messengerId, purchaseId }: { queryId: string; messengerId: number; purchaseId: number },
+): Promise<void> {
+  // Only ends the button's progress indicator. The messenger refuses a query that is too old, which changes nothing else.
+  await app.ports.messenger
+    .answerCallback(queryId)
+    .catch((error) => app.log.debug({ err: error }, 'the callback of a pressed button was not answered'));
+  const user = await findUserByMessengerId(app, messengerId);
+  if (user?.status !== 'active') return;
+  try {
+    await activateById(app, purchaseId, { kind: 'user', userId: user.id });
+    await sendMessage(app, { messengerId, html: text(user.language, 'gifts.activation_started') });
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    await sendMessage(app, { messengerId, html: text(user.language, 'gifts.activation_refused') });
+  }
 }

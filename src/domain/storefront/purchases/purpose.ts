@@ -2,7 +2,6 @@ import type { App } from '../../../core/app.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { findUserById } from '../../identity/find-user.ts';
 import { moneyId } from '../../payments/classify-report.ts';
-import { creditThroughCase } from '../../payments/credit-through-case.ts';
 import { openCase } from '../../payments/open-case.ts';
 import type { PaymentReport } from '../../payments/ports.ts';
 import {
@@ -13,14 +12,14 @@ import {
   type PaymentPurpose,
   uncreditedResult,
 } from '../../payments/purpose-payment.ts';
+import { creditThroughCase } from '../../payments/resolve-case.ts';
 import type { CreditResult, Payment } from '../../payments/types.ts';
 import { lockUserSubscription } from '../../subscriptions/manual/manual-changes.ts';
-import { OfferGoneError } from './consume-offer.ts';
-import { alertAdmins } from './notify-admins.ts';
+import { endWithoutOffer, OfferGoneError, payerOf, postRevenue, recordPaid } from './fulfil-purchase.ts';
+import { alertAdmins } from './notices.ts';
 import { openRecipient, type PreparedRecipient, prepareRecipient } from './recipient.ts';
 import { findByPayment, lockPurchase, markFailed } from './repo.ts';
 import { GUEST_PURCHASE, isCodeOnly, recipientOf } from './rules.ts';
-import { endWithoutOffer, payerOf, postRevenue, recordPaid } from './take-money.ts';
 import type { GuestPurchase } from './types.ts';
 
 /** Invoices that pay for guest purchases (spec 03 sections 2.2 and 8.2). */

@@ -1,8 +1,8 @@
 import type { App } from '../../../core/app.ts';
 import { hashPassword } from '../../../core/password-hasher.ts';
 import { urlSafeToken } from '../../../core/random.ts';
+import { findUserByUsername, openEmailAccount, openMessengerAccount } from '../../identity/create-account.ts';
 import { findUserByEmail } from '../../identity/find-user.ts';
-import { findUserByUsername, openEmailAccount, openMessengerAccount } from '../../identity/purchased-accounts.ts';
 import { usernameOf } from './rules.ts';
 import type { Contact } from './types.ts';
 

@@ -5,15 +5,15 @@ import { isRowId } from '../../../core/row-id.ts';
 import { effectiveSquadsOf, lockTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { runOnceAround } from '../../ledger/run-once.ts';
-import { providerOf } from '../../payments/method-settings.ts';
-import { type PreparedInvoice, prepareInvoice, requestInvoice } from '../../payments/open-invoice.ts';
+import { providerOf } from '../../payments/payment-methods.ts';
 import { purchaseDescription } from '../../payments/payment-texts.ts';
 import type { ReturnUrls } from '../../payments/ports.ts';
+import { type PreparedInvoice, prepareInvoice, requestInvoice } from '../../payments/topup-balance.ts';
 import type { Choice } from '../../subscriptions/order.ts';
-import { landingNotFound } from '../landings/errors.ts';
-import { choosePayment, type PaymentChoice, usableMethod } from '../landings/payment-choice.ts';
+import { landingNotFound } from '../landings/landings.ts';
 import { findBySlug } from '../landings/repo.ts';
 import { chosenPeriods, landingPrice } from '../landings/rules.ts';
+import { choosePayment, type PaymentChoice, usableMethod } from '../landings/show-landing.ts';
 import type { Landing } from '../landings/types.ts';
 import {
   aboveMaximum,
@@ -25,15 +25,25 @@ import {
   priceMissing,
   providerAnswerInvalid,
   providerUnavailable,
+  purchaseNotFound,
   tariffInactive,
   tariffNotForGifts,
   tariffNotOnLanding,
   tariffWithoutServers,
 } from './errors.ts';
-import { successUrl } from './links.ts';
-import { deleteUnpaid, freeToken, insertPurchase } from './repo.ts';
-import { GUEST_PURCHASE } from './rules.ts';
-import type { Contact } from './types.ts';
+import { botLink, successUrl } from './notices.ts';
+import {
+  type Credentials,
+  deleteUnpaid,
+  findByToken,
+  freeToken,
+  insertPurchase,
+  type PurchaseSurroundings,
+  readSurroundings,
+  takeCredentials,
+} from './repo.ts';
+import { GUEST_PURCHASE, isToken, maskContact, recipientOf, shownStatus, showsCredentials, showsLinks } from './rules.ts';
+import type { Contact, GuestPurchase, PurchaseStatus } from './types.ts';
 
 /** A guest's order; its contacts have been checked by `readContact`. */
 export interface PurchaseOrder extends Choice<'landing'> {
@@ -176,4 +186,71 @@ async function openPurchase(app: App, { token, invoice }: PreparedPurchase): Pro
     await deleteUnpaid(app.db, invoice.paymentId);
     throw isAppError(error) ? providerAnswerInvalid(error) : providerUnavailable(error);
   }
+}
+
+/** A purchase as the holder of its token may see it; contacts are masked. */
+export interface PurchaseView {
+  status: PurchaseStatus;
+  subscriptionUrl: string | null;
+  subscriptionCryptoLink: string | null;
+  isGift: boolean;
+  contactValue: string;
+  recipientContactValue: string | null;
+  periodDays: number;
+  tariffName: string | null;
+  giftMessage: string | null;
+  /** Of the recipient of a gift, else of the buyer. */
+  contactType: string;
+  cabinetEmail: string | null;
+  cabinetPassword: string | null;
+  autoLoginToken: string | null;
+  isRecipientInBot: boolean | null;
+  botLink: string | null;
+}
+
+/**
+ * The page of a purchase (spec 03 section 7.2). Credentials of an account that the purchase created are shown once: the first call
+ * that may see them deletes them (H3, H22).
+ * @throws AppError 404 'Purchase not found'
+ */
+export async function viewPurchase(app: App, token: string): Promise<PurchaseView> {
+  const purchase = isToken(token) ? await findByToken(app.db, token) : null;
+  if (!purchase) throw purchaseNotFound();
+  const surroundings = await readSurroundings(app.db, purchase.id);
+  const now = app.clock.now();
+  const areCredentialsShown = isSelfByEmail(purchase) && purchase.accountCreated && showsCredentials(purchase, now);
+  const credentials = areCredentialsShown ? await takeCredentials(app.db, purchase.id) : null;
+  return { ...describe(app, purchase, surroundings), ...shownCredentials(purchase, credentials) };
+}
+
+function describe(app: App, purchase: GuestPurchase, { tariffName, isRecipientInBot }: PurchaseSurroundings) {
+  const hasLinks = showsLinks(purchase, app.clock.now());
+  const isMessengerGift = purchase.isGift && purchase.recipient?.type === 'messenger';
+  return {
+    status: shownStatus(purchase),
+    subscriptionUrl: hasLinks ? purchase.subscriptionUrl : null,
+    subscriptionCryptoLink: hasLinks ? purchase.subscriptionCryptoLink : null,
+    isGift: purchase.isGift,
+    contactValue: maskContact(purchase.buyer.value),
+    recipientContactValue: purchase.recipient && maskContact(purchase.recipient.value),
+    periodDays: purchase.periodDays,
+    tariffName,
+    giftMessage: purchase.giftMessage,
+    contactType: (recipientOf(purchase) ?? purchase.buyer).type,
+    isRecipientInBot: isMessengerGift ? isRecipientInBot : null,
+    botLink: isMessengerGift && !isRecipientInBot ? botLink(app) : null,
+  };
+}
+
+function shownCredentials(purchase: GuestPurchase, credentials: Credentials | null) {
+  const isGiven = purchase.status === 'delivered' || purchase.status === 'pending_activation';
+  return {
+    cabinetEmail: isGiven && isSelfByEmail(purchase) ? purchase.buyer.value : null,
+    cabinetPassword: credentials?.password ?? null,
+    autoLoginToken: credentials?.autoLoginToken ?? null,
+  };
+}
+
+function isSelfByEmail(purchase: GuestPurchase): boolean {
+  return !purchase.isGift && purchase.buyer.type === 'email';
 }

@@ -1,6 +1,6 @@
 import type { Rows } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import { claimInvoices } from '../../payments/claim-invoices.ts';
+import { claimInvoices } from '../../payments/check-payments.ts';
 
 /** Queries of the jobs of guest purchases; every condition has an index of its own. */
 

@@ -1,20 +1,29 @@
 import type { App } from '../../../core/app.ts';
+import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
+import { nestedRow } from '../../../core/db/columns.ts';
+import type { Db } from '../../../core/db/db.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { forEachPage } from '../../../core/jobs/for-each-page.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
-import { recipientOf } from '../../messaging/notify-user.ts';
-import { recordMonitoring } from '../../monitoring/record-event.ts';
-import { AUTOPAY_SUCCESS } from '../events.ts';
+import { appendEvent } from '../../activity/record-event.ts';
+import { listSquads } from '../../catalog/find-squads.ts';
+import { tariffOf } from '../../catalog/find-tariff.ts';
+import type { ServerSquad } from '../../catalog/types.ts';
+import { recipientOf } from '../../messaging/send-message.ts';
+import { text } from '../../messaging/texts.ts';
+import { recordMonitoring } from '../../monitoring/monitoring-log.ts';
+import type { PricingSettings } from '../../pricing/types.ts';
+import { AUTOPAY_FAILED, AUTOPAY_INSUFFICIENT_FUNDS, AUTOPAY_SUCCESS } from '../events.ts';
 import { notifyOwner } from '../notify-owner.ts';
-import { dayOf } from '../purchase/notify-sale.ts';
-import { lockSaleStart } from '../purchase/repo.ts';
+import { dayOf } from '../purchase/complete-sale.ts';
+import { BUYER, type BuyerRow, lockSaleStart } from '../purchase/repo.ts';
 import type { Buyer, SaleStart } from '../purchase/types.ts';
 import { RENEWAL_NEEDS, sellRenewal } from '../renew-subscription.ts';
-import { type AutopayScope, isAutopayDue } from '../rules/autopay.ts';
-import { planAutopay } from '../rules/autopay-plan.ts';
+import { primaryGroupIdSql } from '../repo.ts';
+import { type AutopayScope, isAutopayDue, MAX_LEAD_DAYS, planAutopay } from '../rules/autopay.ts';
 import { pricingSettingsOf } from '../settings.ts';
-import { notifyInsufficientFunds, notifyNoPeriod } from './notify-failure.ts';
-import { type AutopayCandidate, listDue } from './repo.ts';
+import type { Subscription } from '../types.ts';
+import { type AutopayCandidate, hasFailedSince, listCardCandidates, listDue, recordRefusal } from './repo.ts';
 
 /**
  * Job `subscriptions.autopay`: renews from the balance the subscriptions that end soon and have autopay on (spec 02 section 13, H23).
@@ -101,5 +110,183 @@ async function notifySuccess(t: App, buyer: Buyer, amountKopeks: number, endDate
     formatted_amount,
     amount_rubles,
     new_expires_at: dayOf(endDate),
+  });
+}
+
+const REPEATED_AFTER_MS = 6 * HOUR_MS;
+
+/**
+ * Notifies the owner that the balance is too low for autopay; kopeks. At most once in six hours, by the row of the dashboard feed (spec 02
+ * H23), which the segment `autopay_failed` reads too. In the caller's transaction.
+ */
+async function notifyInsufficientFunds(t: App, buyer: Buyer, subscriptionId: number, requiredKopeks: number): Promise<void> {
+  if (await hasFailedSince(t.db, buyer.id, addMs(t.clock.now(), -REPEATED_AFTER_MS))) return;
+  await recordFailure(t, buyer, subscriptionId, 'insufficient_funds', requiredKopeks);
+  await t.events.emit(
+    AUTOPAY_INSUFFICIENT_FUNDS,
+    {
+      ...{ required_kopeks: requiredKopeks, required_rubles: rublesOf(requiredKopeks) },
+      ...{ balance_kopeks: buyer.balanceKopeks, balance_rubles: rublesOf(buyer.balanceKopeks) },
+    },
+    { audience: 'user', userId: buyer.id },
+  );
+  await notifyOwner(t, recipientOf(buyer), 'autopay_insufficient_funds', {
+    required_amount: formatPrice(requiredKopeks, false),
+    current_balance: formatPrice(buyer.balanceKopeks, false),
+  });
+}
+
+/**
+ * Notifies the owner that autopay cannot renew because no period of the plan is for sale. Once until the next paid term, because neither
+ * waiting nor a top-up changes that. In the caller's transaction.
+ */
+async function notifyNoPeriod(t: App, buyer: Buyer, subscriptionId: number): Promise<void> {
+  if (!(await recordRefusal(t.db, subscriptionId, buyer.id, t.clock.now()))) return;
+  await recordFailure(t, buyer, subscriptionId, 'period_unavailable', null);
+  await notifyOwner(t, recipientOf(buyer), 'autopay_failed', {
+    reason: text(buyer.language, 'messages.autopay_period_unavailable'),
+  });
+}
+
+/** Adds the failure to the dashboard feed and emits the event. */
+async function recordFailure(
+  t: App,
+  buyer: Buyer,
+  subscriptionId: number,
+  reason: 'insufficient_funds' | 'period_unavailable',
+  amountKopeks: number | null,
+): Promise<void> {
+  await appendEvent(t, {
+    ...{ eventType: 'autopay_failed', userId: buyer.id, subscriptionId, amountKopeks, currency: 'RUB' },
+    extra: { reason, balance: buyer.balanceKopeks },
+  });
+  await t.events.emit(AUTOPAY_FAILED, { reason }, { audience: 'user', userId: buyer.id });
+}
+
+/** A renewal that autopay is to make; kopeks. Computed at the moment of reading, without locks: the renewal itself computes it again. */
+export interface AutopayRenewal {
+  userId: number;
+  subscriptionId: number;
+  endDate: Date;
+  periodDays: number;
+  /** What autopay would charge. */
+  priceKopeks: number;
+  balanceKopeks: number;
+  /** What the balance lacks; 0 = it covers the price. */
+  missingKopeks: number;
+}
+
+/** The last subscription of a page, from which the next one continues. */
+export interface RenewalCursor {
+  endDate: Date;
+  id: number;
+}
+
+const PAGE = 100;
+
+/**
+ * Renewals by autopay that the balance does not cover and a saved card may pay (spec 02 section 13, card top-up; spec 03 section 5.2): of
+ * at most `limit` candidates, those that lack money, by their end. The caller charges; nothing is changed here. An item may have been
+ * paid by the time it is processed: ask `readDueRenewal` immediately before.
+ * @param after null = from the first
+ * @returns `next` null: that was the last page. A page may be empty and not be the last one
+ */
+export async function listUnpaidRenewals(
+  app: App,
+  after: RenewalCursor | null,
+  limit = PAGE,
+): Promise<{ items: AutopayRenewal[]; next: RenewalCursor | null }> {
+  const now = app.clock.now();
+  const page = { after, limit, usualLeadDays: usualLeadDays(app) };
+  const candidates = await listCardCandidates(app.db, now, page);
+  const renewals = await priceRenewals(
+    app,
+    candidates.map(({ id }) => id),
+    now,
+  );
+  return {
+    items: renewals.filter(({ missingKopeks }) => missingKopeks > 0),
+    next: candidates.length < limit ? null : candidates.at(-1)!,
+  };
+}
+
+/**
+ * The renewal of one subscription, paid or not, while it is still due: not made meanwhile by a purchase or the job, autopay still on, and
+ * so on. For a decision immediately before a card is charged.
+ * @returns null when it is not due, or the subscription does not exist
+ */
+export async function readDueRenewal(app: App, subscriptionId: number): Promise<AutopayRenewal | null> {
+  return (await priceRenewals(app, [subscriptionId], app.clock.now()))[0] ?? null;
+}
+
+/** Whether autopay is still to renew the subscription. */
+export async function isRenewalDue(app: App, subscriptionId: number): Promise<boolean> {
+  return (await readDueRenewal(app, subscriptionId)) !== null;
+}
+
+async function priceRenewals(app: App, subscriptionIds: readonly number[], now: Date): Promise<AutopayRenewal[]> {
+  if (subscriptionIds.length === 0) return [];
+  const latestEnd = addDays(now, usualLeadDays(app) + 1);
+  const starts = (await readSaleStarts(app.db, subscriptionIds)).filter(
+    (start) => isAutopayDue(start, now, 'card') && start.subscription.endDate < latestEnd,
+  );
+  // Only a subscription without a tariff is priced by its servers.
+  const servers = starts.some(({ currentTariff }) => currentTariff === null) ? await listSquads(app) : [];
+  const settings = pricingSettingsOf(app);
+  return starts.flatMap((start) => priceRenewal(start, servers, settings, now) ?? []);
+}
+
+function priceRenewal(
+  { buyer, subscription, currentTariff: tariff }: ReadStart,
+  servers: readonly ServerSquad[],
+  settings: PricingSettings,
+  now: Date,
+): AutopayRenewal | null {
+  const plan = planAutopay({ subscription, tariff, servers, user: buyer, settings, now });
+  if (plan.kind !== 'renewal') return null;
+  const { periodDays, priceKopeks } = plan;
+  const { balanceKopeks } = buyer;
+  return {
+    userId: buyer.id,
+    subscriptionId: subscription.id,
+    endDate: subscription.endDate,
+    periodDays,
+    priceKopeks,
+    balanceKopeks,
+    missingKopeks: Math.max(0, priceKopeks - balanceKopeks),
+  };
+}
+
+const usualLeadDays = ({ settings }: Pick<App, 'settings'>): number =>
+  Math.min(settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'), MAX_LEAD_DAYS);
+
+/** What a renewal is priced from, besides the servers; as it was at the moment of reading. */
+interface ReadStart extends Pick<SaleStart, 'buyer' | 'currentTariff' | 'isCurrentTariffDaily'> {
+  subscription: Subscription;
+}
+
+interface Row extends BuyerRow {
+  promoGroup: object | null;
+  subscription: object;
+  currentTariff: object | null;
+}
+
+/** The same as a sale starts from, for many subscriptions in one statement and without locks: to select and to show, never to charge. */
+async function readSaleStarts(db: Db, subscriptionIds: readonly number[]): Promise<ReadStart[]> {
+  const rows = await db.sql<Row>(
+    `SELECT ${BUYER.of('u')}, to_jsonb(g) AS promo_group, to_jsonb(s) AS subscription,
+       CASE WHEN f.id IS NOT NULL THEN tariff_json(f) END AS current_tariff
+     FROM unnest($1::int[]) WITH ORDINALITY AS o(id, place) JOIN subscriptions s ON s.id = o.id JOIN users u ON u.id = s.user_id
+     LEFT JOIN tariffs f ON f.id = s.tariff_id LEFT JOIN promo_groups g ON g.id = ${primaryGroupIdSql('u')} ORDER BY o.place`,
+    [[...subscriptionIds]],
+  );
+  return rows.map(({ promoGroup, subscription, currentTariff, ...user }) => {
+    const tariff = tariffOf(currentTariff);
+    return {
+      buyer: { ...user, primaryPromoGroup: nestedRow('PromoGroup', promoGroup) },
+      subscription: nestedRow('Subscription', subscription),
+      currentTariff: tariff,
+      isCurrentTariffDaily: tariff?.isDaily ?? false,
+    };
   });
 }

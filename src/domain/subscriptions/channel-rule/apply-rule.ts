@@ -3,7 +3,7 @@ import type { MessengerButton } from '../../messaging/ports.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText } from '../../messaging/texts.ts';
 import { requestProvisioning } from '../../provisioning/request-provisioning.ts';
-import { readReminderTuning } from '../reminders/reminder-tuning.ts';
+import { readReminderTuning } from '../reminders/remind-owners.ts';
 import { type ChangedByRule, type ChannelCandidate, disable, enable, isDisabledByRule, listCandidates } from './repo.ts';
 
 export type { ChannelCandidate } from './repo.ts';

@@ -1,6 +1,6 @@
 import { columns, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import type { Recipient } from '../../messaging/notify-user.ts';
+import type { Recipient } from '../../messaging/send-message.ts';
 
 const CANDIDATE = columns('Subscription', ['id', 'userId', 'isTrial']);
 const OWNER = columns('User', ['email', 'emailVerified']);

@@ -1,9 +1,11 @@
 import type { App } from '../../../core/app.ts';
+import { DAY_MS } from '../../../core/clock.ts';
 import { type PanelResets, requestProvisioning } from '../../provisioning/request-provisioning.ts';
-import { autopayDefaults } from '../autopay-defaults.ts';
 import { recordDisabledByAdmin } from '../channel-rule/repo.ts';
 import { forgetStop } from '../daily/repo.ts';
 import { insert, linkServers, lockByUser, type UpdateOptions, update } from '../repo.ts';
+import { actualStatus, daysLeft, isActive } from '../rules/status.ts';
+import { autopayDefaults } from '../set-autopay.ts';
 import type { Subscription, SubscriptionChanges, TrafficPurchase } from '../types.ts';
 import { deleteByUser, deletePurchase, findWithPurchases, type SubscriptionWithPurchases } from './repo.ts';
 
@@ -65,4 +67,44 @@ export function removeManually(t: App, userId: number): Promise<boolean> {
 /** Removes a traffic purchase of a locked subscription. @returns null when it has no such purchase */
 export function removePurchase(t: App, subscriptionId: number, purchaseId: number): Promise<TrafficPurchase | null> {
   return deletePurchase(t.db, subscriptionId, purchaseId);
+}
+
+/** A traffic package of a subscription at this moment. */
+interface PurchaseInfo extends TrafficPurchase {
+  /** Whole days, 0 when it has expired. */
+  daysRemaining: number;
+  isExpired: boolean;
+}
+
+/** A subscription as it is shown to administrators; `status` is the one at this moment, not the stored one (spec 02 H29). */
+export interface SubscriptionInfo extends Subscription {
+  tariffName: string | null;
+  isActive: boolean;
+  /** Whole days. */
+  daysRemaining: number;
+  /** Newest first. */
+  trafficPurchases: PurchaseInfo[];
+}
+
+/** @param purchases in any order */
+export function subscriptionInfo(
+  subscription: Subscription,
+  tariffName: string | null,
+  purchases: readonly TrafficPurchase[],
+  now: Date,
+): SubscriptionInfo {
+  return {
+    ...subscription,
+    status: actualStatus(subscription, now),
+    tariffName,
+    isActive: isActive(subscription, now),
+    daysRemaining: daysLeft(subscription, now),
+    trafficPurchases: purchases
+      .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || b.id - a.id)
+      .map((purchase) => ({
+        ...purchase,
+        daysRemaining: Math.max(0, Math.floor((purchase.expiresAt.getTime() - now.getTime()) / DAY_MS)),
+        isExpired: purchase.expiresAt.getTime() <= now.getTime(),
+      })),
+  };
 }

@@ -1,19 +1,274 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import { addDays } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
-import { findTariff } from '../../catalog/find-tariff.ts';
+import { listSquads } from '../../catalog/find-squads.ts';
+import { effectiveSquadsOf, findTariff, lockTariff } from '../../catalog/find-tariff.ts';
 import { userNotFound } from '../../identity/errors.ts';
-import { guardTarget } from '../../identity/guard-target.ts';
-import { MAX_DEVICES, MAX_TRAFFIC_GB } from '../bounds.ts';
-import { outOfBounds, subscriptionExists } from '../errors.ts';
-import type { Subscription } from '../types.ts';
-import { addTraffic, removeTraffic, setDeviceLimit, setTraffic } from './limit-actions.ts';
-import { applyManualChange, lockUserSubscription, readUserSubscription } from './manual-changes.ts';
-import { changeTariff, createSubscription, toggleAutopay } from './plan-actions.ts';
-import { type SubscriptionInfo, subscriptionInfo } from './subscription-info.ts';
-import { activate, cancel, extend, setEndDate, shorten } from './term-actions.ts';
+import { guardTarget } from '../../identity/find-user.ts';
+import { postMovement } from '../../ledger/post-movement.ts';
+import { outOfBounds, subscriptionExists, tariffNotFound } from '../errors.ts';
+import { ENDED_BY_DECISION, isPast, isStopped, reactivatedStatus } from '../rules/status.ts';
+import { squadsOrFirstAvailable } from '../rules/terms.ts';
+import { addTraffic as addPackage, reducedLimit, sumPurchases } from '../rules/traffic-purchases.ts';
+import type { Subscription, SubscriptionChanges } from '../types.ts';
+import { checkEnd, freeExtension, MAX_DEVICES, MAX_TRAFFIC_GB } from '../web-subscriptions.ts';
+import {
+  applyManualChange,
+  insertManually,
+  lockUserSubscription,
+  readUserSubscription,
+  removePurchase,
+  type SubscriptionInfo,
+  subscriptionInfo,
+} from './manual-changes.ts';
 import type { ActionRequest, SubscriptionAction } from './types.ts';
+
+const endDateRequired = refusal('end_date_required', 400, 'end_date parameter is required');
+
+/** Actions on the end of a subscription (spec 01 section 11.2). */
+
+/** Days that an expired subscription gets when it is activated. */
+const ACTIVATED_DAYS = 30;
+
+/** Adds days to the end, or to now when the end is past; a stopped subscription is active again (spec 01 section 11.2, spec 02 section 3.1). */
+const extend: SubscriptionAction = async (t, subscription, { days }) => {
+  if (days == null) throw daysRequired();
+  const extension = freeExtension(t, subscription, days);
+  checkEnd('days', days, extension.changes.endDate ?? subscription.endDate, t.clock.now());
+  return {
+    ...extension,
+    changes: { ...extension.changes, ...undoneCancel(subscription) },
+    panelResets: { resetTraffic: extension.changes.trafficUsedGb === 0 },
+    message: `Subscription extended by ${days} days`,
+  };
+};
+
+/**
+ * Takes days off the end. A subscription that is over by that is expired, and nothing renews it automatically. Used traffic is not
+ * changed (spec 01 section 11.2).
+ */
+const shorten: SubscriptionAction = async (t, subscription, { days }) => {
+  if (days == null) throw daysRequired();
+  const endDate = addDays(subscription.endDate, -days);
+  const isOver = isPast({ endDate }, t.clock.now());
+  return {
+    changes: { endDate, ...(isOver ? endedNow(subscription) : {}) },
+    forgetsNotices: true,
+    message: `Subscription shortened by ${days} days`,
+  };
+};
+
+/** Sets the end and the status that follows from it; nothing automatically renews a subscription that is over (spec 01 section 11.2). */
+const setEndDate: SubscriptionAction = async (t, subscription, { endDate }) => {
+  if (endDate == null) throw endDateRequired();
+  const now = t.clock.now();
+  checkEnd('end_date', endDate.toISOString(), endDate, now);
+  return {
+    changes: {
+      endDate,
+      ...(isPast({ endDate }, now) ? endedNow(subscription) : { status: 'active', ...undoneCancel(subscription) }),
+    },
+    forgetsNotices: true,
+    message: `Subscription end date set to ${endDate.toISOString()}`,
+  };
+};
+
+/** Ends the subscription now; nothing renews it automatically (spec 01 section 11.2). */
+const cancel: SubscriptionAction = async (t, subscription) => ({
+  changes: { endDate: t.clock.now(), ...endedNow(subscription) },
+  message: 'Subscription cancelled',
+});
+
+/** Makes the subscription active; one whose end is past gets 30 days (spec 01 section 11.2). */
+const activate: SubscriptionAction = async (t, subscription) => {
+  const now = t.clock.now();
+  return {
+    changes: {
+      ...{ status: 'active', ...undoneCancel(subscription) },
+      ...(isPast(subscription, now) ? { endDate: addDays(now, ACTIVATED_DAYS) } : {}),
+    },
+    forgetsNotices: true,
+    message: 'Subscription activated',
+  };
+};
+
+/** The end by an administrator's decision, and what it switches off, so that a later action switches on that and no more (spec 10 X8). */
+function endedNow(subscription: Subscription): SubscriptionChanges {
+  const { autopayEnabled, isDailyPaused, cancelEndedAutopay, cancelPausedDaily } = subscription;
+  return {
+    ...{ status: 'expired', ...ENDED_BY_DECISION },
+    ...{ cancelEndedAutopay: cancelEndedAutopay || autopayEnabled, cancelPausedDaily: cancelPausedDaily || !isDailyPaused },
+  };
+}
+
+/** Switches on what an administrator's end of the subscription switched off; what its owner had switched off stays so (spec 10 X8). */
+function undoneCancel({ cancelEndedAutopay, cancelPausedDaily }: Subscription): SubscriptionChanges {
+  return {
+    ...(cancelEndedAutopay ? { autopayEnabled: true, cancelEndedAutopay: false } : {}),
+    ...(cancelPausedDaily ? { isDailyPaused: false, cancelPausedDaily: false } : {}),
+  };
+}
+
+export const daysRequired = refusal('days_required', 400, 'Days must be a positive integer');
+
+const tariffIdRequired = refusal('tariff_id_required', 400, 'tariff_id parameter is required');
+const autopayRequired = refusal('autopay_required', 400, 'autopay_enabled parameter is required');
+
+/** Actions on the plan of a subscription: creation, tariff and renewal from the balance (spec 01 section 11.2). */
+
+const DEFAULT_DAYS = 30;
+const DEFAULT_TRAFFIC_GB = 100;
+const DEFAULT_DEVICES = 1;
+
+/**
+ * Creates a subscription without charging, for a locked user who has none: the terms of the request, else those of the tariff, else 30
+ * days, 100 GB and one device (spec 01 section 11.2). Without a tariff it gets the first available server.
+ * @throws AppError 404 'Tariff not found'
+ */
+async function createSubscription(t: App, userId: number, request: ActionRequest): Promise<Subscription> {
+  const tariff = request.tariffId == null ? null : await lockTariff(t, request.tariffId);
+  if (request.tariffId != null && !tariff) throw tariffNotFound();
+  const now = t.clock.now();
+  return insertManually(t, userId, {
+    status: 'active',
+    isTrial: request.isTrial ?? false,
+    startDate: now,
+    endDate: addDays(now, request.days ?? DEFAULT_DAYS),
+    trafficLimitGb: request.trafficLimitGb ?? tariff?.trafficLimitGb ?? DEFAULT_TRAFFIC_GB,
+    trafficUsedGb: 0,
+    deviceLimit: request.deviceLimit ?? tariff?.deviceLimit ?? DEFAULT_DEVICES,
+    connectedSquads: tariff ? await effectiveSquadsOf(t, tariff) : squadsOrFirstAvailable([], await listSquads(t)),
+    tariffId: tariff?.id ?? null,
+  });
+}
+
+/**
+ * Moves the subscription to another tariff without charging (spec 01 section 11.2): the tariff's traffic, devices and squads replace the
+ * old ones, traffic packages are removed, a trial becomes paid unless the tariff is one for trials. Recorded as a payment of 0.
+ */
+const changeTariff: SubscriptionAction = async (t, subscription, { tariffId }) => {
+  if (tariffId == null) throw tariffIdRequired();
+  const tariff = await lockTariff(t, tariffId);
+  if (!tariff) throw tariffNotFound();
+  const resetsUsed = t.settings.get('RESET_TRAFFIC_ON_TARIFF_SWITCH');
+  const cap = tariff.maxDeviceLimit ?? t.settings.get('MAX_DEVICES_LIMIT');
+  const squads = await effectiveSquadsOf(t, tariff);
+  // One that was paused or cancelled and has ended stays so: the daily service would charge for the new tariff and start it (spec 10 X8).
+  const isOver = isStopped(subscription.status) || isPast(subscription, t.clock.now());
+  await postMovement(t, {
+    userId: subscription.userId,
+    type: 'subscription_payment',
+    amountKopeks: 0,
+    contra: { kind: 'sales_revenue', product: 'tariff' },
+    paymentMethod: 'balance',
+    description: `Tariff changed by administrator: ${tariff.name}`,
+  });
+  return {
+    changes: {
+      tariffId: tariff.id,
+      trafficLimitGb: tariff.trafficLimitGb,
+      purchasedTrafficGb: 0,
+      trafficResetAt: null,
+      deviceLimit: cap > 0 ? Math.min(tariff.deviceLimit, cap) : tariff.deviceLimit,
+      ...(squads.length > 0 ? { connectedSquads: squads } : {}),
+      ...(subscription.isTrial && !tariff.isTrialAvailable ? { isTrial: false } : {}),
+      ...(resetsUsed ? { trafficUsedGb: 0 } : {}),
+      ...(tariff.id === subscription.tariffId ? {} : { ...(isOver ? {} : { isDailyPaused: false }), lastDailyChargeAt: null }),
+    },
+    dropsPurchases: true,
+    panelResets: { resetTraffic: resetsUsed },
+    message: `Tariff changed to ${tariff.name}`,
+  };
+};
+
+/** Switches renewal from the balance on or off; the panel has no such setting (spec 01 section 11.2). */
+const toggleAutopay: SubscriptionAction = async (_t, _subscription, { autopayEnabled }) => {
+  if (autopayEnabled == null) throw autopayRequired();
+  return {
+    changes: { autopayEnabled, cancelEndedAutopay: false },
+    staysLocal: true,
+    message: `Autopay ${autopayEnabled ? 'enabled' : 'disabled'}`,
+  };
+};
+
+const trafficGbRequired = refusal('traffic_gb_required', 400, 'traffic_gb parameter is required for add_traffic action');
+const trafficPurchaseIdRequired = refusal(
+  'traffic_purchase_id_required',
+  400,
+  'traffic_purchase_id parameter is required for remove_traffic action',
+);
+const trafficPurchaseNotFound = refusal('traffic_purchase_not_found', 404, 'Traffic purchase not found');
+const deviceLimitRequired = refusal(
+  'device_limit_required',
+  400,
+  'device_limit parameter is required for set_device_limit action',
+);
+
+/** Actions on the traffic and the devices of a subscription (spec 01 section 11.2). */
+
+/**
+ * Sets the traffic limit, the used traffic, or both (spec 01 section 11.2). A limited subscription that has traffic again becomes active.
+ * Used traffic of 0 is reset at the panel too, because the panel would report its own number otherwise.
+ */
+const setTraffic: SubscriptionAction = async (t, subscription, request) => {
+  const limitGb = request.trafficLimitGb ?? subscription.trafficLimitGb;
+  const usedGb = request.trafficUsedGb ?? subscription.trafficUsedGb;
+  const hasTraffic = limitGb === 0 || usedGb < limitGb;
+  const isReactivated = subscription.status === 'limited' && hasTraffic && !isPast(subscription, t.clock.now());
+  return {
+    changes: { trafficLimitGb: limitGb, trafficUsedGb: usedGb, ...(isReactivated ? { status: 'active' } : {}) },
+    panelResets: { resetTraffic: request.trafficUsedGb === 0 },
+    message: 'Traffic settings updated',
+  };
+};
+
+/**
+ * Adds a traffic package for 30 days without charging; a stopped subscription with paid time left becomes active (spec 01 section 11.2).
+ * An unlimited subscription is not changed: nothing can be added to it (spec 02 H25).
+ */
+const addTraffic: SubscriptionAction = async (t, subscription, { trafficGb }) => {
+  if (trafficGb == null) throw trafficGbRequired();
+  const now = t.clock.now();
+  const status = reactivatedStatus(subscription, now);
+  const current = await readUserSubscription(t, subscription.userId);
+  const added = addPackage(subscription, current?.purchases ?? [], trafficGb, now);
+  if (!added) return { changes: { status }, message: 'Subscription has unlimited traffic' };
+  if (subscription.trafficLimitGb + trafficGb > MAX_TRAFFIC_GB) {
+    throw outOfBounds('traffic_gb', trafficGb, { le: MAX_TRAFFIC_GB - subscription.trafficLimitGb });
+  }
+  return {
+    changes: { ...added.changes, status },
+    purchase: added.purchase,
+    message: `Added ${trafficGb} GB of traffic`,
+  };
+};
+
+/** Removes a traffic package (spec 01 section 11.2). A finite limit stays at 1 GB or more, because 0 would make it unlimited. */
+const removeTraffic: SubscriptionAction = async (t, subscription, { trafficPurchaseId }) => {
+  if (trafficPurchaseId == null) {
+    const text = 'traffic_purchase_id parameter is required for remove_traffic action';
+    throw trafficPurchaseIdRequired({ detail: text });
+  }
+  const removed = await removePurchase(t, subscription.id, trafficPurchaseId);
+  if (!removed) throw trafficPurchaseNotFound();
+  const rest = (await readUserSubscription(t, subscription.userId))?.purchases ?? [];
+  return {
+    changes: {
+      trafficLimitGb: reducedLimit(subscription.trafficLimitGb, removed.trafficGb),
+      purchasedTrafficGb: Math.max(0, subscription.purchasedTrafficGb - removed.trafficGb),
+      trafficResetAt: sumPurchases(rest, t.clock.now()).trafficResetAt,
+    },
+    message: `Removed ${removed.trafficGb} GB of traffic`,
+  };
+};
+
+/** Sets how many devices may connect (spec 01 section 11.2). */
+const setDeviceLimit: SubscriptionAction = async (_t, _subscription, { deviceLimit }) => {
+  if (deviceLimit == null) throw deviceLimitRequired();
+  return { changes: { deviceLimit }, message: `Device limit set to ${deviceLimit}` };
+};
 
 export const noSubscription = refusal('no_subscription', 404, 'User has no subscription');
 export const unknownAction = refusal('unknown_action', 400, 'Unknown action: rename');

@@ -1,12 +1,13 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { listSquads } from '../../catalog/find-squads.ts';
-import { findTariff } from '../../catalog/find-tariff.ts';
-import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
+import { effectiveSquads, findTariff } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
-import { requireUser } from '../../identity/require-user.ts';
+import { requireUser } from '../../identity/find-user.ts';
 import type { UserRecord } from '../../identity/types.ts';
-import { requireBuyerDetails } from '../purchase/require-buyer-details.ts';
+import type { PanelDevice, PanelSubscriptionInfo } from '../../provisioning/panel-objects.ts';
+import type { PanelUser } from '../../provisioning/ports.ts';
+import { requireBuyerDetails } from '../purchase/insufficient-funds.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { storeUsedTraffic } from '../repo.ts';
 import { type ConnectionLink, connectionLink } from '../rules/connection-link.ts';
@@ -16,8 +17,7 @@ import { trialPrice, trialRefusal } from '../rules/trial.ts';
 import { dailyPrice } from '../rules/view.ts';
 import { pricingSettingsOf, subscriptionSettingsOf } from '../settings.ts';
 import type { Subscription, SubscriptionDetails, SubscriptionStatus, TrafficPurchase } from '../types.ts';
-import { type CurrentTariff, describeCurrentTariff } from './current-tariff.ts';
-import { gigabytesOf, NO_PANEL_FACTS, type PanelFacts, readPanelFacts } from './panel-facts.ts';
+import { type CurrentTariff, describeCurrentTariff } from './tariffs.ts';
 
 /** A smaller difference of used traffic is not stored, GB. */
 const USED_STEP_GB = 0.01;
@@ -122,3 +122,37 @@ function trialOf(app: App, buyer: Buyer, subscription: Subscription | null): Min
     priceKopeks: trialPrice(settings),
   };
 }
+
+const BYTES_PER_GB = 1024 ** 3;
+
+/** What the panel says of a user; null and empty where it did not answer. */
+interface PanelFacts {
+  user: PanelUser | null;
+  info: PanelSubscriptionInfo | null;
+  devices: PanelDevice[];
+}
+
+const NO_PANEL_FACTS: PanelFacts = { user: null, info: null, devices: [] };
+
+/** Asks the panel, all calls at once and outside of any transaction. A call that fails leaves its part out (spec 02 section 12.3). */
+async function readPanelFacts(app: App, panelUuid: string | null, shortUuid: string | null): Promise<PanelFacts> {
+  const { panel } = app.ports;
+  if (panel.configurationError() !== null) return NO_PANEL_FACTS;
+  const orElse = async <T>(call: Promise<T> | null, fallback: T): Promise<T> => {
+    try {
+      return call === null ? fallback : await call;
+    } catch (error) {
+      app.log.warn({ err: error }, 'the panel did not answer a mini-app');
+      return fallback;
+    }
+  };
+  const [user, info, devices] = await Promise.all([
+    orElse(panelUuid === null ? null : panel.findByUuid(panelUuid), null),
+    orElse(shortUuid === null ? null : panel.getSubscriptionInfo(shortUuid), null),
+    orElse(panelUuid === null ? null : panel.listDevices(panelUuid), []),
+  ]);
+  return { user, info, devices };
+}
+
+/** Bytes of the panel as GB (base 1024). */
+const gigabytesOf = (bytes: number): number => bytes / BYTES_PER_GB;

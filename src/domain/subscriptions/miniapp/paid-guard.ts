@@ -2,7 +2,7 @@ import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { type Refusal, refusal } from '../../../core/errors.ts';
 import { text } from '../../messaging/texts.ts';
-import { requireBuyerDetails } from '../purchase/require-buyer-details.ts';
+import { requireBuyerDetails } from '../purchase/insufficient-funds.ts';
 import type { Buyer } from '../purchase/types.ts';
 import { actualStatus } from '../rules/status.ts';
 import type { Subscription, SubscriptionStatus } from '../types.ts';

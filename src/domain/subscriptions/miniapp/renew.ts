@@ -1,11 +1,18 @@
 import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { refusal } from '../../../core/errors.ts';
-import { invalidPeriod } from '../errors.ts';
-import { InsufficientFundsError, insufficientFundsInMiniapp } from '../purchase/insufficient-funds.ts';
+import { isAppError, refusal } from '../../../core/errors.ts';
+import { forgetDevice } from '../connected-devices.ts';
+import { invalidPeriod, noTariff, tariffsModeOff } from '../errors.ts';
+import {
+  InsufficientFundsError,
+  insufficientFundsForMiniappTraffic,
+  insufficientFundsInMiniapp,
+} from '../purchase/insufficient-funds.ts';
+import { type PurchasedTraffic, purchaseTraffic, TopupLimitError } from '../purchase-traffic.ts';
 import { listRenewalOptions } from '../read-subscription.ts';
 import { renewSubscription } from '../renew-subscription.ts';
-import type { RenewalOption } from '../rules/renewal.ts';
+import type { RenewalOption } from '../rules/terms.ts';
+import { pricingSettingsOf } from '../settings.ts';
 import type { Subscription } from '../types.ts';
 import { type PaidGuardOptions, requirePaidSubscription } from './paid-guard.ts';
 
@@ -70,4 +77,59 @@ export async function listMiniappRenewals(app: App, actor: UserActor, guard: Pai
 
 function byAppeal(a: RenewalOption, b: RenewalOption): number {
   return b.discountPercent - a.discountPercent || b.periodDays - a.periodDays || a.priceKopeks - b.priceKopeks;
+}
+
+export const invalidHwid = refusal('invalid_hwid', 400, 'Invalid device identifier');
+const serviceUnavailable = refusal('service_unavailable', 503, 'VPN panel is not configured');
+
+/**
+ * Removes one of the user's own devices, in the order in which the mini-app is refused (spec 02 section 12.2).
+ * @returns what the user is told
+ * @throws AppError 400 invalid_hwid | 503 service_unavailable | 404 no_subscription | 409 (renamed by the caller) | 502
+ */
+export async function removeMiniappDevice(app: App, actor: UserActor, hwid: string): Promise<string> {
+  if (hwid.trim() === '') throw invalidHwid();
+  if (app.ports.panel.configurationError() !== null) throw serviceUnavailable();
+  return forgetDevice(app, actor, hwid.trim());
+}
+
+export const topupLimitExceeded = refusal('topup_limit_exceeded', 400, {
+  code: 'topup_limit_exceeded',
+  message: 'Traffic limit exceeded. Max: <n> GB, available: <n> GB',
+  max_limit_gb: 1,
+  current_gb: 1,
+  available_gb: 1,
+});
+export const trafficTopupDisabled = refusal('traffic_topup_disabled', 403, 'Traffic top-up is disabled for this tariff');
+
+/**
+ * Buys a traffic package of the current tariff in the mini-app: the purchase of the cabinet with the refusals of the mini-app. An order
+ * that the balance does not cover is not saved (spec 02 section 12.2).
+ * @throws AppError the paid guard's | 400 tariffs_mode_disabled, no_tariff, unlimited_traffic, invalid_package, topup_limit_exceeded |
+ *   403 | 404 | 402 insufficient_balance
+ */
+export async function topUpTraffic(
+  app: App,
+  actor: UserActor,
+  order: { gb: number; quote: string | null; idempotencyKey: string | null; guard: PaidGuardOptions },
+): Promise<PurchasedTraffic> {
+  const { subscription } = await requirePaidSubscription(app, actor, order.guard);
+  if (pricingSettingsOf(app).salesMode !== 'tariffs') throw tariffsModeOff();
+  if (subscription.tariffId === null) throw noTariff();
+  try {
+    return await purchaseTraffic(
+      app,
+      actor,
+      { gb: order.gb, quote: order.quote, idempotencyKey: order.idempotencyKey },
+      insufficientFundsForMiniappTraffic,
+    );
+  } catch (error) {
+    if (error instanceof TopupLimitError) {
+      const { maxGb, currentGb, availableGb } = error.limits;
+      const limits = { max_limit_gb: maxGb, current_gb: currentGb, available_gb: availableGb };
+      throw topupLimitExceeded({ detail: { code: error.code, message: error.message, ...limits } });
+    }
+    if (isAppError(error) && error.code === trafficTopupDisabled.code) throw trafficTopupDisabled({ detail: error.detail });
+    throw error;
+  }
 }

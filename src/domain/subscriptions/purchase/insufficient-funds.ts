@@ -1,9 +1,13 @@
 /** Every refusal of a purchase that the balance does not cover. The bodies differ by operation, as documented; all amounts are kopeks. */
+
+import type { UserActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { AppError, refusal } from '../../../core/errors.ts';
 import { formatPrice, rublesOf } from '../../../core/money.ts';
+import { userNotFound } from '../../identity/errors.ts';
 import { text } from '../../messaging/texts.ts';
-import type { SavedCart } from '../types.ts';
+import type { SavedCart, Subscription, SubscriptionChanges } from '../types.ts';
+import { type BuyerDetails, findBuyerDetails } from './repo.ts';
 import type { Buyer } from './types.ts';
 
 export const insufficientFundsRefusal = refusal('insufficient_funds', 402, {
@@ -189,4 +193,29 @@ function needSentence(requiredKopeks: number): string {
 
 function priceLabel(app: App, kopeks: number): string {
   return formatPrice(kopeks, app.settings.get('PRICE_ROUNDING_ENABLED'));
+}
+
+/** The user of a request with promo group and subscription, without a lock. @throws AppError 404 'User not found' */
+export async function requireBuyerDetails(app: App, actor: UserActor): Promise<BuyerDetails> {
+  const found = await findBuyerDetails(app.db, actor.userId);
+  if (!found) throw userNotFound();
+  return found;
+}
+
+export const noServers = refusal('no_servers', 400, {
+  code: 'no_servers',
+  message: 'No servers are available for this purchase',
+});
+
+/** The text where a sale would give no server. */
+export const NO_SERVERS = 'No servers are available for this purchase';
+
+/**
+ * Refuses a sale after which the subscription would have no server, before any money moves (08 P5).
+ * @param subscription before the sale; null = a new one
+ * @throws AppError 400 no_servers
+ */
+export function requireServers(subscription: Pick<Subscription, 'connectedSquads'> | null, changes: SubscriptionChanges): void {
+  const squads = changes.connectedSquads ?? subscription?.connectedSquads ?? [];
+  if (squads.length === 0) throw noServers({ detail: { code: 'no_servers', message: NO_SERVERS } });
 }

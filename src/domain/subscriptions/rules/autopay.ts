@@ -1,5 +1,8 @@
 import { addDays, addMs, HOUR_MS } from '../../../core/clock.ts';
 import type { SaleStart } from '../purchase/types.ts';
+import type { Subscription } from '../types.ts';
+import { daysLeft } from './status.ts';
+import { autopayPeriod, quoteRenewal, type RenewalInput } from './terms.ts';
 
 /** `due`: for the job. `expired`: for a top-up. `card`: for a top-up by a saved card that pays the renewal (spec 03 section 5.2). */
 export type AutopayScope = 'due' | 'expired' | 'card';
@@ -42,4 +45,26 @@ export function isAutopayDue(
   const leadDays = Math.min(autopayDaysBefore || DEFAULT_LEAD_DAYS, MAX_LEAD_DAYS);
   if (endDate >= addDays(now, leadDays + 1)) return false;
   return lastWebhookUpdateAt === null || lastWebhookUpdateAt <= addMs(now, -PANEL_PAUSE_SECONDS * 1000);
+}
+
+/** What autopay would do with a subscription that is due: nothing, nothing because no period is for sale, or a renewal at this price. */
+type AutopayPlan =
+  | { kind: 'nothing' }
+  | { kind: 'no_period' }
+  | {
+      kind: 'renewal';
+      periodDays: number;
+      /** Above 0. */
+      priceKopeks: number;
+    };
+
+/** Period and price of the renewal by autopay (spec 02 section 13), for the job and for what pays it beforehand. */
+export function planAutopay(input: RenewalInput & { subscription: Pick<Subscription, 'endDate'> }): AutopayPlan {
+  const periodDays = autopayPeriod(input.tariff, input.settings);
+  if (periodDays === null) return { kind: 'no_period' };
+  // More than a whole period is left: a lead that is longer than the period must not buy one period after the other.
+  if (daysLeft(input.subscription, input.now) >= periodDays) return { kind: 'nothing' };
+  const quote = quoteRenewal(input, periodDays);
+  if (quote.kind === 'refusal' || quote.finalKopeks <= 0) return { kind: 'nothing' };
+  return { kind: 'renewal', periodDays, priceKopeks: quote.finalKopeks };
 }

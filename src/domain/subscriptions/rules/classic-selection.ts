@@ -1,6 +1,6 @@
 import { addDays } from '../../../core/clock.ts';
 import { refusal } from '../../../core/errors.ts';
-import { isFull } from '../../catalog/rules/tariff-access.ts';
+import { isFull } from '../../catalog/find-tariff.ts';
 import { type ClassicQuote, isTrafficFixed, quoteClassic } from '../../pricing/classic-price.ts';
 import { type ClassicChoices, classicChoices } from '../classic-options.ts';
 import { invalidServers } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { refusal } from '../../../core/errors.ts';
-import { tariffVisibleTo } from '../../catalog/rules/tariff-access.ts';
+import { tariffVisibleTo } from '../../catalog/find-tariff.ts';
 import type { Tariff } from '../../catalog/types.ts';
 import { isSwitchPriced, quoteTariffSwitch, type TariffSwitchQuote } from '../../pricing/tariff-switch.ts';
 import type { PricedUser, PricingSettings } from '../../pricing/types.ts';

@@ -1,5 +1,5 @@
 import { addDays } from '../../../core/clock.ts';
-import { effectiveSquads } from '../../catalog/rules/tariff-access.ts';
+import { effectiveSquads } from '../../catalog/find-tariff.ts';
 import type { ServerSquad, Tariff } from '../../catalog/types.ts';
 import { purchaseDeviceLimit, type TariffQuote } from '../../pricing/tariff-price.ts';
 import { deviceLimitAfterSwitch, type SwitchKind } from '../../pricing/tariff-switch.ts';
@@ -7,8 +7,8 @@ import type { PricingSettings } from '../../pricing/types.ts';
 import type { OrderOf } from '../order.ts';
 import type { QuotedSale } from '../purchase/signed-quote.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
-import { type ExtendContext, type ExtendResult, extendSubscription } from './extend.ts';
 import { isPast } from './status.ts';
+import { type ExtendContext, type ExtendResult, extendSubscription } from './terms.ts';
 
 export interface PurchaseInput {
   tariff: Tariff;

@@ -1,5 +1,5 @@
 import { addDays } from '../../../core/clock.ts';
-import { isFull } from '../../catalog/rules/tariff-access.ts';
+import { isFull } from '../../catalog/find-tariff.ts';
 import type { ServerSquad, Tariff } from '../../catalog/types.ts';
 import type { Subscription, SubscriptionChanges, SubscriptionSettings } from '../types.ts';
 import { isPast } from './status.ts';

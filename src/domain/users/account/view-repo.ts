@@ -1,7 +1,6 @@
-import { columns, type RowOf } from '../../../core/db/columns.ts';
+import { columns, momentOfJson, type RowOf } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
-import { momentOfJson } from '../../../core/db/json-moment.ts';
-import { fieldOf } from '../../../core/db/row-objects.ts';
+import { fieldOf } from '../../../core/db/sql-runner.ts';
 import { actualStatus } from '../../subscriptions/rules/status.ts';
 import type { SubscriptionStatus } from '../../subscriptions/types.ts';
 import type { GroupView, SubscriptionView, UserView } from '../types.ts';

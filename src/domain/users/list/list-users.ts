@@ -1,10 +1,20 @@
 import type { App } from '../../../core/app.ts';
-import { requireUser } from '../../identity/require-user.ts';
+import { requireUser } from '../../identity/find-user.ts';
 import type { UserStatus } from '../../identity/types.ts';
 import type { AdminUserPage, Slice, UserPage, UserSort } from '../types.ts';
 import { collectMatches, countUsers, listNewest, sampleShares, walkToMatches } from './repo.ts';
-import { type PagingRequest, PLAIN_BOUNDS, SORTED_BOUNDS, searchTerms, sliceOf, userFilters } from './rules.ts';
-import { searchUsers } from './search-users.ts';
+import {
+  type PagingRequest,
+  PLAIN_BOUNDS,
+  planSearch,
+  type SearchBounds,
+  SMALL_LIST,
+  SORTED_BOUNDS,
+  searchTerms,
+  settleTotal,
+  sliceOf,
+  userFilters,
+} from './rules.ts';
 import * as sorted from './sorted-repo.ts';
 
 export interface UserListRequest extends PagingRequest {
@@ -68,4 +78,36 @@ export async function listUsersForAdmin(app: App, request: AdminListRequest): Pr
 export async function listReferralsForAdmin(app: App, userId: number, { limit, offset }: Slice): Promise<AdminUserPage> {
   const user = await requireUser(app, userId);
   return { limit, offset, ...(await sorted.listReferrals(app.db, user.id, { limit, offset }, app.clock.now())) };
+}
+
+const SAMPLE_USERS = 2_000;
+
+/** The statements of one search; each list has its own. */
+interface UserSearch<User> {
+  bounds: SearchBounds;
+  /** Shares of matches among a sample: of all users, and of those that match the other filters. */
+  sample: (percent: number) => Promise<{ everyone: number; listed: number }>;
+  /** All matches, from the index or from every user of the list. */
+  collect: (useIndex: boolean) => Promise<{ users: User[]; total: number }>;
+  /** Walks down the list until the page is full. */
+  walk: () => Promise<User[]>;
+}
+
+/**
+ * Searches by the plan that a sample of the users suggests (`planSearch`). Only a walk estimates the total, until the last page gives
+ * it exactly.
+ * @param size all users, and those that match the other filters
+ */
+async function searchUsers<User>(
+  size: { everyone: number; listed: number },
+  slice: Slice,
+  search: UserSearch<User>,
+): Promise<{ users: User[]; total: number }> {
+  const { everyone, listed } = size;
+  const percent = Math.min(100, (100 * SAMPLE_USERS) / everyone);
+  const shares = everyone <= SMALL_LIST ? { everyone: 1, listed: 1 } : await search.sample(percent);
+  const plan = planSearch(everyone, listed, shares.everyone, search.bounds);
+  if (plan !== 'walk') return search.collect(plan === 'index');
+  const users = slice.offset >= listed ? [] : await search.walk();
+  return { users, total: settleTotal(Math.round(listed * shares.listed), slice, users.length) };
 }

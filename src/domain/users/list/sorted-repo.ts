@@ -6,7 +6,7 @@ import { actualStatus } from '../../subscriptions/rules/status.ts';
 import type { SubscriptionStatus } from '../../subscriptions/types.ts';
 import { NOT_ERASED } from '../account/view-repo.ts';
 import type { AdminUserItem, SearchTerms, Slice, UserSort } from '../types.ts';
-import { DEEP_OFFSET, findDayOfRow } from './day-repo.ts';
+import { DEEP_OFFSET, findDayOfRow } from './repo.ts';
 import type { UserFilters } from './rules.ts';
 
 const USER = columns('User', [

@@ -7,7 +7,7 @@ import { formatPrice, rublesOf } from '../../../core/money.ts';
 import { readState, writeState } from '../../../core/service-state.ts';
 import { sendMessage } from '../../messaging/send-message.ts';
 import { htmlText, text } from '../../messaging/texts.ts';
-import { highestEntryId, type LowBalance, listLowBalances, recordNotice } from './low-balance-repo.ts';
+import { highestEntryId, type LowBalance, listLowBalances, recordNotice } from './repo.ts';
 
 const STATE_KEY = 'users:low-balance';
 /** Entries read by one statement. */

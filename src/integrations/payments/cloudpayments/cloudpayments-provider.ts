@@ -1,24 +1,42 @@
+import { createHmac } from 'node:crypto';
 import { addMs, MINUTE_MS } from '../../../core/clock.ts';
 import type { HttpClient } from '../../../core/http/http-client.ts';
 import {
+  type CallbackReply,
+  type CallbackVerdict,
+  type CheckedOrder,
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
   type PaymentReport,
+  type ProviderCallback,
   ProviderError,
   type RefundAnswer,
   type RefundRequest,
 } from '../../../domain/payments/ports.ts';
-import { parseWireForm } from '../wire/form.ts';
+import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
+import { isEqualBase64, parseWireForm, utf8Text } from '../wire/form.ts';
 import { isTrue, objectField, plainJson, textField, type WireObject } from '../wire/json.ts';
-import type { ProviderAccess } from '../wire/provider-access.ts';
-import { providerAccount } from '../wire/provider-account.ts';
-import { callJson } from '../wire/provider-call.ts';
-import { receiveCloudpaymentsCallback } from './cloudpayments-callback.ts';
-import { type CloudpaymentsConnection, cloudpaymentsConnection } from './connection.ts';
-import { NOTIFICATION_SUBPATHS, notifiedState } from './notification-wire.ts';
-import { accountIdOf, foundState, orderBody, refundBody, transactionBody, unpaidState } from './order-wire.ts';
+import { kopeksFromText } from '../wire/money.ts';
+import { bareUrl, callJson, type ProviderAccess, providerAccount } from '../wire/provider-call.ts';
+import { answerOtherMethods, jsonReply, problem, refused } from '../wire/replies.ts';
+import {
+  accountIdOf,
+  formField,
+  foundState,
+  isTestPayment,
+  kindOf,
+  NOTIFICATION_SUBPATHS,
+  type NotificationForm,
+  notifiedState,
+  orderBody,
+  orderIdOf,
+  refundBody,
+  transactionBody,
+  transactionIdOf,
+  unpaidState,
+} from './order-wire.ts';
 
 const METHOD = 'cloudpayments';
 /** How long a refund may be sent again with its key, which the provider keeps for an hour (03a section 12). */
@@ -159,4 +177,133 @@ function call(
     body,
     idempotent: true,
   });
+}
+
+/** Answers to a notification (03a section 12): every kind is received with 0, only Check has the others. */
+const CODES = { goOn: 0, unknownOrder: 10, wrongAccount: 11, wrongAmount: 12, refuse: 13, expired: 20 } as const;
+type Code = (typeof CODES)[keyof typeof CODES];
+
+const reply = (code: Code, status = 200): CallbackReply => jsonReply(status, { code });
+
+/**
+ * Verifies a notification (03a section 12): its whole body is signed, so that Pay, Confirm and Refund prove themselves. Check is answered by
+ * what the domain knows of the order.
+ */
+export function receiveCloudpaymentsCallback(
+  callback: ProviderCallback,
+  connection: CloudpaymentsConnection | null,
+): CallbackVerdict {
+  const options = { provider: 'cloudpayments', isConfigured: connection !== null, answersGet: true, answersOptions: true };
+  const other = answerOtherMethods(callback, options);
+  if (other || !connection) return other ?? problem(503, 'service_not_configured');
+  if (!isFromProvider(callback, connection)) return refused(reply(CODES.refuse, 403));
+  if (!isSigned(callback, connection.apiSecret)) return refused(reply(CODES.refuse));
+
+  const form = parseWireForm(utf8Text(callback.rawBody) ?? '');
+  const transactionId = form && transactionIdOf(form);
+  if (!form || transactionId === null) return refused(reply(CODES.refuse, 400));
+  const orderId = orderIdOf(form);
+  const kind = kindOf(form, callback.subpath);
+  if (kind === 'check') return checkVerdict(form, orderId, connection);
+  const eventKey = `${kind}:${transactionId}`;
+  return { accepted: true, reference: { externalId: orderId, orderId }, eventKey, reply: reply(CODES.goOn) };
+}
+
+/** Any address where no list is set: the signature is enough. */
+function isFromProvider({ ip, headers }: ProviderCallback, { allowedNetworks, proxies }: CloudpaymentsConnection): boolean {
+  if (allowedNetworks.length === 0) return true;
+  const address = resolveClientAddress(ip, headers, proxies);
+  return address !== null && isInNetworks(address, allowedNetworks);
+}
+
+/** Two signatures are sent: one over the body as received, one over the URL-decoded body. Either is enough. */
+function isSigned({ headers, rawBody }: ProviderCallback, secret: string): boolean {
+  const overBody = headers['content-hmac'];
+  if (overBody && isEqualBase64(overBody, cloudpaymentsSignature(rawBody, secret))) return true;
+  const overText = headers['x-content-hmac'];
+  const decoded = overText ? decodedBody(rawBody) : null;
+  return decoded !== null && isEqualBase64(overText!, cloudpaymentsSignature(decoded, secret));
+}
+
+/** HMAC-SHA-256 with the API secret; on the wire in base64. */
+export function cloudpaymentsSignature(signed: Buffer | string, secret: string): Buffer {
+  return createHmac('sha256', secret).update(signed).digest();
+}
+
+function decodedBody(rawBody: Buffer): string | null {
+  try {
+    return decodeURIComponent((utf8Text(rawBody) ?? '%').replaceAll('+', ' '));
+  } catch {
+    return null;
+  }
+}
+
+function checkVerdict(form: NotificationForm, orderId: string | null, connection: CloudpaymentsConnection): CallbackVerdict {
+  const unknown = reply(CODES.unknownOrder);
+  if (orderId === null) return refused(unknown);
+  const answer = (order: CheckedOrder | null) => reply(checkCode(form, order, connection));
+  return { accepted: false, reply: unknown, check: { orderId, answer } };
+}
+
+/** Whether the payer may go on to pay. */
+function checkCode(form: NotificationForm, order: CheckedOrder | null, connection: CloudpaymentsConnection): Code {
+  if (!order) return CODES.unknownOrder;
+  const accountId = formField(form, 'AccountId');
+  if (order.merchantId !== null && order.merchantId !== accountId) return CODES.wrongAccount;
+  const isAmount = kopeksFromText(formField(form, 'Amount') ?? '') === order.amountKopeks;
+  if (!isAmount || (formField(form, 'Currency') ?? '').toUpperCase() !== order.currency) return CODES.wrongAmount;
+  if (isTestPayment(form) && !connection.isTestTerminal) return CODES.refuse;
+  if (!order.isOpen) return CODES.refuse;
+  return order.isExpired ? CODES.expired : CODES.goOn;
+}
+
+/** What the adapter needs of the settings (spec 03 sections 2.4 and 10). */
+export interface CloudpaymentsConnection {
+  /** No slash at the end. */
+  baseUrl: string;
+  publicId: string;
+  apiSecret: string;
+  /** ISO 4217, upper case. */
+  currency: string;
+  /** Used when the caller names no return URLs. */
+  returnUrl: string | null;
+  /** The terminal is a test terminal: its payments have `TestMode`, and are credited. */
+  isTestTerminal: boolean;
+  /** Orders are made only for payers whose e-mail address is known. */
+  requiresEmail: boolean;
+  minKopeks: number;
+  maxKopeks: number;
+  /** Addresses and networks of the installation's reverse proxies. */
+  proxies: readonly string[];
+  /** Source networks of the notifications; empty = any, since they are signed. */
+  allowedNetworks: readonly string[];
+}
+
+/** The fake's public id. */
+const FAKE_PUBLIC_ID = 'pk_sandbox';
+
+/** Null while CloudPayments has no credentials. */
+function cloudpaymentsConnection({
+  settings,
+  fake,
+  proxies,
+  callbackNetworks,
+}: Omit<ProviderAccess, 'http' | 'now'>): CloudpaymentsConnection | null {
+  const access = fake();
+  const publicId = access ? FAKE_PUBLIC_ID : (settings.get('CLOUDPAYMENTS_PUBLIC_ID') ?? '');
+  const apiSecret = access ? access.secret : (settings.get('CLOUDPAYMENTS_API_SECRET') ?? '');
+  if (!access && (publicId === '' || apiSecret === '')) return null;
+  return {
+    baseUrl: bareUrl(access ? access.baseUrl : settings.get('CLOUDPAYMENTS_API_URL')),
+    publicId,
+    apiSecret,
+    currency: settings.get('CLOUDPAYMENTS_CURRENCY').trim().toUpperCase(),
+    returnUrl: settings.get('CLOUDPAYMENTS_RETURN_URL'),
+    isTestTerminal: settings.get('CLOUDPAYMENTS_TEST_MODE'),
+    requiresEmail: settings.get('CLOUDPAYMENTS_REQUIRE_EMAIL'),
+    minKopeks: settings.get('CLOUDPAYMENTS_MIN_AMOUNT_KOPEKS'),
+    maxKopeks: settings.get('CLOUDPAYMENTS_MAX_AMOUNT_KOPEKS'),
+    proxies,
+    allowedNetworks: callbackNetworks,
+  };
 }

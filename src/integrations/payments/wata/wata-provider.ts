@@ -2,25 +2,31 @@ import { decodeJwt } from 'jose';
 import { addMs, MINUTE_MS, SECOND_MS } from '../../../core/clock.ts';
 import type { HttpClient, HttpResponse } from '../../../core/http/http-client.ts';
 import {
+  type CallbackVerdict,
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReference,
   type PaymentReport,
+  type ProviderCallback,
   ProviderError,
   type RefundAnswer,
   type RefundRequest,
 } from '../../../domain/payments/ports.ts';
-import { dateField, objectsField, parseWireObject, plainJson, textField } from '../wire/json.ts';
+import { isInNetworks, resolveClientAddress } from '../wire/client-address.ts';
+import { utf8Text } from '../wire/form.ts';
+import { dateField, objectsField, parseWireObject, plainJson, textField, wireJson, wireNumber } from '../wire/json.ts';
 import { shortRublesText } from '../wire/money.ts';
-import type { ProviderAccess } from '../wire/provider-access.ts';
-import { providerAccount } from '../wire/provider-account.ts';
-import { callJson, callProvider } from '../wire/provider-call.ts';
-import { wireJson, wireNumber } from '../wire/write-json.ts';
-import { type WataConnection, wataConnection } from './connection.ts';
-import { createWataKeys } from './public-keys.ts';
-import { readTransaction, reversalsOf, transactionState, type WataTransaction } from './transaction-wire.ts';
-import { readWataCallback, receiveWataCallback } from './wata-callback.ts';
+import { bareUrl, callJson, callProvider, FAKE_NETWORKS, type ProviderAccess, providerAccount } from '../wire/provider-call.ts';
+import { answerOtherMethods, OK, problem, refused } from '../wire/replies.ts';
+import {
+  createWataKeys,
+  readTransaction,
+  reversalsOf,
+  transactionState,
+  type WataKeys,
+  type WataTransaction,
+} from './transaction-wire.ts';
 
 const METHOD = 'wata';
 /** The provider answers one search of transactions in this time. */
@@ -183,3 +189,116 @@ function post(connection: WataConnection, path: string, body: string) {
 }
 
 const authorization = ({ token }: WataConnection) => ({ authorization: `Bearer ${token}` });
+
+const SIGNATURE_HEADER = 'x-signature';
+const BEFORE_PAYMENT = 'Created';
+
+/** Verifies a callback (03a section 9): an RSA signature over the whole body, with a key that signs for all merchants of the provider. */
+async function receiveWataCallback(
+  callback: ProviderCallback,
+  connection: WataConnection | null,
+  keys: WataKeys,
+): Promise<CallbackVerdict> {
+  const options = { provider: 'wata', isConfigured: connection !== null, answersGet: true, answersOptions: true };
+  const other = answerOtherMethods(callback, options);
+  if (other || !connection) return other ?? problem(503, 'service_not_configured');
+  if (!isAllowedAddress(callback, connection)) return problem(403, 'forbidden_ip');
+
+  const body = parseWireObject(utf8Text(callback.rawBody) ?? '');
+  const transaction = body && readTransaction(body);
+  // The provider asks before the payment, waits 10 s, and declines the payment after any other answer. Nothing is stored and nothing
+  // follows, so that the answer waits for no key, and needs none.
+  if (transaction?.status === BEFORE_PAYMENT) return refused(OK);
+
+  const signature = callback.headers[SIGNATURE_HEADER];
+  if (!signature) return problem(401, 'missing_signature');
+  const verdict = await keys.check(connection, callback.rawBody, signature);
+  if (verdict === 'no_key') return problem(503, 'key_unavailable');
+  if (verdict === 'invalid') return problem(401, 'invalid_signature');
+  if (!body) return problem(400, 'invalid_json');
+  if (!transaction || !hasEnded(transaction)) return refused(OK);
+  const { id, status, isRefund, linkId, orderId } = transaction;
+  // Our order id identifies the record. The link is left out then: of another merchant's payment it would become that of a record without one.
+  const reference = orderId === null ? { externalId: linkId ?? id, orderId } : { externalId: null, orderId };
+  return { accepted: true, reference, eventKey: `${isRefund ? 'refund' : 'payment'}:${id}:${status}`, reply: OK };
+}
+
+/** What a signed body says. */
+function readWataCallback(text: string): PaymentReport | null {
+  const body = parseWireObject(text);
+  const transaction = body && readTransaction(body);
+  return transaction && transactionState(transaction);
+}
+
+/** A payment that was made or declined, and a refund that was made. */
+function hasEnded({ isRefund, status }: WataTransaction): boolean {
+  return status === 'Paid' || (status === 'Declined' && !isRefund);
+}
+
+function isAllowedAddress({ ip, headers }: ProviderCallback, { proxies, allowedNetworks }: WataConnection): boolean {
+  if (allowedNetworks.length === 0) return true;
+  const address = resolveClientAddress(ip, headers, proxies);
+  return address !== null && isInNetworks(address, allowedNetworks);
+}
+
+/** What the adapter needs of the settings (spec 03 section 2.4; spec 03a section 9). */
+export interface WataConnection {
+  /** No slash at the end. */
+  baseUrl: string;
+  token: string;
+  /** Of our terminal; null = as the provider's answers name it. */
+  terminalId: string | null;
+  /** Milliseconds for one try of a call. */
+  timeoutMs: number;
+  publicKeyUrl: string;
+  /** A key that was read longer ago is read again. */
+  publicKeyMaxAgeMs: number;
+  isManyTime: boolean;
+  /** 10 minutes to 30 days; null = the provider's default, 3 days. */
+  linkTtlMinutes: number | null;
+  /** Used when the caller names no pages. */
+  successUrl: string | null;
+  failUrl: string | null;
+  minKopeks: number;
+  maxKopeks: number;
+  /** Addresses and networks of the installation's reverse proxies. */
+  proxies: readonly string[];
+  /** Addresses and networks that callbacks may come from; empty = any. */
+  allowedNetworks: readonly string[];
+}
+
+/** The provider's own limits in rubles; a terminal may have narrower ones. */
+const PROVIDER_MIN_KOPEKS = 1_000;
+const PROVIDER_MAX_KOPEKS = 99_999_999;
+const MIN_TTL_MINUTES = 10;
+const MAX_TTL_MINUTES = 30 * 24 * 60;
+
+/** Null while WATA has no token. */
+function wataConnection({
+  settings,
+  fake,
+  proxies,
+  callbackNetworks,
+}: Omit<ProviderAccess, 'http' | 'now'>): WataConnection | null {
+  const access = fake();
+  const token = access ? access.secret : (settings.get('WATA_ACCESS_TOKEN') ?? '');
+  if (!access && token === '') return null;
+  const baseUrl = bareUrl(access ? access.baseUrl : settings.get('WATA_BASE_URL'));
+  const ttl = settings.get('WATA_LINK_TTL_MINUTES');
+  return {
+    baseUrl,
+    token,
+    terminalId: access ? null : settings.get('WATA_TERMINAL_PUBLIC_ID') || null,
+    timeoutMs: settings.get('WATA_REQUEST_TIMEOUT') * 1_000,
+    publicKeyUrl: (access ? null : settings.get('WATA_PUBLIC_KEY_URL')) || `${baseUrl}/public-key`,
+    publicKeyMaxAgeMs: settings.get('WATA_PUBLIC_KEY_CACHE_SECONDS') * 1_000,
+    isManyTime: settings.get('WATA_PAYMENT_TYPE') === 'ManyTime',
+    linkTtlMinutes: ttl === null ? null : Math.min(Math.max(ttl, MIN_TTL_MINUTES), MAX_TTL_MINUTES),
+    successUrl: settings.get('WATA_SUCCESS_REDIRECT_URL'),
+    failUrl: settings.get('WATA_FAIL_REDIRECT_URL'),
+    minKopeks: Math.max(settings.get('WATA_MIN_AMOUNT_KOPEKS'), PROVIDER_MIN_KOPEKS),
+    maxKopeks: Math.min(settings.get('WATA_MAX_AMOUNT_KOPEKS'), PROVIDER_MAX_KOPEKS),
+    proxies,
+    allowedNetworks: access && callbackNetworks.length > 0 ? FAKE_NETWORKS : callbackNetworks,
+  };
+}

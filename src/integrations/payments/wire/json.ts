@@ -1,4 +1,4 @@
-import { isLosslessNumber, parse, stringify } from 'lossless-json';
+import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
 
 /** Deepest nesting that a callback or an answer may have (03a section 0.8). */
 const MAX_DEPTH = 16;
@@ -84,4 +84,14 @@ function depthOf(value: unknown): number {
   let deepest = 0;
   for (const child of Object.values(value)) deepest = Math.max(deepest, depthOf(child));
   return deepest + 1;
+}
+
+/** A number of a request with exactly this text, for example an amount: no floating point in between (03a section 0.2). */
+export function wireNumber(text: string): LosslessNumber {
+  return new LosslessNumber(text);
+}
+
+/** Compact JSON of a request in the order of its fields. */
+export function wireJson(fields: Readonly<Record<string, unknown>>): string {
+  return stringify(fields)!;
 }

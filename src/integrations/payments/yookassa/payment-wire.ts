@@ -17,7 +17,7 @@ import {
   type WireObject,
 } from '../wire/json.ts';
 import { kopeksFromText, rublesText } from '../wire/money.ts';
-import type { YookassaConnection } from './connection.ts';
+import type { YookassaConnection } from './yookassa-provider.ts';
 
 /** Metadata key of our order id. */
 const ORDER_ID_KEY = 'order_id';

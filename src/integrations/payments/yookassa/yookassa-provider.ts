@@ -1,22 +1,23 @@
 import type { HttpClient } from '../../../core/http/http-client.ts';
 import {
+  type CallbackVerdict,
   type CreatedInvoice,
   type InvoiceRequest,
   type PaymentProvider,
   type PaymentReport,
+  type ProviderCallback,
   ProviderError,
   type ProviderReversal,
   type RefundAnswer,
   type RefundRequest,
   type SavedMethodCharge,
 } from '../../../domain/payments/ports.ts';
-import { dateField, objectField, parseWireObject, plainJson, textField } from '../wire/json.ts';
-import type { ProviderAccess } from '../wire/provider-access.ts';
-import { providerAccount } from '../wire/provider-account.ts';
-import { callProvider } from '../wire/provider-call.ts';
-import { type YookassaConnection, yookassaConnection } from './connection.ts';
+import { isInNetworks, networksOf, resolveClientAddress } from '../wire/client-address.ts';
+import { utf8Text } from '../wire/form.ts';
+import { dateField, objectField, parseWireObject, plainJson, textField, type WireObject } from '../wire/json.ts';
+import { bareUrl, callProvider, FAKE_NETWORKS, type ProviderAccess, providerAccount } from '../wire/provider-call.ts';
+import { answerOtherMethods, jsonReply, OK, problem, refused } from '../wire/replies.ts';
 import { chargeBody, isRefunded, parsePayment, parseRefunds, paymentBody, paymentState, refundBody } from './payment-wire.ts';
-import { receiveYookassaCallback } from './yookassa-callback.ts';
 
 const METHOD = 'yookassa';
 /** As many as the provider lists at once. */
@@ -183,4 +184,99 @@ async function call(http: HttpClient, connection: YookassaConnection, request: C
   });
   if (response.status >= 200 && response.status < 300) return response.text;
   throw new ProviderError(METHOD, 'rejected', `The provider answered ${response.status}`);
+}
+
+const PAYMENT_EVENTS = new Set(['payment.succeeded', 'payment.waiting_for_capture', 'payment.canceled']);
+const REFUND_EVENT = 'refund.succeeded';
+const ID = /^[\w-]{1,64}$/;
+
+/**
+ * Verifies a request on the webhook path (spec 03 sections 2.5 and 2.6). The provider signs nothing, so the source address is checked.
+ * An accepted request only causes a status request to the API (H9), which is all that a forged body can achieve.
+ */
+function receiveYookassaCallback(callback: ProviderCallback, connection: YookassaConnection | null): CallbackVerdict {
+  const options = { provider: 'yookassa', isConfigured: connection !== null, answersGet: true, answersOptions: true };
+  const other = answerOtherMethods(callback, options);
+  if (other || !connection) return other ?? problem(503, 'service_not_configured');
+
+  const clientIp = resolveClientAddress(callback.ip, callback.headers, connection.proxies);
+  if (clientIp === null) return problem(403, 'unknown_ip');
+  if (!isInNetworks(clientIp, connection.allowedNetworks)) return problem(403, 'forbidden_ip');
+  return classifyBody(utf8Text(callback.rawBody));
+}
+
+function classifyBody(text: string | null): CallbackVerdict {
+  if (text?.trim() === '') return problem(400, 'empty_body');
+  const body = text === null ? null : parseWireObject(text);
+  if (!body) return problem(400, 'invalid_json');
+  const event = textField(body, 'event') ?? '';
+  if (event === '') return problem(400, 'missing_event');
+  const object = objectField(body, 'object');
+  const paymentId = paymentOf(event, object);
+  if (paymentId === null) return refused(jsonReply(200, { status: 'ok', ignored: event }));
+  const eventId = textField(object, 'id') ?? '';
+  if (!ID.test(paymentId) || !ID.test(eventId)) return problem(400, 'missing_payment_id');
+  return { accepted: true, reference: { externalId: paymentId, orderId: null }, eventKey: `${event}:${eventId}`, reply: OK };
+}
+
+/** Id of the payment that an event is about, empty where it is missing; null for events that are not handled. */
+function paymentOf(event: string, object: WireObject | null): string | null {
+  if (PAYMENT_EVENTS.has(event)) return textField(object, 'id') ?? '';
+  return event === REFUND_EVENT ? (textField(object, 'payment_id') ?? '') : null;
+}
+
+/** What the adapter needs of the settings (spec 03 sections 2.4, 2.5, 10). */
+export interface YookassaConnection {
+  /** No slash at the end. */
+  baseUrl: string;
+  shopId: string;
+  secretKey: string;
+  /** Payments of a test shop are made in test mode, those of any other shop are not. */
+  isTestShop: boolean;
+  /** Used when the caller names no return URL. */
+  returnUrl: string | null;
+  /** Receipt contact when the payer has no e-mail. */
+  receiptEmail: string | null;
+  vatCode: number;
+  paymentMode: string;
+  paymentSubject: string;
+  /** Ask the provider to save the card: `YOOKASSA_RECURRENT_ENABLED` and `YOOKASSA_RECURRENT_REQUIRED`. */
+  saveCard: boolean;
+  minKopeks: number;
+  maxKopeks: number;
+  /** Addresses and networks of the installation's reverse proxies. */
+  proxies: readonly string[];
+  /** Source networks of the provider's notifications. */
+  allowedNetworks: readonly string[];
+}
+
+export const YOOKASSA_BASE_URL = 'https://api.yookassa.ru/v3';
+
+/** Null while YooKassa has no credentials. */
+function yookassaConnection({
+  settings,
+  fake,
+  proxies,
+  callbackNetworks,
+}: Omit<ProviderAccess, 'http' | 'now'>): YookassaConnection | null {
+  const access = fake();
+  const shopId = access ? 'sandbox' : (settings.get('YOOKASSA_SHOP_ID') ?? '');
+  const secretKey = access ? access.secret : (settings.get('YOOKASSA_SECRET_KEY') ?? '');
+  if (!access && (shopId === '' || secretKey === '')) return null;
+  return {
+    baseUrl: access ? bareUrl(access.baseUrl) : YOOKASSA_BASE_URL,
+    shopId,
+    secretKey,
+    isTestShop: access !== null || secretKey.startsWith('test_'),
+    returnUrl: settings.get('YOOKASSA_RETURN_URL'),
+    receiptEmail: settings.get('YOOKASSA_DEFAULT_RECEIPT_EMAIL') ?? (access ? 'receipts@sandbox.local' : null),
+    vatCode: settings.get('YOOKASSA_VAT_CODE'),
+    paymentMode: settings.get('YOOKASSA_PAYMENT_MODE'),
+    paymentSubject: settings.get('YOOKASSA_PAYMENT_SUBJECT'),
+    saveCard: settings.get('YOOKASSA_RECURRENT_ENABLED') && settings.get('YOOKASSA_RECURRENT_REQUIRED'),
+    minKopeks: settings.get('YOOKASSA_MIN_AMOUNT_KOPEKS'),
+    maxKopeks: settings.get('YOOKASSA_MAX_AMOUNT_KOPEKS'),
+    proxies: [...proxies, ...networksOf(settings.get('YOOKASSA_TRUSTED_PROXY_NETWORKS'))],
+    allowedNetworks: access ? FAKE_NETWORKS : callbackNetworks,
+  };
 }

@@ -1,6 +1,11 @@
 import type { z } from 'zod';
-import { type HttpClient, type HttpRequest, type HttpResponse, OutboundError } from '../../../core/http/http-client.ts';
-import { isCertainlyUnsent } from '../../../core/http/unsent.ts';
+import {
+  type HttpClient,
+  type HttpRequest,
+  type HttpResponse,
+  isCertainlyUnsent,
+  OutboundError,
+} from '../../../core/http/http-client.ts';
 import { ReceiptError } from '../../../domain/receipts/ports.ts';
 import { Refusal } from './nalogo-wire.ts';
 

@@ -8,7 +8,6 @@ import {
   type ReceiptService,
   type ReceiptSession,
 } from '../../../domain/receipts/ports.ts';
-import { type NalogoConnection, type NalogoFake, nalogoConnection } from './connection.ts';
 import { callNalogo, readAnswer } from './nalogo-call.ts';
 import { HEADERS, NalogoSignIn } from './nalogo-sign-in.ts';
 import { Cancelled, cancelBody, Income, Incomes, incomeBody, incomesQuery, listedReceipt, PAGE_SIZE } from './nalogo-wire.ts';
@@ -104,4 +103,33 @@ class NalogoService implements ReceiptService {
       token = await this.#signIn.renew(token);
     }
   }
+}
+
+/** The account at the tax service. */
+export interface NalogoConnection {
+  /** No slash at the end. */
+  baseUrl: string;
+  inn: string;
+  password: string;
+}
+
+const NALOGO_BASE_URL = 'https://lknpd.nalog.ru/api/v1';
+
+/** Where the sandbox's fake is; its secret replaces the password. */
+interface NalogoFake {
+  baseUrl: string;
+  secret: string;
+}
+
+export const SANDBOX_INN = '000000000000';
+
+/**
+ * Null while receipts are off or have no account.
+ * @param fake the sandbox's; null = the real service, by the settings
+ */
+function nalogoConnection(settings: SettingsReader, fake: NalogoFake | null): NalogoConnection | null {
+  if (!settings.get('NALOGO_ENABLED')) return null;
+  if (fake) return { baseUrl: fake.baseUrl, inn: SANDBOX_INN, password: fake.secret };
+  const [inn, password] = [settings.get('NALOGO_INN')?.trim() ?? '', settings.get('NALOGO_PASSWORD') ?? ''];
+  return inn === '' || password === '' ? null : { baseUrl: NALOGO_BASE_URL, inn, password };
 }

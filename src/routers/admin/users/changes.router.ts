@@ -1,14 +1,22 @@
 import { userNotFound } from '../../../domain/identity/errors.ts';
-import { TARGET_REFUSALS, targetLevel } from '../../../domain/identity/guard-target.ts';
+import { TARGET_REFUSALS, targetLevel } from '../../../domain/identity/find-user.ts';
 import { subscriptionExists } from '../../../domain/subscriptions/errors.ts';
-import { noSubscription, runSubscriptionAction, unknownAction } from '../../../domain/subscriptions/manual/run-action.ts';
-import { daysRequired } from '../../../domain/subscriptions/manual/term-actions.ts';
+import {
+  daysRequired,
+  noSubscription,
+  runSubscriptionAction,
+  unknownAction,
+} from '../../../domain/subscriptions/manual/run-action.ts';
+import {
+  changeRestrictions,
+  changeUserPromoGroup,
+  changeUserStatus,
+  promoGroupNotFound,
+  type StatusChange,
+} from '../../../domain/users/account/change-account.ts';
 import { changeUserBalance, insufficientBalance } from '../../../domain/users/account/change-balance.ts';
-import { changeUserPromoGroup, promoGroupNotFound } from '../../../domain/users/account/change-promo-group.ts';
-import { changeRestrictions } from '../../../domain/users/account/change-restrictions.ts';
-import { changeUserStatus, type StatusChange } from '../../../domain/users/account/change-status.ts';
-import { changeReferralCommission } from '../../../domain/users/account/referral-fields.ts';
-import { utcDate } from '../../moment-input.ts';
+import { changeReferralCommission } from '../../../domain/users/account/read-user.ts';
+import { utcDate } from '../../shared.schemas.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire } from '../../wire.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../../moment-input.ts';
+import { MomentInput } from '../../shared.schemas.ts';
 import { withBody } from '../../wire.ts';
 import { UserSubscriptionInfo } from './detail.schemas.ts';
 import { AdminUserPath } from './lists.schemas.ts';

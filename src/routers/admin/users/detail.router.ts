@@ -1,10 +1,6 @@
 import { rublesOf } from '../../../core/money.ts';
 import { userNotFound } from '../../../domain/identity/errors.ts';
-import {
-  listUserTransactions,
-  readUserDetail,
-  readUserDetailByMessengerId,
-} from '../../../domain/users/account/read-user-detail.ts';
+import { listUserTransactions, readUserDetail, readUserDetailByMessengerId } from '../../../domain/users/account/read-user.ts';
 import type { AdminUserDetail, TransactionInfo } from '../../../domain/users/types.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire } from '../../wire.ts';

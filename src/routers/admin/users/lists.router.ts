@@ -1,7 +1,7 @@
 import { rublesOf } from '../../../core/money.ts';
 import { userNotFound } from '../../../domain/identity/errors.ts';
-import { type AvailableTariffs, listAvailableTariffs } from '../../../domain/users/account/list-available-tariffs.ts';
-import { listUserGifts } from '../../../domain/users/account/list-user-gifts.ts';
+import { type AvailableTariffs, listAvailableTariffs } from '../../../domain/users/account/give-subscription.ts';
+import { listUserGifts } from '../../../domain/users/account/read-user.ts';
 import { listReferralsForAdmin, listUsersForAdmin } from '../../../domain/users/list/list-users.ts';
 import { readUsersStats } from '../../../domain/users/stats/read-users-stats.ts';
 import type { AdminUserItem, AdminUserPage } from '../../../domain/users/types.ts';

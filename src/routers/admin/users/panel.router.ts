@@ -1,16 +1,17 @@
 import { userNotFound } from '../../../domain/identity/errors.ts';
-import { TARGET_REFUSALS } from '../../../domain/identity/guard-target.ts';
+import { TARGET_REFUSALS } from '../../../domain/identity/find-user.ts';
 import type { PanelUser } from '../../../domain/provisioning/ports.ts';
 import { squadsOf } from '../../../domain/provisioning/sync/rules.ts';
 import {
   listUserDevices,
   noPanelAccount,
+  readNodeUsage,
+  readPanelInfo,
+  readSyncStatus,
   removeUserDevice,
   resetUserDevices,
-} from '../../../domain/users/panel/manage-devices.ts';
-import { readNodeUsage, USAGE_DAYS } from '../../../domain/users/panel/read-node-usage.ts';
-import { readPanelInfo } from '../../../domain/users/panel/read-panel-info.ts';
-import { readSyncStatus } from '../../../domain/users/panel/read-sync-status.ts';
+  USAGE_DAYS,
+} from '../../../domain/users/panel/panel-info.ts';
 import { syncFromPanel } from '../../../domain/users/panel/sync-from-panel.ts';
 import { gigabytes } from '../../../domain/users/panel/sync-rules.ts';
 import { noSubscription, syncToPanel } from '../../../domain/users/panel/sync-to-panel.ts';

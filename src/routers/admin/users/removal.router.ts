@@ -1,10 +1,14 @@
 import { userNotFound } from '../../../domain/identity/errors.ts';
-import { TARGET_REFUSALS } from '../../../domain/identity/guard-target.ts';
-import { changeUserStatus } from '../../../domain/users/account/change-status.ts';
-import { deleteUserRow, hasHistory } from '../../../domain/users/removal/delete-user.ts';
-import { disableUser } from '../../../domain/users/removal/disable-user.ts';
-import { eraseUser } from '../../../domain/users/removal/erase-user.ts';
-import { resetSubscription, resetTrial } from '../../../domain/users/removal/reset-subscription.ts';
+import { TARGET_REFUSALS } from '../../../domain/identity/find-user.ts';
+import { changeUserStatus } from '../../../domain/users/account/change-account.ts';
+import {
+  deleteUserRow,
+  disableUser,
+  eraseUser,
+  hasHistory,
+  resetSubscription,
+  resetTrial,
+} from '../../../domain/users/removal.ts';
 import { adminProcedure, router } from '../../trpc.ts';
 import { fromWire, toWire } from '../../wire.ts';
 import {

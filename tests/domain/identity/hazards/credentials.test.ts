@@ -4,20 +4,22 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { EnvError, loadEnv } from '../../../../src/core/env.ts';
-import { isConfigAdmin } from '../../../../src/domain/access/read-effective-access.ts';
-import { authenticateUser } from '../../../../src/domain/identity/authenticate-user.ts';
-import { createUser } from '../../../../src/domain/identity/create-user.ts';
-import { confirmEmailChange, requestEmailChange } from '../../../../src/domain/identity/email/change-email.ts';
-import { linkEmail } from '../../../../src/domain/identity/email/link-email.ts';
+import { isConfigAdmin } from '../../../../src/domain/access/effective-access.ts';
+import { authenticateUser } from '../../../../src/domain/identity/authenticate.ts';
+import { createUser } from '../../../../src/domain/identity/create-account.ts';
+import {
+  confirmEmailChange,
+  linkEmail,
+  requestEmailChange,
+  resendVerification,
+  verifyEmail,
+} from '../../../../src/domain/identity/email/email-address.ts';
+import { mailPasswordReset, resetPassword, signInWithPassword } from '../../../../src/domain/identity/email/password.ts';
 import { registerAccount } from '../../../../src/domain/identity/email/register-account.ts';
-import { mailPasswordReset, resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
-import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
-import { resendVerification, verifyEmail } from '../../../../src/domain/identity/email/verify-email.ts';
 import { findUserById } from '../../../../src/domain/identity/find-user.ts';
-import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
-import { refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
-import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
-import { updateUser } from '../../../../src/domain/users/account/update-user.ts';
+import { openSession, refreshSession } from '../../../../src/domain/identity/sessions/sessions.ts';
+import { changeUserStatus } from '../../../../src/domain/users/account/change-account.ts';
+import { updateUser } from '../../../../src/domain/users/account/save-user.ts';
 import { unique } from '../../../support/builders.ts';
 import { merge, setUser } from '../../../support/merge-samples.ts';
 import { rowOf } from '../../../support/sale-samples.ts';

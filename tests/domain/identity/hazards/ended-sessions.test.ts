@@ -3,18 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
-import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate-user.ts';
-import { mailPasswordReset, resetPassword } from '../../../../src/domain/identity/email/reset-password.ts';
-import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
-import { linkMessenger } from '../../../../src/domain/identity/linking/link-messenger.ts';
-import { completeLinking, completeLinkingByState, startLinking } from '../../../../src/domain/identity/linking/link-provider.ts';
-import { unlinkProvider } from '../../../../src/domain/identity/linking/unlink-provider.ts';
+import { authenticateUser, forgetSessionUser } from '../../../../src/domain/identity/authenticate.ts';
+import { mailPasswordReset, resetPassword, signInWithPassword } from '../../../../src/domain/identity/email/password.ts';
+import {
+  completeLinking,
+  completeLinkingByState,
+  linkMessenger,
+  startLinking,
+  unlinkProvider,
+} from '../../../../src/domain/identity/linking.ts';
 import { findById } from '../../../../src/domain/identity/repo.ts';
-import { openSession } from '../../../../src/domain/identity/sessions/open-session.ts';
-import { closeAllSessions, refreshSession } from '../../../../src/domain/identity/sessions/refresh-session.ts';
-import { mergeAccounts } from '../../../../src/domain/merge/merge-accounts.ts';
-import { previewMerge } from '../../../../src/domain/merge/preview-merge.ts';
-import { changeUserStatus } from '../../../../src/domain/users/account/change-status.ts';
+import { closeAllSessions, openSession, refreshSession } from '../../../../src/domain/identity/sessions/sessions.ts';
+import { mergeAccounts, previewMerge } from '../../../../src/domain/merge/merge-accounts.ts';
+import { changeUserStatus } from '../../../../src/domain/users/account/change-account.ts';
 import { type OAuthIssuer, startOAuthIssuer } from '../../../fakes/oauth-issuer.ts';
 import { unique } from '../../../support/builders.ts';
 import { someone, withIssuer } from '../../../support/oauth-setup.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
-import { signInWithPassword } from '../../../../src/domain/identity/email/sign-in-with-password.ts';
+import { signInWithPassword } from '../../../../src/domain/identity/email/password.ts';
 import { type PasswordWork, watchPasswordWork } from '../../../support/password-work.ts';
 import { testApp } from '../../../support/test-app.ts';
 import { aVerifiedAccount, PASSWORD } from '../accounts.ts';

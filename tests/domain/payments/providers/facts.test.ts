@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
 import type { MessengerUpdate } from '../../../../src/domain/messaging/ports.ts';
-import { createStarsInvoice } from '../../../../src/domain/payments/create-stars-invoice.ts';
+import { receiveStarsUpdate } from '../../../../src/domain/payments/credit-stars.ts';
 import { processCallback } from '../../../../src/domain/payments/process-callback.ts';
-import { receiveStarsUpdate } from '../../../../src/domain/payments/receive-stars-update.ts';
 import { findPayment } from '../../../../src/domain/payments/repo.ts';
+import { createStarsInvoice } from '../../../../src/domain/payments/stars-invoices.ts';
 import { aUser, unique } from '../../../support/builders.ts';
 import { sampleOf } from '../../../support/matrix-sample.ts';
 import { moneyFacts } from '../../../support/payment-samples.ts';

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { InvoiceAction } from '../../../../packages/sandbox/src/payments/invoice.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
-import { refreshPayment } from '../../../../src/domain/payments/check-payment.ts';
-import { checkPendingPayments } from '../../../../src/domain/payments/check-pending.ts';
+import { checkPendingPayments, refreshPayment } from '../../../../src/domain/payments/check-payments.ts';
 import { findPayment } from '../../../../src/domain/payments/repo.ts';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
 import { notApplicable, type ProviderCase } from '../../../support/providers/provider-case.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../../src/core/clock.ts';
-import { pal24Signature } from '../../../../src/integrations/payments/pal24/pal24-callback.ts';
+import { pal24Signature } from '../../../../src/integrations/payments/pal24-provider.ts';
 import { pal24Case } from '../../../support/providers/pal24-case.ts';
 import {
   aProviderStage,

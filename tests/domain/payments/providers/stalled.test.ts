@@ -3,7 +3,7 @@ import { providerTimeoutMs } from '../../../../src/composition/payment-providers
 import type { App } from '../../../../src/core/app.ts';
 import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
-import { checkMyPayment } from '../../../../src/domain/payments/check-payment.ts';
+import { checkMyPayment } from '../../../../src/domain/payments/check-payments.ts';
 import { type ElapsedTimers, recordTimers } from '../../../support/elapsed-timers.ts';
 import { moneyFacts } from '../../../support/payment-samples.ts';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
-import { checkMyPayment } from '../../../../src/domain/payments/check-payment.ts';
-import { checkPendingPayments } from '../../../../src/domain/payments/check-pending.ts';
-import { methodDefaults } from '../../../../src/domain/payments/method-defaults.ts';
+import { checkMyPayment, checkPendingPayments } from '../../../../src/domain/payments/check-payments.ts';
+import { methodDefaults } from '../../../../src/domain/payments/payment-methods.ts';
 import { topupBalance } from '../../../../src/domain/payments/topup-balance.ts';
 import { aUser } from '../../../support/builders.ts';
 import { moneyFacts } from '../../../support/payment-samples.ts';

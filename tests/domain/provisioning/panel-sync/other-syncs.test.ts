@@ -2,10 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { addDays, addMs, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, startOfDay } from '../../../../src/core/clock.ts';
 import { watchRuns } from '../../../../src/domain/provisioning/long-runs/watch-runs.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';
-import { readAutoSync, runAutoSyncNow, switchAutoSync } from '../../../../src/domain/provisioning/sync/auto-sync.ts';
 import { recommendSync } from '../../../../src/domain/provisioning/sync/recommend.ts';
 import { continueSync } from '../../../../src/domain/provisioning/sync/run-sync.ts';
-import { startServerSync } from '../../../../src/domain/provisioning/sync/start-sync.ts';
+import {
+  readAutoSync,
+  runAutoSyncNow,
+  startServerSync,
+  switchAutoSync,
+} from '../../../../src/domain/provisioning/sync/start-sync.ts';
 import { putSetting, resetSetting } from '../../../../src/domain/settings/change-setting.ts';
 import { aSubscription, GB, GERMANY, jobsOf, NETHERLANDS, readRow, withPort } from '../../../support/provisioning-setup.ts';
 import { actor, aServer, everything, inStep, run, startEmpty } from './setup.ts';

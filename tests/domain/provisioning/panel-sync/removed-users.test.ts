@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { SECOND_MS } from '../../../../src/core/clock.ts';
+import { removePanelUser } from '../../../../src/domain/provisioning/panel-user.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
-import { removePanelUser } from '../../../../src/domain/provisioning/remove-panel-user.ts';
 import { syncFromPanel } from '../../../../src/domain/users/panel/sync-from-panel.ts';
-import { deleteUserRow } from '../../../../src/domain/users/removal/delete-user.ts';
-import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
-import { resetSubscription, resetTrial } from '../../../../src/domain/users/removal/reset-subscription.ts';
+import { deleteUserRow, eraseUser, resetSubscription, resetTrial } from '../../../../src/domain/users/removal.ts';
 import { anAdmin } from '../../../support/admins.ts';
 import { aPair, merge } from '../../../support/merge-samples.ts';
 import { aSubscription, type ProvisioningTest, readRow, withPort } from '../../../support/provisioning-setup.ts';

@@ -4,10 +4,10 @@ import { inTransaction } from '../../../../src/core/db/transaction.ts';
 import { watchRuns } from '../../../../src/domain/provisioning/long-runs/watch-runs.ts';
 import {
   continueMigration,
+  MAX_ATTEMPTS,
   migrateSquad,
   previewMigration,
 } from '../../../../src/domain/provisioning/migration/migrate-squad.ts';
-import { MAX_ATTEMPTS } from '../../../../src/domain/provisioning/migration/rules.ts';
 import { PanelError } from '../../../../src/domain/provisioning/ports.ts';
 import { pushSubscription } from '../../../../src/domain/provisioning/push-subscription.ts';
 import { requestProvisioning } from '../../../../src/domain/provisioning/request-provisioning.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/domain/provisioning/ports.ts';
 import { loadPushTarget } from '../../../../src/domain/provisioning/repo.ts';
 import { syncSquadsOfTariff } from '../../../../src/domain/provisioning/squads/sync-squads-of-tariff.ts';
-import { differenceFrom } from '../../../../src/domain/provisioning/sync/compare-panel-user.ts';
+import { differenceFrom } from '../../../../src/domain/provisioning/sync/push-all.ts';
 import { recommendSync } from '../../../../src/domain/provisioning/sync/recommend.ts';
 import { findLatest } from '../../../../src/domain/provisioning/sync/run-repo.ts';
 import { continueSync } from '../../../../src/domain/provisioning/sync/run-sync.ts';

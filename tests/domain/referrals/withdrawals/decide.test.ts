@@ -3,13 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
-import { listTransactions } from '../../../../src/domain/ledger/list-transactions.ts';
-import { sumTransactions } from '../../../../src/domain/ledger/read-sums.ts';
-import {
-  approveWithdrawal,
-  completeWithdrawal,
-  rejectWithdrawal,
-} from '../../../../src/domain/referrals/withdrawals/decide-request.ts';
+import { listTransactions, sumTransactions } from '../../../../src/domain/ledger/transactions.ts';
+import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import { cancelMyWithdrawal, readMyWithdrawalBalance } from '../../../../src/domain/referrals/withdrawals/my-withdrawals.ts';
 import { unique } from '../../../support/builders.ts';
 import { setUser } from '../../../support/merge-samples.ts';

@@ -2,12 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdminActor } from '../../../../src/core/actor.ts';
 import type { App } from '../../../../src/core/app.ts';
 import { checkLedger } from '../../../../src/domain/ledger/check-ledger.ts';
-import {
-  approveWithdrawal,
-  completeWithdrawal,
-  rejectWithdrawal,
-} from '../../../../src/domain/referrals/withdrawals/decide-request.ts';
-import { eraseUser } from '../../../../src/domain/users/removal/erase-user.ts';
+import { approveWithdrawal, completeWithdrawal, rejectWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide.ts';
+import { eraseUser } from '../../../../src/domain/users/removal.ts';
 import { aPair, merge } from '../../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import {

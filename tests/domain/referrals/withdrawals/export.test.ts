@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
-import { exportPayouts } from '../../../../src/domain/referrals/withdrawals/export-payouts.ts';
+import { exportPayouts } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import type { PayoutStatus } from '../../../../src/domain/referrals/withdrawals/types.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';

@@ -2,13 +2,13 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
 import { addDays } from '../../../../src/core/clock.ts';
 import { readMyReferralInfo } from '../../../../src/domain/referrals/my-referrals.ts';
-import { approveWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide-request.ts';
+import { approveWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import {
   cancelMyWithdrawal,
   listMyWithdrawals,
   readMyWithdrawalBalance,
+  requestWithdrawal,
 } from '../../../../src/domain/referrals/withdrawals/my-withdrawals.ts';
-import { requestWithdrawal } from '../../../../src/domain/referrals/withdrawals/request-withdrawal.ts';
 import { unique } from '../../../support/builders.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { detailOf } from '../../../support/parallel.ts';

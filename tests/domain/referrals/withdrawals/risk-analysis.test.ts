@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { App } from '../../../../src/core/app.ts';
 import { addDays } from '../../../../src/core/clock.ts';
-import { readWithdrawal } from '../../../../src/domain/referrals/withdrawals/read-requests.ts';
+import { readWithdrawal } from '../../../../src/domain/referrals/withdrawals/decide.ts';
 import { setUser } from '../../../support/merge-samples.ts';
 import { aDeposit, anEarning, aReferralOf } from '../../../support/referral-samples.ts';
 import { rowOf, topUp } from '../../../support/sale-samples.ts';

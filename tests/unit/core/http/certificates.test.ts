@@ -1,8 +1,8 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
+import { isCertainlyUnsent } from '../../../../src/core/http/http-client.ts';
 import { createHttpClient } from '../../../../src/core/http/outbound.ts';
-import { isCertainlyUnsent } from '../../../../src/core/http/unsent.ts';
 import { selfSigned } from '../../../support/self-signed.ts';
 
 test.each(['127.0.0.1', 'localhost'])(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readImageHeader } from '../../../../src/core/images/image-header.ts';
 import { cleanSvg, resizeImage } from '../../../../src/core/images/image-thread.ts';
-import { turnUpright } from '../../../../src/core/images/turn-upright.ts';
+import { turnUpright } from '../../../../src/core/images/scale-down.ts';
 import { aJpeg, aPng, aWebp, decoded, withOrientation } from '../../../support/image-samples.ts';
 
 const small = async (bytes: Buffer) => resizeImage(bytes, readImageHeader(bytes)!, 64);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createLogger } from '../../../../src/core/log.ts';
-import { fileRecord, zoneTime } from '../../../../src/core/log-files/line-form.ts';
+import { fileRecord, zoneTime } from '../../../../src/core/log-files/log-files.ts';
 import { createRedactor } from '../../../../src/core/redaction.ts';
 
 const utc = zoneTime('UTC');

@@ -1,4 +1,4 @@
-import type { FakeWire } from '../fake-wire.ts';
+import type { FakeWire } from '../invoice.ts';
 import { cloudpaymentsWire } from './cloudpayments-wire.ts';
 import { cryptobotWire } from './cryptobot-wire.ts';
 import { freekassaWire, kassaAiWire } from './freekassa-wire.ts';

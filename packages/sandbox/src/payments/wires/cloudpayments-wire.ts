@@ -1,8 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeCallback, FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, refundOfKey, rublesText, type SandboxInvoice } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
+import {
+  type FakeCallback,
+  type FakeShop,
+  type FakeWire,
+  kopeksOf,
+  refundOfKey,
+  rublesText,
+  type SandboxInvoice,
+  webUrl,
+} from '../invoice.ts';
 
 const PUBLIC_ID = 'pk_sandbox';
 /** For this long the provider remembers an `X-Request-ID` (03a section 12). */

@@ -1,7 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
+import {
+  type FakeShop,
+  type FakeWire,
+  kopeksOf,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+} from '../invoice.ts';
 
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'active',

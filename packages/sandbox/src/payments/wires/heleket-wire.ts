@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { type InvoiceAction, kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
+import {
+  type FakeShop,
+  type FakeWire,
+  type InvoiceAction,
+  kopeksOf,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+} from '../invoice.ts';
 
 const MERCHANT = 'sandbox';
 /** Kopeks that the sandbox takes for one unit of the crypto currency. */

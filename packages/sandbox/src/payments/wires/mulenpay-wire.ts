@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
+import {
+  type FakeShop,
+  type FakeWire,
+  kopeksOf,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+} from '../invoice.ts';
 
 const SHOP_ID = 1;
 const [CREATED, PROCESSING, CANCELED, PAID] = [0, 1, 2, 3];

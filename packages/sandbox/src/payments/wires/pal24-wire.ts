@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeCallback, FakeShop, FakeWire } from '../fake-wire.ts';
-import { type InvoiceAction, kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
+import {
+  type FakeCallback,
+  type FakeShop,
+  type FakeWire,
+  type InvoiceAction,
+  kopeksOf,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+} from '../invoice.ts';
 
 const SHOP_ID = 'sandbox';
 const FORM = 'application/x-www-form-urlencoded';

@@ -1,7 +1,5 @@
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
+import { type FakeShop, type FakeWire, kopeksOf, type SandboxInvoice, type SandboxInvoiceStatus, webUrl } from '../invoice.ts';
 
 /** Platega's merchant in the sandbox. */
 const MERCHANT_ID = '5a4db0c5-0000-4000-8000-000000000001';

@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
+import {
+  type FakeShop,
+  type FakeWire,
+  kopeksOf,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+  webUrl,
+} from '../invoice.ts';
 
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'PENDING',

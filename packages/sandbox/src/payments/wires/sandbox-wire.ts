@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import type { SandboxInvoice } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
+import { type FakeShop, type FakeWire, type SandboxInvoice, webUrl } from '../invoice.ts';
 
 /** The sandbox's own wire: one invoice per order id, callbacks signed with HMAC-SHA-256 over the body. */
 export const sandboxWire: FakeWire = {

@@ -1,8 +1,15 @@
 import { createHmac } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { type InvoiceAction, kopeksOf, rublesText, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
+import {
+  type FakeShop,
+  type FakeWire,
+  type InvoiceAction,
+  kopeksOf,
+  rublesText,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+  webUrl,
+} from '../invoice.ts';
 
 /** Merchant id of the fake. */
 const MID = 101;

@@ -1,7 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, type SandboxInvoice } from '../invoice.ts';
+import { type FakeShop, type FakeWire, kopeksOf, type SandboxInvoice } from '../invoice.ts';
 
 /** The reusable link of the author; the same for all donations. */
 const DONATION_REQUEST_ID = 1_042;

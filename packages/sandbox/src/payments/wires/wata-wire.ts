@@ -1,8 +1,14 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeCallback, FakeShop, FakeWire } from '../fake-wire.ts';
-import { kopeksOf, type SandboxInvoice, type SandboxInvoiceStatus } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
+import {
+  type FakeCallback,
+  type FakeShop,
+  type FakeWire,
+  kopeksOf,
+  type SandboxInvoice,
+  type SandboxInvoiceStatus,
+  webUrl,
+} from '../invoice.ts';
 
 const TERMINAL_ID = '3a16a4ef-0000-4000-8000-000000000001';
 const MAX_RUBLES = 999_999.99;

@@ -1,14 +1,15 @@
 import { jsonObject, jsonReply, type LoopbackReply, type LoopbackRequest } from '../../loopback-server.ts';
-import type { FakeShop, FakeWire } from '../fake-wire.ts';
 import {
+  type FakeShop,
+  type FakeWire,
   type InvoiceDraft,
   kopeksOf,
   refundOfKey,
   rublesText,
   type SandboxInvoice,
   type SandboxInvoiceStatus,
+  webUrl,
 } from '../invoice.ts';
-import { webUrl } from '../web-url.ts';
 
 /** YooKassa's shop id in the sandbox. */
 export const SANDBOX_SHOP_ID = 'sandbox';

@@ -1,0 +1,174 @@
+import { addDays } from '../core/clock.ts';
+import { systemRandom, urlSafeToken } from '../core/random.ts';
+import { createApiToken, listApiTokens, setApiTokenActive } from '../domain/access/tokens.ts';
+import type { ApiToken } from '../domain/access/types.ts';
+import { createAdmin, needsPassword } from '../domain/identity/create-account.ts';
+import { findUserByEmail } from '../domain/identity/find-user.ts';
+import { askSecret } from './ask-secret.ts';
+import { alignColumns, type Command, type CommandCall, CommandError, UsageError, wholeNumber } from './command.ts';
+import { OPERATOR, withApp } from './open-service.ts';
+
+const MAX_DAYS = 36_500;
+
+export const createTokenCommand: Command = {
+  name: 'token create',
+  parameters: 'NAME [--days N] [--description TEXT]',
+  summary: 'Make an API token; its text is shown this once.',
+  details: '--days N    the token ends after N days (1 to 36500); without it, never',
+  options: { days: { type: 'string' }, description: { type: 'string' } },
+  words: [1, 1],
+  runsInService: true,
+  run: (call) => {
+    const days = call.options.days === undefined ? null : wholeNumber(String(call.options.days), '--days', MAX_DAYS);
+    return withApp(call, async (app) => {
+      const made = await createApiToken(app, OPERATOR, {
+        name: call.words[0]!,
+        description: typeof call.options.description === 'string' ? call.options.description : null,
+        expiresAt: days === null ? null : addDays(app.clock.now(), days),
+      });
+      const text = [
+        `Token ${made.id} "${made.name}", ${made.expiresAt ? `valid until ${moment(made.expiresAt)}` : 'without an end'}:`,
+        '',
+        `  ${made.token}`,
+        '',
+        'It is shown this once; only its hash is stored. Send it as the header X-API-Key.',
+      ].join('\n');
+      return { text, data: { ...tokenData(made), token: made.token } };
+    });
+  },
+};
+
+export const listTokensCommand: Command = {
+  name: 'token list',
+  parameters: '',
+  summary: 'List API tokens, newest first.',
+  words: [0, 0],
+  runsInService: true,
+  run: (call) =>
+    withApp(call, async (app) => {
+      const tokens = await listApiTokens(app);
+      const now = app.clock.now();
+      const rows = tokens.map((token) => [
+        String(token.id),
+        `${token.tokenPrefix}…`,
+        stateOf(token, now),
+        token.expiresAt ? moment(token.expiresAt) : 'never',
+        token.lastUsedAt ? moment(token.lastUsedAt) : 'never',
+        token.name,
+      ]);
+      const text =
+        tokens.length === 0
+          ? 'There is no API token. Make one: npm run cli -- token create NAME'
+          : alignColumns([['ID', 'BEGINS', 'STATE', 'ENDS', 'LAST USED', 'NAME'], ...rows]);
+      return { text, data: tokens.map(tokenData) };
+    }),
+};
+
+export const revokeTokenCommand: Command = {
+  name: 'token revoke',
+  parameters: 'ID',
+  summary: 'Switch an API token off, on every instance at once.',
+  words: [1, 1],
+  runsInService: true,
+  run: (call) => {
+    const id = wholeNumber(call.words[0]!, 'ID', 2_147_483_647);
+    return withApp(call, async (app) => {
+      const known = (await listApiTokens(app)).find((token) => token.id === id);
+      if (!known) throw new CommandError(`There is no token ${id}. npm run cli -- token list shows all of them.`);
+      const token = await setApiTokenActive(app, OPERATOR, id, false);
+      return { text: `Token ${token.id} "${token.name}" is revoked.`, data: tokenData(token) };
+    });
+  },
+};
+
+function stateOf(token: ApiToken, now: Date): string {
+  if (!token.isActive) return 'revoked';
+  return token.expiresAt && token.expiresAt <= now ? 'expired' : 'active';
+}
+
+const moment = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+/** The names of the HTTP API, so that one program reads both. */
+function tokenData(token: ApiToken) {
+  return {
+    id: token.id,
+    name: token.name,
+    prefix: token.tokenPrefix,
+    description: token.description,
+    is_active: token.isActive,
+    created_at: token.createdAt.toISOString(),
+    expires_at: token.expiresAt?.toISOString() ?? null,
+    last_used_at: token.lastUsedAt?.toISOString() ?? null,
+    created_by: token.createdBy,
+  };
+}
+
+/** 18 bytes: 144 bits in 24 characters. */
+const GENERATED_BYTES = 18;
+
+export const createAdminCommand: Command = {
+  name: 'admin create',
+  parameters: 'EMAIL [--password prompt|generated|TEXT]',
+  summary: 'Make a superadmin of a new or an existing account.',
+  details: [
+    '--password prompt      asks for the password without showing it',
+    '--password generated   makes one and shows it once',
+    '--password TEXT        takes TEXT; it stays in the history of your shell',
+    'Without --password an existing account keeps its password; any other gets a generated one.',
+    'A new password ends all sessions of the account.',
+  ].join('\n'),
+  options: { password: { type: 'string' } },
+  words: [1, 1],
+  runsInService: true,
+  prepare: askPassword,
+  run: (call) => {
+    const email = call.words[0]!;
+    const given = givenPassword(call.options);
+    return withApp(call, async (app) => {
+      const isGenerated = given === 'generated' || (given === null && needsPassword(await findUserByEmail(app, email)));
+      const password = isGenerated ? urlSafeToken(systemRandom, GENERATED_BYTES) : (given?.text ?? null);
+      const admin = await createAdmin(app, OPERATOR, { email, password });
+      const lines = [`${admin.email} (user ${admin.userId}) is a superadmin${admin.isNew ? ', with a new account' : ''}.`];
+      if (isGenerated) lines.push('', `  Password: ${password}`, '', 'It is shown this once.');
+      else lines.push(admin.isPasswordSet ? 'The password is set; older sessions have ended.' : 'The password is as before.');
+      lines.push('Sign in: POST /cabinet/auth/email/login with email and password.');
+      if (!admin.isLasting) {
+        lines.push(
+          '',
+          'ADMIN_IDS or ADMIN_EMAILS are set and do not name this account: the next start of the service takes the role away again.',
+          `Add ${admin.email} to ADMIN_EMAILS to keep it.`,
+        );
+      }
+      return {
+        text: lines.join('\n'),
+        data: {
+          user_id: admin.userId,
+          email: admin.email,
+          is_new: admin.isNew,
+          is_password_set: admin.isPasswordSet,
+          is_lasting: admin.isLasting,
+          ...(isGenerated ? { password } : {}),
+        },
+      };
+    });
+  },
+};
+
+/** Option that no command line can give: the password that was typed. */
+const TYPED = 'typed password';
+
+async function askPassword({ terminal, options }: CommandCall): Promise<CommandCall['options']> {
+  if (options.password !== 'prompt') return options;
+  const text = await askSecret(terminal, 'Password: ');
+  // Input from a pipe needs no second entry against typing errors.
+  if (terminal.input.isTTY && text !== (await askSecret(terminal, 'Again: '))) {
+    throw new UsageError('The two passwords differ; nothing was changed.');
+  }
+  return { ...options, [TYPED]: text };
+}
+
+function givenPassword({ password, [TYPED]: typed }: CommandCall['options']): 'generated' | { text: string } | null {
+  if (typeof typed === 'string') return { text: typed };
+  if (typeof password !== 'string') return null;
+  return password === 'generated' ? 'generated' : { text: password };
+}

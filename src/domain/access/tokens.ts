@@ -1,0 +1,305 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import ipaddr from 'ipaddr.js';
+import type { Actor, TokenActor } from '../../core/actor.ts';
+import type { App } from '../../core/app.ts';
+import { countCharacters, firstCharacters } from '../../core/characters.ts';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { runOutsideTransaction } from '../../core/db/root-guard.ts';
+import { inTransaction } from '../../core/db/transaction.ts';
+import { refusal, ValidationError } from '../../core/errors.ts';
+import { type Random, urlSafeToken } from '../../core/random.ts';
+import { readState, writeState } from '../../core/service-state.ts';
+import { validationIssue } from '../../core/validation-messages.ts';
+import { storeOf } from '../settings/settings-store.ts';
+import {
+  countTokens,
+  deleteToken,
+  findTokenByHash,
+  insertToken,
+  listTokens,
+  lockDefaultToken,
+  lockToken,
+  rehashToken,
+  retireToken,
+  setTokenActive,
+  touchToken,
+  upsertActiveToken,
+} from './token-repo.ts';
+import type { ApiToken } from './types.ts';
+
+/** Stores the id of the default token, so that it is found after a restart with another value in the environment. */
+const DEFAULT_TOKEN_STATE = 'access:default-token';
+/** `created_by` of default tokens (spec 01 section 1.2). */
+const DEFAULT_TOKEN_MAKER = 'migration';
+/** Length of the column of the name. */
+const MAX_NAME_LENGTH = 255;
+
+export interface TokenRequest {
+  name: string;
+  description: string | null;
+  expiresAt: Date | null;
+}
+
+/** All API tokens, inactive ones too, newest first (spec 01 section 9). */
+export function listApiTokens(app: App): Promise<ApiToken[]> {
+  return listTokens(app.db);
+}
+
+/**
+ * Creates an API token. Its text is returned here only and is not stored.
+ * @throws ValidationError 422 for an empty or too long name or a past expiry
+ */
+export async function createApiToken(app: App, actor: Actor, request: TokenRequest): Promise<ApiToken & { token: string }> {
+  const name = request.name.trim();
+  const now = app.clock.now();
+  if (name === '') throw invalid('name', 'Name must not be empty', request.name);
+  if (countCharacters(name) > MAX_NAME_LENGTH) {
+    const ctx = { max_length: MAX_NAME_LENGTH };
+    throw new ValidationError([validationIssue('string_too_long', ['body', 'name'], request.name, ctx)]);
+  }
+  if (request.expiresAt && request.expiresAt <= now)
+    throw invalid('expires_at', 'Expiry must lie in the future', request.expiresAt);
+  const text = newTokenText(app.random);
+  const token = await insertToken(app.db, {
+    name,
+    description: request.description,
+    hash: currentHash(app, text),
+    prefix: visiblePrefix(text),
+    expiresAt: request.expiresAt,
+    createdBy: actor.kind === 'token' || actor.kind === 'system' ? actor.name : actor.kind,
+    now,
+  });
+  app.audit?.record({ resourceId: token.id, before: null, after: auditedFields(token) });
+  return { ...token, token: text };
+}
+
+/** Activates or deactivates a token, on every instance with the commit. Idempotent. @throws AppError 404 'Token not found' */
+export async function setApiTokenActive(app: App, _actor: Actor, tokenId: number, isActive: boolean): Promise<ApiToken> {
+  return inTransaction(app, async (t) => {
+    const locked = await lockToken(t.db, tokenId);
+    if (!locked) throw tokenNotFound();
+    const token = await setTokenActive(t.db, tokenId, isActive, t.clock.now());
+    await t.cache.forget(t, [tokenCacheKey(locked.hash)]);
+    t.audit?.record({ before: auditedFields(locked.token), after: auditedFields(token) });
+    return token;
+  });
+}
+
+/** @throws AppError 404 'Token not found' */
+export async function deleteApiToken(app: App, _actor: Actor, tokenId: number): Promise<void> {
+  await inTransaction(app, async (t) => {
+    const locked = await lockToken(t.db, tokenId);
+    if (!locked) throw tokenNotFound();
+    await deleteToken(t.db, tokenId);
+    await t.cache.forget(t, [tokenCacheKey(locked.hash)]);
+    t.audit?.record({ before: auditedFields(locked.token), after: null });
+  });
+}
+
+/**
+ * Creates or activates the operator's own token (`WEB_API_DEFAULT_TOKEN`, spec 01 section 9). The token of the former value is
+ * deactivated if the service created it, because a value that was changed after a leak must not stay valid. A token that was
+ * created by hand is not changed.
+ * @returns null when no token is set; the last one then stays active until it is revoked by hand
+ */
+export async function ensureDefaultToken(app: App): Promise<ApiToken | null> {
+  const text = app.settings.get('WEB_API_DEFAULT_TOKEN');
+  if (!text) return null;
+  const hash = currentHash(app, text);
+  return inTransaction(app, async (t) => {
+    await lockDefaultToken(t.db);
+    const now = t.clock.now();
+    const token = await upsertActiveToken(t.db, {
+      // A setting may be longer than a token's name; the start must not fail on it (spec 06 section 17, hazard 13).
+      name: firstCharacters(t.settings.get('WEB_API_DEFAULT_TOKEN_NAME'), MAX_NAME_LENGTH),
+      description: null,
+      hash,
+      prefix: text.slice(0, 8),
+      expiresAt: null,
+      createdBy: DEFAULT_TOKEN_MAKER,
+      now,
+    });
+    const former = await readState<{ tokenId: number }>(t.db, DEFAULT_TOKEN_STATE);
+    const isOther = former !== null && former.tokenId !== token.id;
+    const retired = isOther ? await retireToken(t.db, former.tokenId, DEFAULT_TOKEN_MAKER, now) : null;
+    if (former === null || isOther) await writeState(t.db, DEFAULT_TOKEN_STATE, { tokenId: token.id });
+    await t.cache.forget(t, [hash, retired ?? hash].map(tokenCacheKey));
+    return token;
+  });
+}
+
+/** Creates a token when the installation has none, for a first start. @returns its text, once */
+export async function ensureFirstToken(app: App): Promise<string | null> {
+  if ((await countTokens(app.db)) > 0) return null;
+  const made = await createApiToken(
+    app,
+    { kind: 'system', name: 'first start' },
+    { name: 'First token', description: null, expiresAt: null },
+  );
+  return made.token;
+}
+
+/** The fields of a token that the audit log stores. */
+const auditedFields = ({ name, tokenPrefix, isActive, expiresAt }: ApiToken) => ({
+  name,
+  prefix: tokenPrefix,
+  isActive,
+  expiresAt,
+});
+
+function currentHash(app: App, text: string): string {
+  return tokenHash(text, app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM'), app.settings.get('WEB_API_TOKEN_HMAC_SECRET'));
+}
+
+export const tokenNotFound = refusal('token_not_found', 404, 'Token not found');
+
+function invalid(field: string, msg: string, input: unknown): ValidationError {
+  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg, input }]);
+}
+
+export const apiKeyMissing = refusal('api_key_missing', 401, 'Missing API key');
+
+/** How long a checked token is cached; a revocation clears the cache of every instance with its commit. */
+const TRUST_MS = 15_000;
+
+/**
+ * Checks an API token (spec 01 section 4.1). Texts without the form of a token are refused before any query; use is recorded at most once a minute.
+ * @throws AppError 401 'Missing API key' | 'Invalid or expired API key'
+ */
+export async function authenticateToken(
+  app: App,
+  credentials: { apiKey: string | null; bearer: string | null },
+  ip: string | null,
+): Promise<TokenActor> {
+  const text = (credentials.apiKey ?? credentials.bearer ?? '').trim();
+  if (text === '') throw apiKeyMissing();
+  const isDefault = isDefaultToken(app, text);
+  if (!isDefault && !hasTokenShape(text)) throw apiKeyInvalid();
+  const algorithm = app.settings.get('WEB_API_TOKEN_HASH_ALGORITHM');
+  const secret = app.settings.get('WEB_API_TOKEN_HMAC_SECRET');
+  const hash = tokenHash(text, algorithm, secret);
+  const token = await app.cache.read(tokenCacheKey(hash), TRUST_MS, async () => {
+    const found = await findTokenByHash(app.db, hash);
+    if (found) return found;
+    if (secret) {
+      // Created before the operator set the HMAC secret: found by its plain hash once, then stored under the keyed one.
+      const old = await findTokenByHash(app.db, tokenHash(text, algorithm, null));
+      if (old) {
+        await rehashToken(app.db, old.id, hash);
+        return old;
+      }
+    }
+    return isDefault ? ensureDefaultToken(app) : null;
+  });
+  if (!token || !isUsable(token, app.clock.now())) throw apiKeyInvalid();
+  recordUse(app, token, ip);
+  return { kind: 'token', tokenId: token.id, name: token.name };
+}
+
+function isUsable(token: ApiToken, now: Date): boolean {
+  return token.isActive && (token.expiresAt === null || token.expiresAt > now);
+}
+
+export const apiKeyInvalid = refusal('api_key_invalid', 401, 'Invalid or expired API key');
+
+function isDefaultToken(app: App, text: string): boolean {
+  const expected = app.settings.get('WEB_API_DEFAULT_TOKEN');
+  if (!expected || expected.length !== text.length) return false;
+  const [a, b] = [Buffer.from(expected), Buffer.from(text)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+/** In the background: the request neither waits for it nor fails with it. */
+function recordUse(app: App, token: ApiToken, ip: string | null): void {
+  const now = app.clock.now();
+  if (token.lastUsedAt && now.getTime() - token.lastUsedAt.getTime() < MINUTE_MS) return;
+  token.lastUsedAt = now;
+  // Any failure: the use of a token is a convenience; the request has its own answer.
+  touchToken(app.db, token.id, ip, now).catch((error: unknown) =>
+    app.log.warn({ err: error }, 'the use of an API token was not recorded'),
+  );
+}
+
+/**
+ * Applies changes of the default token's settings without a restart (spec 01 section 9): a new text or name activates its row and
+ * deactivates the row of the former text. Every instance does it; a repetition changes nothing. @returns stops following
+ */
+export function followDefaultToken(app: App): () => void {
+  return storeOf(app).onChange(['WEB_API_DEFAULT_TOKEN', 'WEB_API_DEFAULT_TOKEN_NAME'], () =>
+    runOutsideTransaction(() => {
+      // Any failure: there is no caller; the next start repeats it.
+      ensureDefaultToken(app).catch((err: unknown) => app.log.error({ err }, 'the default API token could not be updated'));
+    }),
+  );
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+const MAPPED_PREFIX_BITS = 96;
+
+/**
+ * Reads an IP address or a CIDR range. An IPv4-mapped IPv6 range (`::ffff:10.0.0.0/104`) is the IPv4 range (`10.0.0.0/8`),
+ * since clients' addresses are converted to that form, too.
+ * @returns null for anything else: also for a mapped range that would reach beyond the mapped addresses, and an address with a zone
+ */
+export function parseRange(text: string): readonly [base: Address, bits: number] | null {
+  // A zone names an interface of this machine; no client address has one. A bare number would be read as an address, too.
+  if (text.includes('%') || !/[:.]/.test(text)) return null;
+  if (!text.includes('/')) {
+    if (!ipaddr.isValid(text)) return null;
+    const address = ipaddr.process(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  }
+  if (!ipaddr.isValidCIDR(text)) return null;
+  const [base, bits] = ipaddr.parseCIDR(text);
+  if (!(base instanceof ipaddr.IPv6) || !base.isIPv4MappedAddress()) return [base, bits];
+  return bits < MAPPED_PREFIX_BITS ? null : [base.toIPv4Address(), bits - MAPPED_PREFIX_BITS];
+}
+
+/** Whether the address is in the range. A malformed range contains nothing. */
+export function isInRange(address: Address, range: string): boolean {
+  const parsed = parseRange(range);
+  return parsed !== null && parsed[0].kind() === address.kind() && address.match(parsed[0], parsed[1]);
+}
+
+/** Marks our tokens for secret scanners and for the check below. */
+const PREFIX = 'sst_';
+const SECRET_BYTES = 48;
+const CHECK_LENGTH = 7;
+
+const HASH_ALGORITHMS = new Set(['sha256', 'sha384', 'sha512']);
+
+/** A new token: `sst_`, 48 random bytes in url-safe base64, 7 characters of CRC-32 in base 36. */
+function newTokenText(random: Random): string {
+  const body = urlSafeToken(random, SECRET_BYTES);
+  return `${PREFIX}${body}${checkOf(body)}`;
+}
+
+/** False for a text that is not a token of this service, so that a guess causes no query. */
+function hasTokenShape(text: string): boolean {
+  if (!text.startsWith(PREFIX)) return false;
+  const body = text.slice(PREFIX.length, -CHECK_LENGTH);
+  return body.length === (SECRET_BYTES * 4) / 3 && text.slice(-CHECK_LENGTH) === checkOf(body);
+}
+
+/** The stored form of a token: hex of the hash, or of the HMAC with the operator's secret (spec 01 section 4.1). */
+function tokenHash(text: string, algorithm: string, hmacSecret: string | null): string {
+  const name = HASH_ALGORITHMS.has(algorithm) ? algorithm : 'sha256';
+  const hash = hmacSecret ? createHmac(name, hmacSecret) : createHash(name);
+  return hash.update(text).digest('hex');
+}
+
+/** Cache key of a checked token; cleared by everything that changes the row. */
+function tokenCacheKey(hash: string): string {
+  return `token:${hash}`;
+}
+
+/** The beginning of a token, shown in lists. */
+function visiblePrefix(text: string): string {
+  return text.slice(0, PREFIX.length + 4);
+}
+
+function checkOf(body: string): string {
+  return crc32(body).toString(36).padStart(CHECK_LENGTH, '0');
+}

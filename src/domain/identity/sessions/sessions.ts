@@ -1,0 +1,180 @@
+import type { App } from '../../../core/app.ts';
+import { addMs, MINUTE_MS } from '../../../core/clock.ts';
+import { inTransaction } from '../../../core/db/transaction.ts';
+import type { Random } from '../../../core/random.ts';
+import { readEffectiveAccess } from '../../access/effective-access.ts';
+import { forgetSessionUser } from '../authenticate.ts';
+import { tokenPayloadInvalid, unauthorized, userNotActive } from '../errors.ts';
+import { findById, findSessionUser } from '../repo.ts';
+import { secretHash } from '../rules.ts';
+import type { UserRecord } from '../types.ts';
+import {
+  type Admission,
+  applyRefreshToken,
+  findRefreshToken,
+  haveEndedSince,
+  insertSession,
+  lockUser,
+  type RefreshTokenState,
+  recordSessionsEnd,
+  revokeSessions,
+  setRotates,
+} from './repo.ts';
+import { accessSeconds, refreshExpiry, signAccessToken, signRefreshToken, userIdOf, verifyToken } from './sign-tokens.ts';
+import type { TokenPair } from './types.ts';
+
+/** The result of every sign-in. */
+export interface SignIn extends TokenPair {
+  user: UserRecord;
+  /** Whether this request created the account; set by sign-ins that may create one. */
+  isNew?: boolean;
+}
+
+export interface SessionOptions {
+  /** How the session began: null, `oauth:{provider}`, `deep_link` or `merge`. */
+  deviceInfo?: string;
+  /** The hash a password was checked against: a reset in between makes the sign-in fail. */
+  passwordHash?: string;
+}
+
+/**
+ * The last step of every sign-in: records it and issues a token pair of a new family (spec 01 sections 2.1 and 5). Not for use inside
+ * a transaction; the account must be committed.
+ * @throws AppError 403 'User account is not active', also when that or the password has just changed
+ */
+export async function openSession(app: App, userId: number, options: SessionOptions = {}): Promise<SignIn> {
+  const now = app.clock.now();
+  const expiresAt = refreshExpiry(app);
+  const refreshToken = await signRefreshToken(app, userId, expiresAt);
+  const admission = await insertSession(app.db, {
+    userId,
+    tokenHash: secretHash(refreshToken),
+    familyId: newFamilyId(app.random),
+    deviceInfo: options.deviceInfo ?? null,
+    expiresAt,
+    now,
+    ...(options.passwordHash === undefined ? {} : { passwordHash: options.passwordHash }),
+  });
+  const user = admission ? await findById(app.db, userId) : null;
+  if (!admission || !user) throw userNotActive();
+  return { ...(await tokenPair(app, user, refreshToken, admission)), user };
+}
+
+/** An access token with the user's current roles, for a refresh token that is stored already. */
+export async function tokenPair(
+  app: App,
+  user: { id: number; messengerId: number | null },
+  refreshToken: string,
+  { sessionsEndedAt, familyId }: Admission,
+): Promise<TokenPair> {
+  const access = await readEffectiveAccess(app, user.id);
+  const accessToken = await signAccessToken(app, {
+    userId: user.id,
+    messengerId: user.messengerId,
+    permissions: access.permissions,
+    roles: access.roles,
+    roleLevel: access.level,
+    sessionsEndedAt,
+    sessionId: familyId,
+  });
+  return { accessToken, refreshToken, expiresIn: accessSeconds(app) };
+}
+
+/** A random id in the form of a UUID (the column's type). */
+function newFamilyId(random: Random): string {
+  return random
+    .bytes(16)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+export const refreshTokenInvalid = unauthorized('refresh_token_invalid', 'Invalid or expired refresh token');
+export const refreshTokenRevoked = unauthorized('refresh_token_revoked', 'Refresh token not found or revoked');
+export const refreshTokenReused = unauthorized('refresh_token_reused', 'Refresh token not found or revoked');
+const refreshTokenExpired = unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
+const userInactive = unauthorized('user_inactive', 'User not found or inactive');
+
+/** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3, spec 10 U2). */
+const GRACE_MS = MINUTE_MS;
+
+/**
+ * A new access token for a refresh token, which stays the same for its whole life: clients store only the access token of an answer (spec 10
+ * U2). Where the client asked for rotation, the refresh token is a new one too, and an old one that is used after the grace was stolen or
+ * copied: the session ends.
+ * @throws AppError 401 with the reason of spec 01 section 5.3
+ */
+export async function refreshSession(app: App, text: string): Promise<TokenPair> {
+  const payload = await verifyToken(app, text, 'refresh');
+  if (!payload) throw refreshTokenInvalid();
+  const userId = userIdOf(payload);
+  if (userId === null) throw tokenPayloadInvalid();
+  const hash = secretHash(text);
+  const now = app.clock.now();
+  const expiresAt = refreshExpiry(app);
+  const refreshToken = await signRefreshToken(app, userId, expiresAt);
+  const admission = await applyRefreshToken(app.db, {
+    userId,
+    hash,
+    newHash: secretHash(refreshToken),
+    expiresAt,
+    now,
+    graceSince: addMs(now, -GRACE_MS),
+  });
+  if (!admission) throw await refusal(app, await findRefreshToken(app.db, hash), now);
+  const user = await findSessionUser(app.db, userId);
+  return tokenPair(
+    app,
+    { id: userId, messengerId: user?.messengerId ?? null },
+    admission.rotates ? refreshToken : text,
+    admission,
+  );
+}
+
+/** Makes the refresh token of a sign-in rotate, for a client that stores each new one. To be called before the token is answered. */
+export async function requestRotation(app: App, refreshToken: string): Promise<void> {
+  await setRotates(app.db, secretHash(refreshToken));
+}
+
+async function refusal(app: App, token: RefreshTokenState | null, now: Date) {
+  if (!token || token.revokedAt) return refreshTokenRevoked();
+  if (token.rotatedAt && token.rotatedAt < addMs(now, -GRACE_MS)) {
+    await endFamily(app, token);
+    app.log.warn({ userId: token.userId }, 'an old refresh token was used again; the session is ended');
+    return refreshTokenReused();
+  }
+  if (token.expiresAt < now) return refreshTokenExpired();
+  return userInactive();
+}
+
+/** Ends the session of this refresh token, in every tab. Does nothing for an unknown token. */
+export async function closeSession(app: App, text: string): Promise<void> {
+  const token = await findRefreshToken(app.db, secretHash(text));
+  if (token) await endFamily(app, token);
+}
+
+/**
+ * Ends every session of a user: for password changes, block, soft delete and merge, in their transaction (spec 01 H8). Access tokens
+ * are refused from the commit on; otherwise their bearer could link another sign-in method to the account until they expire. Call
+ * `forgetSessionUser` in the same transaction.
+ */
+export async function closeAllSessions(t: App, userId: number): Promise<void> {
+  await inTransaction(t, async (tx) => {
+    await lockUser(tx.db, userId);
+    await recordSessionsEnd(tx.db, userId, tx.clock.now());
+    await revokeSessions(tx.db, userId, null, tx.clock.now());
+  });
+}
+
+/** Whether all sessions of one of these users were ended after that time. */
+export function haveSessionsEndedSince(app: App, userIds: readonly number[], moment: Date): Promise<boolean> {
+  return haveEndedSince(app.db, userIds, moment);
+}
+
+async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Promise<void> {
+  await inTransaction(app, async (t) => {
+    await lockUser(t.db, userId);
+    await revokeSessions(t.db, userId, familyId, t.clock.now());
+    // Sockets of the session are looked at again (spec 10 U3).
+    await forgetSessionUser(t, userId);
+  });
+}

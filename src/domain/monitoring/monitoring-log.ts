@@ -1,0 +1,78 @@
+import type { App } from '../../core/app.ts';
+import { addDays } from '../../core/clock.ts';
+import { isAppError } from '../../core/errors.ts';
+import type { RunningJob } from '../../core/jobs/define-job.ts';
+import { type TextKey, text } from '../messaging/texts.ts';
+import { isFailure, isWorthRecording, type MonitoringEvent, type MonitoringEvents } from './events.ts';
+import { countEntries, deleteEntriesBefore, insertEntry, listEntries, listTypes, type MonitoringEntry } from './repo.ts';
+
+/**
+ * Adds a row to the monitoring log; none for work that found nothing to do (spec 06 section 8). Called by a job in its transaction, where
+ * the work is one, else after the work.
+ */
+export async function recordMonitoring<E extends MonitoringEvent>(app: App, event: E, data: MonitoringEvents[E]): Promise<void> {
+  if (!isWorthRecording(data)) return;
+  const values = Object.entries(data).filter(([, value]) => typeof value !== 'object');
+  await insertEntry(app.db, {
+    eventType: event,
+    message: text(app.settings.get('DEFAULT_LANGUAGE'), `monitoring.${event}` satisfies TextKey, Object.fromEntries(values)),
+    data: { ...data },
+    isSuccess: !isFailure(event),
+    createdAt: app.clock.now(),
+  });
+}
+
+/**
+ * The handler of a job that is a step of the monitoring cycle (spec 06 section 14): a failure is recorded as `monitoring_cycle_error` and
+ * thrown on. The row names the step and the kind of the failure; the system log has its text and stack.
+ */
+export function monitoringStep<Payload>(step: string, work: (app: App, job: RunningJob<Payload>) => Promise<unknown>) {
+  return async (app: App, job: RunningJob<Payload>): Promise<void> => {
+    try {
+      await work(app, job);
+    } catch (error) {
+      // While the database is away neither the step nor this row succeeds; the job queue logs the step's own error.
+      // Any failure: the error of the step is thrown on.
+      await recordMonitoring(app, 'monitoring_cycle_error', { error: `${step}: ${kindOf(error)}` }).catch(() => undefined);
+      throw error;
+    }
+  };
+}
+
+/** Never the message: it may contain a host, a query or data of a user. */
+function kindOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown failure';
+  if (isAppError(error)) return error.code;
+  return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
+}
+
+/** A page of the monitoring log, newest first; an empty type is no filter (spec 06 section 8). */
+export async function listMonitoringLog(
+  app: App,
+  filter: { eventType?: string | null | undefined },
+  page: { limit: number; offset: number },
+): Promise<{ items: MonitoringEntry[]; total: number }> {
+  const eventType = filter.eventType || null;
+  const [items, total] = await Promise.all([listEntries(app.db, eventType, page), countEntries(app.db, eventType)]);
+  return { items, total };
+}
+
+/** The types that occur in the log, ascending. */
+export function listMonitoringEventTypes(app: App): Promise<string[]> {
+  return listTypes(app.db);
+}
+
+const BATCH = 5_000;
+
+/** Deletes rows past `MONITORING_LOGS_RETENTION_DAYS`, batch by batch; with 0 days none (spec 06 section 8). @returns rows deleted */
+export async function purgeMonitoringLog(app: App): Promise<number> {
+  const days = app.settings.get('MONITORING_LOGS_RETENTION_DAYS');
+  if (days === 0) return 0;
+  const before = addDays(app.clock.now(), -days);
+  let deleted = 0;
+  for (;;) {
+    const rows = await deleteEntriesBefore(app.db, before, BATCH);
+    deleted += rows;
+    if (rows < BATCH) return deleted;
+  }
+}
