@@ -28,13 +28,15 @@ import { traceReadOperations } from './measure/read-operations.ts';
  * CI fails above these limits. They are lowered when the numbers fall, and raised only with a reason that stands here:
  * - lines an operation, 130 to 134: withdrawals, gifts and the administration of payments are state machines with their locks, refusals and
  *   searches (167 lines for each of these 29 operations), where the average so far was of plain reads and writes.
+ * - lines an operation, 134 to 142: the texts of fields and operations and the refusals, 11,600 lines in dictionaries that were not counted,
+ *   stand in the schemas, at the procedures and where they are thrown.
  */
 const LIMITS: Record<string, number> = {
   'files touched by a read operation (median)': 5,
   'files used by a read operation (median)': 7,
   'places of a field (median)': 3,
   'mapping lines, all': 600,
-  'lines an operation in routers and what they reach of the domain': 134,
+  'lines an operation in routers and what they reach of the domain': 142,
   'undescribed operations': 0,
   'undescribed parameters': 0,
   'undescribed fields': 0,

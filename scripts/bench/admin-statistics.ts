@@ -44,7 +44,7 @@ const REQUESTS = 60;
 const LIMIT_MS = 6_000;
 const LEAST = 8;
 const PANEL_KEY = 'benchmark-panel-key';
-export const AIM_MS = 50;
+const AIM_MS = 50;
 
 export async function measureAdminStatistics(
   serverUrl: string,

@@ -42,7 +42,7 @@ export interface PathResult {
 const SETTLE_MS = 300;
 
 /** Observes the service during its rounds, e.g. its database sessions. */
-export interface Meter {
+interface Meter {
   during<T>(work: () => Promise<T>): Promise<T>;
 }
 

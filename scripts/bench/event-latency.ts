@@ -13,7 +13,7 @@ import { nextNumber, type SteadyResult, userIndexOf } from './steady-writes.ts';
 import { asMs, table, type Verdict, verdictOf, withUnit } from './verdict.ts';
 
 /** `service`: written through an instance. `unannounced`: written by SQL alone. */
-export type EventSource = 'service' | 'unannounced';
+type EventSource = 'service' | 'unannounced';
 
 export interface EventLatencyResult {
   source: EventSource;
@@ -37,8 +37,8 @@ export interface EventLatencyResult {
   firstFailure: string | null;
 }
 
-export const QUIET = 10;
-export const LOADED = 1_000;
+const QUIET = 10;
+const LOADED = 1_000;
 /** A balance write emits two events: one for the feed, whose frame is looked for, and one for the user. */
 const EVENTS_PER_WRITE: Record<EventSource, number> = { service: 2, unannounced: 1 };
 const LANES: Record<EventSource, number> = { service: 32, unannounced: 16 };

@@ -14,7 +14,7 @@ import type { Aim, Summary } from './statistics.ts';
 import { asMultiple, asPercent, table, type Verdict, verdictOf } from './verdict.ts';
 
 /** Connections of the load generator, and of the pools. The first one is what the others are compared with. */
-export const CONNECTIONS = [4, 16, 32, 64] as const;
+const CONNECTIONS = [4, 16, 32, 64] as const;
 
 export interface MoneyGrowthRow {
   /** Of the server, e.g. `fsync on`. */

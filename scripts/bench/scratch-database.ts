@@ -22,7 +22,7 @@ export interface ScratchDatabase {
 }
 
 /** Connections of service and baseline alike. */
-export const POOL_SIZE = 10;
+const POOL_SIZE = 10;
 
 /** The server where scratch databases can be created; null when none answers. */
 export async function findServer(environment: NodeJS.ProcessEnv): Promise<string | null> {

@@ -6,7 +6,7 @@ import { clientWrites, namedTables, sqlWrites, type TableWrite } from './sql-wri
 import type { TextValues } from './text-values.ts';
 
 /** Name of a table that is known at run time only. */
-export const ANY_TABLE = '(any)';
+const ANY_TABLE = '(any)';
 
 export type NamedWrite = TableWrite & { table: string };
 

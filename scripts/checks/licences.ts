@@ -19,7 +19,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
  * Packages whose licence is not stated in a form that can be compared, or not permissive, by name. A changed statement is a new
  * decision, so what is stated must be equal.
  */
-export const EXCEPTIONS: Readonly<Record<string, { stated: string | null; reason: string }>> = {
+const EXCEPTIONS: Readonly<Record<string, { stated: string | null; reason: string }>> = {
   decko: { stated: null, reason: 'its LICENSE is MIT' },
   'seq-queue': { stated: null, reason: 'its LICENSE is MIT' },
   stickyfill: { stated: null, reason: 'its LICENSE is MIT' },

@@ -15,7 +15,7 @@ import type { Token } from './typescript-lexer.ts';
 const MAX_DEPTH = 14;
 const DYNAMIC: Value = { items: [[{ text: PLACEHOLDER }]] };
 /** Between two texts of which only one is used at a time. */
-export const ALTERNATIVE = ' ¦ ';
+const ALTERNATIVE = ' ¦ ';
 
 interface Place {
   facts: FileFacts;

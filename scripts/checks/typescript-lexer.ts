@@ -3,7 +3,7 @@
  * comments and regular expressions are distinguished reliably. TypeScript 7 has no compiler interface for programs.
  */
 
-export type TemplatePart = { text: string; start: number } | { code: Token[] };
+type TemplatePart = { text: string; start: number } | { code: Token[] };
 
 export interface Token {
   kind: 'word' | 'string' | 'template' | 'number' | 'regex' | 'punct' | 'comment';

@@ -35,7 +35,7 @@ export async function readLastEvent(database: ScratchDatabase): Promise<number> 
 }
 
 /** Events after `after`, in the order of their ids. */
-export async function readEvents(database: ScratchDatabase, after: number): Promise<AudienceRow[]> {
+async function readEvents(database: ScratchDatabase, after: number): Promise<AudienceRow[]> {
   const rows = await database.withSql((run) =>
     run(`SELECT id, type, payload, audience, user_id FROM domain_events WHERE id > ${after} ORDER BY id`),
   );

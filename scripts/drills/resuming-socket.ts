@@ -13,7 +13,7 @@ export interface ResumingSocketOptions {
   onEvent?: () => void;
 }
 
-export interface SocketRecord {
+interface SocketRecord {
   /** Identities of the events in the order of their arrival. */
   readonly events: readonly string[];
   /** Greetings after the first one. */

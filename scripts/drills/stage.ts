@@ -16,7 +16,7 @@ const PANEL_KEY = 'drill-panel-key';
 const PAYMENT_KOPEKS = 50_000;
 
 /** A payment at the fake provider that is paid already; its callback has not come. */
-export interface PreparedPayment {
+interface PreparedPayment {
   externalId: string;
   userId: number;
   amountKopeks: number;

@@ -1,7 +1,7 @@
 /** Finds the citations of the specification in a text and says which of them do not resolve (forms: docs/spec/README.md). */
 import type { SpecFile } from './specification.ts';
 
-export interface Problem {
+interface Problem {
   /** Counted from 1. */
   line: number;
   /** What is cited, as written. */

@@ -8,10 +8,10 @@ import { readTelemetry, type TelemetryEnv } from './env-telemetry.ts';
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 /** Payment methods whose providers publish the addresses of their callbacks (03a section 0.7). */
-export type CallbackNetworkMethod = 'yookassa' | 'freekassa' | 'heleket' | 'wata' | 'cloudpayments' | 'severpay';
+type CallbackNetworkMethod = 'yookassa' | 'freekassa' | 'heleket' | 'wata' | 'cloudpayments' | 'severpay';
 
 /** Payment methods whose providers accept growing nonces only (03a section 10). */
-export type NonceMethod = 'freekassa' | 'kassa_ai';
+type NonceMethod = 'freekassa' | 'kassa_ai';
 
 /** Configuration of the process, read once at start. What each variable does: `env-spec.ts`. */
 export interface Env {

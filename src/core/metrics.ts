@@ -17,14 +17,14 @@ export interface OutboundMetrics {
   observeOutbound(system: string, outcome: OutboundOutcome, seconds: number): void;
 }
 
-export interface HttpObservation {
+interface HttpObservation {
   /** Route pattern, never the path as sent: `/users/{user_id}`; unknown paths share one name. */
   route: string;
   method: string;
   status: number;
 }
 
-export interface PoolCounts {
+interface PoolCounts {
   size: number;
   inUse: number;
   waiting: number;
@@ -41,7 +41,7 @@ export interface LedgerValues {
   fullAgeSeconds: number | null;
 }
 
-export interface BackupValues {
+interface BackupValues {
   /** Age of the newest backup; null = there is none. */
   ageSeconds: number | null;
   /** Whether the last drill succeeded, and its age; null = there was none. */
@@ -49,8 +49,8 @@ export interface BackupValues {
 }
 
 /** Name of a queue, feed … → value. */
-export type ValuesByName = Readonly<Record<string, number>>;
-export type Source<T> = () => T | Promise<T>;
+type ValuesByName = Readonly<Record<string, number>>;
+type Source<T> = () => T | Promise<T>;
 
 /** The values of one metric, as prom-client collects them. */
 export interface MetricValues {

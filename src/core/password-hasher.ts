@@ -21,7 +21,7 @@ const MAX_WAITING = 200;
 const workerFile = new URL(`./password-hasher.worker${extname(import.meta.url.split('?')[0]!)}`, import.meta.url);
 
 /** The cost of every installation; only tests that do not check it lower it, see `setPasswordCost`. */
-export const PASSWORD_COST = 12;
+const PASSWORD_COST = 12;
 let cost = PASSWORD_COST;
 
 /** A hash of no password at the cost in use: comparing with it takes as long as with a real one (spec 01 H10). */

@@ -50,11 +50,6 @@ export async function drop(app: Pick<App, 'db'>, key: string): Promise<void> {
   await app.db.sql('DELETE FROM short_lived_entries WHERE key = $1 RETURNING key', [key]);
 }
 
-/** SQL that deletes an entry, for a statement that changes other rows with it; a further condition on `value` may follow. */
-export function dropSql(key: string): string {
-  return `DELETE FROM short_lived_entries WHERE key = ${key}`;
-}
-
 /**
  * Gives an entry another key, unless an entry has that key, or the entry's value names another number in `field` than `expected`. What is
  * not moved is deleted.

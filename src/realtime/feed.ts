@@ -57,7 +57,7 @@ interface Holder extends OpenCredential {
   isChecking: boolean;
 }
 
-export const INVALID_REASON = 'Unauthorized: Invalid token';
+const INVALID_REASON = 'Unauthorized: Invalid token';
 /** The area is switched off: the same text as its operations answer; the credential stays valid. */
 export const OFF_REASON = 'Not Found';
 /** After a check that failed because the database was not available. */

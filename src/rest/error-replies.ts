@@ -27,7 +27,7 @@ const BODY_TOO_LARGE = new Set(['FST_ERR_CTP_BODY_TOO_LARGE', 'FST_REQ_FILE_TOO_
  * Code *and* cause decide: wrong input and wrong output of a procedure both carry a ZodError, but the second is a bug of the service.
  * @param explain left out where no input was parsed
  */
-export function restError(error: unknown, explain?: ExplainInput): HttpError {
+function restError(error: unknown, explain?: ExplainInput): HttpError {
   if (!isTrpcError(error)) return isAppError(error) && !isFastifyError(error) ? toHttp(error) : frameworkError(error);
   const cause = error.cause;
   if (error.code === 'BAD_REQUEST' && cause instanceof z.core.$ZodError && explain) {

@@ -28,7 +28,7 @@ interface StepOptions extends ProcedureCall {
   next: (options?: NextOptions) => Promise<StepResult>;
 }
 
-export type ProcedureStep = (options: StepOptions) => Promise<StepResult>;
+type ProcedureStep = (options: StepOptions) => Promise<StepResult>;
 
 interface RunnableProcedure {
   (call: ProcedureCall): Promise<unknown>;

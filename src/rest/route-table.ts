@@ -24,7 +24,7 @@ export interface CallableProcedure {
   };
 }
 
-export type OpenApiFacts = NonNullable<OperationMeta['openapi']>;
+type OpenApiFacts = NonNullable<OperationMeta['openapi']>;
 
 export interface RestRoute {
   method: OpenApiFacts['method'];
@@ -66,7 +66,7 @@ export function buildRouteTable(router: AnyTRPCRouter): RestRoute[] {
 }
 
 /** A path with the names of its parameters left out: two paths of one shape are one route. */
-export function pathShape(path: string): string {
+function pathShape(path: string): string {
   return path.replace(/\{[^}]+\}/g, '{}');
 }
 

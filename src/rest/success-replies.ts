@@ -98,7 +98,7 @@ function rangeOf(reply: FastifyReply, { acceptsRanges, body, etag }: FileReply):
 }
 
 /** RFC 6266: an ASCII form for old clients, and the exact name for the others. */
-export function contentDisposition(filename: string, inline: boolean): string {
+function contentDisposition(filename: string, inline: boolean): string {
   const kind = inline ? 'inline' : 'attachment';
   const plain = filename.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   if (plain === filename) return `${kind}; filename="${plain}"`;

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { preferredLanguage } from '../routers/preferred-language.ts';
 
 /** A text of the pages, in the language of the browser. */
-export type PageText = (key: `web_${string}`, params?: Readonly<Record<string, string | number>>) => string;
+type PageText = (key: `web_${string}`, params?: Readonly<Record<string, string | number>>) => string;
 
 /** Texts by language; null = the default one. */
 export type PageTexts = (language: string | null) => { language: string; text: PageText };
@@ -34,7 +34,7 @@ const policy = (formAction: string) =>
 const VARY = 'Accept, Accept-Language, Sec-Fetch-Mode';
 
 /** Says to caches that the answer depends on these headers, besides those that were named before. */
-export function varyByBrowser(reply: FastifyReply): void {
+function varyByBrowser(reply: FastifyReply): void {
   const before = reply.getHeader('vary');
   reply.header('vary', before === undefined ? VARY : `${String(before)}, ${VARY}`);
 }
@@ -43,7 +43,7 @@ export function varyByBrowser(reply: FastifyReply): void {
  * Whether a person opens this address in a browser: HTML is preferred to JSON, and it is no request of a script. Programs that accept
  * anything get JSON.
  */
-export function wantsPage({ method, headers }: FastifyRequest): boolean {
+function wantsPage({ method, headers }: FastifyRequest): boolean {
   if (method !== 'GET') return false;
   const mode = headers['sec-fetch-mode'];
   if (mode !== undefined && mode !== 'navigate') return false;
@@ -63,12 +63,12 @@ function weightOf(accept: string | undefined, type: string): number {
 }
 
 /** Language and texts of a request. */
-export function pageTextsFor(request: FastifyRequest, texts: PageTexts): ReturnType<PageTexts> {
+function pageTextsFor(request: FastifyRequest, texts: PageTexts): ReturnType<PageTexts> {
   return texts(preferredLanguage(request.headers['accept-language']));
 }
 
 /** Headers of a page; status and body are the caller's. @param formAction where its forms may lead, as a policy says it */
-export function setPageHeaders(reply: FastifyReply, formAction = "'none'"): FastifyReply {
+function setPageHeaders(reply: FastifyReply, formAction = "'none'"): FastifyReply {
   return reply
     .header('cache-control', 'no-cache')
     .header('content-security-policy', policy(formAction))
@@ -76,7 +76,7 @@ export function setPageHeaders(reply: FastifyReply, formAction = "'none'"): Fast
 }
 
 /** @param lines HTML of the body, with what comes from elsewhere escaped */
-export function webPage(language: string, title: string, lines: readonly string[]): string {
+function webPage(language: string, title: string, lines: readonly string[]): string {
   return `<!doctype html>
 <html lang="${language}">
 <head>
@@ -96,7 +96,7 @@ ${lines.join('\n')}
 `;
 }
 
-export const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 /**
  * `GET /`: which service this is, its state, what runs and where its documentation is (spec 08 C9, spec 10 K7). A page for browsers, JSON for

@@ -15,7 +15,7 @@ export interface WireField {
 }
 
 /** `fields`: a JSON object whose fields are input keys · `whole`: any JSON value, the value of one key · `multipart`: a form with a file. */
-export type BodyMode = 'none' | 'fields' | 'whole' | 'multipart';
+type BodyMode = 'none' | 'fields' | 'whole' | 'multipart';
 
 export interface WirePlan {
   /** The procedure's input schemas; several when a base procedure has its own. All get the same value. */

@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import type { OperationMeta } from './operation-meta.ts';
 
 /** The audited actor: an administrator, or an API token, of which the log has id and name. */
-export type AuditedActor = Pick<AdminActor, 'kind' | 'userId'> | TokenActor;
+type AuditedActor = Pick<AdminActor, 'kind' | 'userId'> | TokenActor;
 
 export interface AuditedRequest {
   ctx: Context;

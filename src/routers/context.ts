@@ -2,7 +2,7 @@ import type { App } from '../core/app.ts';
 import type { Language } from '../domain/messaging/texts.ts';
 
 /** Credentials of the request; a base procedure checks them before anything relies on them. */
-export interface Credentials {
+interface Credentials {
   /** `X-API-Key`. */
   readonly apiKey: string | null;
   /** Text after `Authorization: Bearer`. */

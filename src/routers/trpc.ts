@@ -59,7 +59,7 @@ const CODES: Record<number, TrpcCode> = {
 };
 
 /** Data of every error on `/trpc`, in addition to tRPC's own fields: the status and body of REST, plus the machine code. */
-export interface ErrorData {
+interface ErrorData {
   status: number;
   appCode: string;
   detail: HttpError['body']['detail'];

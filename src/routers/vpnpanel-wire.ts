@@ -52,7 +52,7 @@ const wholeOrNull = (value: number | null) => (value === null ? null : wholeOf(v
 /** A list without pages. */
 export const listOf = <T>(items: T[]) => ({ items, total: items.length });
 
-export function toStatus({ configurationError, connection: status, ...connection }: PanelStatus) {
+function toStatus({ configurationError, connection: status, ...connection }: PanelStatus) {
   return { isConfigured: configurationError === null, configurationError, connection: { ...connection, status } };
 }
 
@@ -73,16 +73,16 @@ export function toNode(node: PanelNode) {
 }
 
 /** A row with the panel's field names; `total` is bytes. */
-export function toUsageRow({ userUuid, username, nodeUuid, totalBytes, date }: PanelNodeUsage) {
+function toUsageRow({ userUuid, username, nodeUuid, totalBytes, date }: PanelNodeUsage) {
   return { userUuid, username, nodeUuid, total: wholeOf(totalBytes), date };
 }
 
 /** Bounds of a usage list; a moment without zone is UTC. */
-export function toUsageRange({ start, end }: { start?: string | null | undefined; end?: string | null | undefined }) {
+function toUsageRange({ start, end }: { start?: string | null | undefined; end?: string | null | undefined }) {
   return { from: start ? utcDate(start) : null, to: end ? utcDate(end) : null };
 }
 
-export function toStatistics({ node, realtime, usage, at }: NodeStatistics) {
+function toStatistics({ node, realtime, usage, at }: NodeStatistics) {
   return { node: toNode(node), realtime, usageHistory: usage.map(toUsageRow), lastUpdated: at };
 }
 
@@ -109,7 +109,7 @@ const toPeriod = ({ currentBytes: current, previousBytes: previous, difference }
   difference,
 });
 
-export function toSystem({ stats, periods, realtime, nodesNow, nodesWeekly, at }: PanelSystem) {
+function toSystem({ stats, periods, realtime, nodesNow, nodesWeekly, at }: PanelSystem) {
   return {
     system: {
       usersOnline: wholeOf(stats.onlineNow),

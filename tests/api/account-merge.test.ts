@@ -73,7 +73,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
     });
   });
 
-  test('a deleted user is 404; the 16th request in a minute is 429', async () => {
+  test('a deleted user is 404, and the 16th request in a minute is 429', async () => {
     const pair = await aPair(t.app);
     const token = await tokenFor(t.app, pair);
     await t.app.db.sql('DELETE FROM users WHERE id = $1::int RETURNING id', [pair.secondaryId]);
@@ -87,7 +87,7 @@ describe('GET /cabinet/auth/merge/{merge_token}', () => {
 });
 
 describe('POST /cabinet/auth/merge/{merge_token}', () => {
-  test('merges and signs in to the primary; the token is used up', async () => {
+  test('merges and signs in to the primary, and uses up the token', async () => {
     const pair = await aPair(t.app);
     await topUp(t.app, pair.secondaryId, 12_345);
     const path = `/cabinet/auth/merge/${await tokenFor(t.app, pair)}`;

@@ -12,7 +12,7 @@ import type { TestApp } from '../support/test-app.ts';
 import { type DocumentedOperation, exampleBody, operationsOf, signExamples } from './operation-cases.ts';
 
 export const routes = buildRouteTable(appRouter);
-export const operations = operationsOf(buildOpenApiDocument(routes, { title: 'test', version: '0' }) as never);
+const operations = operationsOf(buildOpenApiDocument(routes, { title: 'test', version: '0' }) as never);
 export const UNKNOWN_ID = 2_147_000_000;
 
 export interface Cell {

@@ -25,7 +25,7 @@ export interface IssuerAccount {
   lastName?: string;
 }
 
-export interface IssuerKnobs {
+interface IssuerKnobs {
   /** Status in place of the usual answer. */
   tokenStatus: number | null;
   userInfoStatus: number | null;
@@ -40,7 +40,7 @@ export interface IssuerKnobs {
 }
 
 /** What the provider returns to the browser. */
-export interface ProviderReturn {
+interface ProviderReturn {
   code: string;
   state: string;
   deviceId: string | null;

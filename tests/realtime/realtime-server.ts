@@ -12,7 +12,7 @@ import type { RealtimeLimits } from '../../src/realtime/feed-client.ts';
 import { inventEvents } from '../support/recorded-events.ts';
 
 /** What the gate of the cabinet knows of a user; tests change it. */
-export interface Person {
+interface Person {
   isActive: boolean;
   isAdmin: boolean;
   receivesStaffEvents: boolean;

@@ -20,7 +20,7 @@ export const KINDS: SendKinds = {
   unpin: unpinKind,
 };
 
-export const DRAFT: Omit<BroadcastDraft, 'channel' | 'target'> = {
+const DRAFT: Omit<BroadcastDraft, 'channel' | 'target'> = {
   messageText: 'Maintenance tonight',
   selectedButtons: [],
   customButtons: [],
@@ -29,7 +29,7 @@ export const DRAFT: Omit<BroadcastDraft, 'channel' | 'target'> = {
   emailHtmlContent: '<p>Hello</p>',
 };
 
-export async function anAdmin(app: App) {
+async function anAdmin(app: App) {
   const { id } = await aUser(app, { language: 'en' });
   return { kind: 'admin', userId: id, level: 100, isConfigAdmin: true } as const;
 }
@@ -62,7 +62,7 @@ export async function delivered(app: App, broadcast: Pick<Broadcast, 'id'>): Pro
   return readBroadcast(app, broadcast.id);
 }
 
-export interface SentMessage extends SendOptions {
+interface SentMessage extends SendOptions {
   chatId: number;
   html: string;
   file?: MessengerFile;

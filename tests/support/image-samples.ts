@@ -28,8 +28,8 @@ function chunk(type: string, data: Buffer): Buffer {
 
 type Color = readonly [red: number, green: number, blue: number];
 
-export const RED: Color = [255, 0, 0];
-export const BLUE: Color = [0, 0, 255];
+const RED: Color = [255, 0, 0];
+const BLUE: Color = [0, 0, 255];
 
 /** An image whose left half is red and whose right half is blue. */
 function twoHalves(width: number, height: number): PhotonImage {

@@ -15,7 +15,7 @@ import type { ScriptedProvider } from './scripted-provider.ts';
 const system = { kind: 'system', name: 'test' } as const;
 
 /** A plain page that sells one tariff over the sandbox. */
-export function aLandingContent(fields: Partial<LandingContent> = {}): LandingContent {
+function aLandingContent(fields: Partial<LandingContent> = {}): LandingContent {
   return {
     slug: `page-${unique()}`,
     isActive: true,

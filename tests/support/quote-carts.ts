@@ -45,7 +45,7 @@ const membership = fc.option(
 );
 
 export const PRODUCTS = ['tariff', 'renewal', 'switch', 'devices', 'traffic', 'gift', 'classic'] as const;
-export type Product = (typeof PRODUCTS)[number];
+type Product = (typeof PRODUCTS)[number];
 
 export const cart = fc.record({
   product: fc.constantFrom(...PRODUCTS),

@@ -8,7 +8,7 @@ import { aUser, unique } from './builders.ts';
 import { type TestApp, testApp } from './test-app.ts';
 import { workerSandbox } from './test-sandbox.ts';
 
-export const ADMIN_CHAT = '-100777';
+const ADMIN_CHAT = '-100777';
 
 /** An app with receipts on, an empty queue and a fake tax service without faults. */
 export async function receiptStage(environment: Record<string, string> = {}): Promise<TestApp & { nalogo: ReceiptSandbox }> {

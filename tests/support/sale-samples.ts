@@ -22,7 +22,7 @@ export async function topUp(app: App, userId: number, kopeks: number): Promise<v
 }
 
 /** A squad of the fake panel, for a tariff that a test gave none while no server is available: without any server nothing can be sold (08 P5). */
-export const SOLD_SQUAD = '5a11ad00-0000-4000-8000-000000000001';
+const SOLD_SQUAD = '5a11ad00-0000-4000-8000-000000000001';
 
 /** Inserts a tariff directly; columns by their names in the table, jsonb as values. */
 export async function aTariff(app: App, columns: Record<string, unknown> = {}): Promise<number> {

@@ -26,7 +26,7 @@ const REPORTED: Readonly<Record<string, Partial<Record<'refund' | 'chargeback', 
 const SHOWING: ReadonlySet<string> = new Set(['yookassa', 'heleket', 'freekassa', 'platega', 'riopay', 'wata']);
 
 /** The record of an invoice: by our order id; a donation has none, and is known by what it consists of. */
-export function paymentFinder(facts: ShopFacts): (invoice: SandboxInvoice) => PaymentRow | undefined {
+function paymentFinder(facts: ShopFacts): (invoice: SandboxInvoice) => PaymentRow | undefined {
   const byOrder = new Map(facts.payments.map((payment) => [payment.orderId, payment]));
   const donations = new Map(
     facts.payments.filter(({ method }) => method === 'tribute').map((payment) => [payment.externalId, payment]),
@@ -38,10 +38,10 @@ export function paymentFinder(facts: ShopFacts): (invoice: SandboxInvoice) => Pa
   };
 }
 
-export const reversedOf = ({ reversals }: SandboxInvoice) => reversals.reduce((sum, { amountKopeks }) => sum + amountKopeks, 0);
+const reversedOf = ({ reversals }: SandboxInvoice) => reversals.reduce((sum, { amountKopeks }) => sum + amountKopeks, 0);
 
 /** The provider has the whole sum, or had it. */
-export const wasPaid = ({ paidAt, paidKopeks, amountKopeks }: SandboxInvoice) => paidAt !== null && paidKopeks >= amountKopeks;
+const wasPaid = ({ paidAt, paidKopeks, amountKopeks }: SandboxInvoice) => paidAt !== null && paidKopeks >= amountKopeks;
 
 export function proveCredits(facts: ShopFacts): ProofResult {
   const findPayment = paymentFinder(facts);

@@ -17,13 +17,13 @@ export interface ProxyOptions {
   maxDelayMs: number;
 }
 
-export interface FaultShares {
+interface FaultShares {
   lostBefore: number;
   lostAfter: number;
   unavailable: number;
 }
 
-export interface ProxiedAnswer {
+interface ProxiedAnswer {
   status: number;
   headers: Record<string, string | string[]>;
   body: Buffer;

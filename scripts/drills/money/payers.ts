@@ -110,8 +110,7 @@ type Fate = (
 ) => Promise<void>;
 
 /** The provider has failed: the text of the specification, by a drill that makes it fail. */
-export const isProviderFailure = ({ status, body }: Answer) =>
-  status === 500 && /Failed to create|payment_creation_failed/.test(body);
+const isProviderFailure = ({ status, body }: Answer) => status === 500 && /Failed to create|payment_creation_failed/.test(body);
 
 /** A top-up by one of the methods; what becomes of the invoice follows in the background. */
 export async function topUp(shop: Shop, person: Person): Promise<void> {

@@ -5,14 +5,14 @@ import { type Answer, createRequester } from '../requester.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { WriteBook } from '../write-book.ts';
 
-export type Reply =
+type Reply =
   // biome-ignore lint/suspicious/noExplicitAny: the drill reads whatever fields the documented answer has
   | { outcome: 'done'; body: any }
   | { outcome: 'refused'; status: number; body: string }
   /** The client has given up; the request may have been carried out. */
   | { outcome: 'unknown' };
 
-export interface ShopRequest {
+interface ShopRequest {
   /** Name in the report. */
   operation: string;
   path: string;

@@ -45,7 +45,7 @@ export interface ReversalRow {
   transactionId: number | null;
 }
 
-export interface CaseRow {
+interface CaseRow {
   id: number;
   kind: string;
   method: string;
@@ -58,7 +58,7 @@ export interface CaseRow {
   transactionId: number | null;
 }
 
-export interface ReceiptRow {
+interface ReceiptRow {
   id: number;
   paymentId: number;
   mark: string;
@@ -67,7 +67,7 @@ export interface ReceiptRow {
   amountKopeks: number;
 }
 
-export interface GiftRow {
+interface GiftRow {
   id: number;
   code: string;
   status: string;
@@ -80,7 +80,7 @@ export interface GiftRow {
 }
 
 /** A charge of saved cards with the payments of its attempts. */
-export interface ChargeRow {
+interface ChargeRow {
   id: number;
   userId: number;
   status: string;
@@ -101,14 +101,14 @@ export interface WithdrawalRow {
   releaseTransactionId: number | null;
 }
 
-export interface EarningRow {
+interface EarningRow {
   userId: number;
   referralTransactionId: number | null;
   amountKopeks: number;
 }
 
 /** A reward that was taken back with its payment; of a bonus of the payer `earningUserId` is null. */
-export interface RewardReversalRow {
+interface RewardReversalRow {
   earningUserId: number | null;
   amountKopeks: number;
   transactionId: number | null;

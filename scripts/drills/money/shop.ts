@@ -7,7 +7,7 @@ import type { ShopClient } from './shop-client.ts';
 import type { ShopStage } from './shop-stage.ts';
 
 /** A reversal that the provider or the payer made, not the service. */
-export interface ProviderReversal {
+interface ProviderReversal {
   invoiceId: string;
   action: 'refund' | 'chargeback';
 }

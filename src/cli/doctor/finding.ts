@@ -5,7 +5,7 @@ import { listTariffs } from '../../domain/catalog/tariffs.ts';
 import { trialSquadCandidates } from '../../domain/subscriptions/rules/trial.ts';
 
 /** `warning`: works, but should be looked at. `problem`: does not work, or will stop working. */
-export type Verdict = 'ok' | 'warning' | 'problem';
+type Verdict = 'ok' | 'warning' | 'problem';
 
 /** What one check of `doctor` found. Contains no secret. */
 export interface Finding {

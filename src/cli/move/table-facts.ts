@@ -1,7 +1,7 @@
 /** Runs one statement and returns its rows; the same for the embedded source and the server target. */
 export type Query = <Row extends object>(text: string, values?: unknown[]) => Promise<Row[]>;
 
-export interface Column {
+interface Column {
   name: string;
   /** As SQL writes it, e.g. `character varying(60)` or `jobs.job_state`. */
   type: string;

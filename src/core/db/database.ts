@@ -5,7 +5,7 @@ export interface JobDatabase {
   executeSql(text: string, values?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>;
 }
 
-export interface PoolCounters {
+interface PoolCounters {
   size: number;
   inUse: number;
   waiting: number;
@@ -25,7 +25,7 @@ export interface Database {
 }
 
 /** What is needed to tell a process whose connections are lost from a server that is away (spec 10 F1). */
-export interface DatabaseSilence {
+interface DatabaseSilence {
   /** Milliseconds since any statement of the pool was answered. */
   answeredMsAgo(): number;
   /** Reads over a new connection outside of the pool. @throws when that fails, too */

@@ -13,7 +13,7 @@ const MAX_NAMES = 1_000;
 const MAX_TEXT = 1_000;
 
 /** The span of a statement: operation and first table as its name, and the text without values. */
-export function statementName(text: string): StatementName {
+function statementName(text: string): StatementName {
   const known = names.get(text);
   if (known !== undefined) return known;
   const plain = withoutValues(text);

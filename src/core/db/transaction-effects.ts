@@ -28,7 +28,7 @@ export interface TransactionEffects {
 type AddedModel = 'WheelSpin';
 
 /** A rendered mail; its template only says what kind of mail it is. */
-export interface QueuedMail {
+interface QueuedMail {
   recipient: string;
   template: string;
   subject: string;

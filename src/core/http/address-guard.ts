@@ -72,7 +72,7 @@ export function isPublicAddress(ip: string): boolean {
 }
 
 /** Host as URLs and allow lists are compared: lower case, no brackets, no final dot. */
-export function normalizeHost(host: string): string {
+function normalizeHost(host: string): string {
   return host
     .toLowerCase()
     .replace(/^\[|\]$/g, '')

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
 /** The service cannot listen at its address; the message is for the person who starts it. */
-export class ListenError extends Error {
+class ListenError extends Error {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, options);
     this.name = 'ListenError';

@@ -4,7 +4,7 @@ import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /** The connection was not established in time. */
-export class ConnectTimeoutError extends Error {
+class ConnectTimeoutError extends Error {
   readonly code = 'ECONNECTTIMEOUT';
 
   constructor() {

@@ -234,7 +234,7 @@ export class FileAppender {
 }
 
 /** Absolute paths of the files. */
-export interface LogFilePaths {
+interface LogFilePaths {
   /** Every record. */
   main: string;
   /** Besides it the files of a rotation: records of one level (`error`: and above), and those about payments. */

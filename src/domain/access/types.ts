@@ -4,7 +4,7 @@ import type { TOKEN } from './token-repo.ts';
 /** An API token as the interface shows it; the token's text exists only in the answer that creates it. */
 export type ApiToken = RowOf<typeof TOKEN>;
 
-export type { AdminUser, Assignment } from './assignment-repo.ts';
+export type { Assignment } from './assignment-repo.ts';
 
 /** `success`: done. `denied`: refused for missing permissions (403). `error`: refused otherwise, or failed. */
 export type AuditStatus = 'success' | 'denied' | 'error';

@@ -80,7 +80,7 @@ export async function runTask(app: App, taskId: string, signal: AbortSignal): Pr
   if (work.result) await finishTask(app, taskId, work.result);
 }
 
-export const INTERRUPTED = 'The process ended before the backup was complete';
+const INTERRUPTED = 'The process ended before the backup was complete';
 
 async function finishTask(app: App, taskId: string, backup: TakenBackup): Promise<void> {
   const { name, sizeBytes, metadata } = backup;
@@ -122,7 +122,7 @@ async function giveUp(app: App, taskId: string): Promise<void> {
  * three jobs ended so: what ends the process must not do so for ever. Nothing that runs ends while a
  * backup or a restore is under way.
  */
-export async function endInterruptedTasks(app: App): Promise<void> {
+async function endInterruptedTasks(app: App): Promise<void> {
   for (const { taskId, deaths } of await listLostTasks(app.db)) {
     if (deaths < MAX_DEATHS) await app.jobs.send('backups.create', { taskId });
     else await giveUp(app, taskId);

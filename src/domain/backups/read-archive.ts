@@ -29,7 +29,7 @@ export interface ReadOptions {
 }
 
 /** A member that is no table and not part of the head. */
-export interface FileMember {
+interface FileMember {
   kind: 'file';
   file: ArchivedFile;
   content: AsyncIterable<Buffer>;

@@ -12,7 +12,7 @@ export interface ColumnShape {
 }
 
 /** A table as an archive describes it. */
-export interface TableShape {
+interface TableShape {
   columns: ColumnShape[];
   /** Columns, in the order of the key. */
   primaryKey: string[];

@@ -72,7 +72,7 @@ export interface Punishment {
   nodeName: string | null;
 }
 
-export type FreeForm = Record<string, unknown>;
+type FreeForm = Record<string, unknown>;
 
 export interface BanNode {
   name: string;

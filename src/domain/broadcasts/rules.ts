@@ -12,7 +12,7 @@ import type { Broadcast, BroadcastDraft, BroadcastRow, BroadcastStatus } from '.
 export const MAX_CAPTION = 1_024;
 
 /** Keys of the standard buttons in their rows (spec 05 section 3.4). */
-export const BUTTON_ROWS = [['balance', 'referrals'], ['promocode', 'connect'], ['subscription', 'support'], ['home']] as const;
+const BUTTON_ROWS = [['balance', 'referrals'], ['promocode', 'connect'], ['subscription', 'support'], ['home']] as const;
 export type ButtonKey = (typeof BUTTON_ROWS)[number][number];
 
 export const BUTTON_KEYS: readonly ButtonKey[] = BUTTON_ROWS.flat();

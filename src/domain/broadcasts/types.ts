@@ -2,7 +2,7 @@ import type { Rows } from '../../core/db/columns.ts';
 import type { MediaKind } from '../messaging/ports.ts';
 
 export type BroadcastRow = Rows['Broadcast'];
-export type BroadcastChannel = BroadcastRow['channel'];
+type BroadcastChannel = BroadcastRow['channel'];
 
 export type BroadcastStatus =
   | 'queued'

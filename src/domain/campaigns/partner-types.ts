@@ -1,7 +1,7 @@
 import type { DayStats, PeriodChange, WindowSums } from '../referrals/stats/types.ts';
 import type { PartnerCampaignReferral, PartnerCampaignSums } from './partner-repo.ts';
 
-export type { PartnerCampaign, PartnerCampaignReferral, PartnerCampaignSums } from './partner-repo.ts';
+export type { PartnerCampaign } from './partner-repo.ts';
 
 /** The statistics of a campaign for its partner (spec 04 section 5, item 2); kopeks. */
 export interface PartnerCampaignStats extends PartnerCampaignSums {

@@ -3,7 +3,7 @@ import type { Rows } from '../../core/db/columns.ts';
 /** An advertising campaign (spec 04 section 6.1). Kopeks, days, GB (null or 0 = unlimited). */
 export type Campaign = Rows['AdvertisingCampaign'];
 
-export type CampaignBonusType = Campaign['bonusType'];
+type CampaignBonusType = Campaign['bonusType'];
 
 /** What can be set on a campaign. */
 export type CampaignValues = Omit<Campaign, 'id' | 'createdBy' | 'createdAt' | 'updatedAt'>;

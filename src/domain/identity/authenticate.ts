@@ -48,7 +48,7 @@ export async function authenticateUser(
 }
 
 /** Rows 7 to 9 for a known, active user: blacklist, maintenance, required channels; then records the activity. */
-export async function passGates(app: App, user: SessionUser): Promise<void> {
+async function passGates(app: App, user: SessionUser): Promise<void> {
   await checkGates(app, user);
   recordActivity(app, user);
 }

@@ -82,7 +82,7 @@ export interface MessengerIdentityPort {
  * called in a transaction, because it may call other systems. Without effect (undefined) and without a query while it is disabled.
  * @throws AppError the refusal
  */
-export type Gate = (app: App, user: SessionUser) => Promise<void> | undefined;
+type Gate = (app: App, user: SessionUser) => Promise<void> | undefined;
 
 declare module '../../core/app.ts' {
   interface Ports {

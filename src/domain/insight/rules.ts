@@ -4,7 +4,7 @@ import { methodDefaults } from '../payments/payment-methods.ts';
 import type { ReferrerRow } from './repo.ts';
 
 /** Count and absolute amount in kopeks. */
-export interface CountAndAmount {
+interface CountAndAmount {
   count: number;
   amount: number;
 }

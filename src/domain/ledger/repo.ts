@@ -53,10 +53,10 @@ export async function listTransactions(
 }
 
 /** Up to which id `transaction_day_counts` has counted. */
-export const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
+const THROUGH = 'coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1), 0)';
 
 /** Up to which id a request reads rows that are not counted yet. */
-export const UNCOUNTED_END = `least((SELECT max(id) FROM transactions), ${THROUGH} + ${UNCOUNTED_ROWS})`;
+const UNCOUNTED_END = `least((SELECT max(id) FROM transactions), ${THROUGH} + ${UNCOUNTED_ROWS})`;
 
 /** Counts row by row. */
 export async function countDirectly(db: Db, filter: TransactionFilter): Promise<number> {

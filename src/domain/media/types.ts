@@ -6,7 +6,7 @@ export type MediaFile = Rows['MediaFile'];
 /** Where a file came from: an upload, or an id of the messenger in a ticket, a broadcast or a pinned message. */
 export type MediaSource = 'upload' | 'ticket' | 'broadcast' | 'pinned';
 
-export const MEDIA_KINDS: readonly MediaKind[] = ['photo', 'video', 'document'];
+const MEDIA_KINDS: readonly MediaKind[] = ['photo', 'video', 'document'];
 
 export function isMediaKind(text: string): text is MediaKind {
   return (MEDIA_KINDS as readonly string[]).includes(text);

@@ -2,7 +2,7 @@ import type { UserRecord } from '../identity/types.ts';
 import type { MergePreviewSubscription } from './repo.ts';
 
 export type { MergedFields } from '../users/merged-account.ts';
-export type { MergePreviewSubscription, MergingUser } from './repo.ts';
+export type { MergingUser } from './repo.ts';
 
 /** Subscription and panel user of one of the two accounts. */
 export interface PanelAssets {

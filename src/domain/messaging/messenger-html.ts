@@ -10,7 +10,7 @@ export const MAX_CAPTION_LENGTH = 1024;
 
 const TAGS = new Set(['b', 'strong', 'i', 'em', 'u', 'ins', 's', 'strike', 'del', 'code', 'pre', 'a', 'blockquote', 'span']);
 /** Accepted without a closing tag although the messenger has none of them. */
-export const OPENS_NOTHING: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
+const OPENS_NOTHING: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:'];
 
 /** `position`: of the tag in the text, from 1. */
@@ -35,7 +35,7 @@ interface Tag {
 const TAG_START = /<(\/?)([a-zA-Z][\w-]*)/y;
 
 /** Tags in their order. A `<` without a letter, or a slash and a letter, after it is text. The whole is read once, whatever it contains. */
-export function* tagsOf(html: string): Generator<Tag> {
+function* tagsOf(html: string): Generator<Tag> {
   for (let start = html.indexOf('<'); start !== -1; ) {
     TAG_START.lastIndex = start;
     const head = TAG_START.exec(html);
@@ -76,7 +76,7 @@ export function htmlProblem(text: string, markup: MessengerMarkup): HtmlProblem 
 }
 
 /** The first of these tags that the messenger does not know, or that has no end where it should. */
-export function tagProblem(tags: Iterable<Tag>, markup: MessengerMarkup): HtmlProblem | null {
+function tagProblem(tags: Iterable<Tag>, markup: MessengerMarkup): HtmlProblem | null {
   const open: { tag: string; position: number }[] = [];
   for (const { name: tag, isClosing, isEmpty, start, end } of tags) {
     const position = start + 1;
@@ -95,7 +95,7 @@ export function tagProblem(tags: Iterable<Tag>, markup: MessengerMarkup): HtmlPr
 }
 
 /** Whether messages may have the tag. */
-export function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup): boolean {
+function isKnown(name: string, { spoilerTag, emojiTag }: MessengerMarkup): boolean {
   return TAGS.has(name) || OPENS_NOTHING.has(name) || name === spoilerTag || name === emojiTag;
 }
 
@@ -128,7 +128,7 @@ export function unescapeTags(
  * @param text what follows the name
  * @param read what reads the entities of its value; nothing where the text was unescaped as a whole
  */
-export function attributeOf(
+function attributeOf(
   tag: string,
   text: string,
   markup: MessengerMarkup,
@@ -164,7 +164,7 @@ export function visibleText(text: string, markup: MessengerMarkup): string {
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' };
 
 /** Reads entities. The messenger knows these four names and numbers. */
-export function unescaped(text: string): string {
+function unescaped(text: string): string {
   return text.replace(/&(?:(lt|gt|amp|quot)|#(\d{1,7})|#x([\da-fA-F]{1,6}));/g, (entity: string, name, decimal, hex) => {
     if (name !== undefined) return ENTITIES[name as string]!;
     const code = decimal === undefined ? Number.parseInt(hex as string, 16) : Number(decimal);

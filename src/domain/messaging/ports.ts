@@ -72,7 +72,7 @@ export interface StarsTransfer {
   at: Date;
 }
 
-export type ChatMemberStatus = 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked';
+type ChatMemberStatus = 'creator' | 'administrator' | 'member' | 'restricted' | 'left' | 'kicked';
 
 export interface ChatMember {
   status: ChatMemberStatus;

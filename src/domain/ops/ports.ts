@@ -1,7 +1,7 @@
 import type { ServiceGate } from '../../core/service-gate.ts';
 
 /** What the running process knows about itself; implemented by the composition. */
-export interface InstancePort {
+interface InstancePort {
   /** Release of this program. */
   version(): string;
   /** Kinds of systems that are fakes right now: `vpnpanel`, `payments`, `messenger`, `mail`. Empty = everything is real. */

@@ -11,7 +11,7 @@ const QUEUE = 'panel.process-event' satisfies keyof JobTypes;
  * messenger id, by confirmed e-mail. An account that is linked to another panel user is never found by the last two. Tests cut sessions
  * at it.
  */
-export const STORE_EVENT = `
+const STORE_EVENT = `
   WITH candidates AS (
       SELECT id, 1 AS place FROM users WHERE vpnpanel_uuid = $3::uuid AND coalesce(messenger_id = $5::bigint, true)
     UNION ALL SELECT u.id, 2 FROM subscriptions s JOIN users u ON u.id = s.user_id

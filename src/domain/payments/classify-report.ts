@@ -14,14 +14,14 @@ export interface NamedMoney {
  * Whether a fact is about the money of a payment. `other_invoice`, `other_charge` = money that came besides for the same order and to the same
  * merchant; the others are not about this payment.
  */
-export type Identity = 'same' | 'other_order' | 'other_merchant' | 'other_invoice' | 'other_charge';
+type Identity = 'same' | 'other_order' | 'other_merchant' | 'other_invoice' | 'other_charge';
 
 /**
  * Compares what a fact names with our record: the only place where it is done, for credits and reversals of every provider (spec 10 M1, M2).
  * What either side does not name is not compared, as of records that were made before its column existed: what is known decides. Until a
  * payment is credited, each charge of its invoice may be the one.
  */
-export function identify(payment: Payment, { orderId, merchantId, externalId, chargeId }: NamedMoney): Identity {
+function identify(payment: Payment, { orderId, merchantId, externalId, chargeId }: NamedMoney): Identity {
   if (isOther(payment.orderId, orderId)) return 'other_order';
   if (isOther(payment.merchantId, merchantId)) return 'other_merchant';
   if (isOther(payment.externalId, externalId)) return 'other_invoice';
@@ -31,7 +31,7 @@ export function identify(payment: Payment, { orderId, merchantId, externalId, ch
 const isOther = (ours: string | null, theirs: string | null) => ours !== null && theirs !== null && ours !== theirs;
 
 /** What the credit of a report names. */
-export function namedByReport({ orderId, externalId, merchantId = null, chargeId = null }: PaymentReport): NamedMoney {
+function namedByReport({ orderId, externalId, merchantId = null, chargeId = null }: PaymentReport): NamedMoney {
   return { orderId, externalId, merchantId, chargeId };
 }
 

@@ -46,7 +46,7 @@ function creationFailure(cause: unknown, detail: string): AppError {
   return (isDown ? providerDown : topupFailed)({ detail, cause });
 }
 
-export const providerDown = refusal('payment_creation_failed', 502, 'Failed to create payment');
+const providerDown = refusal('payment_creation_failed', 502, 'Failed to create payment');
 export const topupFailed = refusal('payment_creation_failed', 500, 'Failed to create payment. Please try again later.');
 
 /** Stars have no payment page. */

@@ -334,7 +334,7 @@ export interface PaymentProvider {
 
 export type CallbackFormat = 'json' | 'form';
 
-export interface PaymentProviders {
+interface PaymentProviders {
   byMethod(method: string): PaymentProvider | undefined;
   all(): readonly PaymentProvider[];
 }

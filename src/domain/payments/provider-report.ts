@@ -10,7 +10,7 @@ export interface ExportedPayment {
 }
 
 /** A credited payment of ours, by the ids that an export may name it by. */
-export interface CreditedPayment {
+interface CreditedPayment {
   paymentId: number;
   orderId: string;
   externalId: string | null;

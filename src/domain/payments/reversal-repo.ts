@@ -10,7 +10,7 @@ import type { CaseKind, PaymentCase } from './types.ts';
  * What was done with a reversal (prisma/sql/reversals.sql, payment-cases.sql). `known` = it was applied before, requested here, or settled a case;
  * `uncredited` = only the state changed, `changed` and `ambiguous` = nothing was done; `unknown` = it is a case.
  */
-export type ReversalOutcome = 'reversed' | 'known' | 'uncredited' | 'changed' | 'ambiguous' | 'unknown';
+type ReversalOutcome = 'reversed' | 'known' | 'uncredited' | 'changed' | 'ambiguous' | 'unknown';
 
 interface PostedReversal {
   outcome: ReversalOutcome;

@@ -11,10 +11,10 @@ import { findActive, findDelivery, findMessage, findStarter, type Occasion, reco
 import type { PinnedDelivery, PinnedMessage } from './types.ts';
 
 /** Puts the message into a chat, without a sound and not pinned yet. A leased time is that of the first attempt. */
-export type SendPinned = (chatId: number, isFirst: boolean) => Promise<{ messageId: number }>;
+type SendPinned = (chatId: number, isFirst: boolean) => Promise<{ messageId: number }>;
 
 /** @param isLeased the caller has leased the time of each message */
-export function senderOf(app: App, message: PinnedMessage, isLeased: boolean): SendPinned {
+function senderOf(app: App, message: PinnedMessage, isLeased: boolean): SendPinned {
   const { messenger } = app.ports;
   const { mediaType, mediaFileId } = message;
   const html = sendableHtml(message.content, messenger.markup);
@@ -36,7 +36,7 @@ interface Addressee {
  * Other pins of the chat are left alone.
  * @param occasion a repetition is recognised by it
  */
-export async function deliverPinned(
+async function deliverPinned(
   app: App,
   { userId, chatId }: Addressee,
   { message, send, occasion }: { message: Pick<PinnedMessage, 'id'>; send: SendPinned; occasion: Occasion },
@@ -86,7 +86,7 @@ async function pin(app: App, placed: PlacedMessage): Promise<SendOutcome> {
  * Unpins our message in the chat of a user.
  * @returns `failed` where the messenger refuses it, because the user has deleted or unpinned the message: then it is not pinned either
  */
-export async function unpin(app: App, placed: PlacedMessage): Promise<SendOutcome> {
+async function unpin(app: App, placed: PlacedMessage): Promise<SendOutcome> {
   const outcome = await attemptUnpin(app, placed);
   if (outcome.state === 'sent' || outcome.state === 'failed') await storeResult(() => setPinned(app.db, placed, false));
   return outcome;

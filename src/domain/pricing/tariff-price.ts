@@ -39,13 +39,13 @@ export function shortestPeriod(tariff: Pick<Tariff, 'periodPrices'>): number | n
 }
 
 /** Kopeks for a freely chosen number of days, or null when the tariff does not sell that. */
-export function customDaysPrice(tariff: Tariff, days: number): number | null {
+function customDaysPrice(tariff: Tariff, days: number): number | null {
   if (!tariff.customDaysEnabled || tariff.pricePerDayKopeks <= 0) return null;
   return days >= tariff.minDays && days <= tariff.maxDays ? tariff.pricePerDayKopeks * days : null;
 }
 
 /** Kopeks for a freely chosen traffic limit, or null when the tariff does not sell that. */
-export function customTrafficPrice(tariff: Tariff, gb: number): number | null {
+function customTrafficPrice(tariff: Tariff, gb: number): number | null {
   if (!tariff.customTrafficEnabled || tariff.trafficPricePerGbKopeks <= 0) return null;
   return gb >= tariff.minTrafficGb && gb <= tariff.maxTrafficGb ? tariff.trafficPricePerGbKopeks * gb : null;
 }
@@ -56,7 +56,7 @@ export function canTopUpTraffic(tariff: Tariff): boolean {
 }
 
 /** Kopeks per extra device per 30 days: the tariff's own price, else the service-wide one. */
-export function tariffDeviceUnitPrice(tariff: Pick<Tariff, 'devicePriceKopeks'>, settings: PricingSettings): number {
+function tariffDeviceUnitPrice(tariff: Pick<Tariff, 'devicePriceKopeks'>, settings: PricingSettings): number {
   return tariff.devicePriceKopeks ?? settings.pricePerDeviceKopeks;
 }
 

@@ -4,7 +4,7 @@ import type { PromoGroup } from '../promo-groups/types.ts';
 export type TrafficSelectionMode = 'selectable' | 'fixed' | 'fixed_with_topup';
 
 /** `tariffs`, or classic (period, traffic, servers and devices are picked one by one). */
-export type SalesMode = 'tariffs' | 'classic';
+type SalesMode = 'tariffs' | 'classic';
 
 /** A traffic package of the global lists: GB (0 = unlimited), kopeks per 30 days. */
 export interface TrafficPackage {

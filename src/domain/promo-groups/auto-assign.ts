@@ -8,7 +8,7 @@ import { htmlText } from '../messaging/texts.ts';
 import { recordGroupChange } from './memberships.ts';
 import { findGroupForSpending, insertMembership, lockSpender, replaceEarnedGroups } from './repo.ts';
 
-export interface EarnedGroup {
+interface EarnedGroup {
   groupId: number;
   groupName: string;
   /** Kopeks. */
@@ -23,7 +23,7 @@ export interface EarnedGroup {
  * caller's transaction; locks the user.
  * @returns the group when the user is new in it, else null
  */
-export async function assignEarnedGroup(t: App, userId: number): Promise<EarnedGroup | null> {
+async function assignEarnedGroup(t: App, userId: number): Promise<EarnedGroup | null> {
   const user = await lockSpender(t.db, userId);
   const target = user && (await findGroupForSpending(t.db, user.spentKopeks));
   if (!user || !target) return null;

@@ -7,7 +7,7 @@ import type { AssignedBy, PromoGroupRecord, PromoGroupValues } from './types.ts'
 /** A promo group as discounts and visibility need it (spec 04 section 8.1). Percentages 0 to 100, of a period by its days. */
 export type PromoGroup = RowOf<typeof PROMO_GROUP>;
 
-export const PROMO_GROUP = columns('PromoGroup', [
+const PROMO_GROUP = columns('PromoGroup', [
   'id',
   'name',
   'isDefault',

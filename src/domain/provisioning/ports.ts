@@ -78,7 +78,7 @@ export type PanelUserStatus = 'ACTIVE' | 'DISABLED' | 'LIMITED' | 'EXPIRED';
 /** When the panel resets the used traffic to zero. */
 export type TrafficResetStrategy = 'NO_RESET' | 'DAY' | 'WEEK' | 'MONTH' | 'MONTH_ROLLING';
 
-export interface PanelSquadRef {
+interface PanelSquadRef {
   uuid: string;
   name: string;
 }
@@ -147,7 +147,7 @@ export interface PanelUserPatch extends Omit<PanelUserFields, 'externalSquadUuid
   status?: 'ACTIVE' | 'DISABLED';
 }
 
-export interface Page {
+interface Page {
   /** Offset of the first row. */
   start: number;
   /** Number of rows, 1..1000. */

@@ -18,7 +18,7 @@ const LIVE: readonly string[] = ['active', 'trial', 'limited'];
 const RESET_STRATEGIES: readonly TrafficResetStrategy[] = ['NO_RESET', 'DAY', 'WEEK', 'MONTH', 'MONTH_ROLLING'];
 
 /** Text that identifies a user: messenger id, else `email_{first 10 of the local part}_{id}`, else `id_{id}`. */
-export function panelIdentifier(user: PanelNamedUser): string {
+function panelIdentifier(user: PanelNamedUser): string {
   if (user.messengerId !== null) return String(user.messengerId);
   const local = user.email?.split('@')[0]?.slice(0, EMAIL_PREFIX_LENGTH);
   return local ? `email_${local}_${user.id}` : `id_${user.id}`;

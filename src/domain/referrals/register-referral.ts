@@ -59,7 +59,7 @@ export async function lockReferralPairs(t: App, pairs: readonly ReferralPair[]):
  * @returns false, with nothing written: for oneself, for a missing referral, a missing or deleted referrer, for another referrer, or when it
  * is registered already
  */
-export async function registerReferral(t: App, pair: ReferralPair): Promise<boolean> {
+async function registerReferral(t: App, pair: ReferralPair): Promise<boolean> {
   if (pair.referrerId === pair.referralId) return false;
   await lockReferralPair(t, pair);
   const referral = await findReferralUser(t.db, pair.referralId);

@@ -39,7 +39,7 @@ const CHANNELS_KEY = 'required-channels';
 const CHANNELS_TRUST_MS = MINUTE_MS;
 /** Membership is read from the cache for 10 minutes and from its row for 30. */
 const CACHE_TRUST_MS = 10 * MINUTE_MS;
-export const ROW_TRUST_MS = 30 * MINUTE_MS;
+const ROW_TRUST_MS = 30 * MINUTE_MS;
 /** "Not joined" is used for a shorter time, since the user joins and tries again. */
 const ABSENT_TRUST_MS = MINUTE_MS;
 /** After a request that the messenger did not answer. */
@@ -73,7 +73,7 @@ async function assertAllJoined(app: App, messengerId: number, language: string):
 }
 
 /** Active channels, as the gate sees them. */
-export function requiredChannels(app: App): Promise<RequiredChannel[]> {
+function requiredChannels(app: App): Promise<RequiredChannel[]> {
   return app.cache.read(CHANNELS_KEY, CHANNELS_TRUST_MS, () => listRequiredChannels(app.db));
 }
 

@@ -23,7 +23,7 @@ const TRUST_MS = 5 * SECOND_MS;
 const RETRY_PAUSE_MS = SECOND_MS;
 
 /** The state that all instances share. Not for use inside a transaction. */
-export function readMaintenance(app: App): Promise<MaintenanceState> {
+function readMaintenance(app: App): Promise<MaintenanceState> {
   return app.cache.read(STATE_KEY, TRUST_MS, async () => ({
     ...NO_MAINTENANCE,
     ...(await readState<Partial<MaintenanceState>>(app.db, STATE_KEY)),

@@ -12,7 +12,7 @@ import { isListed, replaceEntries } from './repo.ts';
 import { type BlacklistLine, parseBlacklist, parseDomainList, pauseAfter, rawListUrl } from './rules.ts';
 
 /** State of the stored copy of a published list, shared by all instances. */
-export interface ListState {
+interface ListState {
   /** Address that the stored list came from; null = none yet. */
   url: string | null;
   /** ISO 8601; null = never. */
@@ -29,7 +29,7 @@ export interface ListState {
 const NO_STATE: ListState = { url: null, fetchedAt: null, failures: 0, triedUrl: null, nextTryAt: null, version: 0 };
 
 /** A published list and how it is stored. */
-export interface PublishedList<T> {
+interface PublishedList<T> {
   /** Key of its state in `service_state` and in the cache. */
   stateKey: string;
   /** For the log. */
@@ -43,12 +43,12 @@ export interface PublishedList<T> {
   replace: (t: App, parsed: T, now: Date) => Promise<number>;
 }
 
-export async function readListState(app: App, stateKey: string): Promise<ListState> {
+async function readListState(app: App, stateKey: string): Promise<ListState> {
   return (await readState<ListState>(app.db, stateKey)) ?? NO_STATE;
 }
 
 /** Older than its interval, or of another address, and not waiting after a failure. */
-export function isListDue(state: ListState, list: Pick<PublishedList<unknown>, 'url' | 'intervalMs'>, now: Date): boolean {
+function isListDue(state: ListState, list: Pick<PublishedList<unknown>, 'url' | 'intervalMs'>, now: Date): boolean {
   const isOld =
     state.url !== list.url || state.fetchedAt === null || now.getTime() - Date.parse(state.fetchedAt) >= list.intervalMs;
   const isPaused = state.triedUrl === list.url && state.nextTryAt !== null && now.getTime() < Date.parse(state.nextTryAt);
@@ -59,7 +59,7 @@ export function isListDue(state: ListState, list: Pick<PublishedList<unknown>, '
  * Fetches a list when it is due and replaces the stored one. After any failure the stored list stays and the next try waits 1, 2, 4 …
  * 60 minutes (spec 01 H25). Runs as a job: never in a request, never in a transaction.
  */
-export async function refreshPublishedList<T>(app: App, list: PublishedList<T>): Promise<void> {
+async function refreshPublishedList<T>(app: App, list: PublishedList<T>): Promise<void> {
   const state = await readListState(app, list.stateKey);
   const now = app.clock.now();
   if (!isListDue(state, list, now)) return;

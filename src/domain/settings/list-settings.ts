@@ -18,7 +18,7 @@ function byText(a: string, b: string): number {
 }
 
 /** Label of a category; two contain the display name of their provider, which is a setting. */
-export function categoryLabel(key: CategoryKey, settings: SettingsReader): string {
+function categoryLabel(key: CategoryKey, settings: SettingsReader): string {
   return categories[key].label.replace(/\{([A-Z0-9_]+)\}/g, (_whole, name: string) =>
     isSettingKey(name) ? String(settings.get(name) ?? '') : '',
   );

@@ -13,7 +13,7 @@ export interface SettingsLog {
   error(fields: { key: string; err: unknown }, message: string): void;
 }
 
-export type SettingListener = (key: SettingKey) => void;
+type SettingListener = (key: SettingKey) => void;
 
 /**
  * Effective settings of this process: environment, else stored override, else default (spec 06 section 6.1); for the few that are

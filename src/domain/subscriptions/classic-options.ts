@@ -11,7 +11,7 @@ import type { PurchaseOptionsInput } from './purchase-options.ts';
 const UNCAPPED_EXTRA_DEVICES = 10;
 
 /** What is picked when the buyer picks nothing; GB, uuids, devices. */
-export interface ClassicDefaults {
+interface ClassicDefaults {
   trafficGb: number;
   squadUuids: string[];
   devices: number;
@@ -42,7 +42,7 @@ export interface ClassicOptions {
 }
 
 /** A price after the group's discount; the original one and the percentage only when something was taken off. */
-export interface ShownPrice {
+interface ShownPrice {
   priceKopeks: number;
   priceLabel: string;
   originalPriceKopeks?: number;
@@ -64,7 +64,7 @@ export interface ClassicPeriod extends ShownPrice {
 }
 
 /** GB, 0 = unlimited. */
-export interface TrafficChoice {
+interface TrafficChoice {
   selectable: boolean;
   mode: string;
   default: number;
@@ -75,7 +75,7 @@ export interface TrafficChoice {
 }
 
 /** Uuids of squads. */
-export interface ServerChoice {
+interface ServerChoice {
   options: (ShownPrice & { uuid: string; name: string; isAvailable: boolean })[];
   min: number;
   max: number;
@@ -83,7 +83,7 @@ export interface ServerChoice {
   selected: string[];
 }
 
-export interface DeviceChoice {
+interface DeviceChoice {
   min: number;
   max: number;
   default: number;

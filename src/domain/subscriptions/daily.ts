@@ -40,7 +40,7 @@ import type { Subscription } from './types.ts';
  * neither (spec 02 H22). The rest of the paid time is added (H10), that of a trial only when the setting says so (H8).
  * @throws AppError 402 insufficient_balance
  */
-export async function chargeDayInTransaction(
+async function chargeDayInTransaction(
   t: App,
   start: SaleStart,
   sold: { subscription: Subscription; tariff: Tariff; priceKopeks: number },
@@ -277,7 +277,7 @@ function stateAfter(t: App, buyer: Buyer, state: { isPaused: boolean; balanceKop
  * Removes expired traffic purchases from the limits, here and at the panel, and notifies the owners (spec 02 section 13, daily service,
  * step 3). Each subscription is changed in its own transaction and read again under the lock, so that several instances do it once.
  */
-export function expirePurchasedTraffic(app: App): Promise<void> {
+function expirePurchasedTraffic(app: App): Promise<void> {
   return forEachPage<number>(app, {
     list: (after, limit) => listWithExpiredPurchases(app.db, app.clock.now(), after ?? 0, limit),
     each: (subscriptionId) => expirePurchases(app, subscriptionId),

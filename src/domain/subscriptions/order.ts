@@ -5,7 +5,7 @@ import type { SavedCart } from './types.ts';
  * What is bought: one type from the request to the sale. Quotes, saved orders, gifts, guests' purchases and sales carry it; the stored form of a
  * saved order is made and read in `saved-cart.ts`. Periods are days, traffic is GB.
  */
-export type Order =
+type Order =
   /** A subscription of chosen parts; `trafficGb` 0 = unlimited. */
   | { kind: 'classic'; periodDays: number; trafficGb: number; squadUuids: string[]; devices: number }
   /** `trafficGb` picked by the buyer; null = the tariff's own limit. A daily tariff is bought for one day. */

@@ -44,7 +44,7 @@ export interface TariffsOptions {
 }
 
 /** A tariff on offer; GB (0 = unlimited). */
-export interface TariffOption
+interface TariffOption
   extends Pick<
       Tariff,
       | 'id'
@@ -106,7 +106,7 @@ interface DayPriceFields {
 }
 
 /** A period of a tariff at the price that the purchase charges, less the personal offer. */
-export interface TariffPeriodOption extends Partial<ExtraDevicesCost>, Partial<PeriodDiscount> {
+interface TariffPeriodOption extends Partial<ExtraDevicesCost>, Partial<PeriodDiscount> {
   days: number;
   months: number;
   label: string;

@@ -19,7 +19,7 @@ const GB = 1024 ** 3;
 const NEGLIGIBLE_GB = 0.01;
 
 /** Traffic of the own subscription: bytes, GB with two decimals, percent with one (at most 100, 0 when unlimited). */
-export interface TrafficUsage {
+interface TrafficUsage {
   trafficUsedBytes: number;
   trafficUsedGb: number;
   trafficLimitBytes: number;

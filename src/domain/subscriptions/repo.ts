@@ -68,7 +68,7 @@ const CASTS: Record<keyof SubscriptionChanges, string> = {
 };
 
 /** Names, cast placeholders and values of the given changes, for an UPDATE or INSERT; values are appended to `values`. */
-export function assignments(changes: SubscriptionChanges, values: unknown[]): { names: string[]; placeholders: string[] } {
+function assignments(changes: SubscriptionChanges, values: unknown[]): { names: string[]; placeholders: string[] } {
   const names: string[] = [];
   const placeholders: string[] = [];
   for (const field of Object.keys(CASTS) as (keyof SubscriptionChanges)[]) {

@@ -34,7 +34,7 @@ const MAX_CAPTION = 1_024;
 const TOPIC = 'ADMIN_NOTIFICATIONS_TICKET_TOPIC_ID';
 
 /** Whether notices to administrators are on and have a chat. */
-export function hasAdminChat(t: App): boolean {
+function hasAdminChat(t: App): boolean {
   return adminChat(t, TOPIC) !== null;
 }
 
@@ -44,7 +44,7 @@ export function mediaUrl(app: App, fileId: string): string {
 }
 
 /** Notifies the administrators' chat of a new ticket or of a user's reply. Texts of users are escaped. */
-export async function notifyAdmins(
+async function notifyAdmins(
   t: App,
   key: 'messages.ticket_notice_new' | 'messages.ticket_notice_reply',
   { ticket, message, owner }: { ticket: Ticket; message: TicketMessage; owner: OwnerContact },
@@ -82,7 +82,7 @@ async function sendWithPhoto(t: App, request: MessageRequest, { mediaType, media
 }
 
 /** Notifies the owner of an answer: in the messenger, or by mail without one (spec 05 section 1.5). */
-export async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage, owner: OwnerContact): Promise<void> {
+async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage, owner: OwnerContact): Promise<void> {
   if (owner.status !== 'active') return;
   const values = { ticket_id: ticket.id, text: shorten(message.messageText, 100) };
   const { language, messengerId, verifiedEmail } = owner;
@@ -98,7 +98,7 @@ export async function notifyOwner(t: App, ticket: Ticket, message: TicketMessage
 }
 
 /** Reminds the administrators' chat of a user who waits for an answer (spec 05 section 1.6). */
-export async function remindAdmins(t: App, overdue: OverdueTicket): Promise<void> {
+async function remindAdmins(t: App, overdue: OverdueTicket): Promise<void> {
   const chat = adminChat(t, TOPIC);
   if (chat === null) return;
   const minutes = Math.floor((t.clock.now().getTime() - overdue.waitingSince.getTime()) / MINUTE_MS);

@@ -32,7 +32,7 @@ export function createDeliverer(): (app: App, request: DeliveryRequest) => Promi
  * One attempt of one delivery; `emit_event()` sends the first one in the transaction of the event. The retries of a delivery are
  * scheduled in its row; those of the queue are only for failures of the service itself.
  */
-export function deliverWebhookJob() {
+function deliverWebhookJob() {
   const deliver = createDeliverer();
   return defineJob({
     name: 'webhooks.deliver',

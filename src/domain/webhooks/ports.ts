@@ -1,6 +1,6 @@
 /** Receivers of webhooks as the domain sees them (spec 06 section 3; spec 00, Outside effects). */
 
-export interface WebhookMessage {
+interface WebhookMessage {
   url: string;
   headers: Record<string, string>;
   /** JSON text, sent exactly as it was signed. */

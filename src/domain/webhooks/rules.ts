@@ -6,7 +6,7 @@ import type { Random } from '../../core/random.ts';
 import type { WebhookAnswer } from './ports.ts';
 
 /** Pauses after the first, second … failed attempt (spec 00, Outside effects); after the last one there is no further attempt. */
-export const RETRY_STEPS_MS: readonly number[] = [
+const RETRY_STEPS_MS: readonly number[] = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
   30 * MINUTE_MS,

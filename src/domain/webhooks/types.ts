@@ -1,7 +1,7 @@
 import type { Rows } from '../../core/db/columns.ts';
 
 /** Events that a webhook may subscribe to (spec 00, Credentials). `/ws` carries more. */
-export const WEBHOOK_EVENT_TYPES = [
+const WEBHOOK_EVENT_TYPES = [
   'user.created',
   'payment.completed',
   'transaction.created',
@@ -19,12 +19,6 @@ export type Webhook = Omit<Rows['Webhook'], 'secret' | 'failingSince'>;
 
 /** One event for one webhook. `attemptNumber` is the number of the last attempt, 1 before the first. */
 export type WebhookDelivery = Omit<Rows['WebhookDelivery'], 'eventId' | 'claimedUntil'>;
-
-/**
- * `pending`: no attempt has ended yet. `failed`: the last attempt failed; `nextRetryAt` is the moment of the next one, null = there is
- * none. `success` is final.
- */
-export type DeliveryStatus = WebhookDelivery['status'];
 
 export type WebhookAttempt = Omit<Rows['WebhookAttempt'], 'deliveryId'>;
 

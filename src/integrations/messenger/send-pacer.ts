@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Refill and burst of the bucket: together at most 30 sends in any one second (spec 05 section 15). */
-export const SENDS_PER_SECOND = 25;
+const SENDS_PER_SECOND = 25;
 const BURST = 5;
 /** A message that comes later than this after its shared time takes another one, once (spec 10 O8). */
 const LATE_MS = 100;

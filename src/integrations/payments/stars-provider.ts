@@ -12,7 +12,7 @@ const METHOD = 'messenger_stars';
 /** The messenger's own limit. */
 const MAX_STARS = 10_000;
 
-export interface StarsConnection {
+interface StarsConnection {
   /** `MESSENGER_STARS_ENABLED`. */
   enabled: boolean;
   /** Title of the invoice for the payer. */

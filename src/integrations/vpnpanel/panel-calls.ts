@@ -40,7 +40,7 @@ type NodeCalls = Pick<
 >;
 
 /** Version 2 fails for the usage of a node that it does not have (spec 10 V2). @throws the error when it is another one */
-export function absentNode(error: unknown): { found: false } {
+function absentNode(error: unknown): { found: false } {
   if (isPanelError(error) && error.errorCode === PANEL_ERROR_CODES.nodeUsage) return { found: false };
   throw error;
 }

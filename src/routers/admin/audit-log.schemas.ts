@@ -21,7 +21,7 @@ export const AuditLogExportQuery = AuditLogFilter.extend({
   limit: z.int().min(1).max(50_000).default(10_000).describe('Greatest number of records in the answer.'),
 });
 
-export const AuditLogEntry = z
+const AuditLogEntry = z
   .object({
     id: z.int().describe('Id of the request in the audit log.'),
     /** 0 = the account was deleted; `user_first_name` is the name it had. */

@@ -108,7 +108,7 @@ const banUser = {
   blocked_count: count.describe('Number of bans so far.'),
 };
 
-export const BanUserListItem = z
+const BanUserListItem = z
   .object({ ...banUser, last_seen: moment.describe('Last request (UTC); null when unknown.') })
   .meta({ id: 'BanUserListItem' });
 
@@ -121,7 +121,7 @@ export const BanUsersListResponse = z
   })
   .meta({ id: 'BanUsersListResponse' });
 
-export const BanUserIPInfo = z
+const BanUserIPInfo = z
   .object({
     ip: z.string().describe('IP address.'),
     first_seen: moment.describe('First request (UTC); null when unknown.'),
@@ -134,7 +134,7 @@ export const BanUserIPInfo = z
   })
   .meta({ id: 'BanUserIPInfo' });
 
-export const BanUserRequestLog = z
+const BanUserRequestLog = z
   .object({
     timestamp: Moment.describe('When (UTC).'),
     source_ip: z.string().describe('IP address of the user.'),
@@ -155,7 +155,7 @@ export const BanUserDetailResponse = z
   })
   .meta({ id: 'BanUserDetailResponse' });
 
-export const BanPunishmentItem = z
+const BanPunishmentItem = z
   .object({
     id: z.int().nullish().describe('Number of the ban; null when unknown.'),
     user_id: z.string().describe('Id of the user in the ban system.'),
@@ -190,7 +190,7 @@ export const UnbanResponse = z
   .object({ success: z.boolean().describe('Always true.'), message: z.string().describe('What was done, in English.') })
   .meta({ id: 'UnbanResponse' });
 
-export const BanNodeItem = z
+const BanNodeItem = z
   .object({
     name: z.string().describe('Name of the node in the ban system.'),
     address: text.describe('Address; null when unknown.'),
@@ -209,7 +209,7 @@ export const BanNodesListResponse = z
   })
   .meta({ id: 'BanNodesListResponse' });
 
-export const BanAgentItem = z
+const BanAgentItem = z
   .object({
     node_name: z.string().describe('Name of the node.'),
     sent_total: count.describe('Number of reports sent.'),
@@ -254,7 +254,7 @@ export const BanAgentsListResponse = z
   })
   .meta({ id: 'BanAgentsListResponse' });
 
-export const BanAgentHistoryItem = z
+const BanAgentHistoryItem = z
   .object({
     timestamp: Moment.describe('When (UTC).'),
     sent_total: count.describe('Number of reports sent.'),
@@ -285,7 +285,7 @@ export const BanTrafficTopItem = z
   })
   .meta({ id: 'BanTrafficTopItem' });
 
-export const BanTrafficViolationItem = z
+const BanTrafficViolationItem = z
   .object({
     id: z.int().nullish().describe('Number of the violation; null when unknown.'),
     username: z.string().describe('Name of the user in the ban system.'),
@@ -332,7 +332,7 @@ export const BanSettingsResponse = z
   .object({ settings: BanSettingDefinition.array().default([]).describe('Settings in the order of the ban system.') })
   .meta({ id: 'BanSettingsResponse' });
 
-export const BanReportTopViolator = z
+const BanReportTopViolator = z
   .object({
     username: z.string().describe('Name of the user in the ban system.'),
     count: count.describe('Number of bans of the user in the period of the report.'),
@@ -349,7 +349,7 @@ export const BanReportResponse = z
   })
   .meta({ id: 'BanReportResponse' });
 
-export const BanHealthComponent = z
+const BanHealthComponent = z
   .object({
     name: z.string().describe('Name of the part of the ban system.'),
     status: z.string().describe('State of the part, as the ban system names it.'),

@@ -48,7 +48,7 @@ export const BroadcastResumeRequest = z
   })
   .meta({ id: 'BroadcastResumeRequest', example: { retry_unconfirmed: false } });
 
-export const BroadcastFilter = z
+const BroadcastFilter = z
   .object({
     key: z.string().describe('Name of the segment, for `target`.'),
     label: z.string().describe("Name in the administrator's language."),
@@ -57,7 +57,7 @@ export const BroadcastFilter = z
   })
   .meta({ id: 'BroadcastFilter' });
 
-export const TariffFilter = z
+const TariffFilter = z
   .object({
     key: z.string().describe('Name of the segment, for `target`: `tariff_<id>`.'),
     label: z.string().describe('Name of the tariff.'),
@@ -74,7 +74,7 @@ export const BroadcastFiltersResponse = z
   })
   .meta({ id: 'BroadcastFiltersResponse' });
 
-export const TariffForBroadcast = z
+const TariffForBroadcast = z
   .object({
     id: z.int().describe('Id of the tariff.'),
     name: z.string().describe('Name of the tariff whose users can be selected.'),
@@ -87,7 +87,7 @@ export const BroadcastTariffsResponse = z
   .object({ tariffs: TariffForBroadcast.array().describe('Tariffs in the order of display.') })
   .meta({ id: 'BroadcastTariffsResponse' });
 
-export const BroadcastButton = z
+const BroadcastButton = z
   .object({
     key: z.string().describe('Key, for `selected_buttons`.'),
     label: z.string().describe("Label in the administrator's language; a recipient sees it in their own."),
@@ -99,7 +99,7 @@ export const BroadcastButtonsResponse = z
   .object({ buttons: BroadcastButton.array().describe('Buttons by id.') })
   .meta({ id: 'BroadcastButtonsResponse' });
 
-export const EmailFilterItem = z
+const EmailFilterItem = z
   .object({
     key: z.string().describe('Name of the segment, for `target`.'),
     label: z.string().describe("Name in the administrator's language."),
@@ -131,7 +131,7 @@ export const EmailPreviewRequest = z
   })
   .meta({ id: 'EmailPreviewRequest', example: { target: 'all_email' } });
 
-export const BroadcastSampleRecipient = z
+const BroadcastSampleRecipient = z
   .object({
     user_id: z.int().describe('Internal id of the user.'),
     name: z.string().describe('Name, else username, address or number.'),
@@ -151,7 +151,7 @@ export const EmailPreviewResponse = z.object(previewFields).meta({ id: 'EmailPre
 const MAX_CALLBACK_BYTES = 64;
 const LINK = /^(?:https|tg):\/\//;
 
-export const CustomBroadcastButton = z
+const CustomBroadcastButton = z
   .object({
     label: z.string().min(1).max(64).describe('Text on the button.'),
     action_type: z.enum(['callback', 'url']).default('callback').describe('`callback` or `url`.'),

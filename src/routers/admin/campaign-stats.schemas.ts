@@ -42,7 +42,7 @@ export const CampaignStatisticsResponse = z
   })
   .meta({ id: 'CampaignStatisticsResponse' });
 
-export const AdminDailyStatItem = z
+const AdminDailyStatItem = z
   .object({
     date: z.string().describe('Calendar day in UTC, `YYYY-MM-DD`.'),
     referrals_count: z.int().default(0).describe('Number of registrations on that day.'),
@@ -50,7 +50,7 @@ export const AdminDailyStatItem = z
   })
   .meta({ id: 'AdminDailyStatItem' });
 
-export const AdminPeriodStats = z
+const AdminPeriodStats = z
   .object({
     days: z.int().describe('Length of the period in days.'),
     referrals_count: z.int().default(0).describe('Number of registrations.'),
@@ -58,7 +58,7 @@ export const AdminPeriodStats = z
   })
   .meta({ id: 'AdminPeriodStats' });
 
-export const AdminPeriodChange = z
+const AdminPeriodChange = z
   .object({
     absolute: z.int().default(0).describe('Difference of the two periods: current minus previous.'),
     percent: z.number().default(0).describe('Difference in percent of the previous period; 0 when the previous value is 0.'),
@@ -66,7 +66,7 @@ export const AdminPeriodChange = z
   })
   .meta({ id: 'AdminPeriodChange' });
 
-export const AdminPeriodComparison = z
+const AdminPeriodComparison = z
   .object({
     current: AdminPeriodStats.describe('Value of the current period.'),
     previous: AdminPeriodStats.describe('Value of the period before it.'),
@@ -75,7 +75,7 @@ export const AdminPeriodComparison = z
   })
   .meta({ id: 'AdminPeriodComparison' });
 
-export const AdminTopRegistrationItem = z
+const AdminTopRegistrationItem = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),

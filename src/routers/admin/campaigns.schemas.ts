@@ -16,7 +16,7 @@ export const AdminCampaignListQuery = z.object({
   limit: z.int().min(1).max(100).default(50).describe('Greatest number of records in the answer.'),
 });
 
-export const CampaignListItem = z
+const CampaignListItem = z
   .object({
     ...campaignHead,
     registrations_count: z.int().describe('Number of users who registered through the campaign.'),
@@ -35,7 +35,7 @@ export const AdminCampaignListResponse = z
   })
   .meta({ id: 'CabinetCampaignsCampaignListResponse' });
 
-export const CampaignTariffInfo = z
+const CampaignTariffInfo = z
   .object({ id: z.int().describe('Id of the tariff.'), name: z.string().describe('Name of the tariff of the bonus.') })
   .meta({ id: 'TariffInfo' });
 
@@ -159,7 +159,7 @@ export const RegistrationsQuery = z.object({
   per_page: z.int().min(1).max(100).default(50).describe('Number of records per page.'),
 });
 
-export const CampaignRegistrationItem = z
+const CampaignRegistrationItem = z
   .object({
     id: z.int().describe('Id of the registration.'),
     user_id: z.int().describe('Internal id of the user.'),

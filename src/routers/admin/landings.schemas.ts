@@ -124,7 +124,7 @@ export const LandingDetailResponse = z
   })
   .meta({ id: 'LandingDetailResponse' });
 
-export const PurchaseStats = z
+const PurchaseStats = z
   .object({
     total: z.int().default(0).describe('Number of all purchases.'),
     pending: z.int().default(0).describe('Number of purchases that wait for payment.'),

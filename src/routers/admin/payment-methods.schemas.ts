@@ -81,7 +81,7 @@ export const SortOrderRequest = z
   .object({ method_ids: z.string().array().describe('Ids of payment methods; the first one is shown first.') })
   .meta({ id: 'SortOrderRequest', example: { method_ids: ['yookassa', 'cryptobot'] } });
 
-export const SubOptionInfo = z
+const SubOptionInfo = z
   .object({ id: z.string().describe('Id of the sub-option.'), name: z.string().describe('Name of the sub-option for display.') })
   .meta({ id: 'SubOptionInfo' });
 

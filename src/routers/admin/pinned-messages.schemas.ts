@@ -10,7 +10,7 @@ import {
 
 /** Contract group `Cabinet Admin Pinned Messages` (spec 05 section 4). */
 
-export const CabinetPinnedMessagesPinnedMessageMedia = z
+const CabinetPinnedMessagesPinnedMessageMedia = z
   .object({
     type: pinnedMediaType.describe('Kind of the attached file: `photo` or `video`.'),
     file_id: z.string().min(1).max(255).describe('Id of the file, of an upload or of the messenger; at most 255 characters.'),

@@ -26,7 +26,7 @@ const AdminOfferUser = z
   })
   .meta({ id: `${PREFIX}UserInfo` });
 
-export const AdminOfferResponse = z
+const AdminOfferResponse = z
   .object({
     id: z.int().describe('Id of the promo offer.'),
     user_id: z.int().describe('Internal id of the user.'),
@@ -102,7 +102,7 @@ export const AdminOfferBroadcastResponse = z
   })
   .meta({ id: `${PREFIX}BroadcastResponse` });
 
-export const AdminOfferLogResponse = OfferLogFields.extend({
+const AdminOfferLogResponse = OfferLogFields.extend({
   user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
   offer: OfferLogOfferFields.extend({})
     .meta({ id: `${PREFIX}LogOfferInfo` })

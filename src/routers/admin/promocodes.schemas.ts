@@ -18,7 +18,7 @@ export const AdminPromocodeListResponse = z
   })
   .meta({ id: 'CabinetAdminPromocodesPromoCodeListResponse' });
 
-export const AdminPromocodeRecentUse = PromocodeUseFields.extend({}).meta({
+const AdminPromocodeRecentUse = PromocodeUseFields.extend({}).meta({
   id: 'CabinetAdminPromocodesPromoCodeRecentUse',
 });
 

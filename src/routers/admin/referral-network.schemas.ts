@@ -47,7 +47,7 @@ const person = {
   referrer_id: z.int().nullable().describe('Internal id of the referrer; null for none.'),
 };
 
-export const NetworkUserNode = z
+const NetworkUserNode = z
   .object({
     ...person,
     campaign_id: z.int().nullable().describe('Id of the campaign that the user registered through; null for none.'),
@@ -67,7 +67,7 @@ export const NetworkUserDetail = z
   })
   .meta({ id: 'NetworkUserDetail' });
 
-export const TopReferrer = z
+const TopReferrer = z
   .object({
     user_id: z.int().describe('Internal id of the registrant.'),
     username: z.string().nullable().describe('User name in the messenger, without `@`; null when the user has none.'),
@@ -92,10 +92,10 @@ const campaign = {
   top_referrers: z.array(TopReferrer).describe('The five registrants with the most referrals; empty in search results.'),
 };
 
-export const NetworkCampaignNode = z.object(campaign).meta({ id: 'NetworkCampaignNode' });
+const NetworkCampaignNode = z.object(campaign).meta({ id: 'NetworkCampaignNode' });
 export const NetworkCampaignDetail = z.object(campaign).meta({ id: 'NetworkCampaignDetail' });
 
-export const NetworkEdge = z
+const NetworkEdge = z
   .object({
     source: z.string().describe('The node above: `user_` or `campaign_` and the id.'),
     target: z.string().describe('The node below: `user_` or `campaign_` and the id.'),
@@ -124,7 +124,7 @@ export const NetworkGraphResponse = z
   })
   .meta({ id: 'NetworkGraphResponse' });
 
-export const CampaignOption = z
+const CampaignOption = z
   .object({
     id: z.int().describe('Id of the campaign.'),
     name: z.string().describe('Name of the campaign that the network can be limited to.'),
@@ -134,7 +134,7 @@ export const CampaignOption = z
   })
   .meta({ id: 'CampaignOption' });
 
-export const PartnerOption = z
+const PartnerOption = z
   .object({
     id: z.int().describe('Internal id of the partner.'),
     display_name: z

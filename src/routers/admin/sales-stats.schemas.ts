@@ -29,14 +29,14 @@ export const SalesSummary = z
   })
   .meta({ id: 'SalesSummary' });
 
-export const ProviderBreakdownItem = z
+const ProviderBreakdownItem = z
   .object({
     provider: z.string().describe('`vk`, `yandex`, `google`, `discord`, `email` or `messenger`.'),
     count: z.int().describe('Number of trials of users of this registration method.'),
   })
   .meta({ id: 'ProviderBreakdownItem' });
 
-export const DailyTrialItem = z
+const DailyTrialItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     registrations: z.int().describe('Users who were created on the day.'),
@@ -61,7 +61,7 @@ export const TrialsStatsResponse = z
   })
   .meta({ id: 'TrialsStatsResponse' });
 
-export const SalesByTariffItem = z
+const SalesByTariffItem = z
   .object({
     tariff_id: z.int().describe('Id of the tariff; 0 for none.'),
     tariff_name: z.string().describe('Name of the tariff; `Unknown` for none.'),
@@ -69,14 +69,14 @@ export const SalesByTariffItem = z
   })
   .meta({ id: 'SalesByTariffItem' });
 
-export const SalesByPeriodItem = z
+const SalesByPeriodItem = z
   .object({
     period_days: z.int().describe('Days from start to end of the subscription, rounded to the nearest.'),
     count: z.int().describe('Number of sales of this period.'),
   })
   .meta({ id: 'SalesByPeriodItem' });
 
-export const DailySalesItem = z
+const DailySalesItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     count: z.int().describe('Number of payments for subscriptions on the day.'),
@@ -84,7 +84,7 @@ export const DailySalesItem = z
   })
   .meta({ id: 'DailySalesItem' });
 
-export const DailyTariffSalesItem = z
+const DailyTariffSalesItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     tariff_name: z.string().describe('Name of the tariff; `Unknown` for none.'),
@@ -107,14 +107,14 @@ export const SalesStatsResponse = z
   })
   .meta({ id: 'SalesStatsResponse' });
 
-export const RenewalPeriodStats = z
+const RenewalPeriodStats = z
   .object({
     count: z.int().describe('Number of renewals in the period.'),
     revenue_kopeks: z.int().describe('Sum of the renewals, kopeks.'),
   })
   .meta({ id: 'RenewalPeriodStats' });
 
-export const RenewalChange = z
+const RenewalChange = z
   .object({
     absolute: z.int().describe('Difference of the two periods: current minus previous.'),
     percent: z
@@ -124,7 +124,7 @@ export const RenewalChange = z
   })
   .meta({ id: 'RenewalChange' });
 
-export const DailyRenewalItem = z
+const DailyRenewalItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     count: z.int().describe('Number of renewals on the day.'),
@@ -147,14 +147,14 @@ export const RenewalsStatsResponse = z
   })
   .meta({ id: 'RenewalsStatsResponse' });
 
-export const AddonByPackageItem = z
+const AddonByPackageItem = z
   .object({
     traffic_gb: z.int().describe('Size of the package, GB.'),
     count: z.int().describe('Number of sold packages of this size.'),
   })
   .meta({ id: 'AddonByPackageItem' });
 
-export const DailyAddonItem = z
+const DailyAddonItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     count: z.int().describe('Number of traffic packages that were sold on the day.'),
@@ -162,7 +162,7 @@ export const DailyAddonItem = z
   })
   .meta({ id: 'DailyAddonItem' });
 
-export const DailyDeviceItem = z
+const DailyDeviceItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     count: z.int().describe('Number of payments for devices on the day.'),
@@ -182,7 +182,7 @@ export const AddonsStatsResponse = z
   })
   .meta({ id: 'AddonsStatsResponse' });
 
-export const DepositByMethodItem = z
+const DepositByMethodItem = z
   .object({
     method: z.string().describe('Id of the payment method.'),
     count: z.int().describe('Number of top-ups by this method.'),
@@ -190,7 +190,7 @@ export const DepositByMethodItem = z
   })
   .meta({ id: 'DepositByMethodItem' });
 
-export const DailyDepositItem = z
+const DailyDepositItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     count: z.int().describe('Number of top-ups on the day.'),
@@ -198,7 +198,7 @@ export const DailyDepositItem = z
   })
   .meta({ id: 'DailyDepositItem' });
 
-export const DailyDepositByMethodItem = z
+const DailyDepositByMethodItem = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     method: z.string().describe('Id of the payment method.'),

@@ -9,7 +9,7 @@ export const AdminServerListQuery = z.object({
   include_unavailable: z.boolean().default(true).describe('Whether servers that are not on sale are listed too.'),
 });
 
-export const ServerListItem = z
+const ServerListItem = z
   .object({
     id: z.int().describe('Id of the server.'),
     squad_uuid: z.string().describe('UUID of the server (internal squad of the panel).'),
@@ -36,7 +36,7 @@ export const CabinetServersServerListResponse = z
   })
   .meta({ id: 'CabinetServersServerListResponse' });
 
-export const CabinetServersPromoGroupInfo = z
+const CabinetServersPromoGroupInfo = z
   .object({
     id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group.'),

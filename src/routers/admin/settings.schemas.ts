@@ -56,7 +56,7 @@ export const CabinetAdminSettingsSettingDefinition = z
   .meta({ id: 'CabinetAdminSettingsSettingDefinition' });
 
 /** `null` is a value; a missing field is refused. */
-export const CabinetAdminSettingsSettingUpdateRequest = z
+const CabinetAdminSettingsSettingUpdateRequest = z
   .object({ value: z.unknown().describe('New value, of the type of the setting; null only where that is optional.') })
   .meta({ id: 'CabinetAdminSettingsSettingUpdateRequest', example: { value: 10 } });
 

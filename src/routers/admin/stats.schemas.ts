@@ -18,7 +18,7 @@ export const RecentPaymentsQuery = z.object({
     .describe('Greatest number of records in the answer; values outside of 1 to 100 count as the nearest of these.'),
 });
 
-export const NodeStatus = z
+const NodeStatus = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
     name: z.string().describe('Name of the node in the panel.'),
@@ -51,7 +51,7 @@ export const NodesOverview = z
   })
   .meta({ id: 'NodesOverview' });
 
-export const SubscriptionStats = z
+const SubscriptionStats = z
   .object({
     total: z.int().describe('Number of subscriptions of any status.'),
     active: z.int().describe('Number of subscriptions with status `active`; their end is not looked at.'),
@@ -71,7 +71,7 @@ export const SubscriptionStats = z
   })
   .meta({ id: 'SubscriptionStats' });
 
-export const FinancialStats = z
+const FinancialStats = z
   .object({
     income_today_kopeks: z.int().describe('Top-ups and payments for subscriptions through providers since midnight, kopeks.'),
     income_today_rubles: z.number().describe('Top-ups and payments for subscriptions through providers since midnight, rubles.'),
@@ -90,7 +90,7 @@ export const FinancialStats = z
   })
   .meta({ id: 'FinancialStats' });
 
-export const ServerStats = z
+const ServerStats = z
   .object({
     total_servers: z.int().describe('Number of servers.'),
     available_servers: z.int().describe('Number of servers that can be chosen.'),
@@ -100,7 +100,7 @@ export const ServerStats = z
   })
   .meta({ id: 'ServerStats' });
 
-export const RevenueData = z
+const RevenueData = z
   .object({
     date: z.string().describe('Calendar day in the time zone of the service (`TIMEZONE`), `YYYY-MM-DD`.'),
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
@@ -108,7 +108,7 @@ export const RevenueData = z
   })
   .meta({ id: 'RevenueData' });
 
-export const TariffStatItem = z
+const TariffStatItem = z
   .object({
     tariff_id: z.int().describe('Id of the tariff.'),
     tariff_name: z.string().describe('Name of the tariff.'),
@@ -120,7 +120,7 @@ export const TariffStatItem = z
   })
   .meta({ id: 'TariffStatItem' });
 
-export const TariffStats = z
+const TariffStats = z
   .object({
     tariffs: z.array(TariffStatItem).describe('All tariffs, inactive ones too, in the order of display.'),
     total_tariff_subscriptions: z.int().describe('Sum of the active subscriptions of all tariffs.'),
@@ -154,7 +154,7 @@ export const SystemInfoResponse = z
 export const NodeRestarted = z.object({ success: z.boolean(), message: z.string() });
 export const NodeToggled = z.object({ success: z.boolean(), message: z.string(), is_disabled: z.boolean() });
 
-export const CabinetAdminStatsTopReferrerItem = z
+const CabinetAdminStatsTopReferrerItem = z
   .object({
     user_id: z.int().describe('Internal id of the referrer.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -186,7 +186,7 @@ export const CabinetAdminStatsTopReferrersResponse = z
   })
   .meta({ id: 'CabinetAdminStatsTopReferrersResponse' });
 
-export const TopCampaignItem = z
+const TopCampaignItem = z
   .object({
     id: z.int().describe('Id of the campaign.'),
     name: z.string().describe('Name of the campaign.'),
@@ -211,7 +211,7 @@ export const TopCampaignsResponse = z
   })
   .meta({ id: 'TopCampaignsResponse' });
 
-export const RecentPaymentItem = z
+const RecentPaymentItem = z
   .object({
     id: z.int().describe('Id of the movement.'),
     user_id: z.int().describe('Internal id of the user.'),

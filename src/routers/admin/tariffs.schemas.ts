@@ -39,7 +39,7 @@ export const TariffListResponse = z
   })
   .meta({ id: 'TariffListResponse' });
 
-export const PeriodPrice = z
+const PeriodPrice = z
   .object({
     days: z.int().min(1).describe('Length of the period in days.'),
     price_kopeks: z.int().min(0).describe('Price of the period in kopeks.'),
@@ -47,7 +47,7 @@ export const PeriodPrice = z
   })
   .meta({ id: 'PeriodPrice' });
 
-export const ServerTrafficLimit = z
+const ServerTrafficLimit = z
   .object({ traffic_limit_gb: z.int().min(0).default(0).describe('Traffic limit on this server in GB; 0 = unlimited.') })
   .meta({ id: 'ServerTrafficLimit' });
 
@@ -204,7 +204,7 @@ export const CabinetTariffsServerInfo = z
   })
   .meta({ id: 'CabinetTariffsServerInfo' });
 
-export const PromoGroupInfo = z
+const PromoGroupInfo = z
   .object({
     id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group.'),

@@ -70,7 +70,7 @@ export const AdminTicketListQuery = TicketListQuery.extend({
   user_id: z.int().nullish().describe('Only tickets of this user (internal id).'),
 });
 
-export const AdminTicketUserInfo = z
+const AdminTicketUserInfo = z
   .object({
     id: z.int().describe('Internal id of the user who opened the ticket.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -81,7 +81,7 @@ export const AdminTicketUserInfo = z
   })
   .meta({ id: 'AdminTicketUserInfo' });
 
-export const AdminTicketResponse = z
+const AdminTicketResponse = z
   .object({
     ...CabinetTicketsTicketResponse.shape,
     user: AdminTicketUserInfo.nullish().describe('The user; null when the account no longer exists.'),
@@ -111,7 +111,7 @@ const replyExample = {
   media_file_id: null,
   media_caption: null,
 };
-export const AdminReplyRequest = z
+const AdminReplyRequest = z
   .object({
     message: z.string().trim().min(1).max(4000).describe('Text of the reply. Trimmed.'),
     media_type: z.string().nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
@@ -121,7 +121,7 @@ export const AdminReplyRequest = z
   .meta({ id: 'AdminReplyRequest', example: replyExample });
 export const AdminReplyInput = withBody(TicketPath, AdminReplyRequest);
 
-export const AdminStatusUpdateRequest = z
+const AdminStatusUpdateRequest = z
   .object({
     status: z
       .string()
@@ -131,7 +131,7 @@ export const AdminStatusUpdateRequest = z
   .meta({ id: 'AdminStatusUpdateRequest' });
 export const AdminStatusInput = withBody(TicketPath, AdminStatusUpdateRequest);
 
-export const AdminPriorityUpdateRequest = z
+const AdminPriorityUpdateRequest = z
   .object({ priority: z.string().meta({ example: 'high' }).describe('New priority: `low`, `normal`, `high` or `urgent`.') })
   .meta({ id: 'AdminPriorityUpdateRequest' });
 export const AdminPriorityInput = withBody(TicketPath, AdminPriorityUpdateRequest);

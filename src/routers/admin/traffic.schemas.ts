@@ -32,7 +32,7 @@ export const TrafficQuery = z.object({
   end_date: z.string().max(10).default('').describe('Last day, `YYYY-MM-DD` (UTC).'),
 });
 
-export const UserTrafficItem = z
+const UserTrafficItem = z
   .object({
     user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullable().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -48,7 +48,7 @@ export const UserTrafficItem = z
   })
   .meta({ id: 'UserTrafficItem' });
 
-export const TrafficNodeInfo = z
+const TrafficNodeInfo = z
   .object({
     node_uuid: z.string().describe('UUID of the node.'),
     node_name: z.string().describe('Name of the node.'),
@@ -69,7 +69,7 @@ export const TrafficUsageResponse = z
   })
   .meta({ id: 'TrafficUsageResponse' });
 
-export const UserTrafficEnrichment = z
+const UserTrafficEnrichment = z
   .object({
     devices_connected: z.int().default(0).describe('Number of devices in the panel.'),
     total_spent_kopeks: z.int().default(0).describe('Sum of all completed payments for subscriptions, kopeks.'),

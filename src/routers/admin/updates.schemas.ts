@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Contract group `Cabinet Admin Updates` (spec 06 section 14). */
 
-export const ReleaseItem = z
+const ReleaseItem = z
   .object({
     tag_name: z.string().describe('Tag of the release.'),
     name: z.string().describe('Name of the release, or its tag.'),
@@ -12,7 +12,7 @@ export const ReleaseItem = z
   })
   .meta({ id: 'ReleaseItem' });
 
-export const ProjectReleasesInfo = z
+const ProjectReleasesInfo = z
   .object({
     current_version: z
       .string()

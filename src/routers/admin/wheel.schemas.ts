@@ -250,7 +250,7 @@ export const AdminSpinsQuery = z.object({
   per_page: z.int().min(1).max(100).default(50).describe('Number of records per page.'),
 });
 
-export const AdminSpinItem = z
+const AdminSpinItem = z
   .object({
     id: z.int().describe('Id of the spin.'),
     user_id: z.int().describe('Internal id of the user.'),

@@ -218,7 +218,7 @@ export const CabinetAuthUserResponse = z
   })
   .meta({ id: 'CabinetAuthUserResponse' });
 
-export const CampaignBonusInfo = z
+const CampaignBonusInfo = z
   .object({
     campaign_name: z.string().describe('Name of the campaign.'),
     bonus_type: z.string().describe('What a new registration gets: `balance`, `subscription`, `tariff` or `none`.'),

@@ -16,7 +16,7 @@ export const BalanceTransactionsQuery = z.object({
   type: z.string().nullish().describe('Only movements of exactly this type, for example `deposit`; null for all.'),
 });
 
-export const CabinetBalanceTransactionResponse = z
+const CabinetBalanceTransactionResponse = z
   .object({
     id: z.int().describe('Id of the movement.'),
     type: z
@@ -152,7 +152,7 @@ export const ManualCheckResponse = z
 
 export const SavedCardPath = z.object({ card_id: z.int().describe('Id of the linked card.') });
 
-export const SavedCardResponse = z
+const SavedCardResponse = z
   .object({
     id: z.int().describe('Id of the saved card.'),
     method_type: z.string().describe('Kind of the saved method, for example `bank_card`.'),

@@ -32,7 +32,7 @@ export const ContestGameData = z
   })
   .meta({ id: 'ContestGameData' });
 
-export const ContestAnswerRequest = z
+const ContestAnswerRequest = z
   .object({
     round_id: z.int().describe('Id of the round. That of the path decides.'),
     answer: z

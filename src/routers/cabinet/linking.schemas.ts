@@ -4,7 +4,7 @@ import { OAuthProviderName, ProviderCallback } from './oauth.schemas.ts';
 
 /** Contract group `Cabinet Account Linking` (spec 01 section 7). */
 
-export const LinkedProvider = z
+const LinkedProvider = z
   .object({
     provider: z
       .string()

@@ -11,7 +11,7 @@ export const MergeTokenPath = z.object({
   merge_token: MergeToken.describe('Token of the merge, as linking returned it. It is the credential of the request.'),
 });
 
-export const MergeRequest = z
+const MergeRequest = z
   .object({
     keep_subscription_from: z
       .int()
@@ -24,7 +24,7 @@ export const MergeRequest = z
 
 export const MergeExecution = withBody(MergeTokenPath, MergeRequest);
 
-export const MergePreviewSubscription = z
+const MergePreviewSubscription = z
   .object({
     status: z
       .string()
@@ -41,7 +41,7 @@ export const MergePreviewSubscription = z
   })
   .meta({ id: 'MergePreviewSubscription' });
 
-export const MergePreviewUser = z
+const MergePreviewUser = z
   .object({
     id: z.int().describe('Internal id of the user whose account is merged.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),

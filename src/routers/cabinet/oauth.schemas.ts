@@ -15,7 +15,7 @@ export const OAuthStartPath = z.object({
   provider: z.string().describe('Name of the provider: `google`, `yandex`, `discord` or `vk`.'),
 });
 
-export const OAuthProviderInfo = z
+const OAuthProviderInfo = z
   .object({
     name: z.string().describe('Name of the provider in paths and requests.'),
     display_name: z.string().describe('Name of the provider for display.'),

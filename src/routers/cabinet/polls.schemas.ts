@@ -24,7 +24,7 @@ export const PollInfo = z
   })
   .meta({ id: 'PollInfo' });
 
-export const PollOptionResponse = z
+const PollOptionResponse = z
   .object({
     id: z.int().describe('Id of the answer that can be chosen.'),
     text: z.string().describe('Text of the answer.'),
@@ -32,7 +32,7 @@ export const PollOptionResponse = z
   })
   .meta({ id: 'PollOptionResponse' });
 
-export const CabinetPollsPollQuestionResponse = z
+const CabinetPollsPollQuestionResponse = z
   .object({
     id: z.int().describe('Id of the question of the poll.'),
     text: z.string().describe('Text of the question.'),
@@ -50,7 +50,7 @@ export const PollStartResponse = z
   })
   .meta({ id: 'PollStartResponse' });
 
-export const AnswerRequest = z.object({ option_id: z.int().describe('Id of the chosen answer.') }).meta({ id: 'AnswerRequest' });
+const AnswerRequest = z.object({ option_id: z.int().describe('Id of the chosen answer.') }).meta({ id: 'AnswerRequest' });
 
 export const AnswerInput = withBody(
   PollResponsePath.extend({ question_id: z.int().describe('Id of the question.') }),

@@ -24,7 +24,7 @@ export const TariffPurchaseRequest = z
   })
   .meta({ id: 'TariffPurchaseRequest', example: { tariff_id: 1, period_days: 30 } });
 
-export const PurchaseSelectionRequest = z
+const PurchaseSelectionRequest = z
   .object({
     period_id: z.string().nullish().describe('Id of the period (`days:{n}`); may be left out when `period_days` is given.'),
     period_days: z.int().min(1).max(3650).nullish().describe('Length of the period in days; null for none.'),

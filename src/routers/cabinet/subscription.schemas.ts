@@ -3,7 +3,7 @@ import { Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: reading and autopay (spec 02 sections 5.1, 5.6, 5.8, 5.14). */
 
-export const ServerInfo = z
+const ServerInfo = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
     name: z.string().describe('Name of the server, shown to users.'),
@@ -11,7 +11,7 @@ export const ServerInfo = z
   })
   .meta({ id: 'ServerInfo' });
 
-export const TrafficPurchaseInfo = z
+const TrafficPurchaseInfo = z
   .object({
     id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),

@@ -11,7 +11,7 @@ export const TicketNotificationQuery = z.object({
 
 export const NotificationPath = z.object({ notification_id: z.int().describe('Id of the notification.') });
 
-export const TicketNotificationResponse = z
+const TicketNotificationResponse = z
   .object({
     id: z.int().describe('Id of the notification.'),
     ticket_id: z.int().describe('Id of the ticket.'),

@@ -86,7 +86,7 @@ export const TicketCreateRequest = z
     example: { title: 'No connection', message: 'The link stopped working today.', ...EXAMPLE },
   });
 
-export const TicketMessageCreateRequest = z
+const TicketMessageCreateRequest = z
   .object({ message: z.string().trim().min(1).max(4000).describe('Text of the message. Trimmed.'), ...mediaFields })
   .meta({ id: 'TicketMessageCreateRequest', example: { message: 'It works again, thank you.', ...EXAMPLE } });
 

@@ -3,7 +3,7 @@ import { Moment } from '../shared.schemas.ts';
 
 /** Contract group `Fortune Wheel` (spec 04 section 13). */
 
-export const WheelPrizeDisplay = z
+const WheelPrizeDisplay = z
   .object({
     id: z.int().describe('Id of the prize of the wheel.'),
     display_name: z.string().describe('Name shown to users.'),
@@ -77,7 +77,7 @@ export const SpinHistoryQuery = z.object({
   per_page: z.int().default(20).describe('Number of records per page.'),
 });
 
-export const SpinHistoryItem = z
+const SpinHistoryItem = z
   .object({
     id: z.int().describe('Id of the spin.'),
     payment_type: z.string().describe('How the spin is paid: `messenger_stars` or `subscription_days`.'),

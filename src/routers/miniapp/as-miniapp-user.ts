@@ -54,7 +54,7 @@ function unknownCaller(app: App, cause: AppError): AppError {
 }
 
 /** The credential among the parsed input, in the spelling of the operation. */
-export function initDataOf(input: unknown): string {
+function initDataOf(input: unknown): string {
   const { initData, init_data } = input as { initData?: string; init_data?: string };
   return initData ?? init_data ?? '';
 }

@@ -5,7 +5,7 @@ import { MiniAppConnectedServer, MiniAppCurrentTariff, MiniAppPromoGroup } from 
 
 /** Contract group `miniapp`: the first page (spec 02 section 12.3). Its parts stand in the order of the answer. */
 
-export const MiniAppSubscriptionUser = z
+const MiniAppSubscriptionUser = z
   .object({
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
@@ -46,7 +46,7 @@ export const MiniAppSubscriptionUser = z
   })
   .meta({ id: 'MiniAppSubscriptionUser' });
 
-export const MiniAppTrafficPurchase = z
+const MiniAppTrafficPurchase = z
   .object({
     id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
@@ -57,7 +57,7 @@ export const MiniAppTrafficPurchase = z
   })
   .meta({ id: 'MiniAppTrafficPurchase' });
 
-export const MiniAppDevice = z
+const MiniAppDevice = z
   .object({
     hwid: z.string().nullish().describe('Hardware id of the device, as the client app reports it.'),
     platform: z.string().nullish().describe('Operating system; empty when unknown.'),
@@ -68,7 +68,7 @@ export const MiniAppDevice = z
   })
   .meta({ id: 'MiniAppDevice' });
 
-export const MiniAppTransaction = z
+const MiniAppTransaction = z
   .object({
     id: z.int().describe('Id of the movement.'),
     type: z
@@ -87,7 +87,7 @@ export const MiniAppTransaction = z
   })
   .meta({ id: 'MiniAppTransaction' });
 
-export const MiniAppPromoOffer = z
+const MiniAppPromoOffer = z
   .object({
     id: z.int().describe('Id of the promo offer.'),
     status: z.string().describe('`active` for a claimed offer in effect, `pending` for an offer that can be claimed.'),
@@ -121,7 +121,7 @@ export const MiniAppPromoOffer = z
   })
   .meta({ id: 'MiniAppPromoOffer' });
 
-export const MiniAppAutoPromoGroupLevel = z
+const MiniAppAutoPromoGroupLevel = z
   .object({
     id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group that this spending reaches.'),
@@ -146,14 +146,14 @@ export const MiniAppAutoPromoGroupLevel = z
 
 const Texts = z.record(z.string(), z.string().nullable()).default({});
 
-export const MiniAppBranding = z
+const MiniAppBranding = z
   .object({
     service_name: Texts.describe('Name by language; `default` for any other language.'),
     service_description: Texts.describe('Description by language; `default` for any other language.'),
   })
   .meta({ id: 'MiniAppBranding' });
 
-export const MiniAppFaqItem = z
+const MiniAppFaqItem = z
   .object({
     id: z.int().describe('Id of the frequent question.'),
     title: z.string().nullish().describe('The question; null for none.'),
@@ -162,7 +162,7 @@ export const MiniAppFaqItem = z
   })
   .meta({ id: 'MiniAppFaqItem' });
 
-export const MiniAppFaq = z
+const MiniAppFaq = z
   .object({
     requested_language: z.string().describe('Language of the user.'),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
@@ -172,7 +172,7 @@ export const MiniAppFaq = z
   })
   .meta({ id: 'MiniAppFaq' });
 
-export const MiniAppRichTextDocument = z
+const MiniAppRichTextDocument = z
   .object({
     requested_language: z.string().describe('Language of the user.'),
     language: z.string().describe('Two-letter language code, for example `ru` or `en`.'),
@@ -184,7 +184,7 @@ export const MiniAppRichTextDocument = z
   })
   .meta({ id: 'MiniAppRichTextDocument' });
 
-export const MiniAppLegalDocuments = z
+const MiniAppLegalDocuments = z
   .object({
     public_offer: MiniAppRichTextDocument.nullish().describe('Public offer; null for none.'),
     service_rules: MiniAppRichTextDocument.nullish().describe('Rules of the service; null for none.'),
@@ -192,7 +192,7 @@ export const MiniAppLegalDocuments = z
   })
   .meta({ id: 'MiniAppLegalDocuments' });
 
-export const MiniAppReferralTerms = z
+const MiniAppReferralTerms = z
   .object({
     minimum_topup_kopeks: z.int().default(0).describe('Smallest first top-up that gives the bonuses, kopeks.'),
     minimum_topup_label: z.string().nullish().describe('Smallest first top-up of a referral for display.'),
@@ -204,7 +204,7 @@ export const MiniAppReferralTerms = z
   })
   .meta({ id: 'MiniAppReferralTerms' });
 
-export const MiniAppReferralStats = z
+const MiniAppReferralStats = z
   .object({
     invited_count: z.int().default(0).describe('Number of referrals.'),
     paid_referrals_count: z.int().default(0).describe('Referrals with a first top-up.'),
@@ -217,7 +217,7 @@ export const MiniAppReferralStats = z
   })
   .meta({ id: 'MiniAppReferralStats' });
 
-export const MiniAppReferralRecentEarning = z
+const MiniAppReferralRecentEarning = z
   .object({
     amount_kopeks: z.int().default(0).describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_label: z.string().nullish().describe('Amount for display.'),
@@ -227,7 +227,7 @@ export const MiniAppReferralRecentEarning = z
   })
   .meta({ id: 'MiniAppReferralRecentEarning' });
 
-export const MiniAppReferralItem = z
+const MiniAppReferralItem = z
   .object({
     id: z.int().describe('Internal id of the referral.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -247,7 +247,7 @@ export const MiniAppReferralItem = z
   })
   .meta({ id: 'MiniAppReferralItem' });
 
-export const MiniAppReferralList = z
+const MiniAppReferralList = z
   .object({
     total_count: z.int().default(0).describe('Number of all of them.'),
     has_next: z.boolean().default(false).describe('Whether there is a page after this one.'),
@@ -258,7 +258,7 @@ export const MiniAppReferralList = z
   })
   .meta({ id: 'MiniAppReferralList' });
 
-export const MiniAppReferralInfo = z
+const MiniAppReferralInfo = z
   .object({
     referral_code: z.string().nullish().describe('Code of the account for invitations; null while it has none.'),
     referral_link: z

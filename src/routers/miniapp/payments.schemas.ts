@@ -12,7 +12,7 @@ export const MiniAppPaymentMethodsRequest = z
   })
   .meta({ id: 'MiniAppPaymentMethodsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
-export const MiniAppPaymentOption = z
+const MiniAppPaymentOption = z
   .object({
     id: z.string().describe('Id of the option, sent as `option` when a payment is created.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
@@ -23,11 +23,11 @@ export const MiniAppPaymentOption = z
   })
   .meta({ id: 'MiniAppPaymentOption' });
 
-export const MiniAppPaymentIframeConfig = z
+const MiniAppPaymentIframeConfig = z
   .object({ expected_origin: z.string().describe('Origin from which the page of the provider sends its messages.') })
   .meta({ id: 'MiniAppPaymentIframeConfig' });
 
-export const MiniAppPaymentMethod = z
+const MiniAppPaymentMethod = z
   .object({
     id: z.string().describe('Id of the payment method, sent as `method` when a payment is created.'),
     name: z.string().nullish().describe('Name of the payment method for display; null where clients have their own text.'),
@@ -85,7 +85,7 @@ export const MiniAppPaymentCreateResponse = z
   })
   .meta({ id: 'MiniAppPaymentCreateResponse' });
 
-export const MiniAppPaymentStatusQuery = z
+const MiniAppPaymentStatusQuery = z
   .object({
     method: z.string().describe('Id of the payment method.'),
     localPaymentId: z.int().nullish().describe('Id of the payment in the service, `extra.local_payment_id` of its creation.'),
@@ -113,7 +113,7 @@ export const MiniAppPaymentStatusRequest = z
   })
   .meta({ id: 'MiniAppPaymentStatusRequest', example: { initData: INIT_DATA_EXAMPLE, payments: [] } });
 
-export const MiniAppPaymentStatusResult = z
+const MiniAppPaymentStatusResult = z
   .object({
     method: z.string().describe('Id of the payment method.'),
     status: z

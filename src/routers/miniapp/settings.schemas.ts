@@ -16,7 +16,7 @@ export const MiniAppSubscriptionSettingsRequest = z
   })
   .meta({ id: 'MiniAppSubscriptionSettingsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
-export const MiniAppSubscriptionServerOption = z
+const MiniAppSubscriptionServerOption = z
   .object({
     uuid: z.string().describe('UUID in the panel.'),
     name: z.string().nullish().describe('Name of the server for display; null when unknown.'),
@@ -32,7 +32,7 @@ export const MiniAppSubscriptionServerOption = z
   })
   .meta({ id: 'MiniAppSubscriptionServerOption' });
 
-export const MiniAppSubscriptionTrafficOption = z
+const MiniAppSubscriptionTrafficOption = z
   .object({
     value: z.int().nullish().describe('GB; 0 = unlimited.'),
     label: z.string().nullish().describe('Text for display.'),
@@ -44,7 +44,7 @@ export const MiniAppSubscriptionTrafficOption = z
   })
   .meta({ id: 'MiniAppSubscriptionTrafficOption' });
 
-export const MiniAppSubscriptionDeviceOption = z
+const MiniAppSubscriptionDeviceOption = z
   .object({
     value: z.int().describe('Number of devices.'),
     label: z.string().nullish().describe('Text for display.'),
@@ -53,7 +53,7 @@ export const MiniAppSubscriptionDeviceOption = z
   })
   .meta({ id: 'MiniAppSubscriptionDeviceOption' });
 
-export const MiniAppSubscriptionCurrentSettings = z
+const MiniAppSubscriptionCurrentSettings = z
   .object({
     servers: z.array(MiniAppConnectedServer).default([]).describe('Servers.'),
     traffic_limit_gb: z
@@ -65,7 +65,7 @@ export const MiniAppSubscriptionCurrentSettings = z
   })
   .meta({ id: 'MiniAppSubscriptionCurrentSettings' });
 
-export const MiniAppSubscriptionServersSettings = z
+const MiniAppSubscriptionServersSettings = z
   .object({
     available: z
       .array(MiniAppSubscriptionServerOption)
@@ -78,7 +78,7 @@ export const MiniAppSubscriptionServersSettings = z
   })
   .meta({ id: 'MiniAppSubscriptionServersSettings' });
 
-export const MiniAppSubscriptionTrafficSettings = z
+const MiniAppSubscriptionTrafficSettings = z
   .object({
     options: z.array(MiniAppSubscriptionTrafficOption).default([]).describe('Answers to choose from, in their order.'),
     can_update: z.boolean().default(true).describe('Whether it can be changed.'),
@@ -86,7 +86,7 @@ export const MiniAppSubscriptionTrafficSettings = z
   })
   .meta({ id: 'MiniAppSubscriptionTrafficSettings' });
 
-export const MiniAppSubscriptionDevicesSettings = z
+const MiniAppSubscriptionDevicesSettings = z
   .object({
     options: z.array(MiniAppSubscriptionDeviceOption).default([]).describe('Answers to choose from, in their order.'),
     can_update: z.boolean().default(true).describe('Whether it can be changed.'),
@@ -99,7 +99,7 @@ export const MiniAppSubscriptionDevicesSettings = z
   })
   .meta({ id: 'MiniAppSubscriptionDevicesSettings' });
 
-export const MiniAppSubscriptionBillingContext = z
+const MiniAppSubscriptionBillingContext = z
   .object({
     months_remaining: z.int().default(1).describe('Started months of the paid time, at least 1.'),
     period_hint_days: z.int().nullish().describe('Whole days of the paid time; null when none is left.'),
@@ -107,7 +107,7 @@ export const MiniAppSubscriptionBillingContext = z
   })
   .meta({ id: 'MiniAppSubscriptionBillingContext' });
 
-export const MiniAppSubscriptionSettings = z
+const MiniAppSubscriptionSettings = z
   .object({
     subscription_id: z.int().describe('Id of the subscription.'),
     currency: z.string().default('RUB').describe('ISO 4217 code of the currency.'),

@@ -7,7 +7,7 @@ import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
 const SubscriptionId = z.int().nullish();
 
-export const MiniAppSubscriptionAutopay = z
+const MiniAppSubscriptionAutopay = z
   .object({
     enabled: z.boolean().default(false).describe('Whether it is switched on.'),
     autopay_enabled: z.boolean().nullish().describe('Whether the subscription is renewed automatically from the balance.'),
@@ -108,7 +108,7 @@ export const MiniAppSubscriptionRenewalOptionsRequest = z
   })
   .meta({ id: 'MiniAppSubscriptionRenewalOptionsRequest', example: { initData: INIT_DATA_EXAMPLE } });
 
-export const MiniAppSubscriptionRenewalPeriod = z
+const MiniAppSubscriptionRenewalPeriod = z
   .object({
     id: z.string().describe('Identifier of the period: `tariff_{tariff id}_{days}` or `days:{days}`.'),
     days: z.int().nullish().describe('Days that the renewal adds; null where the period is not a number of days.'),
@@ -252,7 +252,7 @@ export const MiniAppPromoCodeActivationRequest = z
   })
   .meta({ id: 'MiniAppPromoCodeActivationRequest', example: { initData: INIT_DATA_EXAMPLE, code: 'SPRING26' } });
 
-export const MiniAppPromoCode = z
+const MiniAppPromoCode = z
   .object({
     code: z.string().describe('The code, in upper case.'),
     type: z

@@ -53,7 +53,7 @@ export const MiniAppPromoGroup = z
   })
   .meta({ id: 'MiniAppPromoGroup' });
 
-export const MiniAppTariffPeriod = z
+const MiniAppTariffPeriod = z
   .object({
     days: z.int().describe('Length of the period of the tariff in days.'),
     months: z.int().nullish().describe('Length in whole months for display; null when it is not known.'),
@@ -69,7 +69,7 @@ export const MiniAppTariffPeriod = z
   })
   .meta({ id: 'MiniAppTariffPeriod' });
 
-export const MiniAppTrafficTopupPackage = z
+const MiniAppTrafficTopupPackage = z
   .object({
     gb: z.int().describe('Size of the traffic package in GB; 0 is the unlimited package.'),
     price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
@@ -99,7 +99,7 @@ const tariffFields = {
     .describe('Price of one day for display; null for a tariff that is not charged by the day.'),
 };
 
-export const MiniAppTariff = z
+const MiniAppTariff = z
   .object({
     ...tariffFields,
     servers: z.array(MiniAppConnectedServer).default([]).describe('Servers.'),

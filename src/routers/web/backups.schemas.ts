@@ -76,7 +76,7 @@ export const BackupTaskListResponse = z
 
 export const BackupPath = z.object({ filename: z.string().describe('Name of the backup, as the list shows it.') });
 
-export const BackupRestoreRequest = z
+const BackupRestoreRequest = z
   .object({
     clear_existing: z
       .boolean()

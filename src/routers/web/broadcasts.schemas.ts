@@ -72,7 +72,7 @@ const mediaFields = {
     .describe("Text under the file in the messenger's HTML, at most 1024 characters; null = the text of the message."),
 };
 
-export const BroadcastMedia = z.object(mediaFields).meta({ id: 'BroadcastMedia' });
+const BroadcastMedia = z.object(mediaFields).meta({ id: 'BroadcastMedia' });
 export const BroadcastMediaRequest = z.object(mediaFields).meta({ id: 'BroadcastMediaRequest' });
 
 export const BroadcastCreateRequest = z

@@ -173,9 +173,9 @@ const listedUser = {
     .describe('First and last name, else username, else `ID` and the messenger id, else the name of the e-mail address.'),
 };
 
-export const ContestAttemptUser = z.object(listedUser).meta({ id: 'ContestAttemptUser' });
+const ContestAttemptUser = z.object(listedUser).meta({ id: 'ContestAttemptUser' });
 
-export const ContestAttemptResponse = z
+const ContestAttemptResponse = z
   .object({
     id: z.int().describe('Id of the attempt.'),
     round_id: z.int().describe('Id of the round.'),

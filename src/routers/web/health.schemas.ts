@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** Contract group `health` (spec 06 section 1). */
 
-export const HealthFeatureFlags = z
+const HealthFeatureFlags = z
   .object({
     monitoring: z.boolean().describe('Whether the monitoring cycle runs.'),
     maintenance: z.boolean().describe('Whether maintenance mode is available.'),

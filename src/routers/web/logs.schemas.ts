@@ -38,7 +38,7 @@ export const MonitoringLogQuery = z.object({
   event_type: z.string().max(100).nullish().describe('Only events of this type.'),
 });
 
-export const MonitoringLogEntry = z
+const MonitoringLogEntry = z
   .object({
     id: z.int().describe('Id of the record in the monitoring log.'),
     event_type: z.string().describe('What happened, for example `expired_subscriptions_processed`.'),
@@ -70,7 +70,7 @@ export const SupportAuditLogQuery = z.object({
   action: z.string().max(50).nullish().describe('Only entries with this action.'),
 });
 
-export const SupportAuditLogEntry = z
+const SupportAuditLogEntry = z
   .object({
     id: z.int().describe('Id of the action in the log of support.'),
     actor_user_id: z.int().nullable().describe('Internal id of the administrator; null for API tokens.'),

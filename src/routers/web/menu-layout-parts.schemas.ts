@@ -8,7 +8,7 @@ import { ButtonConditions, ButtonKind, rowFields, TextByLanguage, VisibilityName
 export const ButtonPath = z.object({ button_id: z.string().describe('Id of the button.') });
 export const RowPath = z.object({ row_id: z.string().describe('Id of the row.') });
 
-export const ButtonUpdateRequest = z
+const ButtonUpdateRequest = z
   .object({
     text: TextByLanguage.nullish().describe('Text by language; null leaves it unchanged.'),
     icon: z

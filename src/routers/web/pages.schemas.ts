@@ -132,7 +132,7 @@ export const FaqStatusQuery = z.object({
   fallback: z.boolean().default(true).describe('Whether `DEFAULT_LANGUAGE` is used where the language has nothing.'),
 });
 
-export const FaqStatusUpdateRequest = z
+const FaqStatusUpdateRequest = z
   .object({
     language: language.describe(
       'Language: the part before a hyphen counts, in lower case; any word of up to 10 characters is a language.',
@@ -159,7 +159,7 @@ export const FaqStatusResponse = z
   })
   .meta({ id: 'FaqStatusResponse' });
 
-export const FaqReorderItem = z
+const FaqReorderItem = z
   .object({
     id: z.int().min(1).describe('Id of a question of this language.'),
     display_order: z.int().min(0).describe('Place among the named questions; the stored numbers begin at 1.'),

@@ -80,7 +80,7 @@ export const PartnerReferrerListResponse = z
   })
   .meta({ id: 'PartnerReferrerListResponse' });
 
-export const PartnerReferralItem = z
+const PartnerReferralItem = z
   .object({
     id: z.int().describe('Internal id of the referral.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -100,7 +100,7 @@ export const PartnerReferralItem = z
   })
   .meta({ id: 'PartnerReferralItem' });
 
-export const PartnerReferralList = z
+const PartnerReferralList = z
   .object({
     items: z.array(PartnerReferralItem).describe('A page of users whom the referrer invited, newest first.'),
     total: z.int().describe('Number of users whom the referrer invited, on all pages.'),

@@ -17,7 +17,7 @@ export const PinnedBroadcastQuery = z.object({
 
 export const pinnedMediaType = z.string().regex(/^(photo|video)$/);
 
-export const PinnedMessageMedia = z
+const PinnedMessageMedia = z
   .object({
     type: pinnedMediaType.describe('Kind of the attached file: `photo` or `video`.'),
     file_id: z.string().describe('Id of the file, of an upload or of the messenger; at most 255 characters.'),

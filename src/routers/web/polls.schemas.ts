@@ -19,14 +19,14 @@ const written = (max: number) =>
     .trim()
     .refine((text) => text !== '', 'text must not be blank');
 
-export const PollOptionCreate = z
+const PollOptionCreate = z
   .object({ text: written(500).describe('Text of the answer; unique within the question.') })
   .meta({ id: 'PollOptionCreate' });
 
 const hasDuplicates = (options: readonly { text: string }[]) =>
   new Set(options.map((option) => option.text.toLowerCase())).size < options.length;
 
-export const PollQuestionCreate = z
+const PollQuestionCreate = z
   .object({
     text: written(1000).describe('Text of the question.'),
     options: PollOptionCreate.array()
@@ -86,7 +86,7 @@ const dates = {
   updated_at: Moment.describe('When the record was last changed (UTC).'),
 };
 
-export const PollSummaryResponse = z
+const PollSummaryResponse = z
   .object({
     ...head,
     questions_count: z.int().describe('Number of questions.'),
@@ -104,7 +104,7 @@ export const PollListResponse = z
   })
   .meta({ id: 'PollListResponse' });
 
-export const PollQuestionOptionResponse = z
+const PollQuestionOptionResponse = z
   .object({
     id: z.int().describe('Id of the answer that can be chosen.'),
     text: z.string().describe('Text of the answer.'),
@@ -112,7 +112,7 @@ export const PollQuestionOptionResponse = z
   })
   .meta({ id: 'PollQuestionOptionResponse' });
 
-export const PollQuestionResponse = z
+const PollQuestionResponse = z
   .object({
     id: z.int().describe('Id of the question of the poll.'),
     text: z.string().describe('Text of the question.'),
@@ -125,7 +125,7 @@ export const PollDetailResponse = z
   .object({ ...head, questions: PollQuestionResponse.array().describe('Questions in their order.'), ...dates })
   .meta({ id: 'PollDetailResponse' });
 
-export const PollOptionStats = z
+const PollOptionStats = z
   .object({
     id: z.int().describe('Id of the answer that can be chosen.'),
     text: z.string().describe('Text of the answer.'),
@@ -133,7 +133,7 @@ export const PollOptionStats = z
   })
   .meta({ id: 'PollOptionStats' });
 
-export const PollQuestionStats = z
+const PollQuestionStats = z
   .object({
     id: z.int().describe('Id of the question of the poll.'),
     text: z.string().describe('Text of the question.'),
@@ -154,7 +154,7 @@ export const PollStatisticsResponse = z
   })
   .meta({ id: 'PollStatisticsResponse' });
 
-export const PollAnswerResponse = z
+const PollAnswerResponse = z
   .object({
     question_id: z.int().nullable().describe('Id of the question; null when it no longer exists.'),
     question_text: z.string().nullable().describe('Text of the question; null when it no longer exists.'),
@@ -164,7 +164,7 @@ export const PollAnswerResponse = z
   })
   .meta({ id: 'PollAnswerResponse' });
 
-export const PollUserResponse = z
+const PollUserResponse = z
   .object({
     id: z.int().describe('Id of the response to the poll.'),
     user_id: z.int().nullable().describe('Internal id of the user; null where no user is known.'),

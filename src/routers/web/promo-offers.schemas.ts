@@ -6,7 +6,7 @@ import { FreeForm, Moment } from '../shared.schemas.ts';
 export const OfferPath = z.object({ offer_id: z.int().describe('Id of the offer.') });
 export const OfferTemplatePath = z.object({ template_id: z.int().describe('Id of the template.') });
 
-export const PromoOfferUserInfo = z
+const PromoOfferUserInfo = z
   .object({
     id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -17,7 +17,7 @@ export const PromoOfferUserInfo = z
   })
   .meta({ id: 'PromoOfferUserInfo' });
 
-export const PromoOfferSubscriptionInfo = z
+const PromoOfferSubscriptionInfo = z
   .object({
     id: z.int().describe('Id of the subscription.'),
     status: z
@@ -157,7 +157,7 @@ export const OfferLogOfferFields = z.object({
   is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
 });
 
-export const PromoOfferLogOfferInfo = OfferLogOfferFields.meta({ id: 'PromoOfferLogOfferInfo' });
+const PromoOfferLogOfferInfo = OfferLogOfferFields.meta({ id: 'PromoOfferLogOfferInfo' });
 
 export const OfferLogFields = z.object({
   id: z.int().describe('Id of the event of the offer.'),
@@ -174,7 +174,7 @@ export const OfferLogFields = z.object({
   created_at: Moment.describe('When the event happened (UTC).'),
 });
 
-export const PromoOfferLogResponse = OfferLogFields.extend({
+const PromoOfferLogResponse = OfferLogFields.extend({
   user: PromoOfferUserInfo.nullish().describe('The user; null when the account no longer exists.'),
   offer: PromoOfferLogOfferInfo.nullish().describe('The offer; null when it no longer exists.'),
 }).meta({ id: 'PromoOfferLogResponse' });

@@ -63,7 +63,7 @@ export const PromocodeUseFields = z.object({
   used_at: Moment.describe('When the code was used (UTC).'),
 });
 
-export const PromoCodeRecentUse = PromocodeUseFields.meta({ id: 'PromoCodeRecentUse' });
+const PromoCodeRecentUse = PromocodeUseFields.meta({ id: 'PromoCodeRecentUse' });
 
 export const PromoCodeDetailResponse = PromoCodeResponse.extend({
   total_uses: z.int().describe('Number of uses.'),

@@ -110,7 +110,7 @@ export const ContestDetailQuery = z.object({
   leaderboard_limit: z.int().min(1).max(50).default(5).describe('Greatest number of referrers in the leaderboard.'),
 });
 
-export const ReferralContestLeaderboardItem = z
+const ReferralContestLeaderboardItem = z
   .object({
     user_id: z.int().describe('Internal id of the referrer.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -174,7 +174,7 @@ export const ContestDeleted = z.record(z.string(), z.string());
 
 export const EventListQuery = z.object(page);
 
-export const ReferralContestEventResponse = z
+const ReferralContestEventResponse = z
   .object({
     id: z.int().describe('Id of the event of the contest.'),
     contest_id: z.int().describe('Id of the contest.'),
@@ -196,7 +196,7 @@ export const ReferralContestEventListResponse = z
   })
   .meta({ id: 'ReferralContestEventListResponse' });
 
-export const ReferralContestParticipant = z
+const ReferralContestParticipant = z
   .object({
     referrer_id: z.int().describe('Internal id of the referrer.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),

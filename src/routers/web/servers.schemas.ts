@@ -116,7 +116,7 @@ export const ServerDeleteResponse = z
   })
   .meta({ id: 'ServerDeleteResponse' });
 
-export const ServerConnectedUser = z
+const ServerConnectedUser = z
   .object({
     id: z.int().describe('Internal id of the user whose subscription uses the server.'),
     messengerId: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),

@@ -17,11 +17,11 @@ export const SettingCategorySummary = z
   })
   .meta({ id: 'SettingCategorySummary' });
 
-export const SettingCategoryRef = z
+const SettingCategoryRef = z
   .object({ key: z.string().describe('Key of the category.'), label: z.string().describe('Text for display.') })
   .meta({ id: 'SettingCategoryRef' });
 
-export const SettingChoice = z
+const SettingChoice = z
   .object({
     value: z.unknown().describe('Value to send.'),
     label: z.string().describe('Text for display.'),
@@ -50,7 +50,7 @@ export const SettingDefinition = z
   .meta({ id: 'SettingDefinition' });
 
 /** `null` is a value; a missing field is refused. */
-export const SettingUpdateRequest = z
+const SettingUpdateRequest = z
   .object({ value: z.unknown().describe('New value, of the type of the setting; null only where that is optional.') })
   .meta({ id: 'SettingUpdateRequest', example: { value: 10 } });
 

@@ -3,7 +3,7 @@ import { Moment } from '../shared.schemas.ts';
 
 /** Contract group `subscriptions` (spec 02 section 7). */
 
-export const SubscriptionStatusName = z.enum(['trial', 'active', 'expired', 'disabled', 'limited', 'pending']);
+const SubscriptionStatusName = z.enum(['trial', 'active', 'expired', 'disabled', 'limited', 'pending']);
 
 export const SubscriptionListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),

@@ -18,7 +18,7 @@ export const TicketListQuery = z.object({
   user_id: z.int().nullish().describe('Only tickets of this user (internal id).'),
 });
 
-export const TicketMessageResponse = z
+const TicketMessageResponse = z
   .object({
     id: z.int().describe('Id of the message of the ticket.'),
     user_id: z.int().describe('Internal id of the user.'),
@@ -52,7 +52,7 @@ export const TicketResponse = z
   })
   .meta({ id: 'TicketResponse' });
 
-export const TicketStatusUpdateRequest = z
+const TicketStatusUpdateRequest = z
   .object({
     status: z
       .string()
@@ -62,13 +62,13 @@ export const TicketStatusUpdateRequest = z
   .meta({ id: 'TicketStatusUpdateRequest' });
 export const TicketStatusInput = withBody(TicketPath, TicketStatusUpdateRequest);
 
-export const TicketPriorityUpdateRequest = z
+const TicketPriorityUpdateRequest = z
   .object({ priority: z.string().meta({ example: 'high' }).describe('New priority: `low`, `normal`, `high` or `urgent`.') })
   .meta({ id: 'TicketPriorityUpdateRequest' });
 export const TicketPriorityInput = withBody(TicketPath, TicketPriorityUpdateRequest);
 
 const blockExample = { permanent: true, until: null };
-export const TicketReplyBlockRequest = z
+const TicketReplyBlockRequest = z
   .object({
     permanent: z.boolean().default(false).describe('Whether replies are blocked permanently.'),
     until: MomentInput.nullish().describe('End of a temporary block (UTC, in the future); null for none.'),
@@ -82,7 +82,7 @@ const replyExample = {
   media_file_id: null,
   media_caption: null,
 };
-export const TicketReplyRequest = z
+const TicketReplyRequest = z
   .object({
     message_text: z.string().max(4000).nullish().describe('Text of the reply; null when only a file is sent.'),
     media_type: z.string().max(32).nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),

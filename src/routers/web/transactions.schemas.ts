@@ -14,7 +14,7 @@ export const TransactionListQuery = z.object({
   date_to: MomentInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
 });
 
-export const TransactionResponse = z
+const TransactionResponse = z
   .object({
     id: z.int().describe('Id of the movement.'),
     user_id: z.int().describe('Internal id of the user.'),

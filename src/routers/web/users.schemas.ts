@@ -3,7 +3,7 @@ import { Moment, PromoGroupSummary } from '../shared.schemas.ts';
 
 /** Contract group `users` (spec 01 section 10). */
 
-export const UserStatusName = z.enum(['active', 'blocked', 'deleted']);
+const UserStatusName = z.enum(['active', 'blocked', 'deleted']);
 
 export const UserListQuery = z.object({
   limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
@@ -26,7 +26,7 @@ export const UserPath = z.object({
 
 export const MessengerIdPath = z.object({ messenger_id: z.int().describe('Id of the user in the messenger.') });
 
-export const SubscriptionSummary = z
+const SubscriptionSummary = z
   .object({
     id: z.int().describe('Id of the subscription.'),
     status: z

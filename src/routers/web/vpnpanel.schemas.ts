@@ -91,7 +91,7 @@ export const trafficPeriodsShape = <T extends z.ZodType>(period: T) => ({
   current_year: period.describe('The calendar year.'),
 });
 
-export const VpnPanelTrafficPeriods = z.object(trafficPeriodsShape(VpnPanelTrafficPeriod)).meta({ id: 'VpnPanelTrafficPeriods' });
+const VpnPanelTrafficPeriods = z.object(trafficPeriodsShape(VpnPanelTrafficPeriod)).meta({ id: 'VpnPanelTrafficPeriods' });
 
 export const VpnPanelSystemStatsResponse = z
   .object({

@@ -41,7 +41,7 @@ export const WebhookCreateRequest = z
     example: { name: 'Accounting', url: 'https://example.com/hooks/sales', event_type: 'payment.completed' },
   });
 
-export const WebhookUpdateRequest = z
+const WebhookUpdateRequest = z
   .object({
     name: z
       .string()
@@ -106,7 +106,7 @@ export const WebhookDeliveriesQuery = WebhookPath.extend({
   status: z.string().nullish().describe('Only deliveries in this state: `pending`, `success` or `failed`; null for all.'),
 });
 
-export const WebhookDeliveryResponse = z
+const WebhookDeliveryResponse = z
   .object({
     id: z.int().describe('Id of the delivery.'),
     webhook_id: z.int().describe('Webhook of the delivery.'),

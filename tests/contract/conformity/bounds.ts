@@ -5,7 +5,7 @@
  */
 
 /** What a 422 must say about one value; `loc` and `input` follow from the field and the value. */
-export interface Refusal {
+interface Refusal {
   type: string;
   msg: string;
   ctx?: Record<string, unknown>;

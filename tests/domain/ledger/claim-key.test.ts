@@ -27,7 +27,7 @@ test('no other function writes a key', async () => {
   expect(rows).toEqual([{ name: 'claim_key' }]);
 });
 
-test('the first claim of a key is made, a second answers the row; without a key each is made', async () => {
+test('the first claim of a key is made, a second answers the row, and without a key each is made', async () => {
   const key = String(unique());
   expect(await claim(key)).toEqual({ claimed: true, operation: null });
   expect(await claim(key)).toEqual({ claimed: false, operation: 'op' });

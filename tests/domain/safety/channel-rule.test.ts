@@ -18,7 +18,6 @@ import { type TestApp, testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
 
 const ADMIN_CHAT = -100777;
-/** The fake messenger's bot. */
 const BOT_ID = 1_000_001;
 const RULE = {
   CHANNEL_IS_REQUIRED_SUB: 'true',
@@ -26,14 +25,15 @@ const RULE = {
   ADMIN_NOTIFICATIONS_CHAT_ID: String(ADMIN_CHAT),
 };
 let t: TestApp;
-beforeAll(async () => {
-  t = await testApp({ environment: RULE });
-});
+beforeAll(async () => void (t = await testApp({ environment: RULE })));
 beforeEach(async () => {
-  await t.app.db.sql('DELETE FROM required_channels RETURNING id');
-  await t.app.db.sql('DELETE FROM subscriptions RETURNING id');
-  await t.app.db.sql("DELETE FROM service_state WHERE key = 'channel_check' RETURNING key");
-  await t.app.db.sql("DELETE FROM jobs.job WHERE name IN ('messenger.send', 'safety.check-member') RETURNING id");
+  for (const rows of [
+    'required_channels',
+    'subscriptions',
+    "service_state WHERE key = 'channel_check'",
+    "jobs.job WHERE name IN ('messenger.send', 'safety.check-member')",
+  ])
+    await t.app.db.sql(`DELETE FROM ${rows} RETURNING 1 AS deleted`);
   t.cache.clear();
 });
 
@@ -48,23 +48,18 @@ async function aChannel(flags: { trial?: boolean; paid?: boolean } = {}): Promis
   return channelId;
 }
 
-interface Candidate extends BuiltUser {
-  subscriptionId: number;
-}
+type Candidate = BuiltUser & { subscriptionId: number };
 async function aCandidate(columns: Record<string, unknown> = {}): Promise<Candidate> {
   const user = await aUser(t.app, { language: 'en' });
   return { ...user, subscriptionId: await aStoredSubscription(t.app, user.id, { is_trial: true, ...columns }) };
 }
+const STATE = 'SELECT status, disabled_reason FROM subscriptions WHERE id = $1::int';
 const byRule = { status: 'disabled', disabled_reason: 'channel' };
 
 const setMember = async (channelId: string, messengerId: number, status: string) =>
   (await workerSandbox()).servers.messenger.setMembership(channelId, messengerId, status);
 const stateOf = ({ subscriptionId }: Candidate) =>
-  rowOf<{ status: string; disabledReason: string | null }>(
-    t.app,
-    'SELECT status, disabled_reason FROM subscriptions WHERE id = $1::int',
-    [subscriptionId],
-  );
+  rowOf<{ status: string; disabledReason: string | null }>(t.app, STATE, [subscriptionId]);
 const messagesTo = (messengerId: number) =>
   t.app.db.sql<{ html: string; buttons: { url?: string; callbackData?: string }[][] | null }>(
     `SELECT data->>'html' AS html, data->'buttons' AS buttons FROM jobs.job

@@ -17,8 +17,14 @@ const ADD_ON = { price_kopeks: 30_000, base_price_kopeks: 40_000, discount_perce
 const STORED: [SavedCart, SavableOrder][] = [
   [
     {
-      ...{ ...COMMON, ...LIMITS, cart_mode: 'extend', subscription_id: 5, tariff_id: 3, period_days: 30 },
-      ...{ discount_percent: 0, consume_promo_offer: false },
+      ...COMMON,
+      ...LIMITS,
+      cart_mode: 'extend',
+      subscription_id: 5,
+      tariff_id: 3,
+      period_days: 30,
+      discount_percent: 0,
+      consume_promo_offer: false,
     },
     { kind: 'renewal', periodDays: 30 },
   ],
@@ -32,8 +38,13 @@ const STORED: [SavedCart, SavableOrder][] = [
   ],
   [
     {
-      ...{ ...COMMON, cart_mode: 'subscription_purchase', period_id: 'days:30', period_days: 30, traffic_gb: 0 },
-      ...{ countries: ['a', 'b'], devices: 3 },
+      ...COMMON,
+      cart_mode: 'subscription_purchase',
+      period_id: 'days:30',
+      period_days: 30,
+      traffic_gb: 0,
+      countries: ['a', 'b'],
+      devices: 3,
     },
     { kind: 'classic', periodDays: 30, trafficGb: 0, squadUuids: ['a', 'b'], devices: 3 },
   ],

@@ -31,7 +31,7 @@ export const FACT_KOPEKS = 50_000;
 export const PART_KOPEKS = 20_000;
 
 /** How our record names the invoice and the merchant. */
-export interface Ours {
+interface Ours {
   invoice: string;
   merchant: string | null;
 }

@@ -19,7 +19,7 @@ function claimed(stage: ProviderStage, change: Record<string, unknown> = {}): Ra
 }
 
 /** A connection for vectors; nothing of it but the key matters to them. */
-export const vectorConnection = (apiKey: string) => ({
+const vectorConnection = (apiKey: string) => ({
   ...{ baseUrl: '', merchantId: '', apiKey, toCurrency: null, network: null, lifetimeSeconds: 3_600, markupPercent: 0 },
   ...{ callbackUrl: null, returnUrl: null, successUrl: null, proxies: [], allowedNetworks: [] },
 });

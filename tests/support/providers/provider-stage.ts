@@ -26,7 +26,7 @@ export interface StagedInvoice {
 }
 
 /** A provider that does not answer. */
-export interface Stall {
+interface Stall {
   /** Requests that wait for it, or have waited. */
   requests(): number;
   /** It answers again, also what still waits. */

@@ -9,7 +9,7 @@ import type { Context } from '../../../src/routers/context.ts';
 import { publicProcedure, router } from '../../../src/routers/trpc.ts';
 
 /** Answers of `/cabinet/auth/refresh`, in order; the last one stays. `rotate` gives new tokens. */
-export type RefreshAnswer = 'rotate' | { status: number };
+type RefreshAnswer = 'rotate' | { status: number };
 
 interface SeenRequest {
   url: string;

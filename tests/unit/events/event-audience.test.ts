@@ -6,7 +6,7 @@ import { TICKET_EVENTS } from '../../../src/domain/tickets/events.ts';
 
 const clock = { now: () => new Date('2026-05-01T12:00:00Z') };
 
-it('an event is recorded for the audience of its definition; another does not compile', async () => {
+it('an event is recorded for the audience of its definition, and another does not compile', async () => {
   const sent: unknown[][] = [];
   const events: EventRecorder = sqlEventRecorder(
     async (_text, values = []) => {

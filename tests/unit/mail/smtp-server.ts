@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 
-export interface ReceivedMail {
+interface ReceivedMail {
   from: string;
   to: string[];
   data: string;
@@ -17,7 +17,7 @@ export interface SmtpServer {
 }
 
 /** Key and certificate, PEM. Not implicit: the server offers STARTTLS if its extensions have it. */
-export interface ServerTls {
+interface ServerTls {
   key: string;
   cert: string;
   isImplicit: boolean;

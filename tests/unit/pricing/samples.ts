@@ -71,7 +71,7 @@ export function aBuyer(group: PromoGroup | null = null, offer = 0): PricedUser {
 }
 
 /** The documented defaults. */
-export const RAW_SETTINGS: RawPricingSettings = {
+const RAW_SETTINGS: RawPricingSettings = {
   salesMode: 'tariffs',
   basePromoGroupPeriodDiscountsEnabled: false,
   basePromoGroupPeriodDiscounts: '',

@@ -23,7 +23,7 @@ export function meta(method: Openapi['method'], path: Openapi['path'], more: Omi
 }
 
 export const open = t.procedure;
-export const guarded = t.procedure.use(({ ctx, next }) => {
+const guarded = t.procedure.use(({ ctx, next }) => {
   if (ctx.user === undefined) {
     throw new AppError('unauthorized', 401, 'Not authenticated', { headers: { 'www-authenticate': 'Bearer' } });
   }
@@ -40,7 +40,7 @@ export const Filters = z.object({
   search: z.string().min(2).nullish(),
 });
 
-export const CreateThing = z
+const CreateThing = z
   .object({
     name: z.string().min(3).max(10),
     price_kopeks: z.int().min(0).default(100),

@@ -10,14 +10,14 @@ import { findLayout, lockLayout, storeLayout } from './repo.ts';
  */
 
 export const CABINET_SECTIONS = ['home', 'subscription', 'balance', 'referral', 'support', 'info', 'admin', 'language'] as const;
-export type CabinetSection = (typeof CABINET_SECTIONS)[number];
+type CabinetSection = (typeof CABINET_SECTIONS)[number];
 
-export const LABEL_LOCALES: readonly string[] = ['ru', 'en', 'ua', 'zh', 'fa'];
-export const BUTTON_STYLES: readonly string[] = ['danger', 'default', 'primary', 'success'];
-export const MAX_LABEL = 100;
+const LABEL_LOCALES: readonly string[] = ['ru', 'en', 'ua', 'zh', 'fa'];
+const BUTTON_STYLES: readonly string[] = ['danger', 'default', 'primary', 'success'];
+const MAX_LABEL = 100;
 const MAX_WIDTH = 3;
 
-export interface ButtonLook {
+interface ButtonLook {
   readonly style: string;
   readonly icon_custom_emoji_id: string;
   readonly enabled: boolean;
@@ -25,23 +25,23 @@ export interface ButtonLook {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export interface CustomButton extends ButtonLook {
+interface CustomButton extends ButtonLook {
   readonly url: string;
   readonly open_in: 'external' | 'webapp';
 }
 
 /** A row with its buttons: their ids (sections and custom buttons), or complete buttons. */
-export type CabinetRow<B> = { readonly id: string; readonly max_per_row: number; readonly buttons: readonly B[] };
+type CabinetRow<B> = { readonly id: string; readonly max_per_row: number; readonly buttons: readonly B[] };
 
 /** One document, so that one lock protects layout and looks. */
-export interface CabinetMenu {
+interface CabinetMenu {
   readonly rows: readonly CabinetRow<string>[];
   readonly custom: Readonly<Record<string, CustomButton>>;
   readonly styles: Readonly<Record<CabinetSection, ButtonLook>>;
 }
 
 /** A button as it is sent, with its look. */
-export interface CabinetButton extends ButtonLook {
+interface CabinetButton extends ButtonLook {
   readonly id: string;
   readonly type: 'builtin' | 'custom';
   readonly url: string | null;
@@ -60,7 +60,7 @@ const defaultLook = (section: CabinetSection): ButtonLook => ({
 const stylesBy = (look: (section: CabinetSection) => ButtonLook) =>
   Object.fromEntries(CABINET_SECTIONS.map((section) => [section, look(section)])) as Record<CabinetSection, ButtonLook>;
 
-export const DEFAULT_CABINET_MENU: CabinetMenu = {
+const DEFAULT_CABINET_MENU: CabinetMenu = {
   rows: [
     { id: 'row_1', max_per_row: 1, buttons: ['home'] },
     { id: 'row_2', max_per_row: 2, buttons: ['subscription', 'balance'] },
@@ -72,7 +72,7 @@ export const DEFAULT_CABINET_MENU: CabinetMenu = {
   styles: stylesBy(defaultLook),
 };
 
-export function isCabinetSection(id: string): id is CabinetSection {
+function isCabinetSection(id: string): id is CabinetSection {
   return CABINET_SECTIONS.some((section) => section === id);
 }
 
@@ -88,7 +88,7 @@ function readLook(value: Loose, otherwise: ButtonLook): ButtonLook {
   };
 }
 
-export function cleanLabels(labels: Loose): Record<string, string> {
+function cleanLabels(labels: Loose): Record<string, string> {
   const entries = Object.entries(labels).flatMap(([locale, label]) => {
     const trimmed = typeof label === 'string' ? label.trim() : '';
     return trimmed !== '' && LABEL_LOCALES.includes(locale) ? [[locale, trimmed] as const] : [];
@@ -103,7 +103,7 @@ function readCustom(value: unknown): CustomButton | null {
 }
 
 /** Reads a stored document; unknown and invalid parts are left out, and without any row it has the default rows. */
-export function readCabinetMenu(value: unknown): CabinetMenu {
+function readCabinetMenu(value: unknown): CabinetMenu {
   if (!isObject(value)) return DEFAULT_CABINET_MENU;
   const stored = isObject(value.styles) ? value.styles : {};
   const styles = stylesBy((section) => {
@@ -129,7 +129,7 @@ export function readCabinetMenu(value: unknown): CabinetMenu {
 }
 
 /** The rows with complete buttons: looks of sections come from the styles, those of custom buttons from the layout. */
-export function fillRows(menu: CabinetMenu): FilledRow[] {
+function fillRows(menu: CabinetMenu): FilledRow[] {
   return menu.rows.map((row) => ({ ...row, buttons: row.buttons.flatMap((id) => filledButton(menu, id)) }));
 }
 
@@ -143,7 +143,7 @@ function filledButton(menu: CabinetMenu, id: string): CabinetButton[] {
  * The menu with these rows; sections that they do not contain keep their looks.
  * @throws AppError 400 for the first error
  */
-export function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): CabinetMenu {
+function withRows(menu: CabinetMenu, rows: readonly FilledRow[]): CabinetMenu {
   const buttons = rows.flatMap((row) => row.buttons);
   if (buttons.length === 0) throw cabinetMenuInvalid('At least one row with a button is required.');
   const seen = new Set<string>();
@@ -220,7 +220,7 @@ export type LookChanges = { readonly [Section in CabinetSection]?: LookChange | 
  * The looks with the changes of some sections (spec 05 section 8). Labels are replaced as a whole.
  * @throws AppError 400 for the first error, in the order of the sections
  */
-export function withLooks(looks: SectionLooks, changes: LookChanges): SectionLooks {
+function withLooks(looks: SectionLooks, changes: LookChanges): SectionLooks {
   const after: Record<CabinetSection, ButtonLook> = { ...looks };
   for (const section of CABINET_SECTIONS) {
     const change = changes[section];

@@ -9,7 +9,7 @@ import {
 } from './types.ts';
 
 /** `{name}` of every placeholder that texts may contain (spec 05 section 7.2). */
-export const PLACEHOLDER_NAMES = [
+const PLACEHOLDER_NAMES = [
   'balance',
   'username',
   'subscription_days',

@@ -42,7 +42,7 @@ function encoded(word: string): string {
     .join('-');
 }
 
-export const letterCipher = game({
+const letterCipher = game({
   template: z.object({ words: latinWord.array().min(1).max(MAX_WORDS).default(INITIAL_WORDS) }),
   round: z.object({ question: text, answer: text }),
   draw({ words }, random) {
@@ -57,7 +57,7 @@ export const letterCipher = game({
 
 const pair = z.object({ question: text, answer: text });
 
-export const emojiGuess = game({
+const emojiGuess = game({
   template: z.object({ pairs: pair.array().min(1).max(MAX_WORDS).default(INITIAL_PAIRS) }),
   round: pair,
   draw: ({ pairs }, random) => pick(pairs, random),
@@ -73,7 +73,7 @@ function shuffledEmoji(question: string, random: Random): string {
   return parts.length > 1 ? shuffled(parts, random).join(' ') : shuffled(lettersOf(question), random).join('');
 }
 
-export const anagram = game({
+const anagram = game({
   template: z.object({ words: shufflableWord.array().min(1).max(MAX_WORDS).default(INITIAL_WORDS) }),
   round: z.object({ letters: text, answer: text }),
   draw({ words }, random) {
@@ -94,7 +94,7 @@ function mixed(word: string, random: Random): string {
 }
 
 /** One game: its payloads, what the player sees, and which answer wins (spec 04 sections 10.2 and 10.5). */
-export interface GameRules<Template extends z.ZodObject, Round extends z.ZodObject> {
+interface GameRules<Template extends z.ZodObject, Round extends z.ZodObject> {
   /** Payload of the template. Every field has a default, so that an empty payload is a game. */
   template: Template;
   /** Payload of a round, with the solution. */
@@ -129,7 +129,7 @@ export interface AnyGame {
   open(payload: unknown): Game | null;
 }
 
-export function game<Template extends z.ZodObject, Round extends z.ZodObject>(rules: GameRules<Template, Round>): AnyGame {
+function game<Template extends z.ZodObject, Round extends z.ZodObject>(rules: GameRules<Template, Round>): AnyGame {
   const { template, round, instructions, losses } = rules;
   return {
     template,
@@ -149,7 +149,7 @@ export function game<Template extends z.ZodObject, Round extends z.ZodObject>(ru
 }
 
 /** The parts in another order (Fisher and Yates). */
-export function shuffled<T>(parts: readonly T[], random: Random): T[] {
+function shuffled<T>(parts: readonly T[], random: Random): T[] {
   const result = [...parts];
   for (let at = result.length - 1; at > 0; at--) {
     const other = random.int(0, at + 1);
@@ -183,7 +183,7 @@ const side = z.int().min(1).max(MAX_SIDE);
 /** A grid of one place would be no game. */
 const hasPlaces = ({ rows, cols }: { rows: number; cols: number }) => rows * cols >= 2;
 
-export const questButtons = game({
+const questButtons = game({
   template: z
     .object({ rows: side.default(3), cols: side.default(3) })
     .refine(hasPlaces, 'The grid must have two places at least'),
@@ -198,7 +198,7 @@ export const questButtons = game({
   losses: ['Empty node', 'Wrong server', 'Try another'],
 });
 
-export const lockHack = game({
+const lockHack = game({
   template: z.object({ buttons: z.int().min(2).max(MAX_BUTTONS).default(20) }),
   round: z
     .object({ total: z.int().min(2).max(MAX_BUTTONS), secret_idx: z.int().min(0) })
@@ -221,7 +221,7 @@ const flags = z
   .max(MAX_FLAGS)
   .refine((list) => new Set(list).size === list.length, 'Each flag must be given once');
 
-export const serverLottery = game({
+const serverLottery = game({
   template: z.object({ flags: flags.default(INITIAL_FLAGS) }),
   round: z
     .object({ flags, secret_idx: z.int().min(0) })
@@ -234,7 +234,7 @@ export const serverLottery = game({
 });
 
 /** The time limit is stored and not announced, because no answer could be measured by it (spec 04 section 10.6, hazard 4). */
-export const blitzReaction = game({
+const blitzReaction = game({
   template: z.object({ timeout_seconds: z.int().min(1).max(3_600).default(10) }),
   round: z.object({ timeout_seconds: z.int().min(1).max(3_600) }),
   draw: ({ timeout_seconds }) => ({ timeout_seconds }),

@@ -271,7 +271,7 @@ export const unknownGame = refusal('contest_unknown', 400, 'Unknown contest type
  * @returns the payload as it was given
  * @throws ValidationError 422 that names the fields that do not fit (spec 04 section 10.4)
  */
-export function checkPayload(slug: string, of: 'template' | 'round', payload: Record<string, unknown>): Record<string, unknown> {
+function checkPayload(slug: string, of: 'template' | 'round', payload: Record<string, unknown>): Record<string, unknown> {
   const game = gameBySlug(slug);
   const read = game?.[of].safeParse(payload);
   if (read && !read.success) {

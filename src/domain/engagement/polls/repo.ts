@@ -20,7 +20,7 @@ const HEAD = columns('Poll', [
 export type PollHead = RowOf<typeof HEAD>;
 
 /** SQL of a poll's questions with their options as JSON; `poll` is SQL of the poll's id. */
-export const questionsSql = (poll: string) => `coalesce((SELECT json_agg(json_build_object('id', q.id, 'text', q.text,
+const questionsSql = (poll: string) => `coalesce((SELECT json_agg(json_build_object('id', q.id, 'text', q.text,
     'order', q.sort_order, 'options', coalesce((SELECT json_agg(json_build_object('id', o.id, 'text', o.text, 'order', o.sort_order)
       ORDER BY o.sort_order) FROM poll_options o WHERE o.question_id = q.id), '[]')) ORDER BY q.sort_order)
   FROM poll_questions q WHERE q.poll_id = ${poll}), '[]')`;

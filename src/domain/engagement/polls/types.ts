@@ -12,7 +12,7 @@ export interface NewPoll {
   questions: readonly { text: string; options: readonly { text: string }[] }[];
 }
 
-export interface PollOption {
+interface PollOption {
   id: number;
   text: string;
   /** From 1. */

@@ -57,7 +57,7 @@ export function listReferralContests(
 }
 
 /** @throws AppError 404 */
-export async function readReferralContest(app: App, id: number): Promise<ReferralContest> {
+async function readReferralContest(app: App, id: number): Promise<ReferralContest> {
   const contest = await findContest(app.db, id);
   if (!contest) throw contestNotFound();
   return contest;

@@ -27,7 +27,7 @@ export async function updateConfig(db: Db, changes: WheelConfigChanges, now: Dat
   return plainRow('WheelConfig', row);
 }
 
-export const PRIZE = allColumns('WheelPrize');
+const PRIZE = allColumns('WheelPrize');
 
 /** In the order of the wheel. */
 export function listPrizes(db: Db, { activeOnly }: { activeOnly: boolean }): Promise<WheelPrize[]> {

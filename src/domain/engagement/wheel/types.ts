@@ -10,14 +10,14 @@ export type WheelConfigChanges = Changes<Omit<WheelConfig, 'id' | 'createdAt' | 
 
 export type WheelPrize = Rows['WheelPrize'];
 
-export type PrizeType = WheelPrize['prizeType'];
+type PrizeType = WheelPrize['prizeType'];
 
 export type PrizeFields = Omit<WheelPrize, 'id' | 'configId' | 'createdAt' | 'updatedAt'>;
 
 export type SpinPayment = Rows['WheelSpin']['paymentType'];
 
 /** Why the user cannot spin now. */
-export type SpinBlock =
+type SpinBlock =
   | 'wheel_disabled'
   | 'daily_limit_reached'
   | 'insufficient_balance'

@@ -61,7 +61,7 @@ export async function openSession(app: App, userId: number, options: SessionOpti
 }
 
 /** An access token with the user's current roles, for a refresh token that is stored already. */
-export async function tokenPair(
+async function tokenPair(
   app: App,
   user: { id: number; messengerId: number | null },
   refreshToken: string,

@@ -73,7 +73,7 @@ export async function readDashboard(app: App) {
 const kopeksOf = (rows: readonly Pick<SalesSum, 'amountKopeks'>[]) => rows.reduce((total, row) => total + row.amountKopeks, 0);
 
 /** What was paid from outside between two moments, by day; both ends are included. */
-export async function revenueByDay(app: App, from: Date, to: Date): Promise<{ date: string; amountKopeks: number }[]> {
+async function revenueByDay(app: App, from: Date, to: Date): Promise<{ date: string; amountKopeks: number }[]> {
   const rows = await sumSales(app.db, await findPeriod(app.db, from, to), ['day', 'paymentMethod']);
   const days = new Map<string, number>();
   for (const { day, paymentMethod, amountKopeks } of rows) {
@@ -83,7 +83,7 @@ export async function revenueByDay(app: App, from: Date, to: Date): Promise<{ da
 }
 
 /** The same as one sum. */
-export async function revenueOf(app: App, from: Date, to: Date): Promise<number> {
+async function revenueOf(app: App, from: Date, to: Date): Promise<number> {
   const rows = await sumSales(app.db, await findPeriod(app.db, from, to), ['paymentMethod']);
   return kopeksOf(rows.filter((row) => isRealMethod(row.paymentMethod)));
 }

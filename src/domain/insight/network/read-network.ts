@@ -55,7 +55,7 @@ export interface CampaignNode
   topReferrers: { userId: number; username: string | null; referralCount: number }[];
 }
 
-export interface Edge {
+interface Edge {
   source: string;
   target: string;
   type: 'referral' | 'campaign' | 'partner_campaign';

@@ -95,7 +95,7 @@ export function dayBefore(now: Date): string {
 }
 
 /** Whether the time of the day, `H:MM` or `HH:MM` in Moscow, has been reached. Without a time, or with another text, it never is. */
-export function isTimeReached(time: string | null, now: Date): boolean {
+function isTimeReached(time: string | null, now: Date): boolean {
   const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec((time ?? '').trim()) ?? [];
   if (hours === undefined) return false;
   const sinceMidnight = (now.getTime() + MOSCOW_OFFSET_MS) % DAY_MS;

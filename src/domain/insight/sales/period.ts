@@ -10,7 +10,7 @@ export const SALES_PERIOD_REFUSALS = [invalidStartDate, invalidEndDate, invalidR
 
 /** No data of the service is older. */
 export const FIRST_DAY = '2020-01-01';
-export const MAX_DAYS = 730;
+const MAX_DAYS = 730;
 
 export interface PeriodRequest {
   /** The last days; 0, negative or null = everything. Ignored when both dates are given. */

@@ -4,7 +4,7 @@ import { UNCOUNTED_ROWS } from '../../ledger/types.ts';
 import { FIRST_DAY, type WrittenMoment, type WrittenPeriod } from './period.ts';
 
 /** Up to which transaction `sales_days` and what belongs to it have counted. */
-export const COUNTED = 'coalesce((SELECT through_id FROM statistics_mark WHERE id = 1), 0)';
+const COUNTED = 'coalesce((SELECT through_id FROM statistics_mark WHERE id = 1), 0)';
 
 /**
  * SQL: the transactions that are not counted yet, as many as a request may read (`UNCOUNTED_ROWS`); by both bounds of their ids, see

@@ -98,7 +98,7 @@ export async function readDetails(app: App): Promise<TrafficRow[]> {
 }
 
 /** @param needsDetails devices and last nodes are read from the panel too */
-export async function openView(
+async function openView(
   app: App,
   request: RangeRequest & TrafficFilters,
   search: string | null,
@@ -124,7 +124,7 @@ export async function openView(
 }
 
 /** @returns the ids of a page, and how many users match */
-export async function findUsers(
+async function findUsers(
   app: App,
   { fills, filter }: TrafficView,
   order: TrafficOrder,
@@ -156,7 +156,7 @@ function rank(
 }
 
 /** The users of a page, with the traffic of the shown nodes alone. */
-export async function readUsers(app: App, { fills, filter }: TrafficView, ids: readonly number[]): Promise<UserTraffic[]> {
+async function readUsers(app: App, { fills, filter }: TrafficView, ids: readonly number[]): Promise<UserTraffic[]> {
   const rows = await listRows(app.db, fills, ids, app.clock.now());
   return rows.map((row) => {
     const isShown = (uuid: string) => filter.nodes.length === 0 || filter.nodes.includes(uuid);

@@ -36,7 +36,7 @@ export interface TemplateListItem extends TemplateLabels {
 }
 
 /** One language of a template: the text in force, and ours with example values. */
-export interface TemplateText {
+interface TemplateText {
   subject: string;
   bodyHtml: string;
   isDefault: boolean;
@@ -79,7 +79,7 @@ export async function readTemplate(app: App, type: string): Promise<TemplateDeta
 }
 
 /** Our own mail of a type with example values. */
-export function builtInSample(app: App, type: TemplateType, language: string): RenderedMail {
+function builtInSample(app: App, type: TemplateType, language: string): RenderedMail {
   return renderMail(language, type, sampleValues(type), frameOf(app));
 }
 

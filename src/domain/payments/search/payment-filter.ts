@@ -71,7 +71,7 @@ export function methodOfFilter(id: string | null): string | null {
 }
 
 /** @returns null when there is nothing to search for */
-export function readSearchTerm(search: string): SearchTerm | null {
+function readSearchTerm(search: string): SearchTerm | null {
   // Control characters are in no name and no id, and the database refuses NUL.
   const text = search.replace(/\p{Cc}/gu, '').trim();
   if (text.startsWith('@')) {

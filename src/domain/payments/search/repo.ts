@@ -11,8 +11,8 @@ const PAYER = columns('User', ['messengerId', 'username', 'email']);
 /** A payment with its payer; the payer's fields are null for people without an account. */
 export type PaymentOfPayer = Payment & { [Field in keyof RowOf<typeof PAYER>]: RowOf<typeof PAYER>[Field] | null };
 
-export const ITEM_COLUMNS = `${PAYMENT.of('p')}, ${PAYER.of('u')}`;
-export const NEWEST_FIRST = 'p.created_at DESC, p.id DESC';
+const ITEM_COLUMNS = `${PAYMENT.of('p')}, ${PAYER.of('u')}`;
+const NEWEST_FIRST = 'p.created_at DESC, p.id DESC';
 
 export async function findPaymentOfPayer(db: Db, method: string, id: number): Promise<PaymentOfPayer | null> {
   const [row] = await db.sql<PaymentOfPayer>(
@@ -62,7 +62,7 @@ export interface TextCondition {
 }
 
 /** Matches of a text, the newest `max` at most. */
-export function matchesSql(filter: PaymentFilter, text: TextCondition, max: number, add: AddValue): string {
+function matchesSql(filter: PaymentFilter, text: TextCondition, max: number, add: AddValue): string {
   const [conditions, matches] = [filterConditions(filter, add), text.sql(add)];
   const select = (where: string) =>
     `SELECT p.id, p.created_at, p.method, ${bucketSql('p')} AS bucket FROM payments p WHERE ${[...conditions, where].join(' AND ')}`;

@@ -5,7 +5,7 @@ import { countPromocodeSql, setDiscountSourceSql } from '../../identity/promo-ac
 import { fullName } from '../../identity/rules.ts';
 import type { PersonalDiscount, Promocode, PromocodeDetails, PromocodeUse, PromocodeValues } from './types.ts';
 
-export const CODE = allColumns('Promocode').of();
+const CODE = allColumns('Promocode').of();
 
 export interface PromocodeFilter {
   /** Null and absent = both. */

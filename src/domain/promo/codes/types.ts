@@ -4,8 +4,6 @@ import type { Rows } from '../../../core/db/columns.ts';
 
 export type Promocode = Rows['Promocode'];
 
-export type PromocodeType = Promocode['type'];
-
 /** What can be set on a code. */
 export type PromocodeValues = Omit<Promocode, 'id' | 'currentUses' | 'createdBy' | 'createdAt' | 'updatedAt'>;
 

@@ -45,7 +45,7 @@ const POLL_EVERY_MS = 100;
 /** Length of the column; any text is accepted, also one that names no audience. */
 const MAX_TARGET_LENGTH = 100;
 /** User ids in an answer, the first ones: a full list of a large audience would take too much memory. */
-export const MAX_USER_IDS = 10_000;
+const MAX_USER_IDS = 10_000;
 
 export interface WebBroadcast extends OfferTerms, Omit<NamedUser, 'email'> {
   subscriptionId?: number | null | undefined;

@@ -7,16 +7,16 @@ import type { Prisma } from '../../../generated/prisma/client.ts';
 import { fullName } from '../../identity/rules.ts';
 import type { Offer, OfferDetails, OfferLogEntry, OfferTemplate, OfferTemplateValues, OfferTerms, OfferUser } from './types.ts';
 
-export const OFFER = allColumns('DiscountOffer');
+const OFFER = allColumns('DiscountOffer');
 
 const USER = columns('User', ['messengerId', 'email', 'username', 'firstName', 'lastName']);
 
 /** Columns of the user `u` in the row of an offer or a log entry; all null without a user. */
-export const USER_COLUMNS = `u.id AS shown_user_id, ${USER.of('u')}`;
+const USER_COLUMNS = `u.id AS shown_user_id, ${USER.of('u')}`;
 
-export type UserColumns = RowOf<typeof USER> & { shownUserId: number | null };
+type UserColumns = RowOf<typeof USER> & { shownUserId: number | null };
 
-export function toOfferUser(row: UserColumns): OfferUser | null {
+function toOfferUser(row: UserColumns): OfferUser | null {
   const { shownUserId: id, messengerId, email, username, firstName, lastName } = row;
   if (id === null) return null;
   const user = { id, messengerId, email, username, firstName, lastName };
@@ -77,7 +77,7 @@ export async function listOffers(db: Db, filter: OfferFilter): Promise<{ items: 
 }
 
 /** `WHERE` with the conditions that are set. */
-export function whereOf(conditions: readonly (string | null)[]): string {
+function whereOf(conditions: readonly (string | null)[]): string {
   const given = conditions.filter((condition) => condition !== null);
   return given.length > 0 ? `WHERE ${given.join(' AND ')}` : '';
 }

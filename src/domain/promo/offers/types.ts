@@ -15,15 +15,10 @@ export type OfferUser = Pick<Rows['User'], 'id' | 'messengerId' | 'email' | 'use
   fullName: string;
 };
 
-export type OfferSubscription = Pick<
-  Rows['Subscription'],
-  'id' | 'status' | 'isTrial' | 'startDate' | 'endDate' | 'autopayEnabled'
->;
+type OfferSubscription = Pick<Rows['Subscription'], 'id' | 'status' | 'isTrial' | 'startDate' | 'endDate' | 'autopayEnabled'>;
 
 /** An offer with its user and subscription. */
 export type OfferDetails = Offer & { user: OfferUser; subscription: OfferSubscription | null };
-
-export type OfferLogAction = Rows['PromoOfferLog']['action'];
 
 export type OfferLogEntry = Rows['PromoOfferLog'] & {
   user: OfferUser | null;

@@ -29,7 +29,7 @@ export async function recommendSync(app: App): Promise<SyncRecommendation> {
 }
 
 /** More than 10 subscribers without a panel user: all users; more than 5 active subscriptions past their end: the known users. */
-export function recommendationFor(found: {
+function recommendationFor(found: {
   subscriptions: number;
   unlinked: number;
   past: number;

@@ -12,7 +12,7 @@ type StoredUser = Omit<PanelUser, 'expireAt' | 'onlineAt' | 'firstConnectedAt'> 
   firstConnectedAt: string | null;
 };
 
-export interface StoredEntry {
+interface StoredEntry {
   user: StoredUser;
   readAt: string;
 }
@@ -101,7 +101,7 @@ export async function listMatches(db: Db, runId: number, page: { after: string; 
   return rows.map(({ data, ...match }) => ({ ...match, entry: toEntry(data) }));
 }
 
-export function toEntry({ user, readAt }: StoredEntry): SnapshotEntry {
+function toEntry({ user, readAt }: StoredEntry): SnapshotEntry {
   const moment = (text: string | null) => (text === null ? null : new Date(text));
   return {
     readAt: new Date(readAt),

@@ -13,7 +13,7 @@ import type { SyncedSubscription } from './types.ts';
 
 const BYTES_PER_GB = 1024 ** 3;
 /** A subscription that the panel reported on by webhook within this time is not changed (guard W). */
-export const WEBHOOK_GUARD_MS = 60 * SECOND_MS;
+const WEBHOOK_GUARD_MS = 60 * SECOND_MS;
 const END_SLACK_MS = 60 * SECOND_MS;
 const USED_STEP_GB = 0.01;
 const NEW_USER_DAYS = 30;

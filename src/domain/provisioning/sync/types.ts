@@ -63,7 +63,7 @@ export interface SyncCounts {
   listed: number;
 }
 
-export interface ServerCounts {
+interface ServerCounts {
   created: number;
   updated: number;
   removed: number;

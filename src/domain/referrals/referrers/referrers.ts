@@ -40,7 +40,7 @@ export async function listReferrers(app: App, request: Slice & { search?: string
 }
 
 /** One user as a referrer. @param number messenger id, else internal id @throws AppError 404 'User not found' */
-export async function readReferrer(app: App, number: number): Promise<Referrer> {
+async function readReferrer(app: App, number: number): Promise<Referrer> {
   const [referrer] = await withCounters(app, [await readUser(app, number)]);
   return referrer!;
 }

@@ -9,7 +9,7 @@ import { paymentsSettings } from './payments.ts';
 import { subscriptionsSettings } from './subscriptions.ts';
 
 /** Every setting by key; one object, so that the type of each value is derived from its entry. */
-export const catalogue = {
+const catalogue = {
   ...accessSettings,
   ...subscriptionsSettings,
   ...paymentsSettings,

@@ -1,6 +1,6 @@
 import type { CategoryKey } from './categories.ts';
 
-export type SettingType = 'bool' | 'int' | 'float' | 'str';
+type SettingType = 'bool' | 'int' | 'float' | 'str';
 
 /** Formats of text, checked on write and at start (spec 06 section 6.2 and section 17, hazard 13) by `check-format.ts`. */
 export type SettingFormat =

@@ -23,7 +23,7 @@ import { listBought, listReceived, listWaiting } from './repo.ts';
 import { giftPrice, readGiftCode } from './rules.ts';
 
 /** A period as a gift; kopeks. The last two are set only where discounts lower the price. */
-export interface GiftPeriod {
+interface GiftPeriod {
   days: number;
   priceKopeks: number;
   priceLabel: string;
@@ -33,7 +33,7 @@ export interface GiftPeriod {
   quote: string;
 }
 
-export type GiftTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit'> & {
+type GiftTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit'> & {
   periods: GiftPeriod[];
 };
 

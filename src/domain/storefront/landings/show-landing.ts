@@ -15,7 +15,7 @@ import { isDiscountActive, landingPeriodLabel, landingPrice, localised, offeredP
 import type { Landing, LandingBackground, LandingMethod } from './types.ts';
 
 /** A period of a tariff on the page; kopeks and their labels. The last three are set only under an active discount. */
-export interface ShownPeriod {
+interface ShownPeriod {
   days: number;
   label: string;
   priceKopeks: number;
@@ -25,7 +25,7 @@ export interface ShownPeriod {
   discountPercent: number | null;
 }
 
-export type ShownTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit' | 'tierLevel'> & {
+type ShownTariff = Pick<Tariff, 'id' | 'name' | 'description' | 'trafficLimitGb' | 'deviceLimit' | 'tierLevel'> & {
   periods: ShownPeriod[];
 };
 

@@ -49,7 +49,7 @@ export async function awaitDelivery(app: App, userId: number): Promise<void> {
  * The same by id, for the button in the messenger, which only the recipient may use.
  * @throws AppError as `activateByToken`
  */
-export async function activateById(app: App, id: number, actor: UserActor): Promise<void> {
+async function activateById(app: App, id: number, actor: UserActor): Promise<void> {
   const purchase = await findPurchase(app.db, id);
   if (!purchase || purchase.userId !== actor.userId) throw purchaseNotFound();
   await activate(app, purchase, actor, false);

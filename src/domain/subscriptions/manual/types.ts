@@ -19,7 +19,7 @@ export type ActionRequest = { action: string } & Changes<{
 }>;
 
 /** How one action changes a locked subscription, and the sentence of the answer. */
-export interface ActionResult extends ManualChange {
+interface ActionResult extends ManualChange {
   message: string;
 }
 

@@ -57,7 +57,7 @@ export async function renewInMiniapp(app: App, actor: UserActor, order: MiniappR
 }
 
 /** `tariff_{tariff}_{days}` and `days:{days}`: the last number is the period. */
-export function daysOfPeriodId(periodId: string | null): number | null {
+function daysOfPeriodId(periodId: string | null): number | null {
   const last = periodId?.match(/\d{1,9}/g)?.at(-1);
   return last === undefined ? null : Number(last);
 }

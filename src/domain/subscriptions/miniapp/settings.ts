@@ -91,7 +91,7 @@ export async function readMiniappSettings(app: App, actor: UserActor, subscripti
 }
 
 /** Servers of a subscription, then those that its owner's group may choose. */
-export function selectableSquads(
+function selectableSquads(
   squads: readonly ServerSquad[],
   subscription: Pick<Subscription, 'connectedSquads'>,
   buyer: Pick<Buyer, 'primaryPromoGroup'>,

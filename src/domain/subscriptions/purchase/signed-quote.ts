@@ -29,7 +29,7 @@ type Terms = Readonly<Record<string, string | number | null | readonly string[]>
 export type Quoted<T> = T & { quote: string };
 
 /** How long a price that was shown can be asked for, milliseconds. */
-export const QUOTE_MS = 10 * MINUTE_MS;
+const QUOTE_MS = 10 * MINUTE_MS;
 
 /** Of the form below; a quote of another version is refused like a forged one. */
 const VERSION = 1;

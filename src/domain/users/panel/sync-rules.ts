@@ -60,7 +60,7 @@ function isSameEnd(ours: Date, theirs: Date): boolean {
  * Status of a subscription with the panel user's values: active, expired or disabled (spec 01 section 11.3); with used up traffic it is
  * `limited`, as in every other synchronisation (spec 06 section 10), until the next reset of traffic.
  */
-export function statusFromPanel(panel: PanelUser, now: Date): SubscriptionStatus {
+function statusFromPanel(panel: PanelUser, now: Date): SubscriptionStatus {
   if (isPast({ endDate: panel.expireAt }, now)) return 'expired';
   if (panel.status === 'LIMITED') return 'limited';
   return panel.status === 'ACTIVE' ? 'active' : 'disabled';

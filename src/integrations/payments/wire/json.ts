@@ -39,7 +39,7 @@ function countMembers(value: unknown): number {
   return count;
 }
 
-export function isWireObject(value: unknown): value is WireObject {
+function isWireObject(value: unknown): value is WireObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isLosslessNumber(value);
 }
 

@@ -73,7 +73,7 @@ export function refundBody(paymentId: string, amountKopeks: number): string {
 }
 
 /** The receipt of one service, whose item has the whole amount. */
-export function receipt(
+function receipt(
   amount: { value: string; currency: string },
   description: string,
   connection: YookassaConnection,

@@ -6,7 +6,7 @@ import { AdminUserPath } from './lists.schemas.ts';
 
 /** Changes of the contract group `Cabinet Admin Users` (spec 01 section 11.2). */
 
-export const UpdateBalanceRequest = z
+const UpdateBalanceRequest = z
   .object({
     amount_kopeks: z
       .int()
@@ -36,7 +36,7 @@ export const UpdateBalanceResponse = z
   })
   .meta({ id: 'UpdateBalanceResponse' });
 
-export const UpdateSubscriptionRequest = z
+const UpdateSubscriptionRequest = z
   .object({
     action: z
       .string()
@@ -72,7 +72,7 @@ export const UpdateSubscriptionResponse = z
 
 const Reason = z.string().max(500).nullish();
 
-export const UpdateUserStatusRequest = z
+const UpdateUserStatusRequest = z
   .object({
     status: z
       .enum(['active', 'blocked', 'deleted'])
@@ -96,7 +96,7 @@ export const UpdateUserStatusResponse = z
   })
   .meta({ id: 'UpdateUserStatusResponse' });
 
-export const UpdateRestrictionsRequest = z
+const UpdateRestrictionsRequest = z
   .object({
     restriction_topup: z.boolean().nullish().describe('Whether topping up is forbidden. Null in a request leaves it unchanged.'),
     restriction_subscription: z
@@ -122,7 +122,7 @@ export const UpdateRestrictionsResponse = z
   })
   .meta({ id: 'UpdateRestrictionsResponse' });
 
-export const UpdatePromoGroupRequest = z
+const UpdatePromoGroupRequest = z
   .object({ promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.') })
   .meta({ id: 'UpdatePromoGroupRequest' });
 
@@ -138,7 +138,7 @@ export const UpdatePromoGroupResponse = z
   })
   .meta({ id: 'UpdatePromoGroupResponse' });
 
-export const UpdateReferralCommissionRequest = z
+const UpdateReferralCommissionRequest = z
   .object({
     commission_percent: z
       .int()

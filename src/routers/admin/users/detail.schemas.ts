@@ -3,7 +3,7 @@ import { Moment } from '../../shared.schemas.ts';
 
 /** One user of the contract group `Cabinet Admin Users` (spec 01 section 11.1). */
 
-export const TrafficPurchaseItem = z
+const TrafficPurchaseItem = z
   .object({
     id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
@@ -41,7 +41,7 @@ export const UserSubscriptionInfo = z
   })
   .meta({ id: 'UserSubscriptionInfo' });
 
-export const UserPromoGroupInfo = z
+const UserPromoGroupInfo = z
   .object({
     id: z.int().describe('Id of the promo group.'),
     name: z.string().describe('Name of the promo group of the user.'),
@@ -49,7 +49,7 @@ export const UserPromoGroupInfo = z
   })
   .meta({ id: 'UserPromoGroupInfo' });
 
-export const UserReferralInfo = z
+const UserReferralInfo = z
   .object({
     referral_code: z.string().describe('Code of the account for invitations.'),
     referrals_count: z.int().default(0).describe('Number of referrals.'),
@@ -63,7 +63,7 @@ export const UserReferralInfo = z
   })
   .meta({ id: 'UserReferralInfo' });
 
-export const UserTransactionItem = z
+const UserTransactionItem = z
   .object({
     id: z.int().describe('Id of the movement.'),
     type: z

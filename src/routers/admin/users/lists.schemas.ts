@@ -33,7 +33,7 @@ export const UserTransactionsInput = UserReferralsInput.extend({
   transaction_type: z.string().nullish().describe('Only movements of this type.'),
 });
 
-export const UserListItem = z
+const UserListItem = z
   .object({
     id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -95,7 +95,7 @@ export const UsersStatsResponse = z
   })
   .meta({ id: 'UsersStatsResponse' });
 
-export const AdminUserGiftItem = z
+const AdminUserGiftItem = z
   .object({
     id: z.int().describe('Id of the gift.'),
     token: z.string().describe('First characters of the token of the purchase.'),
@@ -143,7 +143,7 @@ export const AvailableTariffsInput = AdminUserPath.extend({
   include_inactive: z.boolean().default(false).describe('Whether inactive records are listed too.'),
 });
 
-export const PeriodPriceInfo = z
+const PeriodPriceInfo = z
   .object({
     days: z.int().describe('Length of the period in days.'),
     price_kopeks: z.int().describe('Price in kopeks, after discounts.'),
@@ -151,7 +151,7 @@ export const PeriodPriceInfo = z
   })
   .meta({ id: 'PeriodPriceInfo' });
 
-export const UserAvailableTariffItem = z
+const UserAvailableTariffItem = z
   .object({
     id: z.int().describe('Id of the tariff.'),
     name: z.string().describe('Name of the tariff, shown to the user.'),

@@ -26,7 +26,7 @@ export const UserPanelInfoResponse = z
   })
   .meta({ id: 'UserPanelInfoResponse' });
 
-export const UserNodeUsageItem = z
+const UserNodeUsageItem = z
   .object({
     node_uuid: z.string().describe('UUID of the node.'),
     node_name: z.string().describe('Name of the node.'),
@@ -44,7 +44,7 @@ export const UserNodeUsageResponse = z
   })
   .meta({ id: 'UserNodeUsageResponse' });
 
-export const DeviceInfo = z
+const DeviceInfo = z
   .object({
     hwid: z.string().describe('Hardware id of the device, as the client app reports it.'),
     platform: z.string().default('').describe('Operating system; empty when unknown.'),
@@ -106,7 +106,7 @@ export const PanelSyncStatusResponse = z
   })
   .meta({ id: 'PanelSyncStatusResponse' });
 
-export const SyncFromPanelRequest = z
+const SyncFromPanelRequest = z
   .object({
     update_subscription: z.boolean().default(true).describe('Whether end, status, limits and servers are taken over.'),
     update_traffic: z.boolean().default(true).describe('Whether the used traffic is taken over.'),
@@ -116,7 +116,7 @@ export const SyncFromPanelRequest = z
 
 export const SyncFromPanelInput = withBody(AdminUserPath, SyncFromPanelRequest);
 
-export const PanelUserInfo = z
+const PanelUserInfo = z
   .object({
     uuid: z.string().nullish().describe('UUID of the user in the panel; null when unknown.'),
     short_uuid: z.string().nullish().describe('Short id of the user in the panel; null when unknown.'),
@@ -150,7 +150,7 @@ export const SyncFromPanelResponse = z
   })
   .meta({ id: 'SyncFromPanelResponse' });
 
-export const SyncToPanelRequest = z
+const SyncToPanelRequest = z
   .object({
     create_if_missing: z.boolean().default(true).describe('Whether a missing record is created.'),
     update_status: z.boolean().default(true).describe('Whether the status is sent.'),

@@ -6,7 +6,7 @@ import { AdminUserPath } from './lists.schemas.ts';
 
 const Reason = z.string().max(500).nullish();
 
-export const DeleteUserRequest = z
+const DeleteUserRequest = z
   .object({
     soft_delete: z
       .boolean()
@@ -25,7 +25,7 @@ export const DeleteUserResponse = z
   })
   .meta({ id: 'DeleteUserResponse' });
 
-export const FullDeleteUserRequest = z
+const FullDeleteUserRequest = z
   .object({
     delete_from_panel: z.boolean().default(true).describe('Whether the user is deleted in the panel too.'),
     reason: Reason.describe('Why; null when no reason is known or was given.'),
@@ -44,7 +44,7 @@ export const FullDeleteUserResponse = z
   })
   .meta({ id: 'FullDeleteUserResponse' });
 
-export const ResetTrialRequest = z
+const ResetTrialRequest = z
   .object({ reason: Reason.describe('Why; null when no reason is known or was given.') })
   .meta({ id: 'ResetTrialRequest', example: { reason: 'The trial did not connect' } });
 
@@ -59,7 +59,7 @@ export const ResetTrialResponse = z
   })
   .meta({ id: 'ResetTrialResponse' });
 
-export const ResetSubscriptionRequest = z
+const ResetSubscriptionRequest = z
   .object({
     deactivate_in_panel: z.boolean().default(true).describe('Whether the user is disabled in the panel too.'),
     reason: Reason.describe('Why; null when no reason is known or was given.'),
@@ -78,7 +78,7 @@ export const ResetSubscriptionResponse = z
   })
   .meta({ id: 'ResetSubscriptionResponse' });
 
-export const DisableUserRequest = z
+const DisableUserRequest = z
   .object({ reason: Reason.describe('Why; null when no reason is known or was given.') })
   .meta({ id: 'DisableUserRequest', example: { reason: 'Chargeback' } });
 
