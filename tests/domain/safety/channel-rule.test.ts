@@ -25,7 +25,9 @@ const RULE = {
   ADMIN_NOTIFICATIONS_CHAT_ID: String(ADMIN_CHAT),
 };
 let t: TestApp;
-beforeAll(async () => void (t = await testApp({ environment: RULE })));
+beforeAll(async () => {
+  t = await testApp({ environment: RULE });
+});
 beforeEach(async () => {
   for (const rows of [
     'required_channels',
