@@ -57,9 +57,8 @@ async function aCandidate(columns: Record<string, unknown> = {}): Promise<Candid
 }
 const STATE = 'SELECT status, disabled_reason FROM subscriptions WHERE id = $1::int';
 const byRule = { status: 'disabled', disabled_reason: 'channel' };
-
-const setMember = async (channelId: string, messengerId: number, status: string) =>
-  (await workerSandbox()).servers.messenger.setMembership(channelId, messengerId, status);
+const setMember = async (...member: [channelId: string, messengerId: number, status: string]) =>
+  (await workerSandbox()).servers.messenger.setMembership(...member);
 const stateOf = ({ subscriptionId }: Candidate) =>
   rowOf<{ status: string; disabledReason: string | null }>(t.app, STATE, [subscriptionId]);
 const messagesTo = (messengerId: number) =>
