@@ -20,7 +20,7 @@ await build({
   splitting: true,
   format: 'esm',
   platform: 'node',
-  target: 'node22.15',
+  target: 'node22.18',
   packages: 'external',
   sourcemap: 'linked',
   chunkNames: 'chunk-[hash]',
