@@ -195,7 +195,7 @@ class EnvReader {
   choice<T extends string>(name: EnvName, choices: readonly T[], synonyms: Readonly<Record<string, T>> = {}): T {
     const found = this.#find(name);
     const word = found?.text.toLowerCase() ?? '';
-    const value = choices.find((choice) => choice === word) ?? synonyms[word];
+    const value = choices.find((choice) => choice === word) ?? (Object.hasOwn(synonyms, word) ? synonyms[word] : undefined);
     if (value !== undefined) return value;
     this.#refuse(found?.given ?? name, `must be one of ${choices.join(', ')}`);
     return choices[0]!;

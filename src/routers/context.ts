@@ -1,8 +1,11 @@
 import type { App } from '../core/app.ts';
 import type { Language } from '../domain/messaging/texts.ts';
 
-/** Credentials of the request; a base procedure checks them before anything relies on them. */
-interface Credentials {
+/**
+ * Credentials of the request; a base procedure checks them before anything relies on them.
+ * @public named by the declarations of the client package
+ */
+export interface Credentials {
   /** `X-API-Key`. */
   readonly apiKey: string | null;
   /** Text after `Authorization: Bearer`. */

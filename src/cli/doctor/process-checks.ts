@@ -9,7 +9,7 @@ import type { Env } from '../../core/env.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** As `engines` of package.json. */
-const MIN_NODE: readonly [number, number] = [22, 15];
+const MIN_NODE: readonly [number, number] = [22, 18];
 const GIB = 2 ** 30;
 const LOW_DISK_BYTES = GIB;
 const FULL_DISK_BYTES = GIB / 10;

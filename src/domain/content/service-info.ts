@@ -139,8 +139,8 @@ export async function chooseLanguage(app: App, actor: UserActor, language: strin
   return code;
 }
 
-/** A document as the mini-app shows it, safe in a browser. */
-interface MiniappDocument {
+/** A document as the mini-app shows it, safe in a browser. @public named by the declarations of the client package */
+export interface MiniappDocument {
   requestedLanguage: string;
   language: string;
   title: string | null;
@@ -150,7 +150,8 @@ interface MiniappDocument {
   updatedAt: Date;
 }
 
-interface MiniappFaq {
+/** @public named by the declarations of the client package */
+export interface MiniappFaq {
   requestedLanguage: string;
   language: string;
   isEnabled: boolean;

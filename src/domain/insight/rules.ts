@@ -3,8 +3,8 @@ import type { CompletedSum } from '../ledger/types.ts';
 import { methodDefaults } from '../payments/payment-methods.ts';
 import type { ReferrerRow } from './repo.ts';
 
-/** Count and absolute amount in kopeks. */
-interface CountAndAmount {
+/** Count and absolute amount in kopeks. @public named by the declarations of the client package */
+export interface CountAndAmount {
   count: number;
   amount: number;
 }

@@ -193,7 +193,7 @@ function choice(value: SettingValue, label: string): SettingChoice {
 function labelOf(value: string | number): string {
   const text = String(value);
   const words = text.replaceAll('_', ' ').toLowerCase();
-  return CHOICE_LABELS[text] ?? words.charAt(0).toUpperCase() + words.slice(1);
+  return (Object.hasOwn(CHOICE_LABELS, text) ? CHOICE_LABELS[text] : undefined) ?? words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** Kopeks as `990 RUB` or `990.50 RUB`. */

@@ -157,7 +157,9 @@ function validateText(definition: SettingDefinition, value: unknown): Checked {
 /** Choices are matched case-insensitively: `LOG_LEVEL=info` means `INFO`. */
 function validateChoice(definition: SettingDefinition, choices: readonly SettingValue[], text: string): Checked {
   const word = text.trim().toLowerCase();
-  const meant = definition.aliases?.[word] ?? choices.find((choice) => String(choice).toLowerCase() === word);
+  // Own properties only: a word like `__proto__` is no alias.
+  const alias = Object.entries(definition.aliases ?? {}).find(([spelling]) => spelling === word)?.[1];
+  const meant = alias ?? choices.find((choice) => String(choice).toLowerCase() === word);
   return meant === undefined ? notAChoice(choices) : accept(meant);
 }
 

@@ -126,6 +126,11 @@ describe('validateValue', () => {
     expect(tried('SUPPORT_USERNAME', SECRET_MASK)).toBe(SECRET_MASK);
   });
 
+  it('no word that every object knows is an alias', () => {
+    for (const word of ['__proto__', 'constructor', 'toString'])
+      expect({ word, ok: validateValue(definitionOf('LOG_LEVEL'), word).ok }).toEqual({ word, ok: false });
+  });
+
   it('is total: any JSON gives a value of the type or a 400 without the value in it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...settingKeys), fc.jsonValue(), (key, value) => {
