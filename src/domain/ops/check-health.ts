@@ -4,13 +4,13 @@ import type { SqlRunner } from '../../core/db/db.ts';
 import { refusal } from '../../core/errors.ts';
 import './ports.ts';
 
-const connectionsLost = refusal('connections_lost', 503, 'The database connections of this process are lost');
+export const connectionsLost = refusal('connections_lost', 503, 'The database connections of this process are lost');
 export const clockWrong = refusal(
   'clock_wrong',
   503,
   'Not ready: the clock of this machine is <n> s from the clock of the database',
 );
-const notReady = refusal('not_ready', 503, 'Not ready');
+export const notReady = refusal('not_ready', 503, 'Not ready');
 
 export interface Health {
   apiVersion: string;

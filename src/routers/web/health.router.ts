@@ -1,7 +1,9 @@
 import {
   clockWrong,
+  connectionsLost,
   describeHealth,
   describePool,
+  notReady,
   probeDatabase,
   requireLive,
   requireReady,
@@ -41,6 +43,7 @@ export const healthRouter = router({
       openapi: { method: 'GET', path: '/livez', tags, summary: 'Liveness probe: the process answers' },
       description:
         'Liveness probe for an orchestrator: 200 while the process works, 503 when nothing could be read from the database for two minutes although a new connection to it works: then only a new process helps. Does not use the database itself and needs no credential.',
+      refuses: [connectionsLost],
     })
     .output(LivenessResponse)
     .query(({ ctx }) => {
@@ -53,7 +56,7 @@ export const healthRouter = router({
       openapi: { method: 'GET', path: '/readyz', tags, summary: 'Readiness probe: ready for traffic, else 503' },
       description:
         'Readiness probe for a load balancer: 200 while requests may be sent here, 503 during start and shutdown while the database does not answer within a second or accepts no writes, and while the clock of the machine differs from the clock of the database by more than 30 seconds. Needs no credential.',
-      refuses: [clockWrong],
+      refuses: [clockWrong, notReady],
     })
     .output(ReadinessResponse)
     .query(async ({ ctx }) => {

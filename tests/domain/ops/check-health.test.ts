@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { DatabaseWatch, type MachineClocks } from '../../../src/core/db/database-watch.ts';
 import { probeDatabase, requireReady } from '../../../src/domain/ops/check-health.ts';
 import { purgeExpired } from '../../../src/domain/ops/purge.ts';
-import { testServer, tokenClient } from '../../support/api.ts';
+import { clientOf, testServer, tokenClient } from '../../support/api.ts';
 import { aUser } from '../../support/builders.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';
@@ -25,6 +25,18 @@ test('spec 08 S2: an instance whose database accepts no writes is not ready, and
   expect(await probeDatabase(t.app)).toMatchObject({ status: 'healthy' });
   await setReadOnly('off');
   await expect(requireReady(t.app)).resolves.toBeUndefined();
+});
+
+test('the probes say what they wait for', async () => {
+  const instance = { ...t.app.ports.instance, isReady: () => false, isStuck: () => true };
+  const server = await testServer({ ...t.app, ports: { ...t.app.ports, instance } });
+  onTestFinished(() => server.close());
+  const client = clientOf(server);
+  expect(await client.get('/readyz')).toMatchObject({ status: 503, body: { detail: 'Not ready' } });
+  expect(await client.get('/livez')).toMatchObject({
+    status: 503,
+    body: { detail: 'The database connections of this process are lost' },
+  });
 });
 
 describe('spec 10 F5: a machine whose clock is a day ahead', () => {
