@@ -7,7 +7,7 @@ import { serverUrl } from '../../support/test-database.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 /** Sends notices, each in a transaction that contains nothing else. */
-const SENDER = join('src', 'core', 'db', 'postgres-side-connection.ts');
+const SENDER = join('src', 'core', 'db', 'open-postgres.ts');
 
 const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*(?:--|\/\/).*$|--[^'\n]*$/gm, '');
 
