@@ -82,7 +82,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
           summary: 'Preview the migration of a squad',
         },
         description: 'Counts the subscriptions that a migration from a squad would change. Changes nothing.',
-        refuses: [squadNotFound, notConfigured],
+        refuses: previewNeedsPanel ? [squadNotFound, notConfigured] : [squadNotFound],
       })
       .input(fromWire(MigrationPath))
       .output(toWire(schemas.preview))

@@ -170,7 +170,9 @@ describe('the panel in the administration: refusals', () => {
     for (const uuid of ['x', UNKNOWN_UUID]) expect((await admin.delete(`${base}/squads/${uuid}`)).status).toBe(400);
     panel.faults.set({ status: 503 });
     const detail = 'VPN panel answered with status 503';
-    for (const path of ['nodes', 'nodes/overview', 'nodes/realtime', 'squads', `squads/${GERMANY}`, 'inbounds']) {
+    const node = `nodes/${GERMAN_NODE}`;
+    const ofOne = [node, `${node}/statistics`, `${node}/usage`, `squads/${GERMANY}`];
+    for (const path of ['nodes', 'nodes/overview', 'nodes/realtime', 'squads', 'inbounds', ...ofOne]) {
       expect(await admin.get(`${base}/${path}`), path).toMatchObject({ status: 502, body: { detail } });
     }
     const system = { status: 502, body: { detail: 'Failed to get system statistics' } };
@@ -185,6 +187,8 @@ describe('the panel in the administration: refusals', () => {
       admin.get(`${base}/nodes/overview`),
       admin.get(`${base}/nodes/realtime`),
       admin.get(`${base}/nodes/${GERMAN_NODE}`),
+      admin.get(`${base}/nodes/${GERMAN_NODE}/statistics`),
+      admin.get(`${base}/nodes/${GERMAN_NODE}/usage`),
       admin.post(`${base}/nodes/${GERMAN_NODE}/action`, { action: 'restart' }),
       admin.post(`${base}/nodes/restart-all`),
       admin.get(`${base}/squads`),
