@@ -64,8 +64,8 @@ const system = (options) => round('system: the built service as processes', ['--
 // The tests of processes mostly wait: others run meanwhile, where the server has connections for both. Two workers of races have used 65 of them.
 // The whole is long enough to keep two cores busy by itself: beside each other its rounds took 2,150 s, one after another 1,520 s.
 const isQuiet = true;
-const hasRoom = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
-if (!isWhole && hasRoom) {
+const hasEnoughConnections = serverUrl && (await freeConnections(serverUrl)) >= CONNECTIONS_OF_TWO_ROUNDS;
+if (!isWhole && hasEnoughConnections) {
   const others = [unit, embeddedRound, service];
   const waiting = [system, race].map((each) => () => each({ isQuiet }));
   await Promise.all(
@@ -77,7 +77,7 @@ if (!isWhole && hasRoom) {
   await unit();
   await embeddedRound();
   if (serverUrl) await service();
-  if (serverUrl) await race({}, hasRoom ? '2' : '1');
+  if (serverUrl) await race({}, hasEnoughConnections ? '2' : '1');
   await system();
 }
 
