@@ -85,7 +85,7 @@ function corsOptions(webApi: readonly string[], cabinet: readonly string[]): Fas
   return { ...FIXED, origin: [...origins], credentials: true };
 }
 
-/** Headers of every answer. A route that serves a page replaces the policy with its own. */
+// Headers of every answer. A route that serves a page replaces the policy with its own.
 
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
@@ -101,7 +101,7 @@ export function registerSecurityHeaders(fastify: FastifyInstance): void {
   });
 }
 
-/** Options of the HTTP server that the REST facade relies on. */
+// Options of the HTTP server that the REST facade relies on.
 
 /** Largest JSON body in bytes (spec 00, Bodies). */
 export const JSON_BODY_LIMIT = 1024 * 1024;

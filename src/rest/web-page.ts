@@ -98,10 +98,8 @@ ${lines.join('\n')}
 
 const escapeText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/**
- * `GET /`: which service this is, its state, what runs and where its documentation is (spec 08 C9, spec 10 K7). A page for browsers, JSON for
- * programs. Also the pages in place of JSON for what a person meets in a browser: nothing there, not allowed, not now.
- */
+// `GET /`: which service this is, its state, what runs and where its documentation is (spec 08 C9, spec 10 K7). A page for browsers, JSON for
+// programs. Also the pages in place of JSON for what a person meets in a browser: nothing there, not allowed, not now.
 
 interface HomeFacts {
   name: string;
@@ -187,10 +185,8 @@ export function registerRefusalPages(
   });
 }
 
-/**
- * `/unsubscribe/{token}`, the link in broadcast mails (RFC 8058, spec 10 O2). GET shows a page with a button and changes nothing, because mail
- * scanners follow links; POST, by the button or by the mail program itself, unsubscribes. Neither needs a sign-in.
- */
+// `/unsubscribe/{token}`, the link in broadcast mails (RFC 8058, spec 10 O2). GET shows a page with a button and changes nothing, because mail
+// scanners follow links; POST, by the button or by the mail program itself, unsubscribes. Neither needs a sign-in.
 
 export const UNSUBSCRIBE_ROUTE = '/unsubscribe/:token';
 /** The body of a mail program is `List-Unsubscribe=One-Click`; the link says everything. */

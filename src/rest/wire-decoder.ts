@@ -264,7 +264,7 @@ function ordered(issues: ValidationIssue[]): ValidationIssue[] {
   return issues.sort((a, b) => (SOURCE_ORDER[a.loc[0] ?? ''] ?? 9) - (SOURCE_ORDER[b.loc[0] ?? ''] ?? 9));
 }
 
-/** Finds the position at which a text is no longer JSON: a 422 `json_invalid` names it, the engine's message does not always. */
+// Finds the position at which a text is no longer JSON: a 422 `json_invalid` names it, the engine's message does not always.
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;

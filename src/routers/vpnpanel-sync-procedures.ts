@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import type { AdminActor, TokenActor } from '../core/actor.ts';
-import { squadNotFound } from '../domain/provisioning/errors.ts';
 import {
   migrateSquad,
   migrationRunning,
@@ -11,6 +10,7 @@ import {
 } from '../domain/provisioning/migration/migrate-squad.ts';
 import type { MigrationRun, MigrationStats } from '../domain/provisioning/migration/types.ts';
 import { notConfigured, requirePanel } from '../domain/provisioning/panel-access.ts';
+import { squadNotFound } from '../domain/provisioning/rules.ts';
 import { recommendSync, type SyncRecommendation } from '../domain/provisioning/sync/recommend.ts';
 import { type AutoSyncStatus, startSync, syncRunning } from '../domain/provisioning/sync/start-sync.ts';
 import type { SkippedUsers, SyncKind, SyncRun } from '../domain/provisioning/sync/types.ts';
@@ -180,7 +180,7 @@ export function vpnpanelSyncProcedures<Sync extends Record<SyncOperation, z.ZodT
   };
 }
 
-/** Texts and data of the answers of squad migration and panel synchronisation, alike in both areas (spec 06 section 10). */
+// Texts and data of the answers of squad migration and panel synchronisation, alike in both areas (spec 06 section 10).
 
 /** `text` becomes `detail` or `message`, by the area. */
 function toMigration({ status, error, stats }: MigrationRun) {

@@ -69,16 +69,14 @@ function withChecks<T>(fn: TransactionWork<T>): TransactionWork<T> {
   };
 }
 
-/**
- * The only file that relies on internals of Prisma and of its driver adapters. Everything it assumes beyond their types:
- *
- * 1. Prisma calls `startTransaction` of the adapter in the async context of the `$transaction` call.
- * 2. A transaction of the adapter keeps the driver's connection in the field `client`, and the connection has a method `query`.
- * 3. Prisma ends a transaction that ran out of time on that same object: by the statement `ROLLBACK` and then `rollback()`, or by
- *    `rollback()` alone.
- *
- * `tests/unit/core/adapter-internals.test.ts` checks each of them on the installed versions.
- */
+// The only file that relies on internals of Prisma and of its driver adapters. Everything it assumes beyond their types:
+//
+// 1. Prisma calls `startTransaction` of the adapter in the async context of the `$transaction` call.
+// 2. A transaction of the adapter keeps the driver's connection in the field `client`, and the connection has a method `query`.
+// 3. Prisma ends a transaction that ran out of time on that same object: by the statement `ROLLBACK` and then `rollback()`, or by
+//    `rollback()` alone.
+//
+// `tests/unit/core/adapter-internals.test.ts` checks each of them on the installed versions.
 
 /** Gives plain SQL on the connection of a transaction that Prisma has begun. */
 interface TransactionConnections {

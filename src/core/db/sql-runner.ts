@@ -88,10 +88,8 @@ function guardedRoot(sql: SqlRunner): SqlRunner {
   };
 }
 
-/**
- * One statement of node-postgres whose rows come as objects under the names of the fields. The driver's own query copies its options
- * descriptor by descriptor and builds parsers and an empty row for each answer; here they are made once for a text.
- */
+// One statement of node-postgres whose rows come as objects under the names of the fields. The driver's own query copies its options
+// descriptor by descriptor and builds parsers and an empty row for each answer; here they are made once for a text.
 
 /** A column as the server describes it. */
 interface Column {

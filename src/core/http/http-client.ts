@@ -76,7 +76,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** Answers of a procedure that are not JSON. The procedure's meta says `wire.reply`; REST turns the value into bytes or a redirect. */
+// Answers of a procedure that are not JSON. The procedure's meta says `wire.reply`; REST turns the value into bytes or a redirect.
 
 /** A download (or, with `inline`, something a browser shows in place). */
 export interface FileReply {

@@ -151,10 +151,8 @@ function written({ name, attributes, children, isEmptyTag }: SvgElement): string
 
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll(']]>', ']]&gt;');
 
-/**
- * Reads SVG into a tree. Strict: what is not plainly well-formed is refused instead of repaired, so that no browser can see another document
- * than this reader did.
- */
+// Reads SVG into a tree. Strict: what is not plainly well-formed is refused instead of repaired, so that no browser can see another document
+// than this reader did.
 
 interface SvgElement {
   name: string;

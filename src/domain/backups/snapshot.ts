@@ -137,10 +137,8 @@ export async function* oneAhead<Item>(source: AsyncGenerator<Item>): AsyncGenera
   }
 }
 
-/**
- * What becomes of each table (spec 06 section 7): every table of the schema is backed up except the ones named here. A table that a later
- * release adds is part of the backup without any change.
- */
+// What becomes of each table (spec 06 section 7): every table of the schema is backed up except the ones named here. A table that a later
+// release adds is part of the backup without any change.
 
 /** State of the schema, which each database has by itself, and the tasks of this installation: neither backed up nor changed by a restore. */
 const LOCAL = new Set(['schema_migrations', 'schema_sql', 'backup_tasks']);

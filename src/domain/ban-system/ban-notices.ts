@@ -183,7 +183,7 @@ export async function deleteNotice(app: App, { queryId, chatId, messageId }: Del
   if (chatId !== null && messageId !== null) await quietly(messenger.deleteMessage(chatId, messageId));
 }
 
-/** What a message about a ban is made of (spec 06 section 13, POST /ban-notifications/send). */
+// What a message about a ban is made of (spec 06 section 13, POST /ban-notifications/send).
 
 export const BAN_NOTICE_TYPES = ['punishment', 'enabled', 'warning', 'network_wifi', 'network_mobile'] as const;
 type BanNoticeType = (typeof BAN_NOTICE_TYPES)[number];

@@ -129,7 +129,7 @@ export async function readPartnerDetail(app: App, userId: number): Promise<Partn
   return { user, stats, debtKopeks, campaigns };
 }
 
-/** The assignment of campaigns to partners; every change locks the partner's row first (spec 04 section 3.4). */
+// The assignment of campaigns to partners; every change locks the partner's row first (spec 04 section 3.4).
 
 interface Assignment {
   userId: number;

@@ -7,7 +7,6 @@ import { normaliseLanguage, shortLanguage } from '../identity/rules.ts';
 import { visibleText } from '../messaging/messenger-html.ts';
 import { text } from '../messaging/texts.ts';
 import { areTicketsEnabled } from '../tickets/ticket-settings.ts';
-import { pageNotFound } from './errors.ts';
 import {
   findPublishedPage,
   type Published,
@@ -15,6 +14,7 @@ import {
   readPublishedFaq,
   readPublishedRules,
 } from './pages/published-pages.ts';
+import { pageNotFound } from './pages/rules.ts';
 import type { DocumentKind, FaqPage } from './pages/types.ts';
 
 export interface ServiceInfo {

@@ -224,10 +224,8 @@ export async function resolveReferrer(
   }
 }
 
-/**
- * Accounts that a purchase without sign-in creates (spec 03 section 8.3). An existing account is never changed: no password, no
- * verification, no link token for the account of another person (spec 01 H2, spec 03 H3).
- */
+// Accounts that a purchase without sign-in creates (spec 03 section 8.3). An existing account is never changed: no password, no
+// verification, no link token for the account of another person (spec 01 H2, spec 03 H3).
 
 type PurchasedAccount = UserRecord & { isNew: boolean };
 

@@ -197,7 +197,7 @@ async function deliver(app: App, call: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** `web_auth:{token}` (spec 01 section 1.3): a sign-in that begins in a browser and is confirmed in the messenger. */
+// `web_auth:{token}` (spec 01 section 1.3): a sign-in that begins in a browser and is confirmed in the messenger.
 
 const PENDING_SECONDS = 300;
 const LINKED_SECONDS = 120;

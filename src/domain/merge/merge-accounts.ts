@@ -272,7 +272,7 @@ const mergeSessionFailed = refusal(
   (cause: unknown) => ({ cause }),
 );
 
-/** Pure rules of the account merge (spec 01 section 8). */
+// Pure rules of the account merge (spec 01 section 8).
 
 /** Ascending (spec 01 section 8, partner_status). */
 const PARTNER_RANKS: readonly MergingUser['partnerStatus'][] = ['none', 'rejected', 'pending', 'approved'];

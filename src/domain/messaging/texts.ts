@@ -39,6 +39,7 @@ import ruReports from '../../../locales/ru/reports.json' with { type: 'json' };
 import ruSubscriptions from '../../../locales/ru/subscriptions.json' with { type: 'json' };
 import ruWithdrawals from '../../../locales/ru/withdrawals.json' with { type: 'json' };
 import { firstCharacters } from '../../core/characters.ts';
+import { type Refusal, refusal } from '../../core/errors.ts';
 
 /** All user-facing texts by language (spec 00, Texts). The Russian files define the keys. */
 const TEXTS = {
@@ -146,4 +147,9 @@ function template(language: string | null | undefined, key: TextKey): string {
   const [file, name] = key.split('.') as [keyof Files, string];
   const texts: Readonly<Record<string, string>> = TEXTS[knownLanguage(language)][file];
   return texts[name] ?? key;
+}
+
+/** A refusal that is a sentence in the language of its reader, which the factory gets. */
+export function translatedRefusal(code: string, status: number, key: TextKey): Refusal<[language: string | null | undefined]> {
+  return refusal(code, status, text('en', key), (language: string | null | undefined) => ({ detail: text(language, key) }));
 }

@@ -63,7 +63,7 @@ async function storeEvent(app: App, event: PanelEvent): Promise<PanelEventOutcom
   return isNew ? 'received' : 'repeated';
 }
 
-/** Pure rules of what an event of the panel changes (spec 06 section 12; spec 02 section 1.3). */
+// Pure rules of what an event of the panel changes (spec 06 section 12; spec 02 section 1.3).
 
 const BYTES_PER_GB = 1024 ** 3;
 

@@ -107,7 +107,7 @@ function priceInStars(app: App, amountKopeks: number): number {
   return stars;
 }
 
-/** Converts Stars to kopeks and back (spec 03 section 2.5) in integers only: the rate is read as an exact decimal fraction. */
+// Converts Stars to kopeks and back (spec 03 section 2.5) in integers only: the rate is read as an exact decimal fraction.
 
 /** Rubles per star as a fraction of integers. */
 interface Rate {

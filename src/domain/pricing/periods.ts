@@ -62,7 +62,7 @@ export function periodKeys(byDays: Record<number, unknown>): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Short texts for amounts of time, traffic and devices (spec 02 section 2.5). Persian uses the Russian form, as specified. */
+// Short texts for amounts of time, traffic and devices (spec 02 section 2.5). Persian uses the Russian form, as specified.
 
 const RUSSIAN_FORM = new Set(['ru', 'fa']);
 const LABELLED_MONTHS: Record<number, number> = { 30: 1, 60: 2, 90: 3, 180: 6, 360: 12 };

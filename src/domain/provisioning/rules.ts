@@ -1,7 +1,11 @@
 /** Pure rules of what the service sends to the VPN panel about a user and a subscription (spec 02 section 4, spec 06 section 9). */
+
 import { addMs, MINUTE_MS } from '../../core/clock.ts';
 import type { Rows } from '../../core/db/columns.ts';
+import { refusal } from '../../core/errors.ts';
 import type { PanelUser, TrafficResetStrategy } from './ports.ts';
+
+export const squadNotFound = refusal('squad_not_found', 404, 'Squad not found');
 
 /** What of a user the panel's name and description may show. */
 export interface PanelNamedUser extends Pick<Rows['User'], 'id' | 'username' | 'firstName' | 'lastName' | 'email'> {

@@ -196,7 +196,7 @@ export async function moveDebt(t: App, fromUserId: number, toUserId: number): Pr
   await t.db.sql('SELECT move_referral_debt($1::int, $2::int, $3::timestamptz) AS moved', values);
 }
 
-/** Pure rules of the referral program (spec 04 section 1). */
+// Pure rules of the referral program (spec 04 section 1).
 
 /**
  * Percent of a referred user's payments that the referrer gets: the personal one where it is a percentage, else the service-wide one,

@@ -150,7 +150,7 @@ export async function saveFailure(
   return row ? { isGivenUp: row.provisionState === 'failed' } : null;
 }
 
-/** Squads of subscriptions, written after the panel has accepted or removed them. */
+// Squads of subscriptions, written after the panel has accepted or removed them.
 
 /**
  * Writes the squads that the panel accepted; an empty list (none available) changes nothing.

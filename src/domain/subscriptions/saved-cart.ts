@@ -159,7 +159,7 @@ export async function keepCartOnRefusal<T>(app: App, userId: number, purchase: (
   }
 }
 
-/** Messages to the owner of a saved order after a top-up. All of them are queued in the caller's transaction. */
+// Messages to the owner of a saved order after a top-up. All of them are queued in the caller's transaction.
 
 /** The saved orders whose purchase sends an e-mail to owners without a messenger (spec 02 sections 5.9 and 5.10). */
 const MAILED_BY_SALE: ReadonlySet<SavableOrder['kind'] | undefined> = new Set(['tariff', 'classic'] as const);

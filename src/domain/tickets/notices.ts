@@ -115,7 +115,7 @@ function nameOf(owner: TicketOwner): string {
   return [owner.firstName, owner.lastName].filter(Boolean).join(' ') || owner.username || owner.email || `#${owner.id}`;
 }
 
-/** Events, rows and notices of a change of a ticket, written in the transaction of the change (spec 05 section 16, invariant 2). */
+// Events, rows and notices of a change of a ticket, written in the transaction of the change (spec 05 section 16, invariant 2).
 
 /** Characters of a message in the feed, and in rows and sockets of the cabinet. */
 const FEED_LENGTH = 200;

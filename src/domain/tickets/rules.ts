@@ -1,7 +1,10 @@
 /** Pure rules of support tickets (spec 05 section 1). */
+
 import { refusal, ValidationError } from '../../core/errors.ts';
 import { expectedValues, validationIssue } from '../../core/validation-messages.ts';
 import type { Attachment, AttachmentInput, Ticket, TicketStatus } from './types.ts';
+
+export const ticketsDisabled = refusal('tickets_disabled', 403, 'Support tickets are disabled');
 
 /** Kinds of file that the cabinet accepts. */
 const MEDIA_TYPES = ['photo', 'video', 'document'] as const;

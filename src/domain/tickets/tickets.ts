@@ -6,7 +6,6 @@ import { countGrowingLog } from '../../core/db/growing-log.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { offsetOf } from '../../core/paging.ts';
-import { ticketsDisabled } from './errors.ts';
 import { announceStatus, mediaUrl } from './notices.ts';
 import {
   countByStatus,
@@ -30,7 +29,7 @@ import {
   type TicketFilter,
   ticketExists,
 } from './repo.ts';
-import { isReplyBlocked, ticketNotFound } from './rules.ts';
+import { isReplyBlocked, ticketNotFound, ticketsDisabled } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';
 import {
   TICKET_PRIORITIES,

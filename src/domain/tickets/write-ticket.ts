@@ -4,7 +4,6 @@ import { addMs, SECOND_MS } from '../../core/clock.ts';
 import { inTransaction } from '../../core/db/transaction.ts';
 import { refusal } from '../../core/errors.ts';
 import { attachableFile, keepFile, knownFile, recordReceived, storedFileId } from '../media/media.ts';
-import { ticketsDisabled } from './errors.ts';
 import { announceAnswer, announceStatus, announceTicket, announceUserReply } from './notices.ts';
 import { insertMessage, insertTicket, isUserBlocked, lastReplyAt, lockTicket, setStatus, setWaitingSince } from './repo.ts';
 import {
@@ -14,6 +13,7 @@ import {
   MESSAGE_PAUSE_SECONDS,
   statusAfterUserMessage,
   ticketNotFound,
+  ticketsDisabled,
   unknownFile,
 } from './rules.ts';
 import { areTicketsEnabled } from './ticket-settings.ts';

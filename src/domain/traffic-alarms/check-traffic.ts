@@ -171,7 +171,7 @@ export function sendLeftAlarms(app: App): Promise<void> {
   return sendFoundAlarms(app, addMs(app.clock.now(), -LONGEST_CHECK_MS));
 }
 
-/** Pure rules of the traffic checks (spec 06 section 14, traffic monitoring). */
+// Pure rules of the traffic checks (spec 06 section 14, traffic monitoring).
 
 /** Gigabytes of thresholds and messages, as the panel counts them. */
 const GB = 1024 ** 3;

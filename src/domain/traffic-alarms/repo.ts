@@ -80,7 +80,7 @@ export function listHeavyUsers(
   );
 }
 
-/** Increases that the fast check has found and that the administrators have not been told of. */
+// Increases that the fast check has found and that the administrators have not been told of.
 
 const VIOLATION = columns('TrafficViolation', ['panelUuid', 'bytes', 'texts']);
 

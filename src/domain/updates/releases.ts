@@ -130,7 +130,7 @@ async function notifyOfUpdate(app: App, repo: string, releases: readonly Release
   });
 }
 
-/** Order of versions (spec 06 section 14, updates). */
+// Order of versions (spec 06 section 14, updates).
 
 const VERSION = /^v?(\d{1,9}(?:\.\d{1,9}){0,3})(-dev\.?(\d{0,9}))?$/i;
 

@@ -208,10 +208,8 @@ export function readAgentHistory(answer: unknown, asked: { node: string; hours: 
   };
 }
 
-/**
- * Fields of the ban system's JSON, whatever it has in them: a value of another type is its default. Numbers given as text are numbers, ids
- * given as numbers are text, moments without a zone are UTC (spec 06 section 13).
- */
+// Fields of the ban system's JSON, whatever it has in them: a value of another type is its default. Numbers given as text are numbers, ids
+// given as numbers are text, moments without a zone are UTC (spec 06 section 13).
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { refusal } from '../../core/errors.ts';
-import { squadNotFound } from '../../domain/provisioning/errors.ts';
 import { nodeNotFound, nodesOverview, restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
 import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
+import { squadNotFound } from '../../domain/provisioning/rules.ts';
 import {
   createSquad,
   deleteSquad,

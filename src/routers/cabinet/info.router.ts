@@ -1,4 +1,4 @@
-import { pageNotFound } from '../../domain/content/errors.ts';
+import { pageNotFound } from '../../domain/content/pages/rules.ts';
 import type { FaqPage } from '../../domain/content/pages/types.ts';
 import {
   chooseLanguage,

@@ -1,5 +1,4 @@
-import { ticketsDisabled } from '../../domain/tickets/errors.ts';
-import { ticketNotFound } from '../../domain/tickets/rules.ts';
+import { ticketNotFound, ticketsDisabled } from '../../domain/tickets/rules.ts';
 import { listMyTickets, readMyTicket } from '../../domain/tickets/tickets.ts';
 import { openTicket, postUserMessage, rateLimited, repliesBlocked } from '../../domain/tickets/write-ticket.ts';
 import { cabinetProcedure, router } from '../trpc.ts';

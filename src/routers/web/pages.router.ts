@@ -1,5 +1,4 @@
 import { refusal } from '../../core/errors.ts';
-import { pageNotFound } from '../../domain/content/errors.ts';
 import {
   createFaqPage,
   deleteFaqPage,
@@ -23,6 +22,7 @@ import {
   writeFaqStatus,
   writeRules,
 } from '../../domain/content/pages/manage-pages.ts';
+import { pageNotFound } from '../../domain/content/pages/rules.ts';
 import { splitContent } from '../../domain/content/pages/split-content.ts';
 import type { DocumentKind, FaqPage, LegalDocument } from '../../domain/content/pages/types.ts';
 import { SuccessResponse } from '../shared.schemas.ts';

@@ -3,7 +3,6 @@ import { serverNotFound } from '../../domain/catalog/servers.ts';
 import { userNotFound } from '../../domain/identity/errors.ts';
 import { durationRequired } from '../../domain/subscriptions/web-subscriptions.ts';
 import { adjustBalance, amountTooLarge, amountZero, insufficientBalance } from '../../domain/users/account/change-balance.ts';
-import { promoGroupNotFound } from '../../domain/users/account/errors.ts';
 import {
   giveSubscription,
   noSubscription,
@@ -14,6 +13,7 @@ import { readUser, readUserByMessengerId } from '../../domain/users/account/read
 import {
   codeTaken,
   invalidStatus,
+  promoGroupNotFound,
   referrerNotFound,
   registerUser,
   updateUser,

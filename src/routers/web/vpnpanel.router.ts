@@ -1,7 +1,7 @@
-import { squadNotFound } from '../../domain/provisioning/errors.ts';
 import { panelUserNotFound, readUserTraffic, restartAllNodes, runNodeAction } from '../../domain/provisioning/nodes.ts';
 import type { PanelOutcome } from '../../domain/provisioning/panel-access.ts';
 import { notConfigured, PANEL_READ_REFUSALS } from '../../domain/provisioning/panel-access.ts';
+import { squadNotFound } from '../../domain/provisioning/rules.ts';
 import {
   createSquad,
   listPanelInbounds,

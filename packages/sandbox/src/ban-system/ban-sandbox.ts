@@ -105,7 +105,7 @@ function ban(state: BanState, query: URLSearchParams, now: Date): unknown {
   return { success: true };
 }
 
-/** Answers of the fake ban system to questions, in the form of its wire. They have fields that no client needs, as the real ones may. */
+// Answers of the fake ban system to questions, in the form of its wire. They have fields that no client needs, as the real ones may.
 
 const NODES = ['node-1', 'node-2'];
 

@@ -96,7 +96,7 @@ export class SentFiles {
   }
 }
 
-/** A `multipart/form-data` body as clients of the Bot API send it: texts, and at most one file. */
+// A `multipart/form-data` body as clients of the Bot API send it: texts, and at most one file.
 
 export interface SentFile {
   name: string;

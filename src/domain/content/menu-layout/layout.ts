@@ -188,10 +188,8 @@ export async function readHistoryEntry(app: App, id: number): Promise<HistoryEnt
   return { ...edit, config: documentOf(document) };
 }
 
-/**
- * Brings documents into the form in which they are stored: all fields, in a fixed order, and no others. A stored document is read
- * unchanged, so importing an export changes nothing (spec 05 section 7.1 and section 16, invariant 6).
- */
+// Brings documents into the form in which they are stored: all fields, in a fixed order, and no others. A stored document is read
+// unchanged, so importing an export changes nothing (spec 05 section 7.1 and section 16, invariant 6).
 
 type Loose = Readonly<Record<string, unknown>>;
 

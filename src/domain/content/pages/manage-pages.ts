@@ -5,7 +5,6 @@ import { refusal, ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
 import { text } from '../../messaging/texts.ts';
-import { pageNotFound } from '../errors.ts';
 import { forgetDocuments, forgetFaq, forgetRules, pageLanguages } from './published-pages.ts';
 import {
   deactivateRules,
@@ -29,7 +28,7 @@ import {
   saveFaqSetting,
   updatePage,
 } from './repo.ts';
-import { chooseFaq, type FaqChoice, reorderedPages, repeatedId } from './rules.ts';
+import { chooseFaq, type FaqChoice, pageNotFound, reorderedPages, repeatedId } from './rules.ts';
 import {
   DEFAULT_RULES_TITLE,
   type DocumentKind,

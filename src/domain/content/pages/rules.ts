@@ -1,5 +1,9 @@
 /** Pure rules of pages: which language is shown, and what is hidden (spec 05 section 5). */
+
 import { firstCharacters } from '../../../core/characters.ts';
+import { refusal } from '../../../core/errors.ts';
+
+export const pageNotFound = refusal('faq_page_not_found', 404, 'FAQ page not found');
 
 /** Characters of a language in a request and in the database. */
 const MAX_LANGUAGE = 10;

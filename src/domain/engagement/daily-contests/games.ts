@@ -162,7 +162,7 @@ export function pick<T>(choices: readonly [T, ...T[]] | readonly T[], random: Ra
   return choices[random.int(0, choices.length)]!;
 }
 
-/** Games of one hidden place (spec 04 section 10.2). Places count from 0. */
+// Games of one hidden place (spec 04 section 10.2). Places count from 0.
 
 const MAX_SIDE = 10;
 const MAX_BUTTONS = 100;

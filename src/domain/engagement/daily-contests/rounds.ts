@@ -245,7 +245,7 @@ function channelButtons({ ports }: App): MessengerButton[][] {
   return [[{ text: text(null, 'contests.button_play'), url: `${ports.messengerIdentity.linkBase()}/${bot}` }]];
 }
 
-/** Refusals of daily games; the sentences are literal (spec 04 sections 10.4 and 10.5). */
+// Refusals of daily games; the sentences are literal (spec 04 sections 10.4 and 10.5).
 
 export const templateNotFound = refusal('template_not_found', 404, 'Template not found');
 export const roundNotFound = refusal('round_not_found', 404, 'Round not found');

@@ -86,7 +86,7 @@ function refuseUnknown(): never {
   throw pollNotFound();
 }
 
-/** Refusals of polls; the sentences are literal (spec 04 section 12). */
+// Refusals of polls; the sentences are literal (spec 04 section 12).
 
 export const pollNotFound = refusal('poll_not_found', 404, 'Poll not found');
 export const questionNotFound = refusal('question_not_found', 404, 'Question not found');

@@ -176,7 +176,7 @@ function invalid(field: string, input: unknown, what: string): ValidationError {
   return new ValidationError([validationIssue('value_error', ['body', field], input, { error: `Value error, ${what}` })]);
 }
 
-/** Refusals of contests of referrers; the sentences are literal (spec 04 section 11.4). */
+// Refusals of contests of referrers; the sentences are literal (spec 04 section 11.4).
 
 export const contestNotFound = refusal('contest_not_found', 404, 'Contest not found');
 export const periodEmpty = refusal('contest_period', 400, 'end_at must be after start_at');

@@ -247,7 +247,7 @@ export async function readSpinHistory(
   return { items, total, page, perPage };
 }
 
-/** The chances of the wheel (spec 04 section 13.3), pure. */
+// The chances of the wheel (spec 04 section 13.3), pure.
 
 export interface OddsPrize {
   /** Kopeks. */

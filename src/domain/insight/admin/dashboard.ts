@@ -152,7 +152,7 @@ export async function readSystemInfo(app: App) {
   };
 }
 
-/** Tops and the latest payments (spec 06 section 4.3). Kopeks. */
+// Tops and the latest payments (spec 06 section 4.3). Kopeks.
 
 /** First name with the last name, else `@username`, else `ID{messenger id}`, else the e-mail's part before `@`, else `User#{id}`. */
 function shownName(user: Person): string {

@@ -1,5 +1,5 @@
 import { refusal } from '../../../core/errors.ts';
-import { translatedRefusal } from '../../messaging/translated-refusal.ts';
+import { translatedRefusal } from '../../messaging/texts.ts';
 
 /** Refusals of promo offers; English sentences are literal (spec 04 section 9). */
 

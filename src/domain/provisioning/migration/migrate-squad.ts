@@ -5,7 +5,6 @@ import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal, rethrowUnavailable } from '../../../core/errors.ts';
 import { findSquadsByUuid } from '../../catalog/find-squads.ts';
 import { writeSquads } from '../../subscription-state/provision-state.ts';
-import { squadNotFound } from '../errors.ts';
 import {
   type DriveLimits,
   driveRun,
@@ -18,6 +17,7 @@ import {
 import { requirePanel } from '../panel-access.ts';
 import { BULK_USERS, isPanelError } from '../ports.ts';
 import { requestProvisioning } from '../request-provisioning.ts';
+import { squadNotFound } from '../rules.ts';
 import {
   addToCounters,
   countCandidates,

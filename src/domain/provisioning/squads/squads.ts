@@ -3,9 +3,9 @@ import type { App } from '../../../core/app.ts';
 import { refusal } from '../../../core/errors.ts';
 import { countSquadHolders, findSquadsByUuid } from '../../catalog/find-squads.ts';
 import type { ServerSquad } from '../../catalog/types.ts';
-import { squadNotFound } from '../errors.ts';
 import { askPanel, type PanelOutcome, readOfPanel, requirePanel } from '../panel-access.ts';
 import type { PanelInbound, PanelInternalSquad } from '../panel-objects.ts';
+import { squadNotFound } from '../rules.ts';
 
 /** Internal squads in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
 export function listPanelSquads(app: App): Promise<PanelInternalSquad[]> {
@@ -54,10 +54,8 @@ export function listPanelInbounds(app: App): Promise<PanelInbound[]> {
 export const squadNameRequired = refusal('squad_name_required', 400, 'Name is required for rename');
 export const squadInboundsRequired = refusal('squad_inbounds_required', 400, 'Inbound UUIDs are required for update_inbounds');
 
-/**
- * Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server
- * sync, which first takes the server of a deleted squad off sale. A panel that does not answer may still have made the change.
- */
+// Changes of the panel's internal squads (spec 06 section 11). Only the panel changes: the servers here follow with the next server
+// sync, which first takes the server of a deleted squad off sale. A panel that does not answer may still have made the change.
 
 /** A field that is null or left out stays as it is. */
 interface SquadChanges {

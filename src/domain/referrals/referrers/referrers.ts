@@ -121,7 +121,7 @@ export async function changeReferrerCommission(
   return readReferrer(app, number);
 }
 
-/** Statistics of one referrer by the id that the Web API is given: messenger id first, then internal id. All: 404 'User not found'. */
+// Statistics of one referrer by the id that the Web API is given: messenger id first, then internal id. All: 404 'User not found'.
 
 interface OfUser<T> {
   userId: number;

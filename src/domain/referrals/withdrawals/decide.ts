@@ -256,7 +256,7 @@ function lineOf(payout: Payout): string {
   ]);
 }
 
-/** Messages about withdrawals; all are queued in the caller's transaction. Everything that users wrote is escaped. */
+// Messages about withdrawals; all are queued in the caller's transaction. Everything that users wrote is escaped.
 
 const DETAILS_IN_NOTICE = 200;
 

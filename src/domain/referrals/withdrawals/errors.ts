@@ -2,8 +2,7 @@ import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
 import { type AppError, type Refusal, refusal } from '../../../core/errors.ts';
 import { formatPrice } from '../../../core/money.ts';
-import { text } from '../../messaging/texts.ts';
-import { translatedRefusal } from '../../messaging/translated-refusal.ts';
+import { text, translatedRefusal } from '../../messaging/texts.ts';
 import { findReferralUser } from '../repo.ts';
 import type { AmountRefusal, RequestRefusal } from './rules.ts';
 

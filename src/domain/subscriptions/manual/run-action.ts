@@ -27,7 +27,7 @@ import type { ActionRequest, SubscriptionAction } from './types.ts';
 
 const endDateRequired = refusal('end_date_required', 400, 'end_date parameter is required');
 
-/** Actions on the end of a subscription (spec 01 section 11.2). */
+// Actions on the end of a subscription (spec 01 section 11.2).
 
 /** Days that an expired subscription gets when it is activated. */
 const ACTIVATED_DAYS = 30;
@@ -116,7 +116,7 @@ export const daysRequired = refusal('days_required', 400, 'Days must be a positi
 const tariffIdRequired = refusal('tariff_id_required', 400, 'tariff_id parameter is required');
 const autopayRequired = refusal('autopay_required', 400, 'autopay_enabled parameter is required');
 
-/** Actions on the plan of a subscription: creation, tariff and renewal from the balance (spec 01 section 11.2). */
+// Actions on the plan of a subscription: creation, tariff and renewal from the balance (spec 01 section 11.2).
 
 const DEFAULT_DAYS = 30;
 const DEFAULT_TRAFFIC_GB = 100;
@@ -206,7 +206,7 @@ const deviceLimitRequired = refusal(
   'device_limit parameter is required for set_device_limit action',
 );
 
-/** Actions on the traffic and the devices of a subscription (spec 01 section 11.2). */
+// Actions on the traffic and the devices of a subscription (spec 01 section 11.2).
 
 /**
  * Sets the traffic limit, the used traffic, or both (spec 01 section 11.2). A limited subscription that has traffic again becomes active.

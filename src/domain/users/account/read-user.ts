@@ -169,7 +169,7 @@ function toGift({ buyer, receiver, ...gift }: GiftRow): GiftInfo {
   };
 }
 
-/** What the referral programme stores on an account (spec 04 sections 1 and 3). */
+// What the referral programme stores on an account (spec 04 sections 1 and 3).
 
 /**
  * Sets the percentage that a user earns of the payments of referrals, 0..100 (spec 01 section 11.2).

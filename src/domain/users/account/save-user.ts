@@ -11,9 +11,10 @@ import type { UserStatus } from '../../identity/types.ts';
 import { lockPromoGroupForShare, recordGroupChange, replaceMemberships } from '../../promo-groups/memberships.ts';
 import type { UserView } from '../types.ts';
 import { applyStatus } from './change-account.ts';
-import { promoGroupNotFound } from './errors.ts';
 import { readUserById, resolveUserId } from './read-user.ts';
 import { isReferralCodeTaken, lockReferrer, lockUser, type UserColumns, updateUserColumns } from './repo.ts';
+
+export const promoGroupNotFound = refusal('promo_group_not_found', 400, 'Promo group not found');
 
 export const invalidStatus = refusal('invalid_status', 400, 'Invalid status');
 
