@@ -42,6 +42,9 @@ const onDatabase = {
   setupFiles: [...properties, ...abandoned, 'tests/support/worker-setup.ts'],
 };
 
+/** 1 where the server has connections for one worker only, see `scripts/test.mjs`. */
+const raceWorkers = Number(process.env.RACE_WORKERS ?? 2);
+
 export default defineConfig({
   test: {
     env: environment,
@@ -86,8 +89,9 @@ export default defineConfig({
           name: 'race',
           include: ['tests/race/**/*.test.ts'],
           ...onDatabase,
-          // A single worker would get all files as one task: it would grow to the end, and its death would end all of them.
-          maxWorkers: Number(process.env.RACE_WORKERS ?? 2),
+          maxWorkers: raceWorkers,
+          // A single worker that files share would get all of them as one task: it would grow to the end, and its death would end all of them.
+          isolate: raceWorkers === 1,
           sequence: { ...sequence, groupOrder: 1 },
         },
       },
