@@ -89,8 +89,11 @@ test('08 L1, L2: while writers overlap, roll back and are killed, and readers ar
     await admin.end();
   };
   const killing = killer();
-  await Promise.all(Array.from({ length: WRITERS }, (_, number) => writer(number)));
-  isDone = true;
+  try {
+    await Promise.all(Array.from({ length: WRITERS }, (_, number) => writer(number)));
+  } finally {
+    isDone = true;
+  }
   await killing;
   const { rows } = await pool.query<{ id: string; user: number; n: number }>(
     `SELECT id, (payload->>'user')::int AS user, (payload->>'n')::int AS n FROM domain_events WHERE type = 'counted' ORDER BY id`,

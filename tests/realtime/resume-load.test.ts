@@ -111,11 +111,14 @@ describe('a long list of missed events', () => {
       }
     })();
     const clients = await Promise.all(range(1, 5).map(() => feed(id)));
-    for (const client of clients) await received(client, 1_300);
-    // They continue to receive what is committed now.
-    const until = last + 30;
-    for (const client of clients) await received(client, until);
-    isDone = true;
+    try {
+      for (const client of clients) await received(client, 1_300);
+      // They continue to receive what is committed now.
+      const until = last + 30;
+      for (const client of clients) await received(client, until);
+    } finally {
+      isDone = true;
+    }
     await writing;
     for (const client of clients) {
       await received(client, last);

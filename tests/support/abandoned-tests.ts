@@ -93,7 +93,7 @@ export function untilAborted<T>(run: () => Promise<T>): Promise<T> {
   const signal = testSignal();
   if (!signal) return run();
   const { over, undoing } = started();
-  if (over.has(signal)) return Promise.reject(signal.reason);
+  if (over.has(signal)) return refusedLater(signal);
   if (signal.aborted) {
     const late = run();
     undoing.add(late);
@@ -108,6 +108,12 @@ export function untilAborted<T>(run: () => Promise<T>): Promise<T> {
       .then(resolve, reject)
       .finally(() => signal.removeEventListener('abort', abandon));
   });
+}
+
+/** After a turn of the event loop: a function that repeats what is refused would else never give it one, and the worker would grow to its end. */
+async function refusedLater(signal: AbortSignal): Promise<never> {
+  await new Promise((resolve) => setImmediate(resolve));
+  throw signal.reason;
 }
 
 /** Resolves when abandoned tests have sent no statement for some turns of the event loop, or far more than undo anything. */
@@ -192,7 +198,7 @@ function watchSessions({ running, sessions, over }: Started): void {
           this.connect((error, client) => (error ? reject(error) : resolve(client)));
         });
       }
-      if (user && over.has(user)) return callback(user.reason as Error, undefined, () => undefined);
+      if (user && over.has(user)) return void setImmediate(callback, user.reason as Error, undefined, () => undefined);
       this.options.idleTimeoutMillis = IDLE_MS;
       const since = performance.now();
       const attempt = () =>
