@@ -193,9 +193,9 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
           const eventId = `again-${lane}-${i}`;
           const reply = await callback(app, eventId, { eventId }).catch(() => null);
           if (reply) events.push(eventId);
-          // A refusal without a statement leaves the event loop no turn, and nothing would ever end these lanes.
-          else await new Promise((resolve) => setImmediate(resolve));
         }
+        // Lanes that are refused before any statement would leave the event loop no turn, in which sessions are opened again.
+        await new Promise((resolve) => setImmediate(resolve));
       }
     });
     const cutting = async () => {
