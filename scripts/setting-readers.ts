@@ -1,4 +1,4 @@
-import { ENV_SPEC, type EnvVariable } from '../src/core/env-spec.ts';
+import { ENV_SCHEMA, namesOf } from '../src/core/env-schema.ts';
 import { METHODS } from '../src/domain/payments/payment-methods.ts';
 import { isSettingKey, type SettingKey, settingKeys } from '../src/domain/settings/catalogue/catalogue.ts';
 import { listFiles, projectRoot, readFiles, type SourceText } from './checks/source-files.ts';
@@ -20,8 +20,8 @@ export function settingReaders(): ReadonlyMap<SettingKey, readonly string[]> {
   for (const file of readFiles(projectRoot, files)) {
     for (const key of keysIn(file)) readers.get(key)?.add(file.path);
   }
-  for (const [name, { aliases = [] }] of Object.entries<EnvVariable>(ENV_SPEC)) {
-    for (const key of [name, ...aliases]) if (isSettingKey(key)) readers.get(key)?.add('src/core/env.ts');
+  for (const [name, variable] of Object.entries(ENV_SCHEMA.shape)) {
+    for (const key of namesOf(name, variable)) if (isSettingKey(key)) readers.get(key)?.add('src/core/env.ts');
   }
   return new Map([...readers].map(([key, paths]) => [key, [...paths].sort()]));
 }

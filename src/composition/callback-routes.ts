@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
 import { receiveBanNoticeUpdate } from '../domain/ban-system/ban-notices.ts';
 import { receivePollUpdate } from '../domain/engagement/polls/polls.ts';
@@ -67,69 +67,85 @@ function insideOf(app: App, bare: string): string | null {
 }
 
 /**
- * Routes that outside systems call. Bodies reach the adapters as the bytes received: signatures are made over these (spec 03 H17).
+ * Routes that outside systems call, one registration each. Bodies reach the adapters as the bytes received: signatures are made over these
+ * (spec 03 H17).
  * @param onRefused called after a callback that was answered 5xx
  */
-export async function registerCallbackRoutes(
-  server: FastifyInstance,
-  app: App,
-  onRefused: () => void = () => undefined,
-): Promise<void> {
-  server.addHook('onResponse', (request, reply, done) => {
-    const url = request.routeOptions.url ?? '';
-    if (reply.statusCode >= 500 && (url.startsWith(INTERNAL_PREFIX) || url === MESSENGER_ROUTE)) onRefused();
-    done();
-  });
+export async function registerCallbackRoutes(server: FastifyInstance, app: App, onRefused?: () => void): Promise<void> {
   server.get('/health/payment-webhooks', () => describeCallbacks(app));
   server.get('/health/unified', () => describeEntrances(app));
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) => done(null, body));
-    // Providers' OPTIONS are answered by their adapters (spec 03 section 2.6), not by the pages' CORS rules.
-    const config = { cors: false as const, callbackOf: null };
-    const options = { bodyLimit: BODY_LIMIT, config };
-    // Reading stops at the limit, with or without Content-Length (03a section 0.8).
-    const payments = { bodyLimit: CALLBACK_BYTES, config };
-    for (const path of [`${INTERNAL_PREFIX}:method`, `${INTERNAL_PREFIX}:method/:subpath`]) {
-      scope.all<{ Params: { method: string; subpath?: string } }>(path, payments, async (request, reply) => {
-        const { method, subpath = '' } = request.params;
-        const clientIp = addressOf(request.raw, app.env.trustedProxies);
-        const callback = { ...callbackOf(request), subpath, ...(clientIp === null ? {} : { clientIp }) };
-        const answer = await receiveProviderCallback(app, method, callback);
-        return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
-      });
-    }
-    scope.get(PANEL_ROUTE, options, () => ({ status: 'ok', service: 'vpnpanel_webhook', enabled: true }));
-    scope.post(PANEL_ROUTE, options, async (request, reply) => {
-      const { status, headers, body } = await receivePanelWebhook(app, callbackOf(request));
-      return reply
-        .code(status)
-        .headers(headers ?? {})
-        .send(body);
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+    scope.addHook('onResponse', (_request, reply, done) => {
+      if (reply.statusCode >= 500) onRefused?.();
+      done();
     });
-    scope.post(MESSENGER_ROUTE, { bodyLimit: BODY_LIMIT, config: { callbackOf: 'WEBHOOK_PATH' } }, async (request, reply) => {
-      const { headers, rawBody } = callbackOf(request);
-      const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
-      // Updates are money too (03a section 0.8).
-      if (verdict.accepted && !/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
-        return reply.code(415).send({ status: 'error', reason: 'unsupported_content_type' });
-      }
-      if (verdict.accepted) {
-        // Each module ignores updates that are not for it. At most one of them acts, except that a followed link of a gift is a chat start too.
-        await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars, giftStars]);
-        await receiveBotUpdate(app, verdict.update);
-        await receivePollUpdate(app, verdict.update);
-        await receiveOfferUpdate(app, verdict.update);
-        await receiveGiftUpdate(app, verdict.update);
-        await receiveGiftStart(app, verdict.update);
-        await receiveChatStart(app, verdict.update);
-        await receiveChannelUpdate(app, verdict.update);
-        await receiveBanNoticeUpdate(app, verdict.update);
-      }
-      return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
-    });
+    await scope.register(paymentCallbacks, { app });
+    await scope.register(panelEvents, { app });
+    await scope.register(messengerUpdates, { app });
   });
 }
+
+type CallbackPlugin = FastifyPluginAsync<{ app: App }>;
+
+// Providers' OPTIONS are answered by their adapters (spec 03 section 2.6), not by the pages' CORS rules.
+const INTERNAL = { cors: false, callbackOf: null } as const;
+
+const paymentCallbacks: CallbackPlugin = async (scope, { app }) => {
+  // Reading stops at the limit, with or without Content-Length (03a section 0.8).
+  const options = { bodyLimit: CALLBACK_BYTES, config: INTERNAL };
+  for (const path of [`${INTERNAL_PREFIX}:method`, `${INTERNAL_PREFIX}:method/:subpath`]) {
+    scope.all<{ Params: { method: string; subpath?: string } }>(path, options, async (request, reply) => {
+      const { method, subpath = '' } = request.params;
+      const clientIp = addressOf(request.raw, app.env.trustedProxies);
+      const callback = { ...callbackOf(request), subpath, ...(clientIp === null ? {} : { clientIp }) };
+      const answer = await receiveProviderCallback(app, method, callback);
+      return answer ? sendReply(reply, answer) : reply.code(404).send({ detail: 'Not Found' });
+    });
+  }
+};
+
+const panelEvents: CallbackPlugin = async (scope, { app }) => {
+  const options = { bodyLimit: BODY_LIMIT, config: INTERNAL };
+  scope.get(PANEL_ROUTE, options, () => ({ status: 'ok', service: 'vpnpanel_webhook', enabled: true }));
+  scope.post(PANEL_ROUTE, options, async (request, reply) => {
+    const { status, headers, body } = await receivePanelWebhook(app, callbackOf(request));
+    return reply
+      .code(status)
+      .headers(headers ?? {})
+      .send(body);
+  });
+};
+
+const messengerUpdates: CallbackPlugin = async (scope, { app }) => {
+  const options = { bodyLimit: BODY_LIMIT, config: { callbackOf: 'WEBHOOK_PATH' } } as const;
+  scope.post(MESSENGER_ROUTE, options, async (request, reply) => {
+    const { headers, rawBody } = callbackOf(request);
+    const verdict = app.ports.messenger.receiveUpdate({ headers, rawBody });
+    // Updates are money too (03a section 0.8).
+    if (verdict.accepted && !/^\s*application\/json\s*(?:;|$)/i.test(headers['content-type'] ?? '')) {
+      return reply.code(415).send({ status: 'error', reason: 'unsupported_content_type' });
+    }
+    if (verdict.accepted) {
+      // Each module ignores updates that are not for it. At most one of them acts, except that a followed link of a gift is a chat start too.
+      await receiveStarsUpdate(app, verdict.update, rawBody.toString('utf8'), [wheelStars, giftStars]);
+      for (const receive of UPDATE_RECEIVERS) await receive(app, verdict.update);
+    }
+    return sendReply(reply, { ...verdict.reply, contentType: 'application/json' });
+  });
+};
+
+const UPDATE_RECEIVERS = [
+  receiveBotUpdate,
+  receivePollUpdate,
+  receiveOfferUpdate,
+  receiveGiftUpdate,
+  receiveGiftStart,
+  receiveChatStart,
+  receiveChannelUpdate,
+  receiveBanNoticeUpdate,
+];
 
 function sendReply(reply: FastifyReply, answer: CallbackReply): FastifyReply {
   return reply

@@ -77,7 +77,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     // CORS answers OPTIONS for every path; that is no route.
     if (method !== 'OPTIONS' && config?.callbackOf !== null) app.ports.routes.add(url, config?.callbackOf);
   });
-  const createContext = contextFactory(app);
+  const createContext = contextFactory(server, app);
   traceRequests(server, options.tracing ?? NO_TRACING, (name) => name in appRouter._def.procedures);
   limitRequestTimes(server, times);
   logAndMeasure(server, app, metrics);
@@ -191,29 +191,22 @@ function listOf(text: string | null): string[] {
  * route template is enough.
  */
 function logAndMeasure(server: FastifyInstance, app: App, metrics: Metrics): void {
-  type Measured = FastifyRequest & {
-    startedAt?: number;
-    observed?: ReturnType<Metrics['startHttpRequest']>;
-    seen?: { actor: string };
-  };
+  server.decorateRequest('observed', null);
   server.addHook('onRequest', (request, reply, done) => {
-    const measured = request as Measured;
-    measured.startedAt = performance.now();
-    measured.observed = metrics.startHttpRequest();
+    request.observed = metrics.startHttpRequest();
     reply.header('x-request-id', request.id);
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    const measured = request as Measured;
     const route = request.routeOptions.url ?? 'unknown';
-    measured.observed?.({ route, method: request.method, status: reply.statusCode });
+    request.observed?.({ route, method: request.method, status: reply.statusCode });
     const line = {
       requestId: request.id,
       method: request.method,
       route,
       status: reply.statusCode,
-      ms: Math.round((performance.now() - (measured.startedAt ?? 0)) * 10) / 10,
-      actor: (measured.seen?.actor ?? 'anonymous').split(':', 1)[0],
+      ms: Math.round(reply.elapsedTime * 10) / 10,
+      actor: (request.seen?.actor ?? 'anonymous').split(':', 1)[0],
     };
     if (reply.statusCode === 500) app.log.error(line, 'request');
     else if (reply.statusCode > 500) app.log.warn(line, 'request');
@@ -258,6 +251,12 @@ const REQUEST_TIMES: RequestTimes = { wholeMs: 30_000, idleMs: 30_000 };
 const LOOKS = 6;
 
 declare module 'fastify' {
+  interface FastifyRequest {
+    /** Ends the measurement of the request. */
+    observed: ReturnType<Metrics['startHttpRequest']> | null;
+    /** Span of a request that is recorded, until its end. */
+    span: OpenSpan | null;
+  }
   interface FastifyContextConfig {
     /** The body is an upload that is stored as it arrives, bounded by its size. */
     storesUpload?: boolean;
@@ -327,8 +326,6 @@ function endRequest(server: FastifyInstance, { raw }: FastifyRequest, reply: Fas
     );
 }
 
-type Traced = FastifyRequest & { span?: OpenSpan | null };
-
 /**
  * Makes each recorded request the beginning of a trace. A span has the route's template, never the path or the query as they were sent;
  * a call over tRPC the names of its procedures.
@@ -336,28 +333,29 @@ type Traced = FastifyRequest & { span?: OpenSpan | null };
  */
 function traceRequests(server: FastifyInstance, tracing: Tracing, hasProcedure: (name: string) => boolean): void {
   if (!tracing.isOn) return;
-  server.addHook('onRequest', (request: Traced, _reply, done) => {
+  server.decorateRequest('span', null);
+  server.addHook('onRequest', (request, _reply, done) => {
     const { traceparent } = request.headers;
     const header = typeof traceparent === 'string' ? traceparent : undefined;
     request.span = tracing.startRequest(request.method, { 'http.request.method': request.method }, header);
     done();
   });
   // Only now: the events that read the body are not in the flow of the first hook.
-  server.addHook('preHandler', (request: Traced, _reply, done) => {
+  server.addHook('preHandler', (request, _reply, done) => {
     if (request.span) tracing.within(request.span, done);
     else done();
   });
-  server.addHook('onResponse', (request: Traced, reply, done) => {
+  server.addHook('onResponse', (request, reply, done) => {
     end(request, reply.statusCode);
     done();
   });
-  server.addHook('onRequestAbort', (request: Traced, done) => {
+  server.addHook('onRequestAbort', (request, done) => {
     request.span?.fail('aborted');
     end(request, null);
     done();
   });
 
-  function end(request: Traced, status: number | null): void {
+  function end(request: FastifyRequest, status: number | null): void {
     const { span } = request;
     if (!span) return;
     request.span = null;

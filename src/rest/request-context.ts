@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../core/app.ts';
 import { clientIp, isTrustedPeer } from '../core/http/client-ip.ts';
 import type { Browser, Context } from '../routers/context.ts';
 import { preferredLanguage } from '../routers/preferred-language.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who was recognised; null = no operation was called. */
+    seen: Context['seen'] | null;
+  }
+}
 
 const BEARER = /^Bearer\s+(\S+)\s*$/i;
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -16,13 +23,14 @@ export function requestIdOf(headers: Record<string, string | string[] | undefine
 }
 
 /** Builds the one context of REST and tRPC from a request. Nothing is checked here; base procedures do that. */
-export function contextFactory(app: App): (request: FastifyRequest, reply: FastifyReply) => Context {
+export function contextFactory(server: FastifyInstance, app: App): (request: FastifyRequest, reply: FastifyReply) => Context {
   const { trustedProxies } = app.env;
+  server.decorateRequest('seen', null);
   const isSecure = () => app.settings.get('CABINET_URL').startsWith('https:');
   return (request, reply) => {
     const { headers } = request;
     const seen = { actor: 'anonymous' };
-    (request as FastifyRequest & { seen?: Context['seen'] }).seen = seen;
+    request.seen = seen;
     return {
       app,
       credentials: {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { callbackRoute, registerCallbackRoutes } from '../../src/composition/callback-routes.ts';
 import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
@@ -9,6 +9,7 @@ import { listCallbackPathProblems } from '../../src/domain/settings/change-setti
 import { refreshSettings } from '../../src/domain/settings/settings-store.ts';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { clientOf } from '../support/api.ts';
+import { PANEL_PATH, PANEL_WEBHOOK_ON } from '../support/panel-events.ts';
 import { observeRefusal } from '../support/refusal-recorder.ts';
 import { testApp } from '../support/test-app.ts';
 
@@ -18,13 +19,13 @@ const ADMIN = '/cabinet/admin/settings';
 const OPERATION_PATH = '/users';
 const ITS_ANSWER = { status: 401, body: { detail: 'Missing API key' } };
 
-async function serverOf(app: App): Promise<FastifyInstance> {
+async function serverOf(app: App, onRefused?: () => void): Promise<FastifyInstance> {
   const { fastify } = await createHttpServer({
     observeRefusal,
     app,
     metrics: createMetrics(),
     callbackRoute: callbackRoute(app),
-    extend: (server) => registerCallbackRoutes(server, app),
+    extend: (server) => registerCallbackRoutes(server, app, onRefused),
   });
   await fastify.ready();
   return fastify;
@@ -106,5 +107,59 @@ describe('set by an administrator', () => {
   it('every default is free', () => {
     expect(listCallbackPathProblems(app)).toEqual([]);
     expect(settingKeys.filter((key) => definitionOf(key).format === 'route-path').length).toBeGreaterThan(10);
+  });
+});
+
+describe('what arrives at the paths of callbacks', () => {
+  const PROVIDER = '/yookassa-webhook';
+  const MESSENGER = '/messenger-webhook';
+  const SHOP = { YOOKASSA_ENABLED: 'true', YOOKASSA_SHOP_ID: '123456', YOOKASSA_SECRET_KEY: 'live_0123456789abcdefghij' };
+  const MISSING = { detail: 'Not Found' };
+  const TOO_LARGE = { detail: 'Request body too large' };
+  let app: App;
+  let server: FastifyInstance;
+  let refusals = 0;
+  beforeAll(async () => {
+    ({ app } = await testApp({ environment: { ...PANEL_WEBHOOK_ON, ...SHOP } }));
+    server = await serverOf(app, () => {
+      refusals += 1;
+    });
+    return () => server.close();
+  });
+  const send = (method: 'GET' | 'HEAD' | 'OPTIONS' | 'PUT' | 'POST', url: string, bytes = 0) =>
+    server.inject({ method, url, headers: { 'content-type': 'text/csv' }, payload: Buffer.alloc(bytes, 'x') });
+
+  it.each([
+    ['GET', PROVIDER, 0, 200, { status: 'ok', service: 'yookassa_webhook', enabled: true }],
+    ['HEAD', PROVIDER, 0, 200, null],
+    // The provider's own answer, not that of the pages' CORS rules.
+    ['OPTIONS', PROVIDER, 0, 200, { status: 'ok' }],
+    ['PUT', PROVIDER, 10, 405, { detail: 'Method Not Allowed' }],
+    ['POST', PROVIDER, 64 * 1024, 415, { status: 'error', reason: 'unsupported_content_type' }],
+    ['POST', PROVIDER, 64 * 1024 + 1, 413, TOO_LARGE],
+    ['GET', PANEL_PATH, 0, 200, { status: 'ok', service: 'vpnpanel_webhook', enabled: true }],
+    ['HEAD', PANEL_PATH, 0, 200, null],
+    ['OPTIONS', PANEL_PATH, 0, 404, MISSING],
+    ['PUT', PANEL_PATH, 10, 404, MISSING],
+    ['POST', PANEL_PATH, 1024 * 1024 + 1, 413, TOO_LARGE],
+    ['GET', MESSENGER, 0, 404, MISSING],
+    ['HEAD', MESSENGER, 0, 404, null],
+    ['PUT', MESSENGER, 10, 404, MISSING],
+    ['POST', MESSENGER, 1024 * 1024, 401, { status: 'error', reason: 'invalid_secret' }],
+    ['POST', MESSENGER, 1024 * 1024 + 1, 413, TOO_LARGE],
+  ] as const)('%s %s with %i bytes: %i', async (method, url, bytes, status, body) => {
+    const reply = await send(method, url, bytes);
+    expect([reply.statusCode, reply.body === '' ? null : reply.json()]).toEqual([status, body]);
+    if (status === 405) expect(reply.headers.allow).toBe('POST, GET, OPTIONS');
+  });
+
+  it('only callbacks that are answered 5xx are reported as refused', async () => {
+    expect(refusals).toBe(0);
+    const isClosed = vi.spyOn(app.ports.gate, 'isClosed', 'get').mockReturnValue(true);
+    for (const url of [PROVIDER, PANEL_PATH, MESSENGER, OPERATION_PATH, '/health/unified']) {
+      expect((await send('POST', url, 10)).statusCode, url).toBe(503);
+    }
+    isClosed.mockRestore();
+    expect(refusals).toBe(3);
   });
 });

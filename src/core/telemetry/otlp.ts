@@ -10,7 +10,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { AlwaysOnSampler, BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { TelemetryEnv } from '../env-telemetry.ts';
+import type { TelemetryEnv } from '../env.ts';
 import type { Logger } from '../log.ts';
 import { promMetricProducer } from './metric-producer.ts';
 import type { TelemetryOptions } from './start-telemetry.ts';

@@ -1,4 +1,4 @@
-import type { TelemetryEnv } from '../env-telemetry.ts';
+import type { TelemetryEnv } from '../env.ts';
 import type { Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import { NO_TRACING, type Tracing } from './tracing.ts';

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import type { S3Bucket } from '../../core/env-s3.ts';
+import type { S3Bucket } from '../../core/env.ts';
 import type { Tracing } from '../../core/telemetry/tracing.ts';
 import type { BackupStore } from '../../domain/backups/ports.ts';
 import { connectS3 } from '../media-storage/s3-store.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
-import type { S3Bucket } from '../../core/env-s3.ts';
+import type { S3Bucket } from '../../core/env.ts';
 import { NO_TRACING, type Tracing } from '../../core/telemetry/tracing.ts';
 import type { MediaStore } from '../../domain/media/ports.ts';
 

@@ -1,10 +1,10 @@
 import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
-import { ENV_SPEC } from '../../../src/core/env-spec.ts';
+import { loadEnv } from '../../../src/core/env.ts';
 import { isInNetworks, resolveClientAddress } from '../../../src/integrations/payments/wire/client-address.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 import type { ProviderStage } from './provider-stage.ts';
 
-const YOOKASSA_NETWORKS = ENV_SPEC.YOOKASSA_CALLBACK_NETWORKS.default.split(',');
+const YOOKASSA_NETWORKS = loadEnv({}).callbackNetworks.yookassa;
 const ACKNOWLEDGED = { status: 200, body: '{"status":"ok"}' };
 
 /** A notification about the current invoice without any action at the fake: whatever it says, the API says otherwise. */

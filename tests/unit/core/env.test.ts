@@ -2,10 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { listFiles, projectRoot, readFiles } from '../../../scripts/checks/source-files.ts';
+import { CONFIGURATION, renderConfigurationPage, renderEnvExample } from '../../../scripts/configuration.ts';
 import { EnvError, type EnvSource, loadEnv } from '../../../src/core/env.ts';
-import { renderEnvExample } from '../../../src/core/env-example.ts';
-import { ENV_SPEC } from '../../../src/core/env-spec.ts';
+import { ENV_SCHEMA, namesOf, SECTIONS } from '../../../src/core/env-schema.ts';
 import { readProcessEnv } from '../../../src/core/process-env.ts';
+import { isSettingKey } from '../../../src/domain/settings/catalogue/catalogue.ts';
 
 function problemsOf(source: EnvSource, readFile?: (path: string) => string): readonly string[] {
   try {
@@ -159,17 +161,58 @@ describe('readProcessEnv', () => {
   });
 });
 
-describe('.env.example', () => {
-  it('is what the table says (run: node scripts/on-runtime.mjs scripts/env-example.ts)', () => {
-    expect(readFileSync(new URL('../../../.env.example', import.meta.url), 'utf8')).toBe(renderEnvExample());
+describe('the schema of the environment', () => {
+  const names = Object.keys(ENV_SCHEMA.shape);
+
+  it('has every variable of every section, each with its effect', () => {
+    const variables = CONFIGURATION.flatMap((section) => section.variables);
+    expect(variables.map(({ name }) => name)).toEqual(names);
+    expect(Object.values(SECTIONS).flatMap(Object.keys)).toEqual(names);
+    expect(variables.filter(({ effect }) => effect === '')).toEqual([]);
   });
 
-  it('names every variable, and its defaults are accepted', () => {
-    const example = renderEnvExample();
-    for (const name of Object.keys(ENV_SPEC)) expect(example).toContain(`\n# ${name}=`);
-    const defaults = Object.fromEntries(Object.entries(ENV_SPEC).map(([name, variable]) => [name, variable.default ?? '']));
-    const { raw: _raw, ...fromDefaults } = loadEnv(defaults);
+  it('has every variable that the source reads by its name and that is no setting', () => {
+    const known = new Set(Object.entries(ENV_SCHEMA.shape).flatMap(([name, variable]) => namesOf(name, variable)));
+    const files = readFiles(projectRoot, listFiles(projectRoot, 'src'));
+    const read = files.flatMap(({ text }) =>
+      [...text.matchAll(/(?:process\.env|\braw)(?:\?\.|\.|\[')([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name!),
+    );
+    expect(read).toContain('BACKUP_ARCHIVE_PASSWORD');
+    expect(read.filter((name) => !known.has(name) && !isSettingKey(name))).toEqual([]);
+  });
+
+  it('gives .env.example and docs/configuration.md (run: node scripts/on-runtime.mjs scripts/configuration.ts --write)', () => {
+    const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+    expect(read('.env.example')).toBe(renderEnvExample());
+    expect(read('docs/configuration.md')).toBe(renderConfigurationPage());
+    for (const name of names) {
+      expect(renderEnvExample()).toContain(`\n# ${name}=`);
+      expect(renderConfigurationPage()).toContain(`\n| \`${name}\` |`);
+    }
+  });
+
+  it('accepts its defaults as they are documented', () => {
+    const defaults = CONFIGURATION.flatMap((section) => section.variables).map((variable) => [variable.name, variable.default]);
+    const { raw: _raw, ...fromDefaults } = loadEnv(Object.fromEntries(defaults));
     const { raw: _none, ...fromNothing } = loadEnv({});
     expect(fromDefaults).toEqual(fromNothing);
+  });
+
+  it('checks what several variables have to be together although another one is wrong', () => {
+    const problems = problemsOf({
+      ...PRODUCTION,
+      DATABASE_URL: '',
+      PORT: 'x',
+      CABINET_ENABLED: 'maybe',
+      LOG_LEVEL: 'loud',
+      SANDBOX: 'on',
+    });
+    expect(problems.map((problem) => problem.split(':')[0]).sort()).toEqual([
+      'CABINET_ENABLED',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'PORT',
+      'SANDBOX',
+    ]);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ENV_SPEC } from '../../../src/core/env-spec.ts';
+import { loadEnv } from '../../../src/core/env.ts';
 import { isInNetworks, resolveClientAddress } from '../../../src/integrations/payments/wire/client-address.ts';
 
 /** The published networks, as the default of the environment has them. */
-const YOOKASSA_NETWORKS = ENV_SPEC.YOOKASSA_CALLBACK_NETWORKS.default.split(',');
+const YOOKASSA_NETWORKS = loadEnv({}).callbackNetworks.yookassa;
 const PROXIES = ['10.0.0.0/8', '127.0.0.1', '8.8.4.0/24'];
 
 describe('the address of a callback behind proxies (03a section 0.7)', () => {
