@@ -1,6 +1,6 @@
 import { type ClientRequestArgs, Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
-import { connect, isIPv4, isIPv6, type Socket } from 'node:net';
+import { isIPv6 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
@@ -44,21 +44,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 export async function openTunnel(proxyUrl: string, target: TunnelTarget, timeoutMs: number): Promise<Duplex> {
   const proxy = readProxyUrl(proxyUrl);
   if (proxy.protocol === 'http:' || proxy.protocol === 'https:') return connectByHttp(proxy, target, timeoutMs);
-  const socket = connect({ host: proxy.host, port: proxy.port });
-  const timer = setTimeout(() => socket.destroy(new ProxyError('The proxy took too long')), timeoutMs);
-  const reader = new ByteReader(socket);
-  try {
-    await connected(socket);
-    if (proxy.protocol === 'socks4:') await askSocks4(socket, reader, proxy, target);
-    else await askSocks5(socket, reader, proxy, target);
-    reader.release();
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw error instanceof ProxyError ? error : new ProxyError('The proxy could not be used', error);
-  } finally {
-    clearTimeout(timer);
-  }
+  return connectBySocks(proxy, target, timeoutMs);
 }
 
 function readProxyUrl(text: string): Proxy {
@@ -110,54 +96,33 @@ function connectByHttp(proxy: Proxy, { host, port }: TunnelTarget, timeoutMs: nu
   });
 }
 
-function connected(socket: Socket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once('connect', () => resolve());
-    socket.once('error', reject);
-    socket.once('close', () => reject(new ProxyError('The proxy closed the connection')));
-  });
+/** Both versions (4 as 4a) give the proxy the name of the host. */
+async function connectBySocks(proxy: Proxy, destination: TunnelTarget, timeoutMs: number): Promise<Duplex> {
+  const { protocol, host, port, user, password } = proxy;
+  // The library does not check them, and would throw in a handler of the socket, where nobody catches it.
+  if ([user, password].some((text) => Buffer.byteLength(text) > 255))
+    throw new ProxyError('The credentials of the proxy are too long');
+  const credentials = user === '' ? {} : { userId: user, password };
+  const options = { host, port, type: protocol === 'socks4:' ? 4 : 5, ...credentials } as const;
+  // Loaded when it is needed: few installations have such a proxy.
+  const { SocksClient } = await import('socks');
+  try {
+    return (await SocksClient.createConnection({ command: 'connect', proxy: options, destination, timeout: timeoutMs })).socket;
+  } catch (error) {
+    // The error itself is not passed on: it holds the credentials.
+    const { message } = error as Error;
+    const [, fault] = SOCKS_FAULTS.find(([pattern]) => pattern.test(message)) ?? [];
+    throw new ProxyError(fault ?? 'The proxy could not be used', new Error(message));
+  }
 }
 
-async function askSocks5(socket: Socket, reader: ByteReader, { user, password }: Proxy, target: TunnelTarget): Promise<void> {
-  const methods = user === '' ? [0x00] : [0x00, 0x02];
-  socket.write(Buffer.from([0x05, methods.length, ...methods]));
-  const [version, method] = await reader.read(2);
-  if (version !== 0x05) throw new ProxyError('The proxy speaks no SOCKS 5');
-  if (method === 0x02 && user !== '') {
-    const [name, secret] = [Buffer.from(user), Buffer.from(password)];
-    if (name.length > 255 || secret.length > 255) throw new ProxyError('The credentials of the proxy are too long');
-    socket.write(Buffer.concat([Buffer.from([0x01, name.length]), name, Buffer.from([secret.length]), secret]));
-    const [, refused] = await reader.read(2);
-    if (refused !== 0x00) throw new ProxyError('The proxy refuses the credentials');
-  } else if (method !== 0x00) throw new ProxyError('The proxy asks for credentials');
-
-  socket.write(Buffer.concat([Buffer.from([0x05, 0x01, 0x00]), socksAddress(target.host), portBytes(target.port)]));
-  const [, reply, , kind] = await reader.read(4);
-  if (reply !== 0x00) throw new ProxyError(`The proxy could not connect (${reply})`);
-  const length = kind === 0x01 ? 4 : kind === 0x04 ? 16 : (await reader.read(1))[0]!;
-  await reader.read(length + 2);
-}
-
-/** With the name of the host appended (SOCKS 4a), so that the proxy resolves it. */
-async function askSocks4(socket: Socket, reader: ByteReader, { user }: Proxy, { host, port }: TunnelTarget): Promise<void> {
-  const isAddress = isIPv4(host);
-  const address = Buffer.from(isAddress ? host.split('.').map(Number) : [0, 0, 0, 1]);
-  const name = isAddress ? Buffer.alloc(0) : Buffer.from(`${host}\0`);
-  socket.write(Buffer.concat([Buffer.from([0x04, 0x01]), portBytes(port), address, Buffer.from(`${user}\0`), name]));
-  const [, reply] = await reader.read(8);
-  if (reply !== 0x5a) throw new ProxyError(`The proxy could not connect (${reply})`);
-}
-
-function socksAddress(host: string): Buffer {
-  if (isIPv4(host)) return Buffer.from([0x01, ...host.split('.').map(Number)]);
-  const name = Buffer.from(host);
-  if (name.length > 255) throw new ProxyError('The name of the host is too long for the proxy');
-  return Buffer.concat([Buffer.from([0x03, name.length]), name]);
-}
-
-function portBytes(port: number): Buffer {
-  return Buffer.from([port >> 8, port & 0xff]);
-}
+/** Messages of the library, which has no codes, as those of this module. */
+const SOCKS_FAULTS: readonly [RegExp, string][] = [
+  [/no accepted authentication/, 'The proxy asks for credentials'],
+  [/Authentication failed/, 'The proxy refuses the credentials'],
+  [/rejected connection/, 'The proxy could not connect'],
+  [/timed out/, 'The proxy took too long'],
+];
 
 /** As Node declares it; after an error it gets no stream. */
 type ConnectCallback = (error: Error | null, stream: Duplex) => void;
@@ -243,43 +208,4 @@ export function proxiedAgents(
     const proxy = { proxyUrl, connectTimeoutMs };
     return url.protocol === 'https:' ? new TunnelledHttpsAgent(proxy) : new TunnelledHttpAgent(proxy);
   };
-}
-
-/** Reads exact numbers of bytes from a stream that nobody else reads meanwhile; what was received beyond them stays in it. */
-class ByteReader {
-  readonly #stream: Duplex;
-  #failure: Error | null = null;
-  #wake: () => void = () => undefined;
-  readonly #onReadable = () => this.#wake();
-  readonly #onEnd = () => this.#fail(new Error('The connection was closed'));
-  readonly #onError = (error: Error) => this.#fail(error);
-
-  constructor(stream: Duplex) {
-    this.#stream = stream;
-    stream.on('readable', this.#onReadable).on('end', this.#onEnd).on('close', this.#onEnd).on('error', this.#onError);
-  }
-
-  /** @throws Error when the stream ends before */
-  async read(count: number): Promise<Buffer> {
-    for (;;) {
-      const bytes = this.#stream.read(count) as Buffer | null;
-      // At its end a stream gives what is left, which may be less.
-      if (bytes !== null && bytes.length === count) return bytes;
-      if (bytes !== null) throw new Error('The connection was closed');
-      if (this.#failure) throw this.#failure;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-  }
-
-  /** Ends the reading; the stream waits for its next reader. */
-  release(): void {
-    this.#stream.off('readable', this.#onReadable).off('end', this.#onEnd).off('close', this.#onEnd).off('error', this.#onError);
-  }
-
-  #fail(error: Error): void {
-    this.#failure ??= error;
-    this.#wake();
-  }
 }

@@ -4,11 +4,7 @@ import { ArchiveRefused } from './types.ts';
 /**
  * Tar as our archives use it: plain files with short names, nothing else. What a general reader accepts (links, devices, folders, long
  * names in members of their own, sparse files) is refused here, and no header can make the reader keep more than 512 bytes.
- *
- * Why not a library: tar-stream 3.2 was read for this. Its `entry` event comes after members with long names and PAX headers were applied,
- * without a trace of them where they name no new attribute, and up to 4 MiB of each are kept; an archive that ends between two members,
- * without its end, is complete to it; blocks of zeros and bytes that follow them are passed over; sizes are read by `parseInt`. A check
- * of its entries cannot find what it no longer has, so a strict reader would have to read the headers before it, which is all that is here.
+ * Why no library reads it: docs/decisions/tar.md.
  */
 
 export interface TarMember {

@@ -1,7 +1,11 @@
 import { Readable } from 'node:stream';
-import nodemailer, { type SendMailOptions } from 'nodemailer';
-import type MailMessage from 'nodemailer/lib/mailer/mail-message.js';
-import type SMTPPool from 'nodemailer/lib/smtp-pool/index.js';
+import nodemailer, {
+  type MailMessage,
+  type SendMailOptions,
+  type SMTPPoolOptions,
+  type SMTPPoolSentMessageInfo,
+  type Transporter,
+} from 'nodemailer';
 import { type HttpClient, isCertainlyUnsent, OutboundError } from '../../core/http/http-client.ts';
 import { NO_TRACING, type Tracing } from '../../core/telemetry/tracing.ts';
 import { type Mail, MailError, type MailFailure, type MailPort } from '../../domain/messaging/ports.ts';
@@ -64,7 +68,7 @@ const SPAN = { 'peer.service': 'mail', 'network.protocol.name': 'smtp' };
 const TIMEOUT_MS = 30_000;
 
 /** Pool options of a connection (spec 05 section 11.1). */
-function poolOptions(connection: SmtpConnection): SMTPPool.Options {
+function poolOptions(connection: SmtpConnection): SMTPPoolOptions & { pool: true } {
   return {
     pool: true,
     host: connection.host,
@@ -88,7 +92,7 @@ interface WatchedMail extends SendMailOptions {
 }
 
 /** The content is read when the server has accepted sender and recipient (its answer 354), and not before. */
-function watchContent({ data, message }: MailMessage<SMTPPool.SentMessageInfo>, done: (error?: Error | null) => void): void {
+function watchContent({ data, message }: MailMessage, done: (error?: Error | null) => void): void {
   message.processFunc((content) => Readable.from(announced(content, (data as WatchedMail).onContent), { objectMode: false }));
   done();
 }
@@ -101,7 +105,7 @@ async function* announced(content: Readable, onContent: () => void): AsyncGenera
 /** Sends over pooled connections; the pool is rebuilt when the settings change. */
 class SmtpSender {
   readonly #tracing: Tracing;
-  #pool: { key: string; transport: nodemailer.Transporter<SMTPPool.SentMessageInfo> } | null = null;
+  #pool: { key: string; transport: Transporter<SMTPPoolSentMessageInfo> } | null = null;
 
   constructor(tracing: Tracing = NO_TRACING) {
     this.#tracing = tracing;
@@ -139,7 +143,7 @@ class SmtpSender {
     this.#pool = null;
   }
 
-  #transport(connection: SmtpConnection): nodemailer.Transporter<SMTPPool.SentMessageInfo> {
+  #transport(connection: SmtpConnection): Transporter<SMTPPoolSentMessageInfo> {
     const key = JSON.stringify(connection);
     if (this.#pool?.key !== key) {
       this.close();

@@ -106,7 +106,17 @@ describe('mail over SMTP', () => {
     await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable', mayHaveArrived: false });
   });
 
+  it('sends over a new connection where the server has ended the pooled one', async () => {
+    const { server, port } = await smtp();
+    await port.send(MAIL);
+    server.endConnections();
+    await port.send(MAIL);
+    expect(server.mails).toHaveLength(2);
+    expect(server.connections()).toBe(2);
+  });
+
   it.each([
+    ['ends every connection before its greeting', { breaksAt: 'greeting' }, false],
     ['breaks before it has the mail', { breaksAt: 'RCPT' }, false],
     ['breaks when it has the mail', { breaksAt: 'content' }, true],
     ['refuses the mail for now', { answer: '451 try later' }, false],

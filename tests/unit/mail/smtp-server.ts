@@ -13,6 +13,8 @@ export interface SmtpServer {
   mails: ReceivedMail[];
   commands: string[];
   connections(): number;
+  /** Ends the connections that are open, as servers do with idle ones. */
+  endConnections(): void;
   close(): Promise<void>;
 }
 
@@ -26,8 +28,8 @@ interface ServerTls {
 interface SmtpOptions {
   extensions?: string[];
   rejectRcpt?: string;
-  /** Breaks the connection in place of an answer: to the address, or to the mail, which it keeps. */
-  breaksAt?: 'RCPT' | 'content';
+  /** Breaks the connection in place of its greeting or of an answer: to the address, or to the mail, which it keeps. */
+  breaksAt?: 'greeting' | 'RCPT' | 'content';
   /** The answer to the mail. */
   answer?: string;
   tls?: ServerTls;
@@ -55,6 +57,9 @@ export async function startSmtpServer(options: SmtpOptions = {}): Promise<SmtpSe
     mails,
     commands,
     connections: () => connections,
+    endConnections: () => {
+      for (const socket of sockets) socket.end();
+    },
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();
@@ -121,5 +126,6 @@ function serve(socket: Socket, session: Session, isUpgraded = false): void {
       else say(session.answer ?? '250 queued');
     }
   });
-  if (!isUpgraded) say('220 test ESMTP');
+  if (session.breaksAt === 'greeting') socket.end();
+  else if (!isUpgraded) say('220 test ESMTP');
 }

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { createServer } from 'node:tls';
+import { inspect } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { isCertainlyUnsent, type OutboundError } from '../../../../src/core/http/http-client.ts';
 import { createHttpClient } from '../../../../src/core/http/outbound.ts';
+import { openTunnel, ProxyError } from '../../../../src/core/http/proxy-tunnel.ts';
 import { startHttpProxy } from '../../../support/http-proxy.ts';
 import { startRecorder } from '../../../support/loopback-http.ts';
 import { startSocksProxy } from '../../../support/socks-proxy.ts';
@@ -90,6 +92,69 @@ describe('a client with a proxy', () => {
     expect(isCertainlyUnsent((await failureOf(call))!)).toBe(true);
     expect(await handshake).toMatch(/SSL routines/);
     expect(proxy.asked).toEqual(['lknpd.example.invalid:443']);
+  });
+});
+
+describe('a tunnel through SOCKS', () => {
+  const target = { host: 'lknpd.example.invalid', port: 443 };
+  const faultOf = (proxyUrl: string, timeoutMs = 5_000, destination = target) =>
+    openTunnel(proxyUrl, destination, timeoutMs).then(
+      () => null,
+      (error: ProxyError) => error,
+    );
+
+  test.each([
+    ['asks for credentials', [[5, 0xff]], 'The proxy asks for credentials'],
+    [
+      'refuses the credentials',
+      [
+        [5, 2],
+        [1, 1],
+      ],
+      'The proxy refuses the credentials',
+    ],
+    [
+      'cannot connect',
+      [
+        [5, 0],
+        [5, 4, 0, 1, 0, 0, 0, 0, 0, 0],
+      ],
+      'The proxy could not connect',
+    ],
+    ['speaks HTTP', [[...Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')]], 'The proxy could not be used'],
+    ['closes the connection', [[]], 'The proxy could not be used'],
+    ['does not answer', [], 'The proxy took too long'],
+  ])(
+    'a proxy that %s: the fault names neither host nor credentials, and the connection is closed',
+    async (_what, answers, text) => {
+      const left = answers.map((bytes) => Buffer.from(bytes));
+      const closed = Promise.withResolvers<void>();
+      const server = createTcpServer((socket: Socket) => {
+        socket.on('error', () => undefined).on('close', () => closed.resolve());
+        socket.on('data', () => {
+          const answer = left.shift();
+          if (answer?.length === 0) socket.end();
+          else if (answer) socket.write(answer);
+        });
+      }).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      open.push(server);
+      const { port } = server.address() as AddressInfo;
+      const fault = await faultOf(`socks5://user:pa%3Ass@127.0.0.1:${port}`, text.includes('too long') ? 100 : 5_000);
+      expect(fault).toBeInstanceOf(ProxyError);
+      expect(fault!.message).toBe(text);
+      expect(inspect(fault, { depth: 10 })).not.toMatch(/pa:ss|lknpd/);
+      await closed.promise;
+    },
+  );
+
+  test('names and credentials of more than 255 bytes, which the protocol cannot carry, are refused', async () => {
+    const { proxy } = await setup({ password: 'pa:ss' });
+    const long = 'x'.repeat(256);
+    for (const user of [`${long}:pa%3Ass`, `user:${long}`])
+      expect((await faultOf(`socks5://${user}@${proxy.host}`))?.message).toBe('The credentials of the proxy are too long');
+    expect(await faultOf(`socks5://user:pa%3Ass@${proxy.host}`, 5_000, { host: long, port: 443 })).toBeInstanceOf(ProxyError);
+    expect(proxy.asked).toEqual([]);
   });
 });
 

@@ -40,6 +40,7 @@ describe('an SVG image', () => {
     ['a script in another spelling', '<SCRIPT>alert(1)</SCRIPT><g/>', '<g/>'],
     ['foreign content', '<foreignObject><body xmlns="http://www.w3.org/1999/xhtml"><iframe/></body></foreignObject><g/>', '<g/>'],
     ['handlers of events', '<g onload="alert(1)" OnClick="x" fill="red"/>', '<g fill="red"/>'],
+    ['attributes with names of other letters', '<g \ufeffonload="1" \u00e9="2" :on="3" fill="red"/>', '<g fill="red"/>'],
     ['links', '<a href="javascript:alert(1)"><text>x</text></a>', '<text>x</text>'],
     [
       'animations of a link',
@@ -70,6 +71,10 @@ describe('an SVG image', () => {
     expect(inside(source)).toBe(result);
   });
 
+  it('has the white space of values as every reader of XML sees it', () => {
+    expect(inside('<path d="M0 0\r\n\tL1&#10;1"/>')).toBe('<path d="M0 0  L1\n1"/>');
+  });
+
   it('has its text escaped again', () => {
     expect(inside('<text a="&lt;&quot;&#34;">&lt;script&gt;<![CDATA[</text><script>]]></text>')).toBe(
       '<text a="&lt;&quot;&quot;">&lt;script>&lt;/text>&lt;script></text>',
@@ -89,6 +94,11 @@ describe('an SVG image', () => {
     ['a lone ampersand', '<svg>&</svg>'],
     ['declared entities', '<!DOCTYPE svg [<!ENTITY a "aaaaaaaaaa">]><svg>&a;</svg>'],
     ['an entity without declaration', '<svg>&a;</svg>'],
+    ['the name of a property of every object as an entity', '<svg>&constructor;</svg>'],
+    ['an opening mark in a value', '<svg><g id="<"/></svg>'],
+    ['the end of a section outside of one', '<svg><text>]]></text></svg>'],
+    ['a document type inside', '<svg><!DOCTYPE svg></svg>'],
+    ['a control character by number, which XML 1.1 allows', '<?xml version="1.1"?><svg><text>&#1;</text></svg>'],
     ['a comment without end', '<svg/><!-- '],
     ['a surrogate by number', '<svg>&#xd800;</svg>'],
     ['a zero', '<svg>\0</svg>'],
