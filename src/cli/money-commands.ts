@@ -6,7 +6,7 @@ import { listDebts } from '../domain/referrals/rewards.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/decide.ts';
 import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
 import { refundGift, resendGift } from '../domain/storefront/gifts/refund-gift.ts';
-import { alignColumns, type Command, type CommandCall, CommandError, momentOf, UsageError, wholeNumber } from './command.ts';
+import { alignColumns, type Command, type CommandCall, CommandError, timestampOf, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
 const MAX_REASON = 300;
@@ -180,7 +180,7 @@ async function exportTo(path: string, call: CommandCall, filter: PayoutFilter) {
 }
 
 function filterOf({ options }: CommandCall): PayoutFilter {
-  const [from, to] = [momentOf(options.from, '--from'), momentOf(options.to, '--to')];
+  const [from, to] = [timestampOf(options.from, '--from'), timestampOf(options.to, '--to')];
   if (to <= from) throw new UsageError('--to must be after --from');
   const status = STATUSES.find((known) => known === options.status) ?? null;
   if (options.status !== undefined && status === null) {

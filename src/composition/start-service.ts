@@ -224,7 +224,9 @@ export async function seedLate(app: App): Promise<void> {
       ),
     ),
     // Any failure: there is no caller; the next start repeats it.
-    fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start')),
+    prepareSales(app).catch((error: unknown) =>
+      app.log.warn({ err: error }, 'the shop could not be filled from the panel at start'),
+    ),
   ]);
 }
 
@@ -234,7 +236,7 @@ async function askBotName(app: App): Promise<void> {
   await app.ports.messenger.getMe();
 }
 
-async function fillShop(app: App): Promise<void> {
+async function prepareSales(app: App): Promise<void> {
   await syncServersOnce(app);
   await ensureDefaultTariff(app);
 }

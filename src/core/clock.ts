@@ -25,14 +25,14 @@ export function addDays(from: Date, days: number): Date {
 }
 
 /** Whether the date is valid and in the years 1 to 9999 UTC, which ISO 8601 writes with four digits. */
-export function isWithinCalendar(moment: Date): boolean {
-  const year = moment.getUTCFullYear();
+export function isWithinCalendar(timestamp: Date): boolean {
+  const year = timestamp.getUTCFullYear();
   return year >= 1 && year <= 9999;
 }
 
 /** 00:00 UTC of the day. */
-export function startOfDay(moment: Date): Date {
-  return new Date(Math.floor(moment.getTime() / DAY_MS) * DAY_MS);
+export function startOfDay(timestamp: Date): Date {
+  return new Date(Math.floor(timestamp.getTime() / DAY_MS) * DAY_MS);
 }
 
 /** A moment `ms` milliseconds after `from`. */

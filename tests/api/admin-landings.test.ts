@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
-import { aLandingBody, aSlug, LANDINGS, type LandingStage, landingStage } from '../support/landing-stage.ts';
+import { aLandingBody, aSlug, LANDINGS, type LandingFixture, landingFixture } from '../support/landing-fixture.ts';
 import { aPaidPurchase, aPurchase } from '../support/purchase-samples.ts';
 import type { ScriptedProvider } from '../support/scripted-provider.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -16,12 +16,12 @@ let server: FastifyInstance;
 let guest: ApiClient;
 let admin: ActorClient;
 let provider: ScriptedProvider;
-let create: LandingStage['create'];
-let aSalesPage: LandingStage['aSalesPage'];
-let reset: LandingStage['reset'];
+let create: LandingFixture['create'];
+let aSalesPage: LandingFixture['aSalesPage'];
+let reset: LandingFixture['reset'];
 
 beforeAll(async () => {
-  ({ t, server, guest, admin, provider, create, aSalesPage, reset } = await landingStage());
+  ({ t, server, guest, admin, provider, create, aSalesPage, reset } = await landingFixture());
 });
 afterAll(() => server.close());
 beforeEach(() => reset());

@@ -8,7 +8,7 @@ import {
   aCreditedTopup,
   aQueuedReceipt,
   incomesOf,
-  receiptStage,
+  receiptFixture,
   receiptsOf,
   reverse,
   round,
@@ -25,7 +25,7 @@ beforeAll(() => {
   if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
 });
 beforeEach(async () => {
-  ({ app, clock, nalogo } = await receiptStage());
+  ({ app, clock, nalogo } = await receiptFixture());
 });
 
 /** Takes the lease of the queue away from whoever has it, as after its end. */

@@ -23,8 +23,8 @@ export class TestClock implements Clock {
     return new Date(this.#now);
   }
 
-  set(moment: Date): void {
-    this.#now = moment;
+  set(timestamp: Date): void {
+    this.#now = timestamp;
   }
 
   advance(ms: number): void {

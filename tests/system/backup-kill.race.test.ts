@@ -88,7 +88,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     "EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.mode = 'AccessExclusiveLock' AND l.granted AND l.relation = 'users'::regclass)";
 
   /** Moments of a restore by what its session does. */
-  const MOMENTS: [moment: string, condition: string][] = [
+  const INTERRUPTIONS: [interruption: string, condition: string][] = [
     ['the service is closed', 'true'],
     ['all tables are locked', IN_TRANSACTION],
     ['rows are inserted', `${IN_TRANSACTION} AND query LIKE 'WITH written AS (INSERT%'`],
@@ -96,9 +96,9 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     ['keys are put back', `${IN_TRANSACTION} AND query LIKE 'ALTER TABLE%ADD CONSTRAINT%'`],
   ];
 
-  test.each(MOMENTS)(
+  test.each(INTERRUPTIONS)(
     'while %s: everything is as it was or as in the backup, and both instances go on',
-    async (_moment, condition) => {
+    async (_interruption, condition) => {
       const operator = createRequester(first.url, { 'x-api-key': apiToken });
       await sql.query("UPDATE users SET first_name = 'Now ' || clock_timestamp()");
       const before = await digest();

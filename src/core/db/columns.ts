@@ -53,7 +53,7 @@ export function nestedRow<M extends Model>(model: M, json: object | null): Rows[
   const row: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(json)) {
     const field = fieldOf(column);
-    row[field] = typeof value === 'string' && times.includes(field) ? momentOfJson(value) : value;
+    row[field] = typeof value === 'string' && times.includes(field) ? timestampOfJson(value) : value;
   }
   return row as Rows[M];
 }
@@ -73,7 +73,7 @@ export function plainRow<M extends Model, R extends object>(
 const YEAR_DIGITS = 4;
 
 /** The moment that the database wrote into JSON; it writes years above 9999 without the sign that JavaScript expects. */
-export function momentOfJson(text: string): Date {
+export function timestampOfJson(text: string): Date {
   const digits = text.indexOf('-');
   return new Date(digits <= YEAR_DIGITS ? text : `+${text.slice(0, digits).padStart(6, '0')}${text.slice(digits)}`);
 }

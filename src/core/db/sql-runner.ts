@@ -3,8 +3,8 @@ import pg, { type ClientBase, type Pool } from 'pg';
 import { camelCase } from '../camel-case.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { SqlRunner } from './db.ts';
-import { momentOf } from './moments.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
+import { timestampOf } from './timestamps.ts';
 import { tracedSql } from './traced-statements.ts';
 
 const INT8 = 20;
@@ -16,7 +16,7 @@ const textOf = (value: string) => value;
 function parserOf(type: number): (text: string) => unknown {
   if (type === INT8) return Number;
   if (type === NUMERIC) return textOf;
-  if (type === TIMESTAMPTZ) return momentOf;
+  if (type === TIMESTAMPTZ) return timestampOf;
   return pg.types.getTypeParser(type, 'text');
 }
 

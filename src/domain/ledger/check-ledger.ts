@@ -286,7 +286,7 @@ export async function readLedgerHealth(app: Pick<App, 'db' | 'clock'>): Promise<
   const hasProblems = problemKinds.length > 0;
   const { transactionId: highestTransactionId } = await readGivenIds(app.db);
   const now = app.clock.now().getTime();
-  const secondsSince = (moment: string) => Math.max(0, (now - new Date(moment).getTime()) / SECOND_MS);
+  const secondsSince = (timestamp: string) => Math.max(0, (now - new Date(timestamp).getTime()) / SECOND_MS);
   const ageSeconds = secondsSince(completedAt ?? since ?? new Date(0).toISOString());
   const isLate = ageSeconds * SECOND_MS > LATE_AFTER_MS;
   return {

@@ -82,8 +82,8 @@ export interface WholeDays {
  */
 export async function countByDay(db: Db, filter: TransactionFilter, days: WholeDays): Promise<number> {
   const values: unknown[] = [];
-  const at = (moment: Date): string => `$${values.push(moment)}::timestamptz`;
-  const dayOf = (moment: Date): string => `(${at(moment)} AT TIME ZONE 'UTC')::date`;
+  const at = (timestamp: Date): string => `$${values.push(timestamp)}::timestamptz`;
+  const dayOf = (timestamp: Date): string => `(${at(timestamp)} AT TIME ZONE 'UTC')::date`;
   const { from, to } = filter;
   const equal = ['true', ...equalities(filter, values)].join(' AND ');
   const inDays: string[] = [];

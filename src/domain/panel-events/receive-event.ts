@@ -93,13 +93,13 @@ export function isOlderThanPush(
   local: Pick<ReportedSubscription, 'isPushDue' | 'provisionRequestedAt' | 'provisionedAt'>,
   happenedAt: Date,
 ): boolean {
-  const isLater = (moment: Date | null) => moment !== null && moment >= happenedAt;
+  const isLater = (timestamp: Date | null) => timestamp !== null && timestamp >= happenedAt;
   return local.isPushDue || isLater(local.provisionedAt) || isLater(local.provisionRequestedAt);
 }
 
 /** Whether the link of the row was stored by a push at or after this time. */
-export function isStoredSince({ provisionedAt }: Pick<ReportedSubscription, 'provisionedAt'>, moment: Date): boolean {
-  return provisionedAt !== null && provisionedAt >= moment;
+export function isStoredSince({ provisionedAt }: Pick<ReportedSubscription, 'provisionedAt'>, timestamp: Date): boolean {
+  return provisionedAt !== null && provisionedAt >= timestamp;
 }
 
 /** What is known of the panel user after the event, the rest as the row has it: squads, devices and links are never taken from an event. */

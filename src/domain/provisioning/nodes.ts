@@ -272,8 +272,8 @@ interface NodeWeek {
 /** The UTC day of a date that the panel writes as a day or as a moment (08 P11); a text that is neither stays as it is. */
 function dayOfPanelDate(date: string): string {
   if (/^\d{4}-\d{2}-\d{2}$/.test(date)) return date;
-  const moment = new Date(date);
-  return Number.isNaN(moment.getTime()) ? date : moment.toISOString().slice(0, 10);
+  const timestamp = new Date(date);
+  return Number.isNaN(timestamp.getTime()) ? date : timestamp.toISOString().slice(0, 10);
 }
 
 /** The panel's rows of node and day by node, most traffic first, then by name. */

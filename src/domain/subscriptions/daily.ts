@@ -102,7 +102,7 @@ const MAX_LEAD_MS = HOUR_MS;
 export async function chargeDays(app: App): Promise<void> {
   for (const work of ['resume', 'charge'] as const) {
     await forEachPage<DailyCandidate>(app, {
-      list: (after, limit) => listCandidates(app.db, work, momentOf(app, work), after?.id ?? 0, limit),
+      list: (after, limit) => listCandidates(app.db, work, timestampOf(app, work), after?.id ?? 0, limit),
       each: ({ userId }) => chargeDay(app, work, userId),
       failure: ({ id }) => ['a day of a daily subscription could not be charged', { subscriptionId: id, work }],
     });
@@ -115,7 +115,7 @@ export function dailyServiceMs(app: App): number {
 }
 
 /** The moment for which candidates are selected. */
-function momentOf(app: App, work: DailyWork): Date {
+function timestampOf(app: App, work: DailyWork): Date {
   if (work === 'resume') return app.clock.now();
   return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
 }
@@ -145,7 +145,7 @@ function isResumable({ buyer, subscription, currentTariff }: SaleStart, isStoppe
 function chargeDay(app: App, work: DailyWork, userId: number): Promise<boolean> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId, NEEDS);
-    return start !== null && (await isCandidate(t.db, work, momentOf(t, work), userId)) && chargeFrom(t, work, start);
+    return start !== null && (await isCandidate(t.db, work, timestampOf(t, work), userId)) && chargeFrom(t, work, start);
   });
 }
 

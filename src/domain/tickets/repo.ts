@@ -346,10 +346,10 @@ export async function countSupportEntries(
 }
 
 /** Highest id written before a moment; 0 = none. */
-export async function findSupportIdBefore(db: Db, moment: Date): Promise<number> {
+export async function findSupportIdBefore(db: Db, timestamp: Date): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
     'SELECT id FROM support_audit_logs WHERE created_at < $1::timestamptz ORDER BY created_at DESC, id DESC LIMIT 1',
-    [moment],
+    [timestamp],
   );
   return row?.id ?? 0;
 }

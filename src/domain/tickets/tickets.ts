@@ -265,7 +265,7 @@ export async function listSupportLog(
   const [items, total] = await Promise.all([
     listSupportEntries(app.db, action, page),
     countGrowingLog(app, `support-total:${JSON.stringify(action)}`, {
-      idBefore: (moment) => findSupportIdBefore(app.db, moment),
+      idBefore: (timestamp) => findSupportIdBefore(app.db, timestamp),
       count: (range) => countSupportEntries(app.db, action, range),
     }),
   ]);

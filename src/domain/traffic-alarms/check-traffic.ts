@@ -74,8 +74,8 @@ async function readLastDay(app: App, due: Date): Promise<Readings | null> {
 }
 
 /** A page that waits too long is shown an earlier reading. Null for one from before the moment. */
-function readSince(moment: Date, fill: Fill | null): Fill | null {
-  return fill !== null && fill.finishedAt >= moment ? fill : null;
+function readSince(timestamp: Date, fill: Fill | null): Fill | null {
+  return fill !== null && fill.finishedAt >= timestamp ? fill : null;
 }
 
 /** @returns null when it is not known yet @throws AppError */

@@ -53,11 +53,11 @@ async function storeIncreases(
   const readPage = async (start: number): Promise<number> => {
     const { users, total } = await panel.listUsers({ start, size });
     const now = app.clock.now();
-    const moments = { now, validFrom: addMs(now, -validMs), refreshBefore: addMs(now, -validMs / 4) };
+    const timestamps = { now, validFrom: addMs(now, -validMs), refreshBefore: addMs(now, -validMs / 4) };
     const rows = users.map(({ uuid, usedTrafficBytes }) => ({ panelUuid: uuid, usedBytes: usedTrafficBytes }));
     const byUuid = new Map(users.map((user) => [user.uuid.toLowerCase(), user]));
     const stored = await inTransaction(app, async (t) => {
-      const increases = await storeSnapshots(t.db, rows, { ...moments, thresholdBytes: check.thresholdBytes });
+      const increases = await storeSnapshots(t.db, rows, { ...timestamps, thresholdBytes: check.thresholdBytes });
       const violations = increases.flatMap(({ panelUuid, increaseBytes: bytes }) => {
         const user = byUuid.get(panelUuid);
         const isCounted = user && !excludedUsers.has(panelUuid) && countsNode(user.lastConnectedNodeUuid);

@@ -197,7 +197,7 @@ export function texts(sample: string[], rest: Presence): Field {
   };
 }
 
-export function moment(rest: Presence): Field {
+export function timestamp(rest: Presence): Field {
   const broken = (error: string): Refusal => ({
     type: 'datetime_from_date_parsing',
     msg: `Input should be a valid datetime or date, ${error}`,

@@ -41,7 +41,7 @@ test('the probes say what they wait for', async () => {
 
 describe('spec 10 F5: a machine whose clock is a day ahead', () => {
   const DAY = 86_400_000;
-  const machine: MachineClocks = { wallMs: () => Date.now() + DAY, monotonicMs: () => performance.now() };
+  const machine: MachineClocks = { systemMs: () => Date.now() + DAY, monotonicMs: () => performance.now() };
 
   test('has the time of the database, deletes no key early, and is not ready', async () => {
     const { app: made, database } = await testApp();
@@ -78,7 +78,7 @@ describe('spec 10 F5: a machine whose clock is a day ahead', () => {
     const watch = new DatabaseWatch({
       database,
       log: made.log,
-      machine: { wallMs: () => Date.now() + jumpMs, monotonicMs: () => performance.now() },
+      machine: { systemMs: () => Date.now() + jumpMs, monotonicMs: () => performance.now() },
     });
     await watch.look();
     expect(Math.abs(watch.skewMs)).toBeLessThan(30_000);

@@ -10,7 +10,7 @@ import { purgeExpired } from '../../../src/domain/ops/purge.ts';
 import { type Fault, notifyStart, reportFault } from '../../../src/domain/ops/report-fault.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { takeMessages } from '../../support/ticket-stage.ts';
+import { takeMessages } from '../../support/ticket-fixture.ts';
 
 const CHAT = -1_003_000_000_771;
 const ON = {

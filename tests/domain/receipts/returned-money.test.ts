@@ -9,7 +9,7 @@ import {
   incomesOf,
   notices,
   type Paid,
-  receiptStage,
+  receiptFixture,
   receiptsOf,
   reverse,
   round,
@@ -22,7 +22,7 @@ let app: App;
 let clock: TestClock;
 let nalogo: ReceiptSandbox;
 beforeEach(async () => {
-  ({ app, clock, nalogo } = await receiptStage());
+  ({ app, clock, nalogo } = await receiptFixture());
 });
 
 async function aReceipt(): Promise<Paid> {

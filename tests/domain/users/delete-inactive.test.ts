@@ -122,9 +122,9 @@ describe('inactive users', () => {
   ])('%s nobody goes', async (_name, environment, hour) => {
     const { app, clock } = await atNight(environment);
     const user = await aSilentUser(app);
-    const moment = clock.now();
-    moment.setUTCHours(hour, 0);
-    clock.set(moment);
+    const timestamp = clock.now();
+    timestamp.setUTCHours(hour, 0);
+    clock.set(timestamp);
     expect(await deleteInactiveUsers(app)).toBe(0);
     expect(await statusOf(app, user)).toBe('active');
     await setUser(app, user, { last_activity: clock.now() });

@@ -14,7 +14,7 @@ import type { SendKind, SendOutcome } from '../../mass-sends/types.ts';
 import type { MessengerButton } from '../../messaging/ports.ts';
 import { sendMessage, webAppBase } from '../../messaging/send-message.ts';
 import { htmlText, knownLanguage, text } from '../../messaging/texts.ts';
-import { areContestsEnabled, firstChannel, parseTimesOfDay, readMoment } from '../contest-settings.ts';
+import { areContestsEnabled, firstChannel, parseTimesOfDay, readTimestamp } from '../contest-settings.ts';
 import { findPlayedRound, listAttempts } from './attempt-repo.ts';
 import { drawRound, gameBySlug } from './games.ts';
 import {
@@ -79,9 +79,9 @@ export async function startRound(app: App, templateId: number, request: RoundReq
 
 function periodOf(t: App, template: ContestTemplate, request: RoundRequest, now: Date): { startsAt: Date; endsAt: Date } {
   const timeZone = t.settings.get('TIMEZONE');
-  const startsAt = readMoment('starts_at', request.startsAt, timeZone) ?? now;
+  const startsAt = readTimestamp('starts_at', request.startsAt, timeZone) ?? now;
   const hours = request.cooldownHours ?? template.cooldownHours;
-  const endsAt = readMoment('ends_at', request.endsAt, timeZone) ?? endAfter(startsAt, hours);
+  const endsAt = readTimestamp('ends_at', request.endsAt, timeZone) ?? endAfter(startsAt, hours);
   if (endsAt.getTime() <= startsAt.getTime()) throw periodEmpty();
   return { startsAt, endsAt };
 }

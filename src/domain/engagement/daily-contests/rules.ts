@@ -1,5 +1,5 @@
 import { addMs, DAY_MS, HOUR_MS } from '../../../core/clock.ts';
-import { momentAt, wallDay } from '../../../core/time-zone.ts';
+import { localDay, timestampAt } from '../../../core/time-zone.ts';
 import { parseTimesOfDay } from '../contest-settings.ts';
 import type { ContestRound, ContestTemplate } from './types.ts';
 
@@ -39,12 +39,12 @@ type Schedule = Pick<ContestTemplate, 'scheduleTimes' | 'timesPerDay' | 'cooldow
  */
 export function openSlots(schedule: Schedule, now: Date, timeZone: string): Slot[] {
   const times = parseTimesOfDay(schedule.scheduleTimes ?? '') ?? [];
-  const today = wallDay(now, timeZone);
+  const today = localDay(now, timeZone);
   return times
     .slice(0, schedule.timesPerDay)
     .map((time) => {
-      const start = momentAt(today + time, timeZone);
-      return start.getTime() <= now.getTime() ? start : momentAt(today - DAY_MS + time, timeZone);
+      const start = timestampAt(today + time, timeZone);
+      return start.getTime() <= now.getTime() ? start : timestampAt(today - DAY_MS + time, timeZone);
     })
     .map((startsAt) => ({ startsAt, endsAt: addMs(startsAt, schedule.cooldownHours * HOUR_MS) }))
     .filter(({ endsAt }) => now.getTime() <= endsAt.getTime());

@@ -114,10 +114,10 @@ export async function recordSessionsEnd(db: Db, userId: number, now: Date): Prom
   );
 }
 
-export async function haveEndedSince(db: Db, userIds: readonly number[], moment: Date): Promise<boolean> {
+export async function haveEndedSince(db: Db, userIds: readonly number[], timestamp: Date): Promise<boolean> {
   const rows = await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) AND sessions_ended_at > $2::timestamptz', [
     userIds,
-    moment,
+    timestamp,
   ]);
   return rows.length > 0;
 }

@@ -166,8 +166,8 @@ export async function closeAllSessions(t: App, userId: number): Promise<void> {
 }
 
 /** Whether all sessions of one of these users were ended after that time. */
-export function haveSessionsEndedSince(app: App, userIds: readonly number[], moment: Date): Promise<boolean> {
-  return haveEndedSince(app.db, userIds, moment);
+export function haveSessionsEndedSince(app: App, userIds: readonly number[], timestamp: Date): Promise<boolean> {
+  return haveEndedSince(app.db, userIds, timestamp);
 }
 
 async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Promise<void> {

@@ -102,8 +102,8 @@ function isTimeReached(time: string | null, now: Date): boolean {
   return sinceMidnight >= Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
 }
 
-function moscowDay(moment: Date): string {
-  return addMs(moment, MOSCOW_OFFSET_MS).toISOString().slice(0, 10);
+function moscowDay(timestamp: Date): string {
+  return addMs(timestamp, MOSCOW_OFFSET_MS).toISOString().slice(0, 10);
 }
 
 /** Of a name in the list of referrers, so that the message is never longer than the messenger takes. */

@@ -124,7 +124,7 @@ async function readDeposit(
   { id, ledgerMethod, query }: { id: string; ledgerMethod: string; query: PaymentQuery },
 ): Promise<MiniappPaymentStatus> {
   const waiting = { ...missing(id, query), message: 'Waiting for confirmation' };
-  const startedAt = momentOf(query.startedAt ?? null);
+  const startedAt = timestampOf(query.startedAt ?? null);
   // A client that knows neither would be told of any earlier payment.
   if (startedAt === null && query.amountKopeks == null) return waiting;
   const from = startedAt && addMs(startedAt, -TOLERANCE_MS);
@@ -173,11 +173,11 @@ const echoOf = ({ payload, startedAt }: PaymentQuery) => ({ payload: payload ?? 
  * An ISO date or the milliseconds since 1970 as digits; null for anything else, also for years that no payment has: the ends of the
  * clients' calendar cannot be reckoned with.
  */
-function momentOf(text: string | null): Date | null {
+function timestampOf(text: string | null): Date | null {
   const trimmed = text?.trim() ?? '';
-  const moment = new Date(/^\d{12,14}$/.test(trimmed) ? Number(trimmed) : trimmed);
-  const isPlausible = moment >= EPOCH && moment < END_OF_YEARS;
-  return trimmed === '' || !isPlausible ? null : moment;
+  const timestamp = new Date(/^\d{12,14}$/.test(trimmed) ? Number(trimmed) : trimmed);
+  const isPlausible = timestamp >= EPOCH && timestamp < END_OF_YEARS;
+  return trimmed === '' || !isPlausible ? null : timestamp;
 }
 
 function tooMany(count: number): ValidationError {

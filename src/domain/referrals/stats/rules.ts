@@ -18,8 +18,8 @@ export interface WindowParts {
 const FOR_EVER = '9999-12-31';
 
 /** `YYYY-MM-DD` of a moment, in UTC. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
+export function dayOf(timestamp: Date): string {
+  return timestamp.toISOString().slice(0, 10);
 }
 
 /** Splits a window, so that years of rewards cost a sum over days and two reads of single rows. */

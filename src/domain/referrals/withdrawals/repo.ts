@@ -188,8 +188,8 @@ export const RESERVED = `coalesce((SELECT sum(q.amount_kopeks) FROM withdrawal_r
          WHERE q.user_id = u.id AND q.status = 'pending' AND q.reserve_transaction_id IS NOT NULL), 0)`;
 
 /** Earnings of user `u` after a moment, which is a placeholder. */
-export const earnedAfter = (moment: string) => `(SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
-         WHERE e.user_id = u.id AND e.created_at > ${moment}::timestamptz)::bigint`;
+export const earnedAfter = (timestamp: string) => `(SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
+         WHERE e.user_id = u.id AND e.created_at > ${timestamp}::timestamptz)::bigint`;
 
 /**
  * What a user earned, withdrew, requested and spent; null when the user does not exist. Exact only under the user's lock.

@@ -33,16 +33,22 @@ const CONDITIONS = { charge: DUE, resume: STOPPED } as const;
 export type DailyWork = keyof typeof CONDITIONS;
 
 /** Up to `limit` candidates after the id `after`, by id. */
-export function listCandidates(db: Db, work: DailyWork, moment: Date, after: number, limit: number): Promise<DailyCandidate[]> {
+export function listCandidates(
+  db: Db,
+  work: DailyWork,
+  timestamp: Date,
+  after: number,
+  limit: number,
+): Promise<DailyCandidate[]> {
   return db.sql<DailyCandidate>(
     `SELECT ${CANDIDATE.of('s')} ${CONDITIONS[work]} AND s.id > $2::int ORDER BY s.id LIMIT $3::int`,
-    [moment, after, limit],
+    [timestamp, after, limit],
   );
 }
 
 /** Whether the user's subscription is still a candidate; checked again under the lock. */
-export async function isCandidate(db: Db, work: DailyWork, moment: Date, userId: number): Promise<boolean> {
-  const rows = await db.sql(`SELECT s.id ${CONDITIONS[work]} AND s.user_id = $2::int`, [moment, userId]);
+export async function isCandidate(db: Db, work: DailyWork, timestamp: Date, userId: number): Promise<boolean> {
+  const rows = await db.sql(`SELECT s.id ${CONDITIONS[work]} AND s.user_id = $2::int`, [timestamp, userId]);
   return rows.length > 0;
 }
 

@@ -86,13 +86,13 @@ function dateChanges(
   subscription: Subscription,
   input: ExtendInput,
   context: ExtendContext,
-  startsAnew: boolean,
+  startsOver: boolean,
 ): SubscriptionChanges {
   const { now } = context;
   if (input.days < 0) return { endDate: addDays(subscription.endDate, input.days) };
   if (input.days === 0) return {};
   if (isPaidOrder(subscription, input)) return { startDate: now, endDate: addDays(now, input.days) };
-  if (startsAnew) {
+  if (startsOver) {
     const leftMs = Math.max(0, subscription.endDate.getTime() - now.getTime());
     const keepsLeft = !subscription.isTrial || context.settings.trialAddRemainingDaysToPaid;
     const from = keepsLeft ? new Date(now.getTime() + leftMs) : now;

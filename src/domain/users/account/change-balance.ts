@@ -1,6 +1,6 @@
 import { type Actor, type AdminActor, actorKey, type TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { momentOfJson } from '../../../core/db/columns.ts';
+import { timestampOfJson } from '../../../core/db/columns.ts';
 import { committedStatement, repeatWhenLost, sqlState } from '../../../core/db/db-errors.ts';
 import { refusal } from '../../../core/errors.ts';
 import { fromStoredJson } from '../../../core/stored-json.ts';
@@ -88,7 +88,7 @@ interface StoredView {
 /** Answers that releases before `change_balance()` stored are the view itself. */
 function viewOfAnswer(stored: StoredView | { value: unknown }): UserView {
   return 'view' in stored
-    ? toView(viewRowOf(stored.view), momentOfJson(stored.at))
+    ? toView(viewRowOf(stored.view), timestampOfJson(stored.at))
     : fromStoredJson<{ value: UserView }>(stored).value;
 }
 

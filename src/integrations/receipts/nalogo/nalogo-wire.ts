@@ -11,8 +11,8 @@ const MOSCOW_OFFSET_MS = 3 * HOUR_MS;
 export const PAGE_SIZE = 50;
 
 /** A moment as the wall clock in Moscow with its offset, without fractions: the day and the month of the tax are those of Moscow. */
-export function moscowTime(moment: Date): string {
-  const whole = new Date(Math.floor(moment.getTime() / SECOND_MS) * SECOND_MS);
+export function moscowTime(timestamp: Date): string {
+  const whole = new Date(Math.floor(timestamp.getTime() / SECOND_MS) * SECOND_MS);
   return `${addMs(whole, MOSCOW_OFFSET_MS).toISOString().slice(0, 19)}+03:00`;
 }
 

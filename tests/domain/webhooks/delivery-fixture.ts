@@ -18,7 +18,7 @@ export let receiver: Receiver;
 const receivers: Receiver[] = [];
 
 /** Gives each test of a file an app that may reach loopback, one receiver, and no webhook or job of another test. */
-export function prepareDeliveryStage(): void {
+export function prepareDeliveryFixture(): void {
   beforeEach(async () => {
     const made = await testApp({ environment: { WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1' } });
     clock = made.clock;

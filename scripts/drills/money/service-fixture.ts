@@ -19,7 +19,7 @@ import type { SeededRandom } from '../seeded-random.ts';
 import { type FakeSystems, startFakeSystems } from './fake-systems.ts';
 import { makePeople, makeTariffs, type People, type Tariffs } from './people.ts';
 
-export interface ShopStage {
+export interface ServiceFixture {
   /** Of this process: the commands of an operator, and service time. It serves no requests and runs no jobs. */
   app: App;
   database: Database;
@@ -77,12 +77,12 @@ const SETTINGS = {
   PROVISION_ANSWER_WAIT_MS: '0',
 };
 
-export interface ShopStageOptions {
+export interface ServiceFixtureOptions {
   serverUrl: string;
   random: SeededRandom;
 }
 
-export async function openShopStage({ serverUrl, random }: ShopStageOptions): Promise<ShopStage> {
+export async function openServiceFixture({ serverUrl, random }: ServiceFixtureOptions): Promise<ServiceFixture> {
   const ends: (() => Promise<unknown>)[] = [];
   const close = undoAtEnd(async () => {
     for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));

@@ -21,7 +21,7 @@ const FIRST_PLAIN_YEAR = 100;
  * Reads a moment of a session whose time zone is UTC and whose year has four digits; the driver's reader, which uses patterns, does the
  * others. Digits beyond milliseconds are cut off, as the driver does.
  */
-export function momentOf(text: string): Date {
+export function timestampOf(text: string): Date {
   if (!isPlain(text)) return parseAny(text);
   const year = numberAt(text, 0) * 100 + numberAt(text, 2);
   if (year < FIRST_PLAIN_YEAR) return parseAny(text);
