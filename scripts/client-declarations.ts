@@ -44,7 +44,7 @@ export function countProcedures(group: GroupNode): number {
 }
 
 /**
- * A group as the body of an interface; moments of answers are texts on the wire.
+ * A group as the body of an interface; timestamps of answers are texts on the wire.
  * @param describe comment of the procedure at a path; null = none
  */
 export function printGroup(group: GroupNode, path: string, describe: (path: string) => string | null, indent = ''): string {

@@ -54,7 +54,7 @@ export interface FixtureOptions {
   /** Names the folder of the logs. */
   drill: string;
   environment?: Record<string, string>;
-  /** Gets the address of the database, and answers that by which the instances reach it. */
+  /** Gets the address of the database, and returns that by which the instances reach it. */
   through?: (url: string) => string | Promise<string>;
 }
 

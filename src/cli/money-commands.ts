@@ -66,7 +66,7 @@ function purchaseId(word: string): number {
 
 const MAX_INTEGER = 2_147_483_647;
 
-/** `payments refund`: gives a payment back through its provider. */
+/** `payments refund`: refunds a payment through its provider. */
 export const refundCommand: Command = {
   name: 'payments refund',
   parameters: 'PAYMENT_ID --reason TEXT [--kopeks N]',

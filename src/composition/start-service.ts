@@ -163,14 +163,14 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
 }
 
 /**
- * The time between the order to stop and the moment when no connection is accepted any more (spec 08 S11). A load balancer needs it to see
+ * The time between the order to stop and the time when no connection is accepted any more (spec 08 S11). A load balancer needs it to see
  * that the instance is not ready; until then everything is served.
  */
 class Drain {
   #isStopping = false;
   #end: () => void = () => undefined;
 
-  /** From the order to stop on: not ready, and every answer asks its client to connect anew. */
+  /** From the order to stop on: not ready, and every answer asks its client to connect again. */
   get isStopping(): boolean {
     return this.#isStopping;
   }

@@ -1,5 +1,5 @@
 /**
- * Wall clocks of time zones. A wall time is a number: the milliseconds that the same reading has in UTC, so that 10:00 of a day is that
+ * Local times of time zones. A local time is a number: the milliseconds that the same reading has in UTC, so that 10:00 of a day is that
  * day's midnight plus ten hours in every zone, also on days of 23 and 25 hours.
  */
 
@@ -18,7 +18,7 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** What the clocks of the zone show at a moment. */
+/** What the clocks of the zone show at a given time. */
 export function localTime(timestamp: Date, timeZone: string): number {
   const parts = new Map(
     formatOf(timeZone)
@@ -34,8 +34,8 @@ export function localTime(timestamp: Date, timeZone: string): number {
 }
 
 /**
- * The moment at which the clocks of the zone show a time. Of a time that occurs twice, because clocks were set back, the first; a time
- * that was skipped is as much later as the clocks were set forward.
+ * The timestamp at which the clocks of the zone show a local time. Of a time that occurs twice, because clocks were set back, the first; a
+ * time that was skipped is as much later as the clocks were set forward.
  */
 export function timestampAt(local: number, timeZone: string): Date {
   // No zone changes twice within two days, and no offset is larger than one.
@@ -46,12 +46,12 @@ export function timestampAt(local: number, timeZone: string): Date {
   return new Date(before);
 }
 
-/** `YYYY-MM-DD HH:MM:SS` as the clocks of the zone show a moment. */
+/** `YYYY-MM-DD HH:MM:SS` as the clocks of the zone show a given time. */
 export function localText(timestamp: Date, timeZone: string): string {
   return new Date(localTime(timestamp, timeZone)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Midnight of the day that the zone has at a moment, as a wall time. */
+/** Midnight of the day that the zone has at a given time, as a local time. */
 export function localDay(timestamp: Date, timeZone: string): number {
   return Math.floor(localTime(timestamp, timeZone) / DAY_MS) * DAY_MS;
 }

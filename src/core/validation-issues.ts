@@ -7,7 +7,7 @@ import { innerSchema, isIntegerSchema, isLiteralTexts, type Schema, schemaAt } f
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** Gives the place on the wire of a path of the input value: `['limit']` -> `['query', 'limit']`. */
+/** Returns the place on the wire of a path of the input value: `['limit']` -> `['query', 'limit']`. */
 export type Locate = (path: Path) => string[];
 
 interface Place {

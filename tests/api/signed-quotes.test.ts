@@ -45,7 +45,7 @@ const CABINET = '/cabinet/subscription';
 const MINIAPP = '/miniapp/subscription';
 const period = (list: Body[]) => list.find(({ days, period_days }) => (days ?? period_days) === 30)!;
 
-/** Every operation that takes a quote: where the quote is shown, and what it charges. */
+/** Every operation that accepts a quote: where the quote is shown, and what it charges. */
 const WAYS: [
   path: string,
   salesMode: 'tariffs' | 'classic',

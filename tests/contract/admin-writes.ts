@@ -27,7 +27,7 @@ import { PAYMENT_WRITES } from './payment-writes.ts';
 import { PINNED_WRITES } from './pinned-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
-/** Operations without a state of ours that could be told, and why. */
+/** Operations without a state of ours that could be compared, and why. */
 export const STATELESS: Record<string, string> = {
   ...EMAIL_TEMPLATES_WITHOUT_STATE,
   ...BAN_SYSTEM_WITHOUT_STATE,
@@ -311,7 +311,7 @@ const SUPPORT: Record<string, AdminWrite> = {
   },
 };
 
-/** By `METHOD path`; paths are told without the area's `/cabinet/admin`, those elsewhere whole. */
+/** By `METHOD path`; paths are given without the area's `/cabinet/admin`, those elsewhere whole. */
 export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...USERS,
   ...CATALOG,

@@ -28,7 +28,7 @@ beforeEach(async () => {
   ({ app, clock, nalogo } = await receiptFixture());
 });
 
-/** Takes the lease of the queue away from whoever has it, as after its end. */
+/** Removes the lease of the queue from whoever has it, as after its end. */
 const endLease = () => app.db.sql("DELETE FROM service_state WHERE key = 'receipts:worker' RETURNING key");
 
 describe('several instances', () => {

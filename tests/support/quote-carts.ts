@@ -104,13 +104,13 @@ export async function prepareCart(app: App, given: Cart): Promise<CartFixture> {
   return { buyer, tariffId, otherId };
 }
 
-/** Takes what the cart needed out of the shop, so that the lists of the next one stay short. */
+/** Removes what the cart needed from the service, so that the lists of the next one stay short. */
 export async function clearCatalog(app: App): Promise<void> {
   await app.db.sql('UPDATE tariffs SET is_active = false WHERE is_active RETURNING id');
   await app.db.sql('UPDATE server_squads SET is_available = false WHERE is_available RETURNING id');
 }
 
-/** @returns null where the shop does not sell such a cart, which the preview says by listing or refusing it */
+/** @returns null where the service does not sell such a cart, which the preview says by listing or refusing it */
 export async function preview(app: App, given: Cart, fixture: CartFixture): Promise<PreviewedCart | null> {
   try {
     return await PREVIEWS[given.product](app, given, fixture);

@@ -17,7 +17,7 @@ const leftOut = typeof tools === 'string' ? ` (left out: ${tools})` : '';
 
 /** More than the 32 ids by which a sequence is ahead in the WAL, so that ids would be used again. */
 const LOST_USERS = 40;
-/** What money is, and whose; read at the moment of the target and after the restore. */
+/** What money is, and whose; read at the time of the target and after the restore. */
 const MONEY = ['users', 'transactions', 'ledger_entries', 'ledger_accounts', 'web_api_tokens'];
 
 interface Frame {

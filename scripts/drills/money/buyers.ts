@@ -9,11 +9,11 @@ import { MONTH_DAYS, type Person } from './people.ts';
 const OPERATOR = { kind: 'system', name: 'drill' } as const;
 /** Of the gifts: those paid at a provider. */
 const PROVIDER_SHARE = 0.35;
-/** Of the gifts from the balance: those that the operator refunds, at the moment of a claim. */
+/** Of the gifts from the balance: those that the operator refunds, at the time of a claim. */
 const REFUND_SHARE = 0.35;
 const MAX_DELAY_MS = 2_500;
 
-/** The month tariff, anew or prolonged; refused while the balance does not suffice. */
+/** The month tariff, new or prolonged; refused while the balance does not suffice. */
 export async function buyTariff(drill: DrillContext, { id }: Person): Promise<void> {
   const { monthId } = drill.fixture.tariffs;
   const reply = await drill.client.post({

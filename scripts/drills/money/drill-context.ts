@@ -1,4 +1,4 @@
-/** What the lanes of the drill share: the stage, the client, random choices, and a record of what was done. */
+/** What the lanes of the drill share: the fixture, the client, random choices, and a record of what was done. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { SeededRandom } from '../seeded-random.ts';
@@ -95,7 +95,7 @@ export async function perform(
   return true;
 }
 
-/** Repeats a step until it is told to stop. @param pauseMs mean pause after each step */
+/** Repeats a step until it is asked to stop. @param pauseMs mean pause after each step */
 export async function runLane(
   drill: DrillContext,
   isStopping: () => boolean,

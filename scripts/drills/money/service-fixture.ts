@@ -145,7 +145,7 @@ export async function openServiceFixture({ serverUrl, random }: ServiceFixtureOp
         await endLeases();
         await database.jobDatabase.executeSql('UPDATE subscriptions SET provision_lease_until = NULL');
         await database.jobDatabase.executeSql("UPDATE jobs.job SET started_on = now() - interval '1 day' WHERE state = 'active'");
-        // The watch over time limits of jobs runs once a minute unless it is told that it has not run.
+        // The watch over time limits of jobs runs once a minute unless the record of its last run is removed.
         await database.jobDatabase.executeSql('UPDATE jobs.queue SET monitor_claim_on = NULL');
         await boss.supervise();
       },
@@ -157,7 +157,7 @@ export async function openServiceFixture({ serverUrl, random }: ServiceFixtureOp
   }
 }
 
-/** A server process goes on for a moment with the statement of a client that was killed. */
+/** A server process goes on briefly with the statement of a client that was killed. */
 async function untilQuiet(database: Database): Promise<void> {
   for (;;) {
     const [row] = await database.db.sql<{ busy: number }>(

@@ -90,7 +90,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
   return hideSettings(findings, settings);
 }
 
-/** What the database says; `shop` is null where it cannot be read. */
+/** What the database says; `sales` is null where it cannot be read. */
 interface StoredFacts {
   findings: Finding[];
   sales: SaleFacts | null;

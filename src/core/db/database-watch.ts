@@ -7,7 +7,7 @@ import { runOutsideTransaction } from './root-guard.ts';
 export interface MachineClocks {
   /** Milliseconds since 1970, as set on this machine: may be wrong and may jump. */
   systemMs(): number;
-  /** Monotonic milliseconds since any moment. */
+  /** Monotonic milliseconds since any point in time. */
   monotonicMs(): number;
 }
 

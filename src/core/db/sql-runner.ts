@@ -32,12 +32,12 @@ export interface SqlOnBoth<Connection> {
   on: (connection: Connection) => SqlRunner;
 }
 
-/** The part of a pool and of a connection that takes a `RowQuery`; the types of the driver leave it out. */
+/** The part of a pool and of a connection that accepts a `RowQuery`; the types of the driver leave it out. */
 interface RowTarget {
   query(query: RowQuery<object>, done: (error: Error | null | undefined) => void): void;
 }
 
-/** @param nameOf gives the name of the prepared statement of a text, empty = unnamed */
+/** @param nameOf returns the name of the prepared statement of a text, empty = unnamed */
 function runnerOn(target: RowTarget, nameOf: (text: string) => string): SqlRunner {
   return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     const query = new RowQuery<Row>({ name: nameOf(text), text, values, parserOf });
@@ -58,7 +58,7 @@ export function serverSql(pool: Pool, nameOf: (text: string) => string): SqlOnBo
   return { root: guardedRoot(on(pool)), on };
 }
 
-/** Plain SQL on one connection, planned anew for each statement with the values that it has. */
+/** Plain SQL on one connection, planned for each statement with the values that it has. */
 export function unnamedSql(client: ClientBase): SqlRunner {
   return runnerOn(client as unknown as RowTarget, () => '');
 }
@@ -141,7 +141,7 @@ export class RowQuery<Row extends object> extends pg.Query {
   readonly found: Row[] = [];
   readonly #statement: RowStatement;
   #shape: Shape | null = null;
-  /** The driver gives it to `done` in place of an answer. */
+  /** The driver passes it to `done` in place of an answer. */
   _canceledDueToError: unknown;
 
   constructor(statement: RowStatement) {

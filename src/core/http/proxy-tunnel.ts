@@ -263,7 +263,7 @@ class ByteReader {
   async read(count: number): Promise<Buffer> {
     for (;;) {
       const bytes = this.#stream.read(count) as Buffer | null;
-      // At its end a stream gives what is left, which may be less.
+      // At its end a stream returns what is left, which may be less.
       if (bytes !== null && bytes.length === count) return bytes;
       if (bytes !== null) throw new Error('The connection was closed');
       if (this.#failure) throw this.#failure;

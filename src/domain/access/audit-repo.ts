@@ -139,7 +139,7 @@ export async function countAuditRows(
   return row!.rows;
 }
 
-/** Highest id written before a moment; 0 = none. */
+/** Highest id written before a given time; 0 = none. */
 export async function findAuditIdBefore(db: Db, timestamp: Date): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
     'SELECT id FROM admin_audit_log WHERE created_at < $1::timestamptz ORDER BY created_at DESC, id DESC LIMIT 1',

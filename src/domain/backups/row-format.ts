@@ -1,9 +1,9 @@
 import type { ColumnShape } from './types.ts';
 
 /**
- * Rows as JSON, one object a line, written and read by the database itself, so that no number, moment or text is converted by JavaScript
- * (spec 06 section 7): bigint and numeric as text, moments as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and json,
- * which is a text to the database, as that text.
+ * Rows as JSON, one object a line, written and read by the database itself, so that no number, timestamp or text is converted by JavaScript
+ * (spec 06 section 7): bigint and numeric as text, timestamps as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and
+ * json, which is a text to the database, as that text.
  */
 
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
@@ -25,7 +25,7 @@ function written({ name, type }: ColumnShape): string {
     return `CASE WHEN ${column} = 'null' OR ${column} ? '${ENCLOSED}' THEN jsonb_build_object('${ENCLOSED}', ${column}) ELSE ${column} END`;
   }
   const timestamp = TIMESTAMP.exec(type);
-  // Also `json`, which keeps blanks, repeated keys and escapes that no other type takes.
+  // Also `json`, which keeps blanks, repeated keys and escapes that no other type accepts.
   if (!timestamp) return type.endsWith('[]') ? `${column}::text[]` : `${column}::text`;
   const [, digits = '6', zone] = timestamp;
   const fraction = Number(digits) <= 3 ? 'MS' : 'US';

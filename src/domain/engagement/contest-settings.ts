@@ -19,9 +19,9 @@ export async function firstChannel(db: Db): Promise<number | null> {
 }
 
 /**
- * A moment of a request, in `timeZone` where the text has no zone.
+ * A timestamp of a request, in `timeZone` where the text has no zone.
  * @returns null when none was given
- * @throws ValidationError 422 for a moment that the zone moves out of the years 1 to 9999 in UTC
+ * @throws ValidationError 422 for a timestamp that the zone moves out of the years 1 to 9999 in UTC
  */
 export function readTimestamp(field: string, text: string | null | undefined, timeZone: string): Date | null {
   if (text === null || text === undefined) return null;

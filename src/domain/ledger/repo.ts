@@ -3,7 +3,7 @@ import { columns, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import { type CompletedSum, type TransactionRecord, UNCOUNTED_ROWS } from './types.ts';
 
-/** Conditions of a list of movements; null and absent both mean "any". Moments are UTC, both ends included. */
+/** Conditions of a list of movements; null and absent both mean "any". Timestamps are UTC, both ends included. */
 export type TransactionFilter = Changes<
   Pick<TransactionRecord, 'userId' | 'type' | 'isCompleted'> & { paymentMethod: string; from: Date; to: Date }
 >;

@@ -87,7 +87,7 @@ const AS_PANEL = {
 
 /**
  * Whether the local row is newer than the event: a change waits for its push or was pushed after the event happened (spec 06 section 17,
- * hazard 7). The two moments are of two clocks; where that matters, the panel is read again (`refreshSubscription`).
+ * hazard 7). The two timestamps are of two clocks; where that matters, the panel is read again (`refreshSubscription`).
  */
 export function isOlderThanPush(
   local: Pick<ReportedSubscription, 'isPushDue' | 'provisionRequestedAt' | 'provisionedAt'>,

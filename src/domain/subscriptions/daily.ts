@@ -114,7 +114,7 @@ export function dailyServiceMs(app: App): number {
   return Math.max(1, app.settings.get('DAILY_SUBSCRIPTIONS_CHECK_INTERVAL_MINUTES')) * MINUTE_MS;
 }
 
-/** The moment for which candidates are selected. */
+/** The time for which candidates are selected. */
 function timestampOf(app: App, work: DailyWork): Date {
   if (work === 'resume') return app.clock.now();
   return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
@@ -215,7 +215,7 @@ interface PauseState {
 /**
  * Pauses or resumes a daily subscription, once per idempotency key (spec 02 section 5.12). Pausing costs nothing and changes
  * nothing at the panel. Resuming requires a day's price on the balance; a subscription that was stopped or ran out is charged now and is
- * active from this moment, in the same transaction (H22); the rest of the paid time is added (H10).
+ * active from now on, in the same transaction (H22); the rest of the paid time is added (H10).
  * @throws AppError 404 | 400 no_tariff, not_daily_tariff, daily_price_invalid | 402 insufficient_balance | 403 restricted
  */
 export function togglePause(app: App, actor: UserActor, idempotencyKey: string | null): Promise<PauseState> {

@@ -209,7 +209,7 @@ export function readAgentHistory(answer: unknown, asked: { node: string; hours: 
 }
 
 // Fields of the ban system's JSON, whatever it has in them: a value of another type is its default. Numbers given as text are numbers, ids
-// given as numbers are text, moments without a zone are UTC (spec 06 section 13).
+// given as numbers are text, timestamps without a zone are UTC (spec 06 section 13).
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -269,7 +269,7 @@ export function flag(value: unknown, otherwise = false): boolean {
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** A moment in ISO 8601; null for everything else. */
+/** A timestamp in ISO 8601; null for everything else. */
 export function timestampOrNull(value: unknown): Date | null {
   const match = typeof value === 'string' ? TIMESTAMP.exec(value.trim()) : null;
   if (!match) return null;
@@ -285,7 +285,7 @@ export function timestampOrNull(value: unknown): Date | null {
   return Number.isNaN(timestamp.getTime()) ? null : timestamp;
 }
 
-/** As the date parser takes it: `+03` and `+0300` are `+03:00`. */
+/** As the date parser accepts it: `+03` and `+0300` are `+03:00`. */
 function zoneOf(zone: string | undefined): string {
   if (zone === undefined || zone.toUpperCase() === 'Z') return 'Z';
   return `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;

@@ -75,7 +75,7 @@ export const PromoGroupUpdateFields = z.object({
   is_default: z.boolean().nullish().describe('Whether it is the default group. Exactly one group is.'),
 });
 
-/** A request that every schema of this group takes. */
+/** A request that every schema of this group accepts. */
 export const PROMO_GROUP_EXAMPLE = {
   name: 'Regulars',
   server_discount_percent: 5,

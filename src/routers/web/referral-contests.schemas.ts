@@ -11,7 +11,7 @@ export const ContestListQuery = z.object({
   ...page,
 });
 
-/** A time of day; the domain reads it, because it takes `HH:MM` too. */
+/** A time of day; the domain reads it, because it accepts `HH:MM` too. */
 const TimeInput = z.string().meta({ format: 'time' });
 
 const contest = {

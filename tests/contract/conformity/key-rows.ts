@@ -23,7 +23,7 @@ const NOTICE_TYPES = [
   ...['activation', 'purchase', 'renewal', 'balance_topup', 'promocode_activation', 'referral_link_visit', 'promo_group_change'],
 ];
 
-/** A secret is taken and never told. */
+/** A secret is accepted and never returned. */
 const withoutSecret = (reply: { text: string }) => {
   expect(reply.text).not.toContain('hush-hush');
   expect(reply.text).not.toContain('"secret"');

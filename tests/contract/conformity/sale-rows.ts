@@ -8,7 +8,7 @@ import type { Fixture, Row } from './row.ts';
 const WORDS_OF_CONTACT = '^(email|messenger)$';
 const METHOD = '^[a-z0-9_]+$';
 
-/** A page of one tariff that takes the sandbox's payments, made by the administrator. */
+/** A page of one tariff that accepts the sandbox's payments, made by the administrator. */
 async function aSalesPage(fixture: Fixture): Promise<{ slug: string; tariffId: number }> {
   const tariffId = await aTariff(fixture.t.app);
   const slug = `page-${unique()}`;

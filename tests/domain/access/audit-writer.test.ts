@@ -6,7 +6,7 @@ import type { AuditEntry } from '../../../src/domain/access/types.ts';
 
 const failure = (code: string) => Object.assign(new Error(`failed with ${code}`), { code });
 
-/** A log table that takes rows until a test makes it fail or wait. */
+/** A log table that accepts rows until a test makes it fail or wait. */
 function fixture() {
   const lines: string[] = [];
   const table = {

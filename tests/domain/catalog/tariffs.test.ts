@@ -231,7 +231,7 @@ it.each([
   for (const { messageText, buttonText } of templates) {
     expect([/[а-яё]/i.test(messageText), /[а-яё]/i.test(buttonText)]).toEqual([language === 'ru', language === 'ru']);
   }
-  // A name that an administrator gave, and that of a shop with users, stay.
+  // A name that an administrator gave, and that of a service with users, stay.
   await shop.db.sql("UPDATE promo_groups SET name = 'Default' WHERE is_default RETURNING id");
   await aUser(shop);
   await shop.db.sql("UPDATE promo_offer_templates SET name = 'Seeded' RETURNING id");

@@ -200,7 +200,7 @@ test('every maintained counter equals a recount, after each of many random chang
   expect([...done.keys()].sort()).toEqual(kinds.map(([kind]) => kind).sort());
   expect([...mostRows].filter(([, rows]) => rows < 2)).toEqual([]);
 
-  // Another time zone, with an offset of 5 hours 45 minutes: transactions are counted anew by the job.
+  // Another time zone, with an offset of 5 hours 45 minutes: transactions are counted again by the job.
   await t.app.db.sql("SELECT recount_statistics('Asia/Kathmandu')::text AS done");
   expect(await differences()).toEqual({});
   await t.app.db.sql('SELECT count_sales(1000000) AS more');

@@ -47,7 +47,7 @@ afterEach(() => emptyDatabase(t.database));
 const sql = <T extends object>(text: string, values: unknown[] = []) => t.app.db.sql<T>(text, values);
 const one = async <T extends object>(text: string, values: unknown[] = []): Promise<T> => (await sql<T>(text, values))[0]!;
 
-/** The first and the last moment of a day, its neighbours, and moments within, in the days of Moscow (UTC+3). */
+/** The first and the last millisecond of a day, its neighbours, and times within, in the days of Moscow (UTC+3). */
 const TIMESTAMPS = ['2026-11-19', '2026-11-13', '2026-10-21', '2026-11-20'].flatMap((day) => {
   const midnight = new Date(`${day}T00:00:00+03:00`).getTime();
   return [-1, 0, 5 * HOUR_MS, 12 * HOUR_MS, DAY_MS - 1, DAY_MS].map((ms) => new Date(midnight + ms));
@@ -61,7 +61,7 @@ async function aTicketAt(userId: number, at: Date, status: string): Promise<void
   );
 }
 
-/** Everything that a report counts, at each of the moments. */
+/** Everything that a report counts, at each of the times. */
 async function fillInstallation(): Promise<void> {
   const referrers = [await aUser(t.app), await aUser(t.app)];
   const statuses = ['open', 'pending', 'answered', 'closed'];

@@ -165,7 +165,7 @@ describe('Freekassa without an API key', () => {
   ])(
     'then a notification from %s of %s rubles signed with %s is answered %s and credits %i',
     async (ip, amount, word2, answer, balance) => {
-      // The stage of the fake only carries the callback; this provider is the real one.
+      // The fixture of the fake only carries the callback; this provider is the real one.
       const prepared = await aProviderFixture(freekassaCase);
       fixture = prepared;
       const { payment, user, deliver } = await realPayment(prepared, { ...SHOP, FREEKASSA_CREDIT_WITHOUT_API: 'true' });

@@ -23,7 +23,7 @@ beforeAll(startApps);
 /** `TEST_QUOTE_CARTS=100000 PROPERTY_SEED=1` checks that many; a landing checks a share of them. */
 const CARTS = Number(process.env.TEST_QUOTE_CARTS ?? 140);
 
-/** Every cart leaves a tariff, servers and a group behind: with thousands of them a shop is slower than any real one. */
+/** Every cart leaves a tariff, servers and a group behind: with thousands of them a service is slower than any real one. */
 const CARTS_PER_APP = 500;
 
 const claimsOf = (quote: string) => JSON.parse(Buffer.from(quote.split('.')[0]!, 'base64url').toString('utf8'));

@@ -105,7 +105,7 @@ describe('inactive users', () => {
     const users: BuiltUser[] = [];
     for (let index = 0; index < 120; index++) {
       const user = await aUser(app);
-      // Many of one moment, so that a page ends between equal ones; two in three stay.
+      // Many with the same timestamp, so that a page ends between equal ones; two in three stay.
       await setUser(app, user, { last_activity: at, partner_status: index % 3 === 0 ? 'none' : 'approved' });
       users.push(user);
     }

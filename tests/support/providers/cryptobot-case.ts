@@ -4,7 +4,7 @@ import type { ProviderFixture } from './provider-fixture.ts';
 
 const HEADER = 'crypto-pay-api-signature';
 
-/** The genuine callback of a payment with other fields in its invoice, signed anew. */
+/** The genuine callback of a payment with other fields in its invoice, signed again. */
 async function changed(fixture: ProviderFixture, change: Record<string, unknown>): Promise<RawCallback> {
   const genuine = await fixture.callbackOf('pay');
   const update = JSON.parse(String(genuine.body));

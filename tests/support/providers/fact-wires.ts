@@ -45,7 +45,7 @@ export interface FactWire {
   hidesUnknownReversal?: boolean;
   /** An id of an invoice that is not signed is a hint only: money of it is no second payment. */
   hintsAtInvoice?: boolean;
-  /** The callback of the last fact; what the API answers from then on is set at the stage. */
+  /** The callback of the last fact; what the API answers from then on is set at the fixture. */
   report: (fixture: ProviderFixture, history: readonly Fact[], ours: Ours) => RawCallback;
 }
 

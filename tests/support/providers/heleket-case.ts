@@ -11,7 +11,7 @@ export function signed(members: Record<string, unknown>, key: string): RawCallba
   return { path: '/heleket-webhook', headers: { 'content-type': 'application/json' }, body };
 }
 
-/** The callback of the current invoice being paid, with other members, signed anew. */
+/** The callback of the current invoice being paid, with other members, signed again. */
 function claimed(fixture: ProviderFixture, change: Record<string, unknown> = {}): RawCallback {
   const { invoice, orderId } = fixture.current;
   const members = { type: 'payment', uuid: invoice.id, order_id: orderId, amount: '500.00', payment_amount: '5.00000000' };

@@ -33,7 +33,7 @@ interface Stall {
   end(): void;
 }
 
-/** What a stage needs besides the provider. */
+/** What a fixture needs besides the provider. */
 export interface FixtureOptions extends TestAppOptions {
   /** Another provider of the same service. */
   neighbour?: ProviderCase;
@@ -54,7 +54,7 @@ export interface ProviderFixture {
   current: PreparedInvoice;
   /**
    * A new invoice through the operation of the cabinet; kopeks.
-   * @param of another provider of the stage; default: its own
+   * @param of another provider of the fixture; default: its own
    */
   open(amountKopeks?: number, of?: ProviderCase): Promise<PreparedInvoice>;
   /** Performs an action at the fake. @returns the callbacks that it posted */
@@ -78,7 +78,7 @@ export interface ProviderFixture {
 
 const AMOUNT_KOPEKS = 50_000;
 
-/** Starts the stage of a provider with one open invoice, unless it is a real one, which has to be switched on first. */
+/** Starts the fixture of a provider with one open invoice, unless it is a real one, which has to be switched on first. */
 export async function aProviderFixture(provider: ProviderCase, options: FixtureOptions = {}): Promise<ProviderFixture> {
   const { method } = provider;
   const { neighbour, isReal = false, ...appOptions } = options;
@@ -229,7 +229,7 @@ export async function factsOf({ app, current, method }: ProviderFixture) {
   return { payment: payment ?? unpaid, ledger: ledger!, balance, deposits };
 }
 
-/** Kinds of the open cases of a provider, since the id; of each the administrators are told by a job of its own. */
+/** Kinds of the open cases of a provider, since the id; of each the administrators are notified by a job of its own. */
 export async function openCasesOf({ app, method }: ProviderFixture, sinceId: number): Promise<string[]> {
   const rows = await app.db.sql<{ kind: string; alerts: number }>(
     `SELECT c.kind, (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'payments.notify-case' AND j.data ->> 'caseId' = c.id::text) AS alerts

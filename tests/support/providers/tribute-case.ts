@@ -28,7 +28,7 @@ export function donation(fixture: ProviderFixture, change: DonationChange = {}, 
 
 const NOT_AT_DONATIONS = 'a donation is paid or does not exist';
 
-/** Tribute (03a section 2): the stage has no invoice, only a donation that is not paid yet. */
+/** Tribute (03a section 2): the fixture has no invoice, only a donation that is not paid yet. */
 export const tributeCase: ProviderCase = {
   method: 'tribute',
   credentials: (secret) => ({ TRIBUTE_DONATE_LINK: 'https://t.me/tribute/app?startapp=donate', TRIBUTE_API_KEY: secret }),

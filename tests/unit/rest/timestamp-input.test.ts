@@ -7,7 +7,7 @@ import { planWire } from '../../../src/rest/wire-plan.ts';
 import { appRouter } from '../../../src/routers/root.ts';
 import { TimestampInput, utcDate } from '../../../src/routers/shared.schemas.ts';
 
-/** What C2 lists, with the moment that is meant. */
+/** What C2 lists, with the time that is meant. */
 const ACCEPTED: [value: string | number, timestamp: string][] = [
   ['2026-01-01T10:00:00Z', '2026-01-01T10:00:00.000Z'],
   ['2026-01-01T10:00:00.25+03:00', '2026-01-01T07:00:00.250Z'],
@@ -45,7 +45,7 @@ test.each(ACCEPTED)('08 C2: %j is a moment', (value, timestamp) => {
   expect(utcDate(TimestampInput.parse(value)).toISOString()).toBe(timestamp);
 });
 
-/** An operation with a moment in its query and in its body. */
+/** An operation with a timestamp in its query and in its body. */
 const plan = planWire(
   'sample',
   { openapi: { method: 'POST', path: '/sample', tags: ['sample'] }, wire: { query: ['since'] } } as never,
@@ -79,7 +79,7 @@ interface JsonSchema {
   [key: string]: unknown;
 }
 
-/** Fields with a moment that are not read by `MomentInput`, each with its reason. There are none. */
+/** Fields with a timestamp that are not read by `TimestampInput`, each with its reason. There are none. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {};
 
 test('08 C2: every parameter and field of a request that the document calls date-time accepts all forms', () => {

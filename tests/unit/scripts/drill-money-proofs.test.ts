@@ -24,7 +24,7 @@ it.each(PROOFS.map((prove) => [prove.name, prove] as const))('%s accepts what is
   expect(prove(someFacts()).violations).toEqual([]);
 });
 
-/** Changes one thing of the shop that is in order. */
+/** Changes one of the facts that are in order. */
 const FAULTS: readonly (readonly [
   name: string,
   prove: Proof,

@@ -100,7 +100,7 @@ export const nodeUsageRoutes: PanelRoute[] = [
         username: user.username,
         nodeUuid,
         total: bytes,
-        // Version 2 writes a day as its first moment (spec 10 V3).
+        // Version 2 writes a day as its start (spec 10 V3).
         date: `${dayOf(at)}T00:00:00.000Z`,
       }));
       return { response };

@@ -268,7 +268,7 @@ export const unknownGame = refusal('contest_unknown', 400, 'Unknown contest type
 
 /**
  * Checks the payload of a template or of a round by the game of the slug; that of an unknown game may be anything.
- * @returns the payload as it was given
+ * @returns the payload as given
  * @throws ValidationError 422 that names the fields that do not fit (spec 04 section 10.4)
  */
 function checkPayload(slug: string, of: 'template' | 'round', payload: Record<string, unknown>): Record<string, unknown> {

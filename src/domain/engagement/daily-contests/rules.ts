@@ -21,7 +21,7 @@ export function readPrize({ prizeType, prizeValue }: Pick<ContestTemplate, 'priz
   return prizeType === 'days' ? { kind: 'days', days: value } : { kind: 'balance', kopeks: value };
 }
 
-/** Whether a round is played at a moment; both ends belong to it (spec 04 section 10.1). */
+/** Whether a round is played at a given time; both ends belong to it (spec 04 section 10.1). */
 export function isLive(round: Pick<ContestRound, 'status' | 'startsAt' | 'endsAt'>, now: Date): boolean {
   return round.status === 'active' && round.startsAt.getTime() <= now.getTime() && now.getTime() <= round.endsAt.getTime();
 }
@@ -34,7 +34,7 @@ export interface Slot {
 type Schedule = Pick<ContestTemplate, 'scheduleTimes' | 'timesPerDay' | 'cooldownHours'>;
 
 /**
- * The slots of a schedule in which a moment lies, in the order of the schedule. Of each of the first `timesPerDay` times the last
+ * The slots of a schedule in which a given time lies, in the order of the schedule. Of each of the first `timesPerDay` times the last
  * occurrence counts: today's in the time zone, or yesterday's while today's is still ahead (spec 04 section 10.3).
  */
 export function openSlots(schedule: Schedule, now: Date, timeZone: string): Slot[] {

@@ -223,7 +223,7 @@ export async function readContestStatistics(app: App, id: number): Promise<Conte
   };
 }
 
-/** The last moment of a period: an end at 00:00:00 UTC means the end of that day (spec 04 section 11.1). */
+/** The end of a period: an end at 00:00:00 UTC means the end of that day (spec 04 section 11.1). */
 export function closingTime(endAt: Date): Date {
   return endAt.getTime() % DAY_MS === 0 ? addMs(endAt, DAY_MS - 1) : endAt;
 }

@@ -94,7 +94,7 @@ export const refreshTokenReused = unauthorized('refresh_token_reused', 'Refresh 
 const refreshTokenExpired = unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
 const userInactive = unauthorized('user_inactive', 'User not found or inactive');
 
-/** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3, spec 10 U2). */
+/** A rotated token works this long, so that tabs which refresh at the same time all stay signed in (spec 01 section 5.3, spec 10 U2). */
 const GRACE_MS = MINUTE_MS;
 
 /**

@@ -20,7 +20,7 @@ export interface PeriodRequest {
   endDate: string | null;
 }
 
-/** A moment as it was written: without an offset it is one of the time zone of the service. */
+/** A given time as written: without an offset it is one of the time zone of the service. */
 export interface WrittenTimestamp {
   /** `YYYY-MM-DDTHH:MM:SS.mmm` */
   local: string;
@@ -28,7 +28,7 @@ export interface WrittenTimestamp {
   offset: string | null;
 }
 
-/** What a request asks for: two moments, the last `days` calendar days until now, or everything (`days` null). */
+/** What a request asks for: two timestamps, the last `days` calendar days until now, or everything (`days` null). */
 export type WrittenPeriod = { start: WrittenTimestamp; end: WrittenTimestamp } | { days: number | null };
 
 /** So that the window before a period begins after the year 1 in every time zone, and the day after it ends before the year 10000. */

@@ -77,7 +77,7 @@ export function sumSales<const G extends Group>(
   );
 }
 
-/** SQL of the rows that `statistics_days` counts, with the moment that gives the day (prisma/sql/statistics-days.sql). */
+/** SQL of the rows that `statistics_days` counts, with the time that gives the day (prisma/sql/statistics-days.sql). */
 const SOURCES = {
   registrations: `SELECT created_at AS moment, CASE WHEN has_had_paid_subscription THEN 'paid' ELSE 'unpaid' END AS key, 0 AS amount FROM users`,
   trials: 'SELECT created_at AS moment, provider AS key, 0 AS amount FROM trial_origins',
@@ -151,7 +151,7 @@ export interface Period {
   /** `YYYY-MM-DD` */
   firstDay: string;
   lastDay: string;
-  /** The first moment of the first day, and the first one after the last day. */
+  /** The start of the first day, and the end of the last day. */
   firstStart: Date;
   lastEnd: Date;
   /** Of the days. */
@@ -162,7 +162,7 @@ const DAYS = `to_char(statistics_day(p.start), 'YYYY-MM-DD') AS first_day, to_ch
   statistics_day_start(statistics_day(p.start)) AS first_start, statistics_day_start(statistics_day(p.finish) + 1) AS last_end,
   statistics_zone() AS zone`;
 
-/** The days around two moments. */
+/** The days around two times. */
 export async function findPeriod(db: Db, from: Date, to: Date): Promise<Period> {
   const [row] = await db.sql<Period>(
     `SELECT p.start AS from, p.finish AS to, ${DAYS} FROM (SELECT $1::timestamptz AS start, $2::timestamptz AS finish) p`,
@@ -171,7 +171,7 @@ export async function findPeriod(db: Db, from: Date, to: Date): Promise<Period> 
   return row!;
 }
 
-/** The moments of a request; those without an offset, and midnights, are of the zone of the statistics. */
+/** The timestamps of a request; those without an offset, and midnights, are of the zone of the statistics. */
 export async function findWrittenPeriod(db: Db, written: WrittenPeriod, now: Date): Promise<Period> {
   const timestamp = (local: string, offset: string) =>
     `CASE WHEN ${offset}::text IS NULL THEN ${local}::text::timestamp AT TIME ZONE statistics_zone() ELSE (${local}::text || ${offset}::text)::timestamptz END`;

@@ -14,7 +14,7 @@ import { rotationFolders } from './read-system-log.ts';
 const LEASE_MS = 600 * SECOND_MS;
 /** More than the second after which an appender opens the new file, and than its wait before a write. */
 const GRACE_MS = 3 * SECOND_MS;
-/** Largest file that the messenger takes, with room for the request around it. */
+/** Largest file that the messenger accepts, with room for the request around it. */
 const MAX_SENT_BYTES = 49 * 1024 * 1024;
 
 /**

@@ -24,7 +24,7 @@ const COMPARED_DEPOSITS = 20;
 const EPOCH = new Date(0);
 const END_OF_YEARS = new Date('9999-12-31T00:00:00Z');
 
-/** A payment as the mini-app is told of it; kopeks. */
+/** A payment as the mini-app shows it; kopeks. */
 export interface MiniappPaymentStatus {
   method: string;
   status: 'paid' | 'failed' | 'pending' | 'unknown';
@@ -125,7 +125,7 @@ async function readDeposit(
 ): Promise<MiniappPaymentStatus> {
   const waiting = { ...missing(id, query), message: 'Waiting for confirmation' };
   const startedAt = timestampOf(query.startedAt ?? null);
-  // A client that knows neither would be told of any earlier payment.
+  // A client that knows neither would be shown any earlier payment.
   if (startedAt === null && query.amountKopeks == null) return waiting;
   const from = startedAt && addMs(startedAt, -TOLERANCE_MS);
   const filter = { userId, type: 'deposit', paymentMethod: ledgerMethod, isCompleted: true, from } as const;

@@ -5,7 +5,7 @@ import type { PanelUser } from '../ports.ts';
 import { PUSH_COLUMNS, PUSH_TABLES, type PushRow, type PushTarget, toPushTarget } from '../repo.ts';
 import type { SnapshotEntry, SyncedSubscription, SyncedUser } from './types.ts';
 
-/** A user with moments as JSON stores them. */
+/** A user with timestamps as JSON stores them. */
 type StoredUser = Omit<PanelUser, 'expireAt' | 'onlineAt' | 'firstConnectedAt'> & {
   expireAt: string | null;
   onlineAt: string | null;

@@ -2,7 +2,7 @@
 import { addDays, DAY_MS, startOfDay } from '../../../core/clock.ts';
 import type { DayStats, PeriodChange, WindowSums } from './types.ts';
 
-/** From a moment on, up to and without another; null = without end. */
+/** From a given time on, up to and without another; null = without end. */
 export interface Window {
   since: Date;
   until: Date | null;
@@ -17,7 +17,7 @@ export interface WindowParts {
 
 const FOR_EVER = '9999-12-31';
 
-/** `YYYY-MM-DD` of a moment, in UTC. */
+/** `YYYY-MM-DD` of a given time, in UTC. */
 export function dayOf(timestamp: Date): string {
   return timestamp.toISOString().slice(0, 10);
 }

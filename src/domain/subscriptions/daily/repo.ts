@@ -13,7 +13,7 @@ const FROM = `FROM subscriptions s JOIN users u ON u.id = s.user_id JOIN tariffs
   WHERE f.is_daily AND f.is_active AND f.daily_price_kopeks > 0 AND NOT s.is_daily_paused AND NOT s.is_trial
     AND u.status = 'active' AND NOT u.restriction_subscription`;
 
-/** Charged when the paid time is over and the last charge is a day old by the moment $1 (spec 02 H22). */
+/** Charged when the paid time is over and the last charge is a day old by the time $1 (spec 02 H22). */
 const DUE = `${FROM} AND s.status = 'active' AND s.end_date <= $1::timestamptz
     AND (s.last_daily_charge_at IS NULL OR s.last_daily_charge_at <= $1::timestamptz - interval '24 hours')`;
 

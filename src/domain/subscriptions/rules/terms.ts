@@ -167,7 +167,7 @@ interface ReplaceInput {
 }
 
 /**
- * A subscription written over by the Web API (spec 02 section 3.4) as changed fields: everything starts anew, only autopay is
+ * A subscription written over by the Web API (spec 02 section 3.4) as changed fields: everything starts again, only autopay is
  * kept. The tariff and the daily fields go too (hazard H20). Traffic purchases and sent notifications are deleted by the caller.
  * @param squads all servers in their display order
  */

@@ -23,7 +23,7 @@ export interface BalanceChange {
 }
 
 /**
- * Adds to or takes from a balance by hand, for an administrator; 0 changes nothing (spec 01 section 11.2 and H16). With an idempotency
+ * Adds to or deducts from a balance by hand, for an administrator; 0 changes nothing (spec 01 section 11.2 and H16). With an idempotency
  * key the first answer is given again.
  * @throws AppError 404 'User not found' | 403 (H5) | 400 'Insufficient balance. Current: X, requested: Y' in kopeks
  */

@@ -66,7 +66,7 @@ function expected(whose: FactMoney, row: string, wire: WireLimits): Outcome {
   return waits ? untouched('second_payment') : untouched();
 }
 
-/** What one provider is told with, whatever its wire is. */
+/** What reports of one provider are made with, whatever its wire is. */
 interface Table {
   t: TestApp;
   method: string;
