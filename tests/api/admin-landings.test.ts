@@ -229,10 +229,10 @@ describe('administration', () => {
 
   it('counts purchases in the list and in the statistics', async () => {
     const { landing, tariffId } = await aSalesPage();
-    const shop = { landing: { ...landing, slug: landing.slug }, tariffId } as never;
-    await aPurchase(t.app, shop);
-    const paid = await aPaidPurchase(t.app, provider, shop);
-    const gift = await aPaidPurchase(t.app, provider, shop, {
+    const storefront = { landing: { ...landing, slug: landing.slug }, tariffId } as never;
+    await aPurchase(t.app, storefront);
+    const paid = await aPaidPurchase(t.app, provider, storefront);
+    const gift = await aPaidPurchase(t.app, provider, storefront, {
       isGift: true,
       recipient: { type: 'email', value: `gift${unique()}@example.com` },
     });
