@@ -225,7 +225,7 @@ export async function seedLate(app: App): Promise<void> {
     ),
     // Any failure: there is no caller; the next start repeats it.
     prepareSales(app).catch((error: unknown) =>
-      app.log.warn({ err: error }, 'the shop could not be filled from the panel at start'),
+      app.log.warn({ err: error }, 'servers and the first tariff could not be set up from the panel at start'),
     ),
   ]);
 }

@@ -29,7 +29,7 @@ describe.each([
   const put = (body: object) => api.put(path, body);
   const get = (query: Record<string, string | boolean> = {}) => api.get(path, { query });
 
-  it('is not there at first; what is written is answered as it was sent', async () => {
+  it('is not there at first; what is written is answered as sent', async () => {
     expect(await get()).toMatchObject(notFound(`${name} not found`));
     const written = await put({ language: 'EN-us', content: ' <b>x</b>\r\n\r\ny ' });
     expect(written.status).toBe(200);
@@ -58,7 +58,7 @@ describe.each([
     expect((await get()).body).toMatchObject({ language: 'ru', content: 'русский' });
   });
 
-  it('falls back to the default language unless told not to, and hides a disabled one on request', async () => {
+  it('falls back to the default language unless asked not to, and hides a disabled one on request', async () => {
     await put({ content: 'русский', is_enabled: false });
     expect((await get({ language: 'de' })).body).toMatchObject({ requested_language: 'de', language: 'ru', is_enabled: false });
     expect(await get({ language: 'de', fallback: false })).toMatchObject(notFound(`${name} not found`));

@@ -97,7 +97,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
   ];
 
   test.each(INTERRUPTIONS)(
-    'while %s: everything is as it was or as in the backup, and both instances go on',
+    'while %s: everything is unchanged or as in the backup, and both instances go on',
     async (_interruption, condition) => {
       const operator = createRequester(first.url, { 'x-api-key': apiToken });
       await sql.query("UPDATE users SET first_name = 'Now ' || clock_timestamp()");

@@ -106,7 +106,7 @@ describe.skipIf(leftOut !== '')(`point-in-time recovery${leftOut}`, () => {
     expect((await api.post(`/users/${userId}/balance`, { amount_kopeks: kopeks })).status).toBe(200);
   };
 
-  test('the database is as it was at the target, the service goes on from there, and nothing that came later is taken for what comes now', async () => {
+  test('the database is in its state at the target, the service goes on from there, and nothing that came later is taken for what comes now', async () => {
     const service = await startService();
     const token = service.apiToken!;
     const api = createRequester(service.url, { 'x-api-key': token });

@@ -72,7 +72,7 @@ describe('spec 10 F5: a machine whose clock is a day ahead', () => {
     }
   });
 
-  test('whose time jumps later does not take the jump over, and what deletes asks anew', async () => {
+  test('whose time jumps later does not take the jump over, and what deletes asks again', async () => {
     const { app: made, database } = await testApp();
     let jumpMs = 0;
     const watch = new DatabaseWatch({

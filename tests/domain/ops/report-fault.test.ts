@@ -49,7 +49,7 @@ describe('spec 06 section 14, category errors: a fault', () => {
     expect(await takeMessages(app, CHAT)).toHaveLength(1);
   });
 
-  it('leaves its moment for a week, and no other value of the installation is deleted with it', async () => {
+  it('leaves its timestamp for a week, and no other value of the installation is deleted with it', async () => {
     const stored = async () => {
       const rows = await app.db.sql<{ key: string }>("SELECT key FROM service_state WHERE key ~ ':purged-|^faulty' ORDER BY key");
       return rows.map(({ key }) => key);

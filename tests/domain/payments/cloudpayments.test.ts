@@ -143,7 +143,7 @@ describe('a failed attempt', () => {
     ['en', '5051', /not enough money/],
     ['ru', '5206', /3-D Secure/],
     ['en', '9999', /the bank refused/],
-  ])('is told to its payer in %s with the reason %s, once, and the order stays payable', async (language, code, reason) => {
+  ])('is reported to its payer in %s with the reason %s, once, and the order stays payable', async (language, code, reason) => {
     fixture = await aProviderFixture(cloudpaymentsCase);
     const { user } = fixture.current;
     await fixture.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int RETURNING id', [user.id, language]);

@@ -176,7 +176,7 @@ describe('a renewal that the balance does not cover', () => {
     expect(await attempts()).toEqual([{ status: 'failed', reason: 'unlinked' }]);
   });
 
-  test('killed at any moment is charged once: the same idempotency key, one credit', async () => {
+  test('killed at any time is charged once: the same idempotency key, one credit', async () => {
     let isDown = true;
     const keys = new Set<string>();
     fixture.intercept((request) => {

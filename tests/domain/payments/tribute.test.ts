@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 describe('a donation', () => {
-  test('of any sum is credited as it was paid, also below the minimum of the method (F4)', async () => {
+  test('of any sum is credited as paid, also below the minimum of the method (F4)', async () => {
     await fixture.deliver(donation(fixture, { payload: { amount: 1 } }));
     expect(await factsOf(fixture)).toMatchObject({ balance: 1, deposits: 1, payment: { isPaid: true } });
     expect(await checkLedger(fixture.app)).toEqual([]);

@@ -274,7 +274,7 @@ describe('a database that was restored from a backup', () => {
 });
 
 describe('a receipt that the service refuses', () => {
-  test('is told once, stays, does not hold up the others, and is tried again after a day', async () => {
+  test('is reported once, stays, does not hold up the others, and is tried again after a day', async () => {
     const [refused, next] = [await aQueuedReceipt(app), await aQueuedReceipt(app)];
     nalogo.faults.next.push({ call: 'POST /income', fault: 'refused' });
     await round(app);

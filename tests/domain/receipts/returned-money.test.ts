@@ -110,7 +110,7 @@ describe('a payment with a receipt', () => {
     expect(await statesOf(app, byHand)).toEqual(['cancelled']);
   });
 
-  test('a refused cancellation is told once and tried again after a day', async () => {
+  test('a refused cancellation is reported once and tried again after a day', async () => {
     const paid = await aReceipt();
     await reverse(app, paid);
     nalogo.faults.next.push({ call: 'POST /cancel', fault: 'refused' });

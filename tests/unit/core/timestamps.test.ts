@@ -37,7 +37,7 @@ describe('momentOf', () => {
     }
   });
 
-  it('reads moments of eight thousand years', () => {
+  it('reads timestamps of eight thousand years', () => {
     for (let time = Date.UTC(1000, 0); time < Date.UTC(9000, 0); time += 1_065_312_347) {
       const text = `${new Date(time).toISOString().replace('T', ' ').replace('Z', '')}+00`;
       if (timestampOf(text).getTime() !== time) expect.fail(text);

@@ -41,7 +41,7 @@ const REFUSED: unknown[] = [
   ...[true, [], ['2026-01-01'], {}, 1e17],
 ];
 
-test.each(ACCEPTED)('08 C2: %j is a moment', (value, timestamp) => {
+test.each(ACCEPTED)('08 C2: %j is a timestamp', (value, timestamp) => {
   expect(utcDate(TimestampInput.parse(value)).toISOString()).toBe(timestamp);
 });
 

@@ -75,7 +75,7 @@ describe('settleTotal', () => {
   ])('%s', (_name, estimate, found, total) => expect(settleTotal(estimate, slice, found)).toBe(total));
 });
 
-test('a view comes back from a stored answer as it was', () => {
+test('a view comes back from a stored answer unchanged', () => {
   const timestamp = new Date('2026-01-02T03:04:05.678Z');
   const view: UserView = {
     ...{
