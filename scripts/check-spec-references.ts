@@ -23,7 +23,7 @@ const FILES = [
 const SKIPPED = [
   ...['generated', 'node_modules', 'dist'],
   ...['docs/spec/README.md', 'tests/unit/spec-references', 'scripts/spec-references'],
-  // The replaced migrations as they were released: they are known by their checksums, so their comments cannot be corrected.
+  // The replaced migrations as released: they are known by their checksums, so their comments cannot be corrected.
   'tests/fixtures/upgrade',
 ];
 const READ = /\.(?:ts|tsx|mjs|prisma|sql|md|sh|yaml|py)$|^\.ci\//;

@@ -44,7 +44,7 @@ export function countProcedures(group: GroupNode): number {
 }
 
 /**
- * A group as the body of an interface; moments of answers are texts on the wire.
+ * A group as the body of an interface; timestamps of answers are texts on the wire.
  * @param describe comment of the procedure at a path; null = none
  */
 export function printGroup(group: GroupNode, path: string, describe: (path: string) => string | null, indent = ''): string {
@@ -57,7 +57,7 @@ export function printGroup(group: GroupNode, path: string, describe: (path: stri
     const type = node.kind === 'query' ? 'Query' : 'Mutation';
     const comment = describe(memberPath)?.replaceAll('*/', '* /');
     const head = comment ? `${inner}/** ${comment} */\n` : '';
-    return `${head}${inner}${key}: ${type}<${reindent(node.input, inner)}, ${reindent(momentsAsText(node.output), inner)}>;`;
+    return `${head}${inner}${key}: ${type}<${reindent(node.input, inner)}, ${reindent(timestampsAsText(node.output), inner)}>;`;
   });
   return `{\n${lines.join('\n')}\n${indent}}`;
 }
@@ -122,7 +122,7 @@ function endOfQuoted(text: string, start: number): number {
 }
 
 /** Replaces the type `Date`, never a key or a text of that name. */
-function momentsAsText(type: string): string {
+function timestampsAsText(type: string): string {
   return type.replace(/"(?:[^"\\]|\\.)*"|\bDate\b(?!\??:)/g, (found) => (found === 'Date' ? 'string' : found));
 }
 

@@ -1,4 +1,4 @@
-/** Words that names must not have, and what to write instead (CONTRIBUTING.md, docs/glossary.md). */
+/** Words that names and comments must not have, and what to write instead (CONTRIBUTING.md, docs/glossary.md). */
 import { wordsOf } from './checks/name-words.ts';
 
 const REFUSED: readonly { words: string; instead: string; onlyTypes?: boolean }[] = [
@@ -22,6 +22,11 @@ const REFUSED: readonly { words: string; instead: string; onlyTypes?: boolean }[
   { words: 'party parties', instead: 'referrer, referee, user' },
   { words: 'subject subjects', instead: 'user, row' },
   { words: 'counter_account', instead: 'contra account' },
+  { words: 'moment moments', instead: 'timestamp, time' },
+  { words: 'wall', instead: 'local time, system clock' },
+  { words: 'stage stages', instead: 'fixture (of tests), step' },
+  { words: 'anew', instead: 'again' },
+  { words: 'shop shops', instead: 'service, sales' },
   { words: 'kept left ended', instead: 'retained, remaining, closed or expired', onlyTypes: true },
 ];
 
@@ -32,6 +37,23 @@ const ALLOWED: readonly { name: RegExp; where?: RegExp; why: string }[] = [
   { name: /^admin_?notes$/i, why: 'a field of the contract' },
   { name: /^REFERRAL_EARNINGS_HOLD_DAYS$/, why: 'the key of a setting (spec 10 M4)' },
   { name: /^own_deposits$/, why: 'a field of the risk analysis (spec 03 section 6)' },
+  { name: /^(?:[A-Z0-9_]+_)?shop_?id$/i, why: 'the account at a payment provider, as providers call it' },
+  {
+    name: /shop/i,
+    where:
+      /^(?:packages\/sandbox\/src\/payments|src\/integrations\/payments|tests\/(?:(?:domain|unit)\/payments|support\/providers))\//,
+    why: 'the same',
+  },
+  {
+    name: /moments?$/,
+    where: /^prisma\/sql\//,
+    why: 'parameters: PostgreSQL renames one of a function only by dropping the function',
+  },
+  {
+    name: /^moment$/,
+    where: /^src\/(?:domain\/panel-events|integrations\/vpnpanel)\//,
+    why: 'a field of stored events of the panel and of the texts made from them',
+  },
   {
     name: /^note$/,
     where: /^(?:packages\/sandbox\/src\/panel|src\/integrations\/vpnpanel)\//,
@@ -50,4 +72,25 @@ export function refusal(name: string, path: string, isType = false): string | nu
     if (found && (isType || !found.onlyTypes)) return found.instead;
   }
   return null;
+}
+
+/** Of comments. Words that are right in some sentences, such as `stage` or `shop`, are refused in names only. */
+const REFUSED_PHRASES: readonly { pattern: RegExp; instead: string }[] = [
+  { pattern: /\bmoments?\b/i, instead: 'timestamp, time; now, briefly' },
+  { pattern: /\bwall[\s*]+(?:clock|time)s?\b/i, instead: 'local time, system clock' },
+  { pattern: /\btold\b/i, instead: 'notified, distinguished' },
+  { pattern: /\banew\b/i, instead: 'again' },
+  { pattern: /\bas[\s*]+(?:it[\s*]+was|they[\s*]+were)\b/i, instead: 'unchanged, as written' },
+  { pattern: /\bgives[\s*]+(?:no|the)[\s*]+(?:answer|list)\b/i, instead: 'does not answer, returns' },
+  // A doc comment that begins so is that of a function; `Takes effect` and the like are not.
+  { pattern: /^\/\*\*[\s*]*Takes (?!effect\b)/, instead: 'Accepts, acquires, claims, removes' },
+  { pattern: /^\/\*\*[\s*]*Gives\b/, instead: 'Returns, assigns, grants' },
+];
+
+/** What to write in place of the refused phrases of a comment. */
+export function refusedPhrases(comment: string): { phrase: string; offset: number; instead: string }[] {
+  return REFUSED_PHRASES.flatMap(({ pattern, instead }) => {
+    const found = pattern.exec(comment);
+    return found ? [{ phrase: found[0].replace(/[\s*/]+/g, ' ').trim(), offset: found.index, instead }] : [];
+  });
 }

@@ -105,7 +105,7 @@ function shuffled(list) {
   return order;
 }
 
-/** Takes all connections of the server but this many. @returns a function that ends them */
+/** Occupies all connections of the server but this many. @returns a function that ends them */
 async function leaveFree(url, free) {
   const { default: pg } = await import('pg');
   const open = async () => {

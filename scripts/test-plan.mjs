@@ -24,12 +24,12 @@ export const DIFFERS = [
   ['tests/domain/settings/', 'values as JSON'],
   ['tests/domain/audience/', 'conditions that are put together at run time'],
   ['tests/domain/ledger/', 'deferred constraints, amounts as big integers, triggers of the balance'],
-  ['tests/domain/users/', 'search with collation, lists by moments'],
+  ['tests/domain/users/', 'search with collation, lists by timestamps'],
   ['tests/domain/webhooks/', 'jobs sent within a transaction'],
   ['tests/realtime/feeds.test.ts', 'events without notices of the database'],
   ['tests/realtime/resume.test.ts', 'order of the events, read from the table'],
   ['tests/api/database-away.test.ts', 'errors of a database that is away'],
-  ['tests/api/request-times.test.ts', 'moments of a request, to the microsecond'],
+  ['tests/api/request-times.test.ts', 'timestamps of a request, to the microsecond'],
 ];
 /** One of so many of the other files runs on the embedded database, too. */
 const ONE_FILE_IN = 8;

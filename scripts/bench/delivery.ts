@@ -1,4 +1,4 @@
-/** Compares events as they were committed with the frames that a socket received. */
+/** Compares events as committed with the frames that a socket received. */
 import { type Buckets, LatencyCounter } from './statistics.ts';
 
 /** Number of an event, and when its frame arrived (`machineMs`). */

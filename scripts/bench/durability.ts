@@ -6,7 +6,7 @@ export interface Durability {
   /** As the tables name it, e.g. `fsync on`. */
   name: string;
   serverUrl: string;
-  /** Settings of each database of the measurement, as `ALTER DATABASE … SET` takes them. */
+  /** Settings of each database of the measurement, as `ALTER DATABASE … SET` accepts them. */
   databaseSettings: Record<string, string>;
   stop(): Promise<void>;
 }

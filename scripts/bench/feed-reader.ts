@@ -7,7 +7,7 @@ import type { Arrival } from './delivery.ts';
 import { numberInFrame } from './event-text.ts';
 import { machineMs } from './machine-clock.ts';
 
-/** `take` waits for so many frames, for at most a time, and gives up all that have arrived; then the record is empty. */
+/** `take` waits for so many frames, for at most a time, and returns all that have arrived; then the record is empty. */
 export type ReaderOrder = { connect: { url: string } } | { take: { count: number; withinMs: number } };
 
 export interface ReaderAnswer {

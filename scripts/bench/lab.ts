@@ -55,7 +55,7 @@ export interface LabOptions {
   kind: DatabaseKind;
   serverUrl: string | null;
   size: SeedSize;
-  /** Of the databases on the server, as `ALTER DATABASE … SET` takes them. */
+  /** Of the databases on the server, as `ALTER DATABASE … SET` accepts them. */
   databaseSettings?: Record<string, string>;
   /** Whether the service trusts the client addresses in requests. */
   isBehindProxy?: boolean;

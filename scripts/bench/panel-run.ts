@@ -128,12 +128,12 @@ try {
     console.log(
       `${options.users} users, ${options.delayMs} ms a call, ${options.concurrency} at the same time, ${database.kind}`,
     );
-    const stages: [string, () => Promise<unknown>][] = [
+    const steps: [string, () => Promise<unknown>][] = [
       ['create', async () => undefined],
       ['change', () => app.db.sql('UPDATE subscriptions SET traffic_limit_gb = 70, device_limit = 3')],
       ['in step', async () => undefined],
     ];
-    for (const [name, prepare] of stages) {
+    for (const [name, prepare] of steps) {
       await prepare();
       // What was pushed at or after the reading of the list is not compared with it.
       await wait(1_000);

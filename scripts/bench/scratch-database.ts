@@ -45,7 +45,7 @@ export async function findServer(environment: NodeJS.ProcessEnv): Promise<string
 
 let count = 0;
 
-/** @param settings of a database on a server, as `ALTER DATABASE … SET` takes them */
+/** @param settings of a database on a server, as `ALTER DATABASE … SET` accepts them */
 export function createScratch(
   kind: DatabaseKind,
   serverUrl: string | null,

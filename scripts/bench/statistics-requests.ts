@@ -64,7 +64,7 @@ function salesStats(): MeasuredRequest[] {
     'days=730': '?days=730',
     'everything (days=0)': '?days=0',
     'two dates': `?start_date=${day(120)}&end_date=${day(30)}`,
-    'two moments with a zone': `?start_date=${encodeURIComponent(`${day(400)}T13:37:11+03:00`)}&end_date=${encodeURIComponent(`${day(3)}T08:00:00+03:00`)}`,
+    'two timestamps with a zone': `?start_date=${encodeURIComponent(`${day(400)}T13:37:11+03:00`)}&end_date=${encodeURIComponent(`${day(3)}T08:00:00+03:00`)}`,
     'one day': `?start_date=${day(200)}&end_date=${day(200)}`,
     '730 days by dates': `?start_date=${encodeURIComponent(at(728))}&end_date=${day(1)}`,
   };

@@ -156,7 +156,7 @@ function referralStatements(): string[] {
   ];
 }
 
-/** Contests of referrers: one with as many participants as the tree gives, one with 2,000; of games: rounds, one with many attempts. */
+/** Contests of referrers: one with as many participants as the tree has, one with 2,000; of games: rounds, one with many attempts. */
 function contestStatements(size: StatisticsSize): string[] {
   const { contestEvents } = landmarks(size);
   const event = `CASE WHEN u.id % 3 > 0 THEN 9900 * (1 + u.id % 5) ELSE 0 END, now() - (1 + u.id % 39) * interval '1 day'`;

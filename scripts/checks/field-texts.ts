@@ -68,7 +68,7 @@ export function findFalseNulls(document: OpenApiDocument): string[] {
 /** A text says of another field that it `is null`; of values that `null is allowed`. */
 const OF_ITSELF = /(?<!\bis )\bnull\b(?! is\b)/i;
 
-/** A schema without a type takes any value. */
+/** A schema without a type accepts any value. */
 function allowsNull({ type, anyOf, enum: values, $ref }: JsonSchema): boolean {
   if (Array.isArray(anyOf)) return anyOf.some(allowsNull);
   if (type === undefined) return values === undefined && $ref === undefined;

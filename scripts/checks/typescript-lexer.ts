@@ -27,6 +27,13 @@ export function tokenize(source: string): Token[] {
   return readTokens(source, 0, false).tokens;
 }
 
+/** The comments of a file, inside of templates too. */
+export function commentsOf(tokens: readonly Token[]): Token[] {
+  return tokens.flatMap((token) =>
+    token.kind === 'comment' ? [token] : (token.parts ?? []).flatMap((part) => ('code' in part ? commentsOf(part.code) : [])),
+  );
+}
+
 /** Without comments, inside of templates too. */
 export function withoutComments(tokens: readonly Token[]): Token[] {
   return tokens

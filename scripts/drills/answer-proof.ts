@@ -1,6 +1,7 @@
 /** What clients were answered, and what the instances wrote to their logs. */
+
+import type { Fixture } from './fixture.ts';
 import { countsText, type DrillReport, textTable } from './report.ts';
-import type { Stage } from './stage.ts';
 import type { WriteBook } from './write-book.ts';
 
 /** 503 is allowed: it means "try again". Any other answer of 500 or above is a fault of the service. */
@@ -27,9 +28,9 @@ export function proveAnswers(book: WriteBook, report: DrillReport): void {
 }
 
 /** An instance may be ended by the drill, never by itself. */
-export function proveInstances(stage: Pick<Stage, 'instances'>, report: DrillReport): void {
-  const crashes = stage.instances.flatMap((instance) => instance.crashes);
-  report.add('no instance ended by itself', `${stage.instances.length} instances, ${crashes.length} crashes`, crashes);
+export function proveInstances(fixture: Pick<Fixture, 'instances'>, report: DrillReport): void {
+  const crashes = fixture.instances.flatMap((instance) => instance.crashes);
+  report.add('no instance ended by itself', `${fixture.instances.length} instances, ${crashes.length} crashes`, crashes);
 }
 
 /** Answers by operation and status. */
@@ -40,14 +41,14 @@ export function renderAnswers(book: WriteBook): string {
 }
 
 /** Errors in the logs by message, the most frequent first. */
-export function renderErrors(stage: Pick<Stage, 'instances' | 'logFolder'>): string {
+export function renderErrors(fixture: Pick<Fixture, 'instances' | 'logFolder'>): string {
   const counts = new Map<string, number>();
-  for (const line of stage.instances.flatMap((instance) => instance.errors)) {
+  for (const line of fixture.instances.flatMap((instance) => instance.errors)) {
     const { msg, err } = JSON.parse(line) as { msg?: string; err?: { message?: string; code?: string } };
     const key = `${msg ?? ''}: ${err?.code ?? ''} ${(err?.message ?? '').split('\n').at(-1)!.slice(0, 140)}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  if (counts.size === 0) return `No errors in the logs (${stage.logFolder}).`;
+  if (counts.size === 0) return `No errors in the logs (${fixture.logFolder}).`;
   const rows = [...counts].sort(([, a], [, b]) => b - a).map(([key, count]) => [String(count), key]);
-  return [`Errors in the logs (${stage.logFolder}):`, textTable(['count', 'error'], rows.slice(0, 30))].join('\n');
+  return [`Errors in the logs (${fixture.logFolder}):`, textTable(['count', 'error'], rows.slice(0, 30))].join('\n');
 }

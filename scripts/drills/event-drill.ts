@@ -6,6 +6,7 @@ import { endProcess, trackChild } from '../bench/child-process.ts';
 import { findServer, type ScratchDatabase } from '../bench/scratch-database.ts';
 import { proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { proveSockets, proveWebhook, readLastEvent, waitForSockets, waitForWebhook } from './event-proof.ts';
+import { type Fixture, openFixture, subscribeWebhook } from './fixture.ts';
 import { startKilling, type Victim } from './killing.ts';
 import { startMoneyLoad } from './money-load.ts';
 import { proveMoney, readMoneyBefore } from './money-proof.ts';
@@ -13,7 +14,6 @@ import type { DrillOptions } from './options.ts';
 import { countsText, type DrillReport } from './report.ts';
 import { createRandom } from './seeded-random.ts';
 import { renderSockets } from './socket-table.ts';
-import { openStage, type Stage, subscribeWebhook } from './stage.ts';
 import { openWatchers } from './watchers.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
 import { WriteBook } from './write-book.ts';
@@ -40,40 +40,47 @@ export async function runEventDrill(options: EventOptions, report: DrillReport, 
   const serverUrl = await findServer(process.env);
   if (serverUrl === null) throw new Error('no PostgreSQL at TEST_DATABASE_URL or DATABASE_URL lets us make databases');
   progress(`tables, test data, ${INSTANCES} instances`);
-  const stage = await openStage({ serverUrl, instances: INSTANCES, users: USERS, payments: 0, poolSize: 10, drill: 'events' });
+  const fixture = await openFixture({
+    serverUrl,
+    instances: INSTANCES,
+    users: USERS,
+    payments: 0,
+    poolSize: 10,
+    drill: 'events',
+  });
   try {
-    await runOnStage(stage, options, report, progress);
+    await runOnFixture(fixture, options, report, progress);
   } finally {
-    await stage.close();
+    await fixture.close();
   }
 }
 
-async function runOnStage(
-  stage: Stage,
+async function runOnFixture(
+  fixture: Fixture,
   options: EventOptions,
   report: DrillReport,
   progress: (text: string) => void,
 ): Promise<void> {
   const random = createRandom(options.seed);
   const receiver = await startWebhookReceiver(() => random.next() < REFUSED_SHARE);
-  for (const eventType of HOOKED_TYPES) await subscribeWebhook(stage, eventType, receiver.url);
-  await stage.database.withSql((run) =>
+  for (const eventType of HOOKED_TYPES) await subscribeWebhook(fixture, eventType, receiver.url);
+  await fixture.database.withSql((run) =>
     run(
       'CREATE TABLE drill_numbers AS SELECT id AS user_id, 0 AS number FROM users; ALTER TABLE drill_numbers ADD PRIMARY KEY (user_id)',
     ),
   );
-  const watchedUsers = stage.userIds.slice(0, CABINET_SOCKETS);
-  const watchers = await openWatchers(stage, random, { feedSockets: 2, users: watchedUsers });
-  const writers = Array.from({ length: WRITERS }, (_, index) => createWriter(stage, options.seed + 1_000 * (index + 1), index));
+  const watchedUsers = fixture.userIds.slice(0, CABINET_SOCKETS);
+  const watchers = await openWatchers(fixture, random, { feedSockets: 2, users: watchedUsers });
+  const writers = Array.from({ length: WRITERS }, (_, index) => createWriter(fixture, options.seed + 1_000 * (index + 1), index));
   try {
-    const before = await stage.database.withSql(readMoneyBefore);
-    const after = await readLastEvent(stage.database);
+    const before = await fixture.database.withSql(readMoneyBefore);
+    const after = await readLastEvent(fixture.database);
     const book = new WriteBook();
     const startedAt = performance.now();
     progress('events');
-    const urls = stage.instances.map((instance) => instance.url);
+    const urls = fixture.instances.map((instance) => instance.url);
     const balanceWrites = Math.ceil(options.count / 2 / EVENTS_PER_WRITE);
-    const load = startMoneyLoad(stage, book, random, {
+    const load = startMoneyLoad(fixture, book, random, {
       urls,
       clients: CLIENTS,
       pauseMs: 0,
@@ -81,8 +88,8 @@ async function runOnStage(
       debitShare: DEBIT_SHARE,
     });
     for (const writer of writers) await writer.start();
-    const killing = startKilling([...stage.instances, ...writers], createRandom(options.seed + 1));
-    const written = writeUntil(stage.database, after, options.count / 2, progress).then(() => {
+    const killing = startKilling([...fixture.instances, ...writers], createRandom(options.seed + 1));
+    const written = writeUntil(fixture.database, after, options.count / 2, progress).then(() => {
       for (const writer of writers) writer.retire();
     });
     await Promise.all([load.balanceDone, written]);
@@ -91,20 +98,20 @@ async function runOnStage(
     await load.stop(WRITE_LIMIT_MS);
     const seconds = (performance.now() - startedAt) / 1_000;
     progress('webhooks and sockets');
-    await waitForSockets(stage.database, watchers, after, SOCKET_LIMIT_MS);
-    const webhookMs = await waitForWebhook(stage.database, receiver, HOOKED_TYPES, after, WEBHOOK_LIMIT_MS);
-    await proveSockets(stage.database, watchers, { after, mayLose: false }, report);
-    await proveWebhook(stage.database, receiver, HOOKED_TYPES, after, report);
-    await proveMoney(stage.database, before, book, report);
-    proveInstances(stage, report);
-    const events = await countEvents(stage.database, after, 'true');
+    await waitForSockets(fixture.database, watchers, after, SOCKET_LIMIT_MS);
+    const webhookMs = await waitForWebhook(fixture.database, receiver, HOOKED_TYPES, after, WEBHOOK_LIMIT_MS);
+    await proveSockets(fixture.database, watchers, { after, mayLose: false }, report);
+    await proveWebhook(fixture.database, receiver, HOOKED_TYPES, after, report);
+    await proveMoney(fixture.database, before, book, report);
+    proveInstances(fixture, report);
+    const events = await countEvents(fixture.database, after, 'true');
     console.log(
       [
         `${events} events in ${seconds.toFixed(0)} s. Killed: ${countsText(killing.kills)}.`,
         renderAnswers(book),
         renderSockets(watchers),
         `The last webhook arrived ${(webhookMs / 1_000).toFixed(0)} s after the end of the load.`,
-        renderErrors(stage),
+        renderErrors(fixture),
       ].join('\n\n'),
     );
   } finally {
@@ -119,14 +126,14 @@ interface Writer extends Victim {
   retire(): void;
 }
 
-function createWriter(stage: Stage, seed: number, index: number): Writer {
+function createWriter(fixture: Fixture, seed: number, index: number): Writer {
   let child: ChildProcess | null = null;
   let starts = 0;
   let isRetired = false;
-  const url = stage.database.environment.DATABASE_URL!;
+  const url = fixture.database.environment.DATABASE_URL!;
   // Those with sockets more often, so that these get many events.
-  const watched = stage.userIds.slice(0, CABINET_SOCKETS);
-  const writtenUsers = [...stage.userIds, ...Array.from({ length: 8 }, () => watched).flat()];
+  const watched = fixture.userIds.slice(0, CABINET_SOCKETS);
+  const writtenUsers = [...fixture.userIds, ...Array.from({ length: 8 }, () => watched).flat()];
   return {
     name: `writer-${index + 1}`,
     start: async () => {

@@ -171,7 +171,7 @@ function expectedOf(rows: readonly AudienceRow[]): (watcher: Watcher) => readonl
   return ({ userId }) => (userId === null ? feed : (byUser.get(userId) ?? []));
 }
 
-/** Events that cannot be told apart have no place. */
+/** Events that cannot be distinguished have no place. */
 function placesOf(
   feed: 'ws' | 'cabinet',
   rows: readonly EventRow[],

@@ -2,13 +2,13 @@
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { proveSockets, proveWebhook, readLastEvent, waitForSockets, waitForWebhook } from './event-proof.ts';
 import { FaultLog } from './fault-log.ts';
+import { type Fixture, openFixture, subscribeWebhook } from './fixture.ts';
 import { startMoneyLoad } from './money-load.ts';
 import { proveMoney, readMoneyBefore, waitForCallbacks } from './money-proof.ts';
 import type { DrillOptions } from './options.ts';
 import { type DrillReport, textTable } from './report.ts';
 import { createRandom } from './seeded-random.ts';
 import { renderSockets } from './socket-table.ts';
-import { openStage, type Stage, subscribeWebhook } from './stage.ts';
 import { openStand, type Stand } from './stand.ts';
 import { openWatchers, startCutting } from './watchers.ts';
 import { startWebhookReceiver } from './webhook-receiver.ts';
@@ -35,7 +35,7 @@ export async function runFailoverDrill(
   const stand = await openStand(options.stand, options.folder);
   try {
     progress('tables, test data, two instances');
-    const stage = await openStage({
+    const fixture = await openFixture({
       serverUrl: stand.primaryUrl,
       instances: 2,
       users: USERS,
@@ -44,17 +44,17 @@ export async function runFailoverDrill(
       drill: 'failover',
     });
     try {
-      await runOnStage(stage, stand, options, report, progress);
+      await runOnFixture(fixture, stand, options, report, progress);
     } finally {
-      await stage.close();
+      await fixture.close();
     }
   } finally {
     await stand.close();
   }
 }
 
-async function runOnStage(
-  stage: Stage,
+async function runOnFixture(
+  fixture: Fixture,
   stand: Stand,
   options: FailoverOptions,
   report: DrillReport,
@@ -62,35 +62,35 @@ async function runOnStage(
 ): Promise<void> {
   const random = createRandom(options.seed);
   const receiver = await startWebhookReceiver();
-  for (const eventType of HOOKED_TYPES) await subscribeWebhook(stage, eventType, receiver.url);
-  const watchedUsers = stage.userIds.slice(0, CABINET_SOCKETS);
-  const watchers = await openWatchers(stage, random, { feedSockets: 2, users: watchedUsers });
+  for (const eventType of HOOKED_TYPES) await subscribeWebhook(fixture, eventType, receiver.url);
+  const watchedUsers = fixture.userIds.slice(0, CABINET_SOCKETS);
+  const watchers = await openWatchers(fixture, random, { feedSockets: 2, users: watchedUsers });
   try {
-    const before = await stage.database.withSql(readMoneyBefore);
-    const lastEvent = await readLastEvent(stage.database);
+    const before = await fixture.database.withSql(readMoneyBefore);
+    const lastEvent = await readLastEvent(fixture.database);
     const book = new WriteBook();
-    const urls = stage.instances.map((instance) => instance.url);
-    const load = startMoneyLoad(stage, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS, watchedUsers });
+    const urls = fixture.instances.map((instance) => instance.url);
+    const load = startMoneyLoad(fixture, book, random, { urls, clients: CLIENTS, pauseMs: PAUSE_MS, watchedUsers });
     const stopCutting = startCutting(watchers, createRandom(options.seed + 1));
     const faults = await runFaults(stand, book, options, progress).finally(stopCutting);
     progress('the rest of the callbacks, the end of the load');
     await load.stop(WRITE_LIMIT_MS, SETTLE_MS);
-    await waitForCallbacks(stage.database, SETTLE_MS);
+    await waitForCallbacks(fixture.database, SETTLE_MS);
     progress('webhooks and sockets');
-    const webhookMs = await waitForWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, SETTLE_MS);
-    await waitForSockets(stage.database, watchers, lastEvent, 30_000);
-    await proveMoney(stage.database, before, book, report);
+    const webhookMs = await waitForWebhook(fixture.database, receiver, HOOKED_TYPES, lastEvent, SETTLE_MS);
+    await waitForSockets(fixture.database, watchers, lastEvent, 30_000);
+    await proveMoney(fixture.database, before, book, report);
     faults.prove(report);
     proveAnswers(book, report);
-    proveInstances(stage, report);
-    await proveSockets(stage.database, watchers, { after: lastEvent, mayLose: true }, report);
-    await proveWebhook(stage.database, receiver, HOOKED_TYPES, lastEvent, report);
+    proveInstances(fixture, report);
+    await proveSockets(fixture.database, watchers, { after: lastEvent, mayLose: true }, report);
+    await proveWebhook(fixture.database, receiver, HOOKED_TYPES, lastEvent, report);
     console.log(
       [
         textTable(FaultLog.HEAD, faults.rows()),
         renderAnswers(book),
         renderSockets(watchers),
-        renderErrors(stage),
+        renderErrors(fixture),
         `The last webhook arrived ${(webhookMs / 1_000).toFixed(0)} s after the end of the load.`,
       ].join('\n\n'),
     );

@@ -61,7 +61,7 @@ export async function startFakeHost(
   };
 }
 
-/** Takes the lease of the host of fakes for the drill. */
+/** Acquires the lease of the host of fakes for the drill. */
 export async function publishFakes(run: Run, addresses: SandboxAddresses): Promise<void> {
   await run(
     `INSERT INTO service_state (key, value, updated_at) VALUES ('${SANDBOX_HOST_KEY}', '${JSON.stringify(addresses)}'::jsonb, ${LEASE_END})

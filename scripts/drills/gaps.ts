@@ -1,7 +1,7 @@
 /** Times without a success. */
 
 /**
- * Longest time without a success between two moments, in milliseconds of the same clock.
+ * Longest time without a success between two times, in milliseconds of the same clock.
  * @param successes in ascending order; those outside of the period are left out
  */
 export function longestGapMs(successes: readonly number[], from: number, to: number): number {

@@ -18,7 +18,7 @@ export interface Instance {
   readonly name: string;
   readonly port: number;
   readonly url: string;
-  /** Log lines of level `error` and above of all its processes, as they were written. */
+  /** Log lines of level `error` and above of all its processes, as written. */
   readonly errors: readonly string[];
   readonly logPath: string;
   /** Each time that a process ended by itself, with its exit code; it was started again, as a supervisor does. */
@@ -90,7 +90,7 @@ export async function createInstance(name: string, environment: Record<string, s
   };
 }
 
-/** Whether the instance takes requests now. */
+/** Whether the instance accepts requests now. */
 export function isReady(url: string): Promise<boolean> {
   return fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) }).then(
     (response) => response.ok,

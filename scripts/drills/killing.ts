@@ -20,7 +20,7 @@ export interface KillingOptions {
   /** Pause before each, in ms. Default: 1.5 to 6 s. */
   minBetweenMs?: number;
   maxBetweenMs?: number;
-  /** Kills at a moment of its choice. Default: now. */
+  /** Kills at a time of its choice. Default: now. */
   aim?: (kill: () => Promise<void>) => Promise<void>;
 }
 

@@ -1,10 +1,10 @@
 /** Clients that move money and read, over all instances, for as long as a drill runs. */
 import { createHmac } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Fixture } from './fixture.ts';
 import { descriptionOf } from './movement-check.ts';
 import { type Call, createRequester } from './requester.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { Stage } from './stage.ts';
 import type { MoneyWrite, WriteBook } from './write-book.ts';
 
 export interface LoadOptions {
@@ -39,7 +39,7 @@ const MAX_PAUSE_MS = 400;
 const MAX_AMOUNT_KOPEKS = 5_000;
 const WATCHED_SHARE = 1 / 3;
 
-export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRandom, options: LoadOptions): MoneyLoad {
+export function startMoneyLoad(fixture: Fixture, book: WriteBook, random: SeededRandom, options: LoadOptions): MoneyLoad {
   const { urls, clients, pauseMs } = options;
   const connections = clients.balance + clients.purchase + clients.callback + clients.read;
   const requester = createRequester({ connections, limitMs: ANSWER_LIMIT_MS });
@@ -47,8 +47,8 @@ export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRand
   let giveUpAt = Number.POSITIVE_INFINITY;
   let remaining = options.balanceWrites ?? Number.POSITIVE_INFINITY;
   let nextPayment = 0;
-  const operator = { 'x-api-key': stage.apiToken, 'content-type': 'application/json' };
-  const asUser = (id: number) => ({ authorization: `Bearer ${stage.tokenOf(id)}`, 'content-type': 'application/json' });
+  const operator = { 'x-api-key': fixture.apiToken, 'content-type': 'application/json' };
+  const asUser = (id: number) => ({ authorization: `Bearer ${fixture.tokenOf(id)}`, 'content-type': 'application/json' });
   const mayTry = async (): Promise<boolean> => {
     await wait(random.between(MIN_PAUSE_MS, MAX_PAUSE_MS));
     return performance.now() < giveUpAt;
@@ -56,11 +56,11 @@ export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRand
   const send = (write: MoneyWrite, lane: number, call: (url: string) => Call) =>
     book.sendUntilAcknowledged(write, requester, (attempt) => call(urls[(lane + attempt) % urls.length]!), mayTry);
 
-  const watched = options.watchedUsers ?? stage.userIds;
+  const watched = options.watchedUsers ?? fixture.userIds;
   const writeBalance = async (lane: number): Promise<boolean> => {
     if (remaining <= 0) return false;
     remaining -= 1;
-    const userId = random.pick(random.next() < WATCHED_SHARE ? watched : stage.userIds);
+    const userId = random.pick(random.next() < WATCHED_SHARE ? watched : fixture.userIds);
     const sign = random.next() < (options.debitShare ?? 0) ? -1 : 1;
     const write = book.begin('balance', userId, sign * random.between(1, MAX_AMOUNT_KOPEKS));
     const body = JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) });
@@ -69,18 +69,18 @@ export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRand
     return true;
   };
   // Each client has other buyers, so that a user has at most one purchase that is not answered.
-  const buyersOf = (lane: number) => stage.userIds.filter((_, index) => index % clients.purchase === lane);
+  const buyersOf = (lane: number) => fixture.userIds.filter((_, index) => index % clients.purchase === lane);
   const purchase = async (lane: number): Promise<boolean> => {
     const userId = random.pick(buyersOf(lane));
-    const write = book.begin('purchase', userId, -stage.priceKopeks);
-    const body = JSON.stringify({ tariff_id: stage.tariffId, period_days: 30 });
+    const write = book.begin('purchase', userId, -fixture.priceKopeks);
+    const body = JSON.stringify({ tariff_id: fixture.tariffId, period_days: 30 });
     const headers = { ...asUser(userId), 'idempotency-key': write.key };
     const path = '/cabinet/subscription/purchase-tariff';
     await send(write, lane, (url) => ({ method: 'POST', url: `${url}${path}`, headers, body }));
     return true;
   };
   const callBack = async (lane: number): Promise<boolean> => {
-    const payment = stage.payments[nextPayment++];
+    const payment = fixture.payments[nextPayment++];
     if (payment === undefined) return false;
     const write = book.begin('callback', payment.userId, payment.amountKopeks, payment.externalId);
     const body = JSON.stringify({
@@ -88,13 +88,13 @@ export function startMoneyLoad(stage: Stage, book: WriteBook, random: SeededRand
       event: 'invoice.paid',
       invoice: { id: payment.externalId, status: 'paid', amount_kopeks: payment.amountKopeks },
     });
-    const signature = createHmac('sha256', stage.callbackSecret).update(body).digest('hex');
+    const signature = createHmac('sha256', fixture.callbackSecret).update(body).digest('hex');
     const headers = { 'content-type': 'application/json', 'x-sandbox-signature': signature };
     await send(write, lane, (url) => ({ method: 'POST', url: `${url}/sandbox-payment-webhook`, headers, body }));
     return true;
   };
   const read = async (lane: number): Promise<boolean> => {
-    const userId = random.pick(stage.userIds);
+    const userId = random.pick(fixture.userIds);
     const url = random.pick(urls);
     const call: Call =
       lane % 2 === 0

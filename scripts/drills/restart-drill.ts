@@ -5,6 +5,7 @@ import { proveInstances, renderErrors } from './answer-proof.ts';
 import { type Balancer, findBalancer, startBalancer } from './balancer.ts';
 import { proveSockets, readLastEvent, waitForSockets } from './event-proof.ts';
 import { FaultLog } from './fault-log.ts';
+import { type Fixture, openFixture } from './fixture.ts';
 import { proveMoney, readMoneyBefore } from './money-proof.ts';
 import { descriptionOf } from './movement-check.ts';
 import type { DrillOptions } from './options.ts';
@@ -12,7 +13,6 @@ import { countsText, type DrillReport, textTable } from './report.ts';
 import { type Answer, createRequester } from './requester.ts';
 import { createRandom, type SeededRandom } from './seeded-random.ts';
 import { renderSockets } from './socket-table.ts';
-import { openStage, type Stage } from './stage.ts';
 import { openWatchers } from './watchers.ts';
 import { WriteBook } from './write-book.ts';
 
@@ -50,7 +50,7 @@ export async function runRestartDrill(
   }
   progress('tables, test data, two instances behind HAProxy');
   const environment = { SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
-  const stage = await openStage({
+  const fixture = await openFixture({
     serverUrl,
     instances: 2,
     users: 200,
@@ -60,58 +60,62 @@ export async function runRestartDrill(
     environment,
   });
   try {
-    const ports = stage.instances.map((instance) => instance.port);
-    const balancer = await startBalancer(program, ports, stage.logFolder);
+    const ports = fixture.instances.map((instance) => instance.port);
+    const balancer = await startBalancer(program, ports, fixture.logFolder);
     try {
-      await runBehind(balancer, stage, options, report, progress);
+      await runBehind(balancer, fixture, options, report, progress);
     } finally {
       await balancer.stop();
     }
   } finally {
-    await stage.close();
+    await fixture.close();
   }
   return true;
 }
 
 async function runBehind(
   balancer: Balancer,
-  stage: Stage,
+  fixture: Fixture,
   options: RestartOptions,
   report: DrillReport,
   progress: (text: string) => void,
 ): Promise<void> {
   const random = createRandom(options.seed);
-  const watchers = await openWatchers(stage, random, { feedSockets: 4, users: stage.userIds.slice(0, 4), urls: [balancer.url] });
+  const watchers = await openWatchers(fixture, random, {
+    feedSockets: 4,
+    users: fixture.userIds.slice(0, 4),
+    urls: [balancer.url],
+  });
   try {
-    const before = await stage.database.withSql(readMoneyBefore);
-    const after = await readLastEvent(stage.database);
+    const before = await fixture.database.withSql(readMoneyBefore);
+    const after = await readLastEvent(fixture.database);
     const book = new WriteBook();
     let isRestarting = true;
     const faults = new FaultLog(book, options.writes);
-    const restarts = restartAll(stage, faults, progress).finally(() => {
+    const restarts = restartAll(fixture, faults, progress).finally(() => {
       isRestarting = false;
     });
-    const traffic = await sendRequests(balancer.url, stage, book, random, options.requests, {
+    const traffic = await sendRequests(balancer.url, fixture, book, random, options.requests, {
       isGoingOn: () => isRestarting,
       faults,
     });
     await restarts;
     faults.prove(report);
-    await waitForSockets(stage.database, watchers, after, SETTLE_MS);
+    await waitForSockets(fixture.database, watchers, after, SETTLE_MS);
     report.add(
       'no request failed',
       `${traffic.failures.length} of ${traffic.sent} failed; ${traffic.sentDuringRestarts} were sent during the restarts`,
       traffic.failures,
     );
-    proveInstances(stage, report);
-    await proveMoney(stage.database, before, book, report);
-    await proveSockets(stage.database, watchers, { after, mayLose: false }, report);
+    proveInstances(fixture, report);
+    await proveMoney(fixture.database, before, book, report);
+    await proveSockets(fixture.database, watchers, { after, mayLose: false }, report);
     console.log(
       [
         textTable(FaultLog.HEAD, faults.rows()),
         `Answers by status (0 = none): ${countsText(traffic.statuses)}`,
         renderSockets(watchers),
-        renderErrors(stage),
+        renderErrors(fixture),
       ].join('\n\n'),
     );
   } finally {
@@ -119,10 +123,10 @@ async function runBehind(
   }
 }
 
-async function restartAll(stage: Stage, faults: FaultLog, progress: (text: string) => void): Promise<void> {
+async function restartAll(fixture: Fixture, faults: FaultLog, progress: (text: string) => void): Promise<void> {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   await faults.steady();
-  for (const instance of stage.instances) {
+  for (const instance of fixture.instances) {
     progress(`restart of ${instance.name}`);
     await faults.run(`restart of ${instance.name}`, async () => {
       const from = performance.now();
@@ -140,7 +144,7 @@ async function restartAll(stage: Stage, faults: FaultLog, progress: (text: strin
 /** Clients with connections that stay open; each request is sent once. */
 async function sendRequests(
   url: string,
-  stage: Stage,
+  fixture: Fixture,
   book: WriteBook,
   random: SeededRandom,
   requests: number,
@@ -148,7 +152,7 @@ async function sendRequests(
 ): Promise<Traffic> {
   const requester = createRequester({ connections: CLIENTS, limitMs: ANSWER_LIMIT_MS });
   const traffic: Traffic = { failures: [], statuses: new Map(), sent: 0, sentDuringRestarts: 0 };
-  const operator = { 'x-api-key': stage.apiToken, 'content-type': 'application/json' };
+  const operator = { 'x-api-key': fixture.apiToken, 'content-type': 'application/json' };
   const count = (what: string, answer: Answer): void => {
     traffic.statuses.set(answer.status, (traffic.statuses.get(answer.status) ?? 0) + 1);
     if (answer.status === 200) return;
@@ -158,7 +162,7 @@ async function sendRequests(
     while (traffic.sent < requests || isGoingOn()) {
       traffic.sent += 1;
       if (faults.isUnderWay) traffic.sentDuringRestarts += 1;
-      const userId = random.pick(stage.userIds);
+      const userId = random.pick(fixture.userIds);
       if (random.next() < 0.5) {
         count('GET /users/{id}', await requester.send({ method: 'GET', url: `${url}/users/${userId}`, headers: operator }));
       } else {

@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { findServer } from '../bench/scratch-database.ts';
 import { proveAnswers, proveInstances, renderAnswers, renderErrors } from './answer-proof.ts';
 import { FaultLog } from './fault-log.ts';
+import { type Fixture, openFixture } from './fixture.ts';
 import { createInstance, type Instance, isReady } from './instance.ts';
 import { startMoneyLoad } from './money-load.ts';
 import { proveMoney, readMoneyBefore, waitForCallbacks } from './money-proof.ts';
@@ -12,7 +13,6 @@ import { type DrillReport, textTable } from './report.ts';
 import { createRequester } from './requester.ts';
 import { createRandom } from './seeded-random.ts';
 import { type SilentProxy, startSilentProxy } from './silent-proxy.ts';
-import { openStage, type Stage } from './stage.ts';
 import { WriteBook } from './write-book.ts';
 
 type SilenceOptions = Extract<DrillOptions, { drill: 'silence' }>;
@@ -56,7 +56,7 @@ export async function runSilenceDrill(
     proxy = await startSilentProxy(url);
     return proxy.url;
   };
-  const stage = await openStage({
+  const fixture = await openFixture({
     serverUrl,
     instances: 2,
     users: 200,
@@ -66,50 +66,50 @@ export async function runSilenceDrill(
     through,
   });
   try {
-    await runOnStage(stage, proxy!, options, report, progress);
+    await runOnFixture(fixture, proxy!, options, report, progress);
   } finally {
-    await stage.close();
+    await fixture.close();
     await (proxy as SilentProxy | null)?.close();
   }
   return true;
 }
 
-async function runOnStage(
-  stage: Stage,
+async function runOnFixture(
+  fixture: Fixture,
   proxy: SilentProxy,
   options: SilenceOptions,
   report: DrillReport,
   progress: (text: string) => void,
 ): Promise<void> {
-  const before = await stage.database.withSql(readMoneyBefore);
+  const before = await fixture.database.withSql(readMoneyBefore);
   const book = new WriteBook();
-  const urls = stage.instances.map(({ url }) => url);
-  const load = startMoneyLoad(stage, book, createRandom(options.seed), { urls, clients: CLIENTS, pauseMs: PAUSE_MS });
+  const urls = fixture.instances.map(({ url }) => url);
+  const load = startMoneyLoad(fixture, book, createRandom(options.seed), { urls, clients: CLIENTS, pauseMs: PAUSE_MS });
   const faults = new FaultLog(book, options.writes);
   progress('steady');
   await faults.steady();
   // First, as the check after a time without an instance credits what is paid without its callback.
   progress('kill -9 of instance-2');
-  await faults.run('kill -9 of instance-2', () => killThem(stage, [stage.instances[1]!], report));
+  await faults.run('kill -9 of instance-2', () => killThem(fixture, [fixture.instances[1]!], report));
   progress('kill -9 of both instances');
-  await faults.run('kill -9 of both', () => killThem(stage, stage.instances, report));
+  await faults.run('kill -9 of both', () => killThem(fixture, fixture.instances, report));
   progress(`silent for ${options.silentSeconds} s`);
-  await faults.run(`silent for ${options.silentSeconds} s`, () => loseAnswers(stage, proxy, book, faults, options, report));
+  await faults.run(`silent for ${options.silentSeconds} s`, () => loseAnswers(fixture, proxy, book, faults, options, report));
   progress('the rest of the callbacks, the end of the load');
   await load.stop(WRITE_LIMIT_MS, SETTLE_MS);
-  await waitForCallbacks(stage.database, SETTLE_MS);
-  const ahead = await aheadOfTime(stage, book, report, progress);
+  await waitForCallbacks(fixture.database, SETTLE_MS);
+  const ahead = await aheadOfTime(fixture, book, report, progress);
   faults.prove(report);
-  await proveMoney(stage.database, before, book, report);
+  await proveMoney(fixture.database, before, book, report);
   proveAnswers(book, report);
-  proveInstances(stage, report);
+  proveInstances(fixture, report);
   const rows = [...faults.rows(), ['clock a day ahead', '', '', '', '', '', ahead]];
-  console.log([textTable(FaultLog.HEAD, rows), renderAnswers(book), renderErrors(stage)].join('\n\n'));
+  console.log([textTable(FaultLog.HEAD, rows), renderAnswers(book), renderErrors(fixture)].join('\n\n'));
 }
 
 /** Spec 10 F1 and D5. */
 async function loseAnswers(
-  stage: Stage,
+  fixture: Fixture,
   proxy: SilentProxy,
   book: WriteBook,
   faults: FaultLog,
@@ -119,15 +119,15 @@ async function loseAnswers(
   proxy.silence(true);
   await wait(2_000);
   const asked = performance.now();
-  const replies = await Promise.all(stage.instances.map(({ url }) => fetch(`${url}/readyz`)));
+  const replies = await Promise.all(fixture.instances.map(({ url }) => fetch(`${url}/readyz`)));
   const saidMs = performance.now() - asked;
-  const lively = await Promise.all(stage.instances.map(({ url }) => fetch(`${url}/livez`)));
+  const lively = await Promise.all(fixture.instances.map(({ url }) => fetch(`${url}/livez`)));
   await wait(Math.max(0, silentSeconds * 1_000 - 2_000 - saidMs));
   const acknowledged = book.successes.length;
   proxy.silence(false);
   const whole = performance.now();
   const readyMs = await Promise.all(
-    stage.instances.map(async ({ url }) => {
+    fixture.instances.map(async ({ url }) => {
       while (!(await isReady(url))) await wait(50);
       return performance.now() - whole;
     }),
@@ -148,17 +148,17 @@ async function loseAnswers(
 }
 
 /** Spec 10 M6: callbacks that were acknowledged before a process is killed are credited soon after its restart, also those that it had in hand. */
-async function killThem(stage: Stage, killed: readonly Instance[], report: DrillReport): Promise<string> {
-  const delay = delayAnswers(stage);
+async function killThem(fixture: Fixture, killed: readonly Instance[], report: DrillReport): Promise<string> {
+  const delay = delayAnswers(fixture);
   await delay.reached(DELAYED);
   await Promise.all(killed.map((instance) => instance.kill()));
-  const due = await stage.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS}`));
+  const due = await fixture.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS}`));
   delay.end();
   const restarted = performance.now();
   const started = Promise.all(killed.map((instance) => instance.start())).then(() => performance.now() - restarted);
   const ids = due.map(({ id }) => Number(id));
   const left = async () =>
-    stage.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS} AND callback.id IN (${ids.join()})`));
+    fixture.database.withSql((run) => run(`SELECT callback.id ${OPEN_CALLBACKS} AND callback.id IN (${ids.join()})`));
   const creditedMs: number[] = [];
   while (creditedMs.length < ids.length && performance.now() - restarted < SETTLE_MS) {
     const open = (await left()).length;
@@ -178,13 +178,13 @@ async function killThem(stage: Stage, killed: readonly Instance[], report: Drill
 }
 
 /** The fake provider answers nobody, so that callbacks are in hand of both instances: each asks about three at once. */
-function delayAnswers(stage: Stage): { reached(count: number): Promise<void>; end(): void } {
+function delayAnswers(fixture: Fixture): { reached(count: number): Promise<void>; end(): void } {
   let delayed = 0;
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  stage.provider.intercept(async () => {
+  fixture.provider.intercept(async () => {
     delayed += 1;
     await ended;
     return null;
@@ -195,7 +195,7 @@ function delayAnswers(stage: Stage): { reached(count: number): Promise<void>; en
       while (delayed < count && performance.now() < until) await wait(10);
     },
     end: () => {
-      stage.provider.intercept(null);
+      fixture.provider.intercept(null);
       end();
     },
   };
@@ -208,15 +208,15 @@ globalThis.Date = class extends Real { constructor(...a) { if (a.length === 0) s
 
 /** Spec 10 F5: the only instance has a wrong clock, purges, and is sent keys that were acknowledged. @returns what it says of itself */
 async function aheadOfTime(
-  stage: Stage,
+  fixture: Fixture,
   book: WriteBook,
   report: DrillReport,
   progress: (text: string) => void,
 ): Promise<string> {
   progress('an instance whose clock is a day ahead');
-  for (const instance of stage.instances) await instance.stop();
+  for (const instance of fixture.instances) await instance.stop();
   const loader = `--import=data:text/javascript,${encodeURIComponent(SHIFTED_CLOCK)}`;
-  const instance = await createInstance('ahead', { ...stage.environment, NODE_OPTIONS: loader }, stage.logFolder);
+  const instance = await createInstance('ahead', { ...fixture.environment, NODE_OPTIONS: loader }, fixture.logFolder);
   let said = '';
   try {
     await instance.start(async (url) => {
@@ -226,7 +226,7 @@ async function aheadOfTime(
       );
       return said.includes('clock');
     });
-    await purgeNow(stage);
+    await purgeNow(fixture);
     const repeated = book.writes.filter(({ kind, isAcknowledged }) => kind === 'balance' && isAcknowledged).slice(0, REPEATED);
     const requester = createRequester({ connections: 4, limitMs: 30_000 });
     const refused: string[] = [];
@@ -234,7 +234,7 @@ async function aheadOfTime(
       const { status, body } = await requester.send({
         method: 'POST',
         url: `${instance.url}/users/${write.userId}/balance`,
-        headers: { 'x-api-key': stage.apiToken, 'content-type': 'application/json', 'idempotency-key': write.key },
+        headers: { 'x-api-key': fixture.apiToken, 'content-type': 'application/json', 'idempotency-key': write.key },
         body: JSON.stringify({ amount_kopeks: write.amountKopeks, description: descriptionOf(write) }),
       });
       if (status !== 200) refused.push(`${write.key}: ${status} ${body.slice(0, 200)}`);
@@ -249,14 +249,14 @@ async function aheadOfTime(
   }
 }
 
-async function purgeNow(stage: Stage): Promise<void> {
-  const [sent] = await stage.database.withSql(async (run) => {
+async function purgeNow(fixture: Fixture): Promise<void> {
+  const [sent] = await fixture.database.withSql(async (run) => {
     await run(`SELECT send_job('core.purge', '{}'::jsonb, 'drill', interval '0')::text AS sent`);
     return run(`SELECT max(created_on)::text AS at FROM jobs.job WHERE name = 'core.purge' AND singleton_key = 'drill'`);
   });
   const until = performance.now() + SETTLE_MS;
   for (;;) {
-    const rows = await stage.database.withSql((run) =>
+    const rows = await fixture.database.withSql((run) =>
       run(
         `SELECT 1 AS done FROM jobs.job WHERE name = 'core.purge' AND state = 'completed' AND created_on = '${String(sent!.at)}'`,
       ),

@@ -1,9 +1,9 @@
 /** The sockets of a drill, on all instances. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Watcher } from './event-proof.ts';
+import type { Fixture } from './fixture.ts';
 import { openResumingSocket } from './resuming-socket.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { Stage } from './stage.ts';
 
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1_000;
@@ -24,8 +24,8 @@ export interface WatcherOptions {
  * Opens the sockets and waits until all are greeted. Each stays with its instance while that runs; after each lost connection it takes the next one,
  * because a client behind a balancer gets whichever serves. @throws Error when one of them is not greeted
  */
-export async function openWatchers(stage: Stage, random: SeededRandom, options: WatcherOptions): Promise<Watcher[]> {
-  const urls = (options.urls ?? stage.instances.map((instance) => instance.url)).map((url) => url.replace('http', 'ws'));
+export async function openWatchers(fixture: Fixture, random: SeededRandom, options: WatcherOptions): Promise<Watcher[]> {
+  const urls = (options.urls ?? fixture.instances.map((instance) => instance.url)).map((url) => url.replace('http', 'ws'));
   const pauseMs = () => random.between(MIN_PAUSE_MS, MAX_PAUSE_MS);
   const addressFrom = (first: number) => {
     let next = first;
@@ -33,11 +33,11 @@ export async function openWatchers(stage: Stage, random: SeededRandom, options: 
   };
   const watchers: Watcher[] = [];
   for (let index = 0; index < options.feedSockets * urls.length; index += 1) {
-    const options = { feed: 'ws' as const, address: addressFrom(index), token: stage.apiToken, pauseMs };
+    const options = { feed: 'ws' as const, address: addressFrom(index), token: fixture.apiToken, pauseMs };
     watchers.push({ userId: null, socket: openResumingSocket(`/ws ${index + 1}`, options) });
   }
   for (const [index, userId] of options.users.entries()) {
-    const options = { feed: 'cabinet' as const, address: addressFrom(index), token: stage.tokenOf(userId), pauseMs };
+    const options = { feed: 'cabinet' as const, address: addressFrom(index), token: fixture.tokenOf(userId), pauseMs };
     watchers.push({ userId, socket: openResumingSocket(`/cabinet/ws of user ${userId}`, options) });
   }
   const until = performance.now() + OPEN_LIMIT_MS;

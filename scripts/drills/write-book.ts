@@ -61,7 +61,7 @@ export class WriteBook {
 
   /**
    * Sends a write until it is acknowledged or refused for good.
-   * @param call made anew for each try, so that a try may go to another instance
+   * @param call made for each try, so that a try may go to another instance
    * @param mayTry asked after each try without an acknowledgement; false ends it
    */
   async sendUntilAcknowledged(

@@ -27,7 +27,7 @@ export const createTokenCommand: Command = {
         expiresAt: days === null ? null : addDays(app.clock.now(), days),
       });
       const text = [
-        `Token ${made.id} "${made.name}", ${made.expiresAt ? `valid until ${moment(made.expiresAt)}` : 'without an end'}:`,
+        `Token ${made.id} "${made.name}", ${made.expiresAt ? `valid until ${timestamp(made.expiresAt)}` : 'without an end'}:`,
         '',
         `  ${made.token}`,
         '',
@@ -52,8 +52,8 @@ export const listTokensCommand: Command = {
         String(token.id),
         `${token.tokenPrefix}…`,
         stateOf(token, now),
-        token.expiresAt ? moment(token.expiresAt) : 'never',
-        token.lastUsedAt ? moment(token.lastUsedAt) : 'never',
+        token.expiresAt ? timestamp(token.expiresAt) : 'never',
+        token.lastUsedAt ? timestamp(token.lastUsedAt) : 'never',
         token.name,
       ]);
       const text =
@@ -86,7 +86,7 @@ function stateOf(token: ApiToken, now: Date): string {
   return token.expiresAt && token.expiresAt <= now ? 'expired' : 'active';
 }
 
-const moment = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const timestamp = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** The names of the HTTP API, so that one program reads both. */
 function tokenData(token: ApiToken) {

@@ -121,13 +121,13 @@ function describeDecision(resolved: ResolvedCase, decision: CaseDecision): strin
   }
 }
 
-const moment = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+const timestamp = (date: Date) => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 const orDash = (value: string | number | null) => (value === null ? '—' : String(value));
 
 function listRow(found: PaymentCase): string[] {
   return [
     String(found.id),
-    moment(found.createdAt),
+    timestamp(found.createdAt),
     found.method,
     caseAmount(found),
     orDash(found.paymentId),
@@ -140,7 +140,7 @@ function listRow(found: PaymentCase): string[] {
 function describeCase(found: PaymentCase, payment: Payment | null): string {
   const rows = [
     ['Kind', found.kind],
-    ['Since', moment(found.createdAt)],
+    ['Since', timestamp(found.createdAt)],
     ['Method', found.method],
     ['Amount', caseAmount(found)],
     ['Reference', found.reference],
@@ -160,7 +160,7 @@ function describeCase(found: PaymentCase, payment: Payment | null): string {
     ...(found.resolvedAt === null
       ? []
       : [
-          ['Resolved', `${moment(found.resolvedAt)}, ${found.resolution}, by ${found.resolvedBy}`],
+          ['Resolved', `${timestamp(found.resolvedAt)}, ${found.resolution}, by ${found.resolvedBy}`],
           ['Transaction', orDash(found.transactionId)],
           ['Comment', orDash(found.comment)],
         ]),

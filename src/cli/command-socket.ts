@@ -57,7 +57,7 @@ export async function serveCommands(app: App): Promise<() => Promise<void>> {
   });
   // One that a killed process left: this process has the lock of the folder.
   await rm(path, { force: true });
-  // Nobody else can connect at any moment: the rights are set when the socket is made, and not only afterwards.
+  // Nobody else can connect at any time: the rights are set when the socket is made, and not only afterwards.
   const mask = process.umask(0o177);
   server.listen(path);
   process.umask(mask);

@@ -2,7 +2,7 @@ import { csvLine } from '../core/csv.ts';
 import { countLedger, type LedgerHealth, readLedgerHealth, runLedgerCheck } from '../domain/ledger/check-ledger.ts';
 import { makeLedgerReport } from '../domain/ledger/report/make-report.ts';
 import { sumProviderTurnover } from '../domain/payments/provider-report.ts';
-import { alignColumns, type Command, EXIT, momentOf, UsageError } from './command.ts';
+import { alignColumns, type Command, EXIT, timestampOf, UsageError } from './command.ts';
 import { withApp } from './open-service.ts';
 
 const SHOWN = 50;
@@ -80,8 +80,8 @@ export const ledgerReportCommand: Command = {
   words: [0, 0],
   runsInService: true,
   run: (call) => {
-    const from = momentOf(call.options.from, '--from');
-    const to = call.options.to === undefined ? null : momentOf(call.options.to, '--to');
+    const from = timestampOf(call.options.from, '--from');
+    const to = call.options.to === undefined ? null : timestampOf(call.options.to, '--to');
     return withApp(call, async (app) => {
       const end = to ?? app.clock.now();
       if (end <= from) throw new UsageError('--to must be after --from');

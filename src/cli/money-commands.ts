@@ -6,7 +6,7 @@ import { listDebts } from '../domain/referrals/rewards.ts';
 import { exportPayouts } from '../domain/referrals/withdrawals/decide.ts';
 import type { PayoutFilter } from '../domain/referrals/withdrawals/types.ts';
 import { refundGift, resendGift } from '../domain/storefront/gifts/refund-gift.ts';
-import { alignColumns, type Command, type CommandCall, CommandError, momentOf, UsageError, wholeNumber } from './command.ts';
+import { alignColumns, type Command, type CommandCall, CommandError, timestampOf, UsageError, wholeNumber } from './command.ts';
 import { OPERATOR, withApp } from './open-service.ts';
 
 const MAX_REASON = 300;
@@ -66,7 +66,7 @@ function purchaseId(word: string): number {
 
 const MAX_INTEGER = 2_147_483_647;
 
-/** `payments refund`: gives a payment back through its provider. */
+/** `payments refund`: refunds a payment through its provider. */
 export const refundCommand: Command = {
   name: 'payments refund',
   parameters: 'PAYMENT_ID --reason TEXT [--kopeks N]',
@@ -180,7 +180,7 @@ async function exportTo(path: string, call: CommandCall, filter: PayoutFilter) {
 }
 
 function filterOf({ options }: CommandCall): PayoutFilter {
-  const [from, to] = [momentOf(options.from, '--from'), momentOf(options.to, '--to')];
+  const [from, to] = [timestampOf(options.from, '--from'), timestampOf(options.to, '--to')];
   if (to <= from) throw new UsageError('--to must be after --from');
   const status = STATUSES.find((known) => known === options.status) ?? null;
   if (options.status !== undefined && status === null) {

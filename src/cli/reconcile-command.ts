@@ -5,7 +5,7 @@ import { csvLine } from '../core/csv.ts';
 import { formatPrice } from '../core/money.ts';
 import { methodDefaults } from '../domain/payments/payment-methods.ts';
 import { type Discrepancy, type ExportedPayment, reconcilePayments } from '../domain/payments/provider-report.ts';
-import { type Command, CommandError, EXIT, momentOf, UsageError } from './command.ts';
+import { type Command, CommandError, EXIT, timestampOf, UsageError } from './command.ts';
 import { withApp } from './open-service.ts';
 
 /** Names of columns that exports have; YooKassa's registry is in Russian. Compared in lower case. */
@@ -129,8 +129,8 @@ export const reconcileCommand: Command = {
     const [id, file] = call.words as [string, string];
     const method = methodDefaults(id);
     if (method === null) throw new UsageError(`there is no payment method ${id}`);
-    const from = momentOf(call.options.from, '--from');
-    const to = call.options.to === undefined ? null : momentOf(call.options.to, '--to');
+    const from = timestampOf(call.options.from, '--from');
+    const to = call.options.to === undefined ? null : timestampOf(call.options.to, '--to');
     if (to !== null && to <= from) throw new UsageError('--to must be after --from');
     const nameIn = (option: string | boolean | undefined) => (typeof option === 'string' ? option : undefined);
     const columns = { id: nameIn(call.options['id-column']), amount: nameIn(call.options['amount-column']) };

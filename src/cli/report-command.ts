@@ -7,7 +7,7 @@ import {
   reportText,
   sendRequestedReport,
 } from '../domain/insight/report/report.ts';
-import { type Command, type CommandCall, CommandError, momentOf, UsageError } from './command.ts';
+import { type Command, type CommandCall, CommandError, timestampOf, UsageError } from './command.ts';
 import { withApp } from './open-service.ts';
 
 export const reportCommand: Command = {
@@ -53,5 +53,5 @@ function kindOf({ options: { period } }: CommandCall): ReportKind {
 function dayOf({ options: { date } }: CommandCall): string | null {
   if (date === undefined) return null;
   if (!/^\d{4}-\d{2}-\d{2}$/.test(String(date))) throw new UsageError('--date needs a day, for example 2026-11-01');
-  return momentOf(date, '--date').toISOString().slice(0, 10);
+  return timestampOf(date, '--date').toISOString().slice(0, 10);
 }

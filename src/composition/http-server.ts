@@ -327,7 +327,7 @@ function endRequest(server: FastifyInstance, { raw }: FastifyRequest, reply: Fas
 }
 
 /**
- * Makes each recorded request the beginning of a trace. A span has the route's template, never the path or the query as they were sent;
+ * Makes each recorded request the beginning of a trace. A span has the route's template, never the path or the query as sent;
  * a call over tRPC the names of its procedures.
  * @param hasProcedure whether a name is one of a procedure: others are a client's text
  */

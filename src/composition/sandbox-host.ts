@@ -71,7 +71,7 @@ function startSandboxRelay(look: () => Promise<string | null>): Promise<SandboxR
 async function connectToHost(look: () => Promise<string | null>, isGone: () => boolean): Promise<Socket | null> {
   const end = performance.now() + WAIT_MS;
   while (performance.now() < end && !isGone()) {
-    // Any failure: the database is away for the moment, and the next look finds the host.
+    // Any failure: the database is unavailable at present, and the next look finds the host.
     const url = await look().catch(() => null);
     const socket = url === null ? null : await open(url);
     if (socket) return socket;
@@ -248,7 +248,7 @@ export class SandboxHost {
     await Promise.all(Object.values(relays ?? {}).map((relay) => relay.close()));
   }
 
-  /** Takes or renews the lease and publishes the addresses. */
+  /** Acquires or renews the lease and publishes the addresses. */
   #renewLease(): Promise<boolean> {
     const value = this.#servers ? this.#addresses : { instance: this.#instance };
     return claimStateLease(this.#options.database.db, SANDBOX_HOST_KEY, value, LEASE_MS);

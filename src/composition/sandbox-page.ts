@@ -77,6 +77,6 @@ function viewOf(sandbox: Sandbox, servers: SandboxServers): SandboxView {
   };
 }
 
-function textOf(moment: Date | string | null): string | null {
-  return moment instanceof Date ? moment.toISOString() : moment;
+function textOf(timestamp: Date | string | null): string | null {
+  return timestamp instanceof Date ? timestamp.toISOString() : timestamp;
 }

@@ -163,14 +163,14 @@ export async function startService({ env, log, logFiles, metrics, redactor }: St
 }
 
 /**
- * The time between the order to stop and the moment when no connection is accepted any more (spec 08 S11). A load balancer needs it to see
+ * The time between the order to stop and the time when no connection is accepted any more (spec 08 S11). A load balancer needs it to see
  * that the instance is not ready; until then everything is served.
  */
 class Drain {
   #isStopping = false;
   #end: () => void = () => undefined;
 
-  /** From the order to stop on: not ready, and every answer asks its client to connect anew. */
+  /** From the order to stop on: not ready, and every answer asks its client to connect again. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -224,7 +224,9 @@ export async function seedLate(app: App): Promise<void> {
       ),
     ),
     // Any failure: there is no caller; the next start repeats it.
-    fillShop(app).catch((error: unknown) => app.log.warn({ err: error }, 'the shop could not be filled from the panel at start')),
+    prepareSales(app).catch((error: unknown) =>
+      app.log.warn({ err: error }, 'servers and the first tariff could not be set up from the panel at start'),
+    ),
   ]);
 }
 
@@ -234,7 +236,7 @@ async function askBotName(app: App): Promise<void> {
   await app.ports.messenger.getMe();
 }
 
-async function fillShop(app: App): Promise<void> {
+async function prepareSales(app: App): Promise<void> {
   await syncServersOnce(app);
   await ensureDefaultTariff(app);
 }

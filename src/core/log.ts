@@ -34,7 +34,7 @@ function prettyStream(stream: DestinationStream | undefined): DestinationStream 
   return { write: (line) => stream.write(format(line)) };
 }
 
-/** `pino.stdTimeFunctions.isoTime`, which makes the whole text anew for each line, with the text of the second kept. */
+/** `pino.stdTimeFunctions.isoTime`, which makes the whole text for each line, with the text of the second kept. */
 export function isoTime(now: () => number = Date.now): () => string {
   let second = Number.NaN;
   let start = '';

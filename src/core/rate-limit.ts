@@ -29,7 +29,7 @@ export async function hitsSoFar(app: App, key: string, windowSeconds: number): P
   return row?.hits ?? 0;
 }
 
-/** Starts the count of a key anew, for example after a correct password. */
+/** Starts the count of a key again, for example after a correct password. */
 export async function clearLimit(app: App, key: string): Promise<void> {
   await app.db.sql('DELETE FROM rate_limit_windows WHERE key = $1 RETURNING key', [key]);
 }
@@ -49,7 +49,7 @@ function windowStart(app: App, windowSeconds: number): Date {
   return new Date(Math.floor(app.clock.now().getTime() / windowMs) * windowMs);
 }
 
-/** Until the window ends and the count starts anew; at least the minute that the interface promises (spec 01 section 4.4). */
+/** Until the window ends and the count starts again; at least the minute that the interface promises (spec 01 section 4.4). */
 function secondsLeft(app: App, windowSeconds: number): number {
   const endsAt = windowStart(app, windowSeconds).getTime() + windowSeconds * 1_000;
   return Math.max(60, Math.ceil((endsAt - app.clock.now().getTime()) / 1_000));

@@ -35,7 +35,7 @@ function isSignedIdentity(name: string, value: unknown): boolean {
 
 /**
  * A value of a request as an error may show it: signed identity data is blanked, so that a call refused for another field does not pass
- * the caller's credential to those who read errors. Everything else is shown as it was sent.
+ * the caller's credential to those who read errors. Everything else is shown as sent.
  * @param name name of the field of the value
  */
 export function withoutIdentityData(value: unknown, name = '', depth = 0): unknown {

@@ -86,7 +86,7 @@ export interface LeaseState {
 }
 
 /**
- * Takes or renews a lease, by the database's clock: it is free when nobody renewed it for `leaseMs` milliseconds.
+ * Acquires or renews a lease, by the database's clock: it is free when nobody renewed it for `leaseMs` milliseconds.
  * @returns false when another instance has it
  */
 export async function claimStateLease(db: Db, key: string, value: LeaseState, leaseMs: number): Promise<boolean> {
@@ -105,7 +105,7 @@ export async function releaseStateLease(db: Db, key: string, instance: string): 
   await db.sql("DELETE FROM service_state WHERE key = $1 AND value->>'instance' = $2 RETURNING key", [key, instance]);
 }
 
-/** Deletes the values of keys that begin with `prefix` and were last written before the moment. @returns how many */
+/** Deletes the values of keys that begin with `prefix` and were last written before the given time. @returns how many */
 export async function deleteStates(db: Db, prefix: string, before: Date): Promise<number> {
   const rows = await db.sql(
     'DELETE FROM service_state WHERE starts_with(key, $1) AND updated_at < $2::timestamptz RETURNING 1 AS gone',
@@ -114,7 +114,7 @@ export async function deleteStates(db: Db, prefix: string, before: Date): Promis
   return rows.length;
 }
 
-/** SQL that adds to a number of a stored object, for a statement that changes other rows with it. Takes the texts of its parameters. */
+/** SQL that adds to a number of a stored object, for a statement that changes other rows with it. Accepts the texts of its parameters. */
 export function addToStateSql(key: string, field: string, step: string): string {
   return `INSERT INTO service_state (key, value) VALUES (${key}, jsonb_build_object('${field}', ${step}))
     ON CONFLICT (key) DO UPDATE SET updated_at = now(),

@@ -51,8 +51,8 @@ export async function drop(app: Pick<App, 'db'>, key: string): Promise<void> {
 }
 
 /**
- * Gives an entry another key, unless an entry has that key, or the entry's value names another number in `field` than `expected`. What is
- * not moved is deleted.
+ * Moves an entry to another key, unless an entry has that key, or the entry's value names another number in `field` than `expected`. What
+ * is not moved is deleted.
  */
 export async function moveOrDrop(
   app: Pick<App, 'db'>,

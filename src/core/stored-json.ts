@@ -1,6 +1,6 @@
 /**
- * JSON that keeps moments: a `Date` is stored as `{"$date": "2026-01-01T00:00:00.000Z"}` and comes back as a `Date`, so that a stored
- * answer has the types of the first one. An object of a client that has such a key itself is wrapped and comes back as it was.
+ * JSON that keeps timestamps: a `Date` is stored as `{"$date": "2026-01-01T00:00:00.000Z"}` and comes back as a `Date`, so that a stored
+ * answer has the types of the first one. An object of a client that has such a key itself is wrapped and comes back unchanged.
  */
 
 const DATE = '$date';

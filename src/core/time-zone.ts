@@ -1,5 +1,5 @@
 /**
- * Wall clocks of time zones. A wall time is a number: the milliseconds that the same reading has in UTC, so that 10:00 of a day is that
+ * Local times of time zones. A local time is a number: the milliseconds that the same reading has in UTC, so that 10:00 of a day is that
  * day's midnight plus ten hours in every zone, also on days of 23 and 25 hours.
  */
 
@@ -18,52 +18,52 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** What the clocks of the zone show at a moment. */
-export function wallTime(moment: Date, timeZone: string): number {
+/** What the clocks of the zone show at a given time. */
+export function localTime(timestamp: Date, timeZone: string): number {
   const parts = new Map(
     formatOf(timeZone)
-      .formatToParts(moment)
+      .formatToParts(timestamp)
       .map(({ type, value }) => [type, value]),
   );
   const part = (type: Intl.DateTimeFormatPartTypes) => Number(parts.get(type));
-  const wall = new Date(0);
+  const local = new Date(0);
   // A year before 100 would be read as one of the twentieth century by Date.UTC.
-  wall.setUTCFullYear(parts.get('era') === 'BC' ? 1 - part('year') : part('year'), part('month') - 1, part('day'));
-  wall.setUTCHours(part('hour'), part('minute'), part('second'));
-  return wall.getTime() + (((moment.getTime() % 1_000) + 1_000) % 1_000);
+  local.setUTCFullYear(parts.get('era') === 'BC' ? 1 - part('year') : part('year'), part('month') - 1, part('day'));
+  local.setUTCHours(part('hour'), part('minute'), part('second'));
+  return local.getTime() + (((timestamp.getTime() % 1_000) + 1_000) % 1_000);
 }
 
 /**
- * The moment at which the clocks of the zone show a time. Of a time that occurs twice, because clocks were set back, the first; a time
- * that was skipped is as much later as the clocks were set forward.
+ * The timestamp at which the clocks of the zone show a local time. Of a time that occurs twice, because clocks were set back, the first; a
+ * time that was skipped is as much later as the clocks were set forward.
  */
-export function momentAt(wall: number, timeZone: string): Date {
+export function timestampAt(local: number, timeZone: string): Date {
   // No zone changes twice within two days, and no offset is larger than one.
-  const before = wall - offsetAt(wall - DAY_MS, timeZone);
-  const after = wall - offsetAt(wall + DAY_MS, timeZone);
-  if (wallTime(new Date(before), timeZone) === wall) return new Date(before);
-  if (wallTime(new Date(after), timeZone) === wall) return new Date(after);
+  const before = local - offsetAt(local - DAY_MS, timeZone);
+  const after = local - offsetAt(local + DAY_MS, timeZone);
+  if (localTime(new Date(before), timeZone) === local) return new Date(before);
+  if (localTime(new Date(after), timeZone) === local) return new Date(after);
   return new Date(before);
 }
 
-/** `YYYY-MM-DD HH:MM:SS` as the clocks of the zone show a moment. */
-export function wallText(moment: Date, timeZone: string): string {
-  return new Date(wallTime(moment, timeZone)).toISOString().slice(0, 19).replace('T', ' ');
+/** `YYYY-MM-DD HH:MM:SS` as the clocks of the zone show a given time. */
+export function localText(timestamp: Date, timeZone: string): string {
+  return new Date(localTime(timestamp, timeZone)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** Midnight of the day that the zone has at a moment, as a wall time. */
-export function wallDay(moment: Date, timeZone: string): number {
-  return Math.floor(wallTime(moment, timeZone) / DAY_MS) * DAY_MS;
+/** Midnight of the day that the zone has at a given time, as a local time. */
+export function localDay(timestamp: Date, timeZone: string): number {
+  return Math.floor(localTime(timestamp, timeZone) / DAY_MS) * DAY_MS;
 }
 
 /** Reads ISO 8601; a text without a zone is a time of `timeZone`. */
-export function momentOf(text: string, timeZone: string): Date {
+export function timestampOf(text: string, timeZone: string): Date {
   const hasZone = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text);
-  return hasZone ? new Date(text) : momentAt(new Date(`${text}Z`).getTime(), timeZone);
+  return hasZone ? new Date(text) : timestampAt(new Date(`${text}Z`).getTime(), timeZone);
 }
 
-function offsetAt(moment: number, timeZone: string): number {
-  return wallTime(new Date(moment), timeZone) - moment;
+function offsetAt(timestamp: number, timeZone: string): number {
+  return localTime(new Date(timestamp), timeZone) - timestamp;
 }
 
 function formatOf(timeZone: string): Intl.DateTimeFormat {

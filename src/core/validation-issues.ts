@@ -7,7 +7,7 @@ import { innerSchema, isIntegerSchema, isLiteralTexts, type Schema, schemaAt } f
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** Gives the place on the wire of a path of the input value: `['limit']` -> `['query', 'limit']`. */
+/** Returns the place on the wire of a path of the input value: `['limit']` -> `['query', 'limit']`. */
 export type Locate = (path: Path) => string[];
 
 interface Place {
@@ -96,12 +96,12 @@ function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown, schema: S
       return ['bool_type'];
     case 'string':
       return schema instanceof z.ZodISODateTime
-        ? wrongMoment(input)
+        ? wrongTimestamp(input)
         : schema instanceof z.ZodISODate
           ? ['date_parsing', { error: 'input is not a string' }]
           : ['string_type'];
     case 'date':
-      return wrongMoment(input);
+      return wrongTimestamp(input);
     case 'array':
     case 'tuple':
     case 'set':
@@ -118,7 +118,7 @@ function wrongType(issue: z.core.$ZodIssueInvalidType, input: unknown, schema: S
 }
 
 /** A text may also be a date alone, so its entry names both; a number is read as seconds or milliseconds. */
-function wrongMoment(input: unknown): Finding {
+function wrongTimestamp(input: unknown): Finding {
   if (typeof input === 'string') return ['datetime_from_date_parsing', { error: dateFault(input) }];
   return typeof input === 'number' ? ['datetime_parsing', { error: 'the number is out of range' }] : ['datetime_type'];
 }
@@ -157,7 +157,7 @@ function wrongFormat(issue: z.core.$ZodIssueInvalidStringFormat, input: unknown)
     case 'regex':
       return ['string_pattern_mismatch', { pattern: patternSource(issue.pattern) }];
     case 'datetime':
-      return wrongMoment(input);
+      return wrongTimestamp(input);
     case 'date':
       return ['date_parsing', { error: dateFault(input) }];
     case 'uuid':

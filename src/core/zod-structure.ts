@@ -51,7 +51,7 @@ function unwrapOnce(schema: Schema): Schema | undefined {
   return undefined;
 }
 
-/** Is it a number schema that takes whole numbers only (`z.int()`, `z.number().int()`)? */
+/** Is it a number schema that accepts whole numbers only (`z.int()`, `z.number().int()`)? */
 export function isIntegerSchema(schema: Schema): boolean {
   const inner = innerSchema(schema);
   return inner instanceof z.ZodNumber && (inner.format?.includes('int') ?? false);

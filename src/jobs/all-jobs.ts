@@ -45,7 +45,7 @@ export function allJobs() {
     ...ledgerJobs,
     ...identityJobs,
     ...promoGroupJobs,
-    // A guest purchase may be waiting for the links that the panel gives with a push.
+    // A guest purchase may be waiting for the links that the panel returns with a push.
     ...provisioningJobs((app, subscriptionId) => deliverWaiting(app, { subscriptionId })),
     ...subscriptionJobs,
     ...panelEventJobs,

@@ -20,7 +20,7 @@ export function presentPositionText(bus: Pick<EventBus, 'position' | 'origin'>):
 /**
  * The position of which a client says that it has everything up to there.
  * @returns null when it is no position of this database, so old that events after it may have been deleted, or from before the database was
- * brought back to an earlier moment
+ * brought back to an earlier point in time
  * @throws when the database cannot be read
  */
 export async function resumePosition(

@@ -71,7 +71,7 @@ export function textFrame(text: string): Buffer {
 
 /**
  * `event_id` of a frame: the same for an event on every instance and after every resume or restart, while `id` is a position (spec 10 K4).
- * The time distinguishes events whose row numbers were given again after a restore of the database to an earlier moment.
+ * The time distinguishes events whose row numbers were given again after a restore of the database to an earlier point in time.
  */
 function eventIdOf({ id, createdAt }: DeliveredEvent): string {
   return `evt_${id.toString(36)}_${createdAt.getTime().toString(36)}`;
@@ -274,8 +274,8 @@ function isPing(text: string): boolean {
 const REASON = 'Service Restart';
 
 /**
- * Asks the clients to connect again, at times spread over `ms`, each at a random moment of its share: all at once they would reach the
- * other instances at the same moment (spec 08 S11).
+ * Asks the clients to connect again, at times spread over `ms`, each at a random time of its share: all at once they would reach the
+ * other instances at the same time (spec 08 S11).
  * @returns stops it; the sockets that are left stay open
  */
 export function closeSpread(sockets: Iterable<WebSocket>, ms: number, random: Random): () => void {

@@ -1,6 +1,7 @@
 /**
- * Gives the tags of the document their texts, and finds what has none. Operations have theirs from their procedure, fields and parameters from
- * their zod schema (`.describe()`, `.meta({ description })`): a text is never guessed from a name, which may stand for another thing in another place.
+ * Assigns the tags of the document their texts, and finds what has none. Operations have theirs from their procedure, fields and parameters
+ * from their zod schema (`.describe()`, `.meta({ description })`): a text is never guessed from a name, which may stand for another thing
+ * in another place.
  */
 import type { OpenApiDocument, OpenApiOperation } from './openapi-document.ts';
 import type { JsonSchema } from './openapi-schemas.ts';

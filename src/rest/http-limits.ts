@@ -33,7 +33,7 @@ const EVERYONE: FastifyCorsOptions = { ...FIXED, origin: '*', credentials: false
 
 /**
  * Registers CORS for all routes. Credentials are allowed for listed origins only, never together with `*`. The plugin answers preflight
- * requests; for every other request it would put its options together anew, which costs more than the headers.
+ * requests; for every other request it would put its options together again, which costs more than the headers.
  */
 export async function registerCors(fastify: FastifyInstance, sources: CorsSources): Promise<void> {
   const optionsNow = optionsCache(sources);

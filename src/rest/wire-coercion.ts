@@ -120,7 +120,7 @@ function wordCoercion(values: readonly unknown[]): Single | undefined {
   return (text) => (byText.has(text) ? byText.get(text) : text);
 }
 
-/** A union that takes text gets text; otherwise the first branch that can read the string decides. */
+/** A union that accepts text gets text; otherwise the first branch that can read the string decides. */
 function unionCoercion(options: readonly Schema[]): Single | undefined {
   const singles = options.map((option) => singleCoercion(innerSchema(option)));
   if (singles.includes(undefined)) return undefined;

@@ -4,8 +4,8 @@ import { FREE_FORM } from '../core/zod-structure.ts';
 
 /** Scalars and shapes that more than one tag group uses. */
 
-/** A moment in an answer: a `Date` that JSON writes as ISO 8601 with `Z`. */
-export const Moment = z.date();
+/** A timestamp in an answer: a `Date` that JSON writes as ISO 8601 with `Z`. */
+export const Timestamp = z.date();
 
 /** A signed quote that a preview has answered, sent back with the purchase (`domain/subscriptions/purchase/signed-quote.ts`). */
 export const GivenQuote = z
@@ -57,19 +57,19 @@ export const INIT_DATA_EXAMPLE =
 /** Larger numbers are milliseconds, smaller ones seconds: as seconds it is the year 2603, as milliseconds August 1970. */
 const MAX_SECONDS = 20_000_000_000;
 
-const IsoMoment = z.iso
+const IsoTimestamp = z.iso
   .datetime({ offset: true, local: true })
   .refine((text) => isWithinCalendar(utcDate(text)), 'the year must be between 1 and 9999 in UTC');
 
 /**
- * A moment in a request, wherever the contract says date-time (spec 08 C2): ISO 8601 with `T` or a blank, without a zone in UTC (spec 00);
- * a date alone is its midnight in UTC; a number, or its digits, are seconds or milliseconds since 1970. Another text is refused with
- * `datetime_from_date_parsing`, another type with `datetime_type` (spec 10 R1). The result is ISO 8601 in text: convert it with `utcDate`. With a zone the last day of the year 9999 can become a
- * day of the year 10000, which clients cannot read in an answer.
+ * A timestamp in a request, wherever the contract says date-time (spec 08 C2): ISO 8601 with `T` or a blank, without a zone in UTC (spec
+ * 00); a date alone is its midnight in UTC; a number, or its digits, are seconds or milliseconds since 1970. Another text is refused with
+ * `datetime_from_date_parsing`, another type with `datetime_type` (spec 10 R1). The result is ISO 8601 in text: convert it with `utcDate`.
+ * With a zone the last day of the year 9999 can become a day of the year 10000, which clients cannot read in an answer.
  */
-export const MomentInput = z.preprocess(toIso, IsoMoment) as unknown as z.ZodType<string, string | number>;
+export const TimestampInput = z.preprocess(toIso, IsoTimestamp) as unknown as z.ZodType<string, string | number>;
 
-/** Parses what `MomentInput` accepted; a text without zone is UTC. */
+/** Parses what `TimestampInput` accepted; a text without zone is UTC. */
 export function utcDate(text: string): Date {
   return new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
 }

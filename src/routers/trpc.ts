@@ -112,7 +112,7 @@ function refusalOf({ body, code, headers, status }: HttpError, cause: unknown): 
   return Array.isArray(detail) ? new ValidationError(detail) : new AppError(code, status, detail, { headers, cause });
 }
 
-/** Gives a refusal of a use case its tRPC code, so that `/trpc` answers with the status that REST has. */
+/** Assigns a refusal of a use case its tRPC code, so that `/trpc` answers with the status that REST has. */
 const convertRefusals = t.middleware(async ({ next }) => {
   const result = await next();
   if (result.ok || result.error.code !== 'INTERNAL_SERVER_ERROR') return result;
@@ -210,7 +210,7 @@ export const cabinetProcedure = base.meta({ area: 'cabinet', auth: 'JWT', guardR
 /**
  * An administrator with the permission (spec 01 section 4.5). Every request, also a refused one, gets a row in the audit log with its
  * outcome. The row of a change is written before the answer is sent, all others in the background.
- * @param permission also the row's `action`; one to read gives a procedure from which no mutation can be made
+ * @param permission also the row's `action`; one to read returns a procedure from which no mutation can be made
  */
 export const adminProcedure = <P extends AuditAction>(permission: P, area: OperationArea = 'admin') =>
   base.meta({ area, auth: 'JWT_ADMIN', permissions: [permission], guardRefuses: ADMIN_REFUSALS }).use(async (call) => {

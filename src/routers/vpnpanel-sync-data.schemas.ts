@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from './shared.schemas.ts';
+import { Timestamp } from './shared.schemas.ts';
 
 /** Data of the answers of panel synchronisations, alike in both areas; the contract leaves them free-form (spec 06 section 10). */
 
@@ -38,5 +38,8 @@ export const Recommendation = z.object({
   reasons: z.string().array(),
   priority: z.enum(['low', 'medium', 'high']),
   estimated_time: z.string(),
-  running: z.object({ run_id: z.int(), kind: z.string(), started_at: Moment, progress: Progress.nullish() }).array().optional(),
+  running: z
+    .object({ run_id: z.int(), kind: z.string(), started_at: Timestamp, progress: Progress.nullish() })
+    .array()
+    .optional(),
 });

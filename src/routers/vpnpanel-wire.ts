@@ -77,7 +77,7 @@ function toUsageRow({ userUuid, username, nodeUuid, totalBytes, date }: PanelNod
   return { userUuid, username, nodeUuid, total: wholeOf(totalBytes), date };
 }
 
-/** Bounds of a usage list; a moment without zone is UTC. */
+/** Bounds of a usage list; a timestamp without zone is UTC. */
 function toUsageRange({ start, end }: { start?: string | null | undefined; end?: string | null | undefined }) {
   return { from: start ? utcDate(start) : null, to: end ? utcDate(end) : null };
 }

@@ -1,6 +1,6 @@
 /**
  * The one codec between the interface (snake_case) and the domain (camelCase). `.input(fromWire(Schema))` hands a procedure its input under
- * domain names; `.output(toWire(Schema))` takes a domain value and gives the fields that the schema names. What differs in more than
+ * domain names; `.output(toWire(Schema))` accepts a domain value and returns the fields that the schema names. What differs in more than
  * the spelling (another name, another unit, a computed field) the procedure maps by hand.
  */
 
@@ -24,7 +24,7 @@ export type Domain<T> = T extends UploadedFile | StreamedFile | Date | string | 
         : { [Key in keyof T as Key extends string ? CamelCase<Key> : Key]: Domain<T[Key]> }
       : T;
 
-/** A parser as tRPC takes it, which still shows the wire schema to routes and document. */
+/** A parser as tRPC accepts it, which still shows the wire schema to routes and document. */
 export interface WireParser<In, Out> {
   readonly _input: In;
   readonly _output: Out;
@@ -40,7 +40,7 @@ export function fromWire<S extends z.ZodType>(schema: S): WireParser<z.input<S>,
   return parser(schema, (value) => rename(schema.parse(value)) as Domain<z.output<S>>);
 }
 
-/** Takes a domain value, keeps what the wire schema names and validates it. */
+/** Accepts a domain value, keeps what the wire schema names and validates it. */
 export function toWire<S extends z.ZodType>(schema: S): WireParser<Domain<z.input<S>>, z.output<S>> {
   const rename = compile(schema, 'wire');
   return parser(schema, (value) => schema.parse(rename(value)));

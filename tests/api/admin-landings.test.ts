@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ActorClient, adminClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
-import { aLandingBody, aSlug, LANDINGS, type LandingStage, landingStage } from '../support/landing-stage.ts';
+import { aLandingBody, aSlug, LANDINGS, type LandingFixture, landingFixture } from '../support/landing-fixture.ts';
 import { aPaidPurchase, aPurchase } from '../support/purchase-samples.ts';
 import type { ScriptedProvider } from '../support/scripted-provider.ts';
 import type { TestApp } from '../support/test-app.ts';
@@ -16,12 +16,12 @@ let server: FastifyInstance;
 let guest: ApiClient;
 let admin: ActorClient;
 let provider: ScriptedProvider;
-let create: LandingStage['create'];
-let aSalesPage: LandingStage['aSalesPage'];
-let reset: LandingStage['reset'];
+let create: LandingFixture['create'];
+let aSalesPage: LandingFixture['aSalesPage'];
+let reset: LandingFixture['reset'];
 
 beforeAll(async () => {
-  ({ t, server, guest, admin, provider, create, aSalesPage, reset } = await landingStage());
+  ({ t, server, guest, admin, provider, create, aSalesPage, reset } = await landingFixture());
 });
 afterAll(() => server.close());
 beforeEach(() => reset());
@@ -229,10 +229,10 @@ describe('administration', () => {
 
   it('counts purchases in the list and in the statistics', async () => {
     const { landing, tariffId } = await aSalesPage();
-    const shop = { landing: { ...landing, slug: landing.slug }, tariffId } as never;
-    await aPurchase(t.app, shop);
-    const paid = await aPaidPurchase(t.app, provider, shop);
-    const gift = await aPaidPurchase(t.app, provider, shop, {
+    const storefront = { landing: { ...landing, slug: landing.slug }, tariffId } as never;
+    await aPurchase(t.app, storefront);
+    const paid = await aPaidPurchase(t.app, provider, storefront);
+    const gift = await aPaidPurchase(t.app, provider, storefront, {
       isGift: true,
       recipient: { type: 'email', value: `gift${unique()}@example.com` },
     });

@@ -158,7 +158,7 @@ describe('GET /cabinet/admin/payments/search: the window', () => {
     expect(await found({ date_from: '2001-01-01T00:00:00Z' })).toEqual(ids.slice(0, 4));
   });
 
-  it('both ends are included, a moment without a zone is UTC, and date_to alone keeps the start of the period', async () => {
+  it('both ends are included, a timestamp without a zone is UTC, and date_to alone keeps the start of the period', async () => {
     const id = await aPayment({ hoursAgo: 5 });
     const at = new Date(app.clock.now().getTime() - 5 * HOUR).toISOString();
     expect(await found({ date_from: at, date_to: at })).toEqual([id]);

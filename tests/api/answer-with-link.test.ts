@@ -11,7 +11,7 @@ import { aUser, unique } from '../support/builders.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { NETHERLANDS } from '../support/panel-setup.ts';
 import { type ProvisioningTest, withPanel, withPort } from '../support/provisioning-setup.ts';
-import { anEmail, aPaidPurchase, aShop, factsOf, giftTo } from '../support/purchase-samples.ts';
+import { anEmail, aPaidPurchase, aStorefront, factsOf, giftTo } from '../support/purchase-samples.ts';
 import { aServer, aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../support/scripted-provider.ts';
 
@@ -234,7 +234,7 @@ describe('08 P14: POST /cabinet/landing/activate/{token}', () => {
     const user = await aUser(app, { email });
     const ended = { status: 'expired', end_date: new Date('2026-01-01T00:00:00Z'), subscription_url: null };
     const subscriptionId = await aStoredSubscription(app, user.id, ended);
-    const { id, token } = await aPaidPurchase(app, provider, await aShop(app), giftTo(email));
+    const { id, token } = await aPaidPurchase(app, provider, await aStorefront(app), giftTo(email));
     await fulfilPurchase(app, { purchaseId: id });
     expect((await factsOf(app, id)).status).toBe('pending_activation');
     return { id, subscriptionId, activate: () => timed(clientOf(server).post(`/cabinet/landing/activate/${token}`)) };

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ActorClient, adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
-import { aLandingBody, LANDINGS } from '../support/landing-stage.ts';
+import { aLandingBody, LANDINGS } from '../support/landing-fixture.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 
 let t: TestApp;

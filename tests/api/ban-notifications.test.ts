@@ -83,7 +83,7 @@ const eventsOf = (userId: number) =>
     userId,
   ]);
 
-describe('06 13: who is told', () => {
+describe('06 13: who is notified', () => {
   test('by the name in the panel, its uuid, and by messenger id where the account is not linked', async () => {
     const linked = await aPanelUser();
     const unlinked = await aPanelUser({}, false);
@@ -131,7 +131,7 @@ describe('06 13: who is told', () => {
     expect(sent).toEqual([]);
   });
 
-  test('a panel that is away is 502 and nobody is told', async () => {
+  test('a panel that is away is 502 and nobody is notified', async () => {
     const { name } = await aPanelUser();
     t.panel.faults.set({ status: 503 });
     expect((await send({ ...punishment, user_identifier: name })).status).toBe(502);
@@ -149,7 +149,7 @@ describe('06 13: who is told', () => {
   });
 });
 
-describe('06 13: what is told', () => {
+describe('06 13: what is reported', () => {
   const notified = async (body: object, language = 'en') => {
     const { name } = await aPanelUser({ language });
     expect((await send({ ...body, user_identifier: name })).body).toMatchObject({ success: true });

@@ -42,7 +42,7 @@ describe('a logo', () => {
     ['image/png', aPng(3, 2), 'logo.png'],
     ['image/jpeg', aJpeg(3, 2), 'logo.jpg'],
     ['image/webp', aWebp(3, 2), 'logo.webp'],
-  ])('of type %s is served as it was sent', async (type, bytes, name) => {
+  ])('of type %s is served as sent', async (type, bytes, name) => {
     const reply = await upload(bytes, type);
     expect([reply.status, reply.body]).toEqual([200, WITH_LOGO]);
     const served = await open.get(PATH);

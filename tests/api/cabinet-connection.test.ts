@@ -149,7 +149,7 @@ describe('GET /cabinet/subscription/app-config', () => {
     t.panel.faults.set({});
     await admin.put(`${APPS}/uuid`, { uuid: SANDBOX_APP_CONFIG_UUID });
     expect((await guide(client)).status).toBe(200);
-    // Choosing dropped the copy, so the next one is read anew.
+    // Choosing dropped the copy, so the next one is read again.
     const reads = t.panel.calls().filter(({ path }) => path.includes(SANDBOX_APP_CONFIG_UUID)).length;
     await admin.put(`${APPS}/uuid`, { uuid: SANDBOX_APP_CONFIG_UUID });
     await guide(client);

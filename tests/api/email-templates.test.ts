@@ -85,7 +85,7 @@ describe('spec 05 section 11.2: the list of templates', () => {
     expect(body.languages.fa).toEqual(body.languages.ru);
   });
 
-  it('answers a stored template as it was sent, beside the built-in text', async () => {
+  it('answers a stored template as sent, beside the built-in text', async () => {
     const body_html = '<p onclick="x()">{formatted_amount}\r\n{nothing}</p>';
     const saved = await store('balance_topup', 'en', 'Paid {formatted_amount}', body_html);
     const template = {

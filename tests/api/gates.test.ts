@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts';
 import { initDataOf } from '../support/init-data.ts';
 import { type TestApp, testApp } from '../support/test-app.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
-import { takeMessages } from '../support/ticket-stage.ts';
+import { takeMessages } from '../support/ticket-fixture.ts';
 
 const LIST_URL = 'https://lists.example.com/black.txt';
 const ME = '/cabinet/auth/me';

@@ -5,7 +5,7 @@ import { fulfilPurchase } from '../../src/domain/storefront/purchases/fulfil-pur
 import { type ActorClient, userClient } from '../support/actors.ts';
 import type { ApiClient } from '../support/api.ts';
 import { unique } from '../support/builders.ts';
-import { LANDINGS, type LandingStage, landingStage } from '../support/landing-stage.ts';
+import { LANDINGS, type LandingFixture, landingFixture } from '../support/landing-fixture.ts';
 import { confirmPayment, panelAnswers } from '../support/purchase-samples.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
 import type { ScriptedProvider } from '../support/scripted-provider.ts';
@@ -18,11 +18,11 @@ let server: FastifyInstance;
 let guest: ApiClient;
 let admin: ActorClient;
 let provider: ScriptedProvider;
-let aSalesPage: LandingStage['aSalesPage'];
-let reset: LandingStage['reset'];
+let aSalesPage: LandingFixture['aSalesPage'];
+let reset: LandingFixture['reset'];
 
 beforeAll(async () => {
-  ({ t, server, guest, admin, provider, aSalesPage, reset } = await landingStage());
+  ({ t, server, guest, admin, provider, aSalesPage, reset } = await landingFixture());
 });
 afterAll(() => server.close());
 beforeEach(() => reset());

@@ -9,7 +9,7 @@ import { refreshSettings } from '../../src/domain/settings/settings-store.ts';
 import { adminClient } from '../support/actors.ts';
 import { type ApiClient, testServer, tokenClient } from '../support/api.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
-import { aPerson, aTicket } from '../support/ticket-stage.ts';
+import { aPerson, aTicket } from '../support/ticket-fixture.ts';
 
 /** Spec 06 section 8. */
 let app: App;
@@ -63,8 +63,8 @@ describe('the system log', () => {
   test('the preview is the last characters; sizes are in bytes and in characters', async () => {
     const text = `${'ж'.repeat(600)}😀конец`;
     await writeFile(file, text);
-    const moment = new Date('2025-01-31T12:00:00Z');
-    await utimes(file, moment, moment);
+    const timestamp = new Date('2025-01-31T12:00:00Z');
+    await utimes(file, timestamp, timestamp);
     expect((await api.get('/logs/system', { query: { preview_limit: 500 } })).body).toEqual({
       ...{ path: 'logs/bot.log', exists: true, updated_at: '2025-01-31T12:00:00.000Z' },
       ...{ size_bytes: Buffer.byteLength(text), size_chars: 606, preview: Array.from(text).slice(-500).join('') },

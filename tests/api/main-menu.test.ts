@@ -22,7 +22,7 @@ beforeEach(async () => {
     await t.app.db.sql(`DELETE FROM ${table} WHERE true RETURNING 1 AS deleted`);
 });
 
-const moment = expect.stringMatching(/Z$/);
+const timestamp = expect.stringMatching(/Z$/);
 const wrong = (field: string, text: string) => ({
   status: 422,
   body: { detail: [{ loc: ['body', field], type: 'value_error', msg: `Value error, ${text}` }] },
@@ -43,8 +43,8 @@ describe('/main-menu/buttons', () => {
       visibility: 'all',
       is_active: true,
       display_order: 1,
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     });
     const second = await add({ display_order: 1, is_active: false, visibility: 'admins' });
     const third = await add({ display_order: null });
@@ -105,8 +105,8 @@ describe('/main-menu/messages', () => {
       is_active: true,
       sort_order: 0,
       created_by: null,
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     });
     const second = await add({ message_text: '&lt;b&gt;x&lt;/b&gt;', is_active: false, sort_order: 3 });
     expect(second.message_text).toBe('&lt;b&gt;x&lt;/b&gt;');

@@ -62,7 +62,7 @@ const NOT_FOUND = { status: 404, text: '{"detail":"Media file not found"}' };
 const pathOf = (url: string) => new URL(url).pathname;
 
 describe('media', () => {
-  test('stores a file in our own storage and returns it as it was, in place and with nothing active', async () => {
+  test('stores a file in our own storage and returns it unchanged, in place and with nothing active', async () => {
     const photo = aJpeg();
     const reply = await asToken({ content: photo, name: '../x.html', type: 'text/html', fields: { media_type: ' PHOTO ' } });
     expect([reply.status, reply.body]).toEqual([

@@ -2,20 +2,20 @@ import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { userClient } from '../support/actors.ts';
 import { initDataOf } from '../support/init-data.ts';
-import { type LandingStage, landingStage } from '../support/landing-stage.ts';
+import { type LandingFixture, landingFixture } from '../support/landing-fixture.ts';
 import { aStoredSubscription, aTariff, topUp } from '../support/sale-samples.ts';
 
-let stage: LandingStage;
+let fixture: LandingFixture;
 let server: FastifyInstance;
 beforeAll(async () => {
-  stage = await landingStage();
-  ({ server } = stage);
+  fixture = await landingFixture();
+  ({ server } = fixture);
 });
 afterAll(() => server.close());
 
 it('08 P5: what would give no server is refused by every operation that sells it, with one code', async () => {
-  const { t, guest } = stage;
-  await stage.reset();
+  const { t, guest } = fixture;
+  await fixture.reset();
   await t.app.db.sql('UPDATE server_squads SET is_available = false, is_trial_eligible = false');
   const tariffId = await aTariff(t.app, { allowed_squads: [] });
   const api = await userClient(t.app, server, { language: 'en' });
@@ -38,7 +38,7 @@ it('08 P5: what would give no server is refused by every operation that sells it
   });
   await aStoredSubscription(t.app, user.id, { tariff_id: await aTariff(t.app, { period_prices: { 30: 1_000 } }) });
   expect(await api.post('/cabinet/subscription/tariff/switch', order)).toMatchObject(refused);
-  const page = await stage.aSalesPage({}, { allowed_squads: [] });
+  const page = await fixture.aSalesPage({}, { allowed_squads: [] });
   const bought = await guest.post(`/cabinet/landing/${page.landing.slug}/purchase`, {
     tariff_id: page.tariffId,
     period_days: 30,

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const notFound = (detail: string) => ({ status: 404, body: { detail } });
-const moment = expect.stringMatching(/Z$/);
+const timestamp = expect.stringMatching(/Z$/);
 
 describe.each([
   ['/pages/public-offer', 'Public offer'],
@@ -29,7 +29,7 @@ describe.each([
   const put = (body: object) => api.put(path, body);
   const get = (query: Record<string, string | boolean> = {}) => api.get(path, { query });
 
-  it('is not there at first; what is written is answered as it was sent', async () => {
+  it('is not there at first; what is written is answered as sent', async () => {
     expect(await get()).toMatchObject(notFound(`${name} not found`));
     const written = await put({ language: 'EN-us', content: ' <b>x</b>\r\n\r\ny ' });
     expect(written.status).toBe(200);
@@ -39,8 +39,8 @@ describe.each([
       is_enabled: true,
       content: ' <b>x</b>\r\n\r\ny ',
       content_pages: ['<b>x</b>\n\ny'],
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     });
     expect((await get({ language: 'en' })).body).toEqual(written.body);
   });
@@ -58,7 +58,7 @@ describe.each([
     expect((await get()).body).toMatchObject({ language: 'ru', content: 'русский' });
   });
 
-  it('falls back to the default language unless told not to, and hides a disabled one on request', async () => {
+  it('falls back to the default language unless asked not to, and hides a disabled one on request', async () => {
     await put({ content: 'русский', is_enabled: false });
     expect((await get({ language: 'de' })).body).toMatchObject({ requested_language: 'de', language: 'ru', is_enabled: false });
     expect(await get({ language: 'de', fallback: false })).toMatchObject(notFound(`${name} not found`));
@@ -105,8 +105,8 @@ describe('/pages/faq', () => {
       content_pages: [],
       display_order: 1,
       is_active: true,
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     });
     const given = await add({ language: 'en', display_order: 7, is_active: null });
     const same = await add({ language: 'en', display_order: 7, is_active: false });
@@ -229,8 +229,8 @@ describe('/pages/service-rules', () => {
       content: 'one',
       language: 'en',
       is_active: true,
-      created_at: moment,
-      updated_at: moment,
+      created_at: timestamp,
+      updated_at: timestamp,
     });
     const second = await put({ language: 'en', title: 'Rules', content: 'two' });
     const third = await put({ language: 'en', title: null, content: 'three' });

@@ -54,7 +54,7 @@ test('spec 05 section 4: a /start that the messenger posts brings the active mes
   const { messageId } = (await chat())[0]!;
   await t.app.ports.messenger.unpinMessage(messengerId, messageId);
   expect((await chat())[0]!.isPinned).toBeUndefined();
-  // What the chat does not have is refused, and who blocked the bot is told apart.
+  // What the chat does not have is refused, and who blocked the bot is distinguished.
   await expect(t.app.ports.messenger.pinMessage(messengerId, 999_999_999)).rejects.toMatchObject({
     failure: { kind: 'rejected' },
   });

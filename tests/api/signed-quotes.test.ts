@@ -45,10 +45,10 @@ const CABINET = '/cabinet/subscription';
 const MINIAPP = '/miniapp/subscription';
 const period = (list: Body[]) => list.find(({ days, period_days }) => (days ?? period_days) === 30)!;
 
-/** Every operation that takes a quote: where the quote is shown, and what it charges. */
+/** Every operation that accepts a quote: where the quote is shown, and what it charges. */
 const WAYS: [
   path: string,
-  shop: 'tariffs' | 'classic',
+  salesMode: 'tariffs' | 'classic',
   shown: (shopper: Shopper) => Promise<string>,
   body: (shopper: Shopper) => Body,
 ][] = [
@@ -133,9 +133,9 @@ const WAYS: [
   ],
 ];
 
-describe.each(WAYS)('POST %s', (path, shop, shown, body) => {
+describe.each(WAYS)('POST %s', (path, salesMode, shown, body) => {
   test('charges the price of the quote, and nothing for another one', async () => {
-    const t = shop === 'classic' ? classic : tariffs;
+    const t = salesMode === 'classic' ? classic : tariffs;
     const shopper = await aShopper(t);
     const { client } = shopper;
     const quote = await shown(shopper);

@@ -16,7 +16,7 @@ afterAll(() => server.close());
 
 const newMessengerId = () => 7_100_000_000 + unique();
 const create = async (fields: object = {}) => (await api.post('/users', { messenger_id: newMessengerId(), ...fields })).body;
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('one user', () => {
   test('is created and read back in the shape of the contract', async () => {
@@ -28,8 +28,8 @@ describe('one user', () => {
       ...{ status: 'active', language: 'en', balance_kopeks: 0, balance_rubles: 0, referred_by_id: null },
       referral_code: expect.stringMatching(/^ref[A-Za-z0-9]{8}$/),
       ...{ has_had_paid_subscription: false, has_made_first_topup: false },
-      ...{ created_at: expect.stringMatching(MOMENT), updated_at: expect.stringMatching(MOMENT) },
-      last_activity: expect.stringMatching(MOMENT),
+      ...{ created_at: expect.stringMatching(TIMESTAMP), updated_at: expect.stringMatching(TIMESTAMP) },
+      last_activity: expect.stringMatching(TIMESTAMP),
       promo_group: {
         ...{ id: expect.any(Number), name: 'Default', server_discount_percent: 0, traffic_discount_percent: 0 },
         ...{ device_discount_percent: 0, apply_discounts_to_addons: true },

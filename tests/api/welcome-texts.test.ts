@@ -33,15 +33,15 @@ const activeIds = async () =>
 it('none at first; one text is active at most, whoever activates it', async () => {
   expect((await api.get(PATH)).body).toEqual({ items: [], total: 0, limit: 50, offset: 0 });
   const first = await add();
-  const moment = expect.stringMatching(/Z$/);
+  const timestamp = expect.stringMatching(/Z$/);
   expect(first).toEqual({
     id: expect.any(Number),
     text: 'Hello, <b>{user_name}</b>',
     is_active: true,
     is_enabled: true,
     created_by: null,
-    created_at: moment,
-    updated_at: moment,
+    created_at: timestamp,
+    updated_at: timestamp,
   });
   const second = await add({ is_enabled: false });
   const third = await add({ is_active: false });

@@ -9,7 +9,7 @@ import { aSubscription, NETHERLANDS } from '../support/provisioning-setup.ts';
 import { rowOf } from '../support/sale-samples.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
 
-export interface Stage {
+export interface Fixture {
   app: App;
   /** Holds every permission. */
   boss: ActorClient;
@@ -24,18 +24,18 @@ export interface AdminWrite {
    * alone, for work on many rows of which it tells the numbers.
    */
   kind: 'change' | 'creation' | 'deletion' | 'summary';
-  request: (stage: Stage) => Promise<{ path: string; body?: unknown }>;
+  request: (fixture: Fixture) => Promise<{ path: string; body?: unknown }>;
 }
 
 /** Id of what a request of the boss made. */
-export async function made(stage: Stage, path: string, body: unknown): Promise<number> {
-  const reply = await stage.boss.post(path, body);
+export async function made(fixture: Fixture, path: string, body: unknown): Promise<number> {
+  const reply = await fixture.boss.post(path, body);
   if (reply.status !== 200) throw new Error(`${path}: ${reply.text}`);
   return reply.body.id;
 }
 
 /** A user with a subscription that the panel knows. */
-export async function aPanelUser({ app }: Stage): Promise<{ id: number; subscriptionId: number; uuid: string }> {
+export async function aPanelUser({ app }: Fixture): Promise<{ id: number; subscriptionId: number; uuid: string }> {
   const { id: subscriptionId, user } = await aSubscription(app, { squads: [NETHERLANDS] });
   await pushSubscription(app, subscriptionId);
   const { uuid } = await rowOf<{ uuid: string }>(app, 'SELECT vpnpanel_uuid::text AS uuid FROM users WHERE id = $1::int', [
@@ -45,15 +45,15 @@ export async function aPanelUser({ app }: Stage): Promise<{ id: number; subscrip
 }
 
 /** A panel user with a device. */
-export async function aDeviceOwner(stage: Stage): Promise<{ id: number; hwid: string }> {
-  const { id, uuid } = await aPanelUser(stage);
+export async function aDeviceOwner(fixture: Fixture): Promise<{ id: number; hwid: string }> {
+  const { id, uuid } = await aPanelUser(fixture);
   const hwid = `device-${unique()}`;
   (await workerSandbox()).servers.panel.addDevice(uuid, hwid);
   return { id, hwid };
 }
 
 /** A user who has an active discount from a promo code. */
-export async function aDiscountHolder({ app }: Stage): Promise<number> {
+export async function aDiscountHolder({ app }: Fixture): Promise<number> {
   const user = await aUser(app);
   const code = await aDiscountCode(app);
   await activatePromocode(app, { kind: 'user', userId: user.id }, code.code, null);
@@ -61,7 +61,7 @@ export async function aDiscountHolder({ app }: Stage): Promise<number> {
 }
 
 /** A ticket with an unread row for the administrators. */
-export async function aTicket({ app }: Stage): Promise<{ id: number; notificationId: number }> {
+export async function aTicket({ app }: Fixture): Promise<{ id: number; notificationId: number }> {
   const user = await aUser(app);
   return rowOf(
     app,
@@ -75,7 +75,7 @@ export async function aTicket({ app }: Stage): Promise<{ id: number; notificatio
   );
 }
 
-export async function aServer({ app }: Stage): Promise<number> {
+export async function aServer({ app }: Fixture): Promise<number> {
   const row = await rowOf<{ id: number }>(
     app,
     "INSERT INTO server_squads (squad_uuid, display_name, is_available) VALUES (gen_random_uuid()::text, 'A server', true) RETURNING id",

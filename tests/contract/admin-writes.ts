@@ -12,8 +12,8 @@ import {
   aPanelUser,
   aServer,
   aTicket,
+  type Fixture,
   made,
-  type Stage,
 } from './admin-write-samples.ts';
 import { BAN_SYSTEM_WITHOUT_STATE, BAN_SYSTEM_WRITES } from './ban-system-writes.ts';
 import { BRANDING_WRITES } from './branding-writes.ts';
@@ -27,7 +27,7 @@ import { PAYMENT_WRITES } from './payment-writes.ts';
 import { PINNED_WRITES } from './pinned-writes.ts';
 import { WITHDRAWAL_WRITES } from './withdrawal-writes.ts';
 
-/** Operations without a state of ours that could be told, and why. */
+/** Operations without a state of ours that could be compared, and why. */
 export const STATELESS: Record<string, string> = {
   ...EMAIL_TEMPLATES_WITHOUT_STATE,
   ...BAN_SYSTEM_WITHOUT_STATE,
@@ -35,25 +35,25 @@ export const STATELESS: Record<string, string> = {
   'POST /broadcasts/email-preview': 'counts users',
 };
 
-const later = (stage: Stage, days: number) => addDays(stage.app.clock.now(), days).toISOString();
+const later = (fixture: Fixture, days: number) => addDays(fixture.app.clock.now(), days).toISOString();
 
-type UserMaker = (stage: Stage) => Promise<{ id: number }>;
+type UserMaker = (fixture: Fixture) => Promise<{ id: number }>;
 
 /** A request on a user. */
-function onUser(make: UserMaker, rest: string, body?: unknown | ((stage: Stage) => unknown)): AdminWrite['request'] {
-  return async (stage) => {
-    const { id } = await make(stage);
-    return { path: `/users/${id}${rest}`, body: typeof body === 'function' ? body(stage) : body };
+function onUser(make: UserMaker, rest: string, body?: unknown | ((fixture: Fixture) => unknown)): AdminWrite['request'] {
+  return async (fixture) => {
+    const { id } = await make(fixture);
+    return { path: `/users/${id}${rest}`, body: typeof body === 'function' ? body(fixture) : body };
   };
 }
 
 const plain: UserMaker = ({ app }) => aUser(app);
 
 /** A user whose subscription at the panel is not what the row says. */
-const outOfStep: UserMaker = async (stage) => {
-  const user = await aPanelUser(stage);
+const outOfStep: UserMaker = async (fixture) => {
+  const user = await aPanelUser(fixture);
   const uuid = user.uuid;
-  await stage.app.ports.panel.updateUser({ uuid, expireAt: addDays(stage.app.clock.now(), 77) });
+  await fixture.app.ports.panel.updateUser({ uuid, expireAt: addDays(fixture.app.clock.now(), 77) });
   return user;
 };
 
@@ -67,9 +67,9 @@ const USERS: Record<string, AdminWrite> = {
   'POST /users/{user_id}/block': { kind: 'change', request: onUser(plain, '/block') },
   'POST /users/{user_id}/unblock': {
     kind: 'change',
-    request: async (stage) => {
-      const user = await aUser(stage.app);
-      await stage.boss.post(`${ADMIN}/users/${user.id}/block`);
+    request: async (fixture) => {
+      const user = await aUser(fixture.app);
+      await fixture.boss.post(`${ADMIN}/users/${user.id}/block`);
       return { path: `/users/${user.id}/unblock` };
     },
   },
@@ -82,8 +82,8 @@ const USERS: Record<string, AdminWrite> = {
   'DELETE /users/{user_id}/devices': { kind: 'change', request: onUser(aDeviceOwner, '/devices') },
   'DELETE /users/{user_id}/devices/{hwid}': {
     kind: 'deletion',
-    request: async (stage) => {
-      const { id, hwid } = await aDeviceOwner(stage);
+    request: async (fixture) => {
+      const { id, hwid } = await aDeviceOwner(fixture);
       return { path: `/users/${id}/devices/${hwid}` };
     },
   },
@@ -91,9 +91,9 @@ const USERS: Record<string, AdminWrite> = {
   'DELETE /users/{user_id}/full': { kind: 'deletion', request: onUser(plain, '/full') },
   'POST /users/{user_id}/reset-trial': {
     kind: 'deletion',
-    request: async (stage) => {
-      const user = await aUser(stage.app);
-      await stage.boss.post(`${ADMIN}/users/${user.id}/subscription`, { action: 'create', is_trial: true });
+    request: async (fixture) => {
+      const user = await aUser(fixture.app);
+      await fixture.boss.post(`${ADMIN}/users/${user.id}/subscription`, { action: 'create', is_trial: true });
       return { path: `/users/${user.id}/reset-trial` };
     },
   },
@@ -103,45 +103,48 @@ const USERS: Record<string, AdminWrite> = {
   'POST /users/{user_id}/sync/to-panel': { kind: 'change', request: onUser(outOfStep, '/sync/to-panel') },
 };
 
-const aTariff = (stage: Stage) => made(stage, `${ADMIN}/tariffs`, { name: `Tariff ${unique()}` });
+const aTariff = (fixture: Fixture) => made(fixture, `${ADMIN}/tariffs`, { name: `Tariff ${unique()}` });
 
 const CATALOG: Record<string, AdminWrite> = {
   'POST /tariffs': { kind: 'creation', request: async () => ({ path: '/tariffs', body: { name: `Tariff ${unique()}` } }) },
   'PUT /tariffs/order': {
     kind: 'change',
-    request: async (stage) => {
-      const [first, second] = [await aTariff(stage), await aTariff(stage)];
+    request: async (fixture) => {
+      const [first, second] = [await aTariff(fixture), await aTariff(fixture)];
       return { path: '/tariffs/order', body: { tariff_ids: [second, first] } };
     },
   },
   'PUT /tariffs/{tariff_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tariffs/${await aTariff(stage)}`, body: { name: `Renamed ${unique()}` } }),
+    request: async (fixture) => ({ path: `/tariffs/${await aTariff(fixture)}`, body: { name: `Renamed ${unique()}` } }),
   },
-  'DELETE /tariffs/{tariff_id}': { kind: 'deletion', request: async (stage) => ({ path: `/tariffs/${await aTariff(stage)}` }) },
+  'DELETE /tariffs/{tariff_id}': {
+    kind: 'deletion',
+    request: async (fixture) => ({ path: `/tariffs/${await aTariff(fixture)}` }),
+  },
   'POST /tariffs/{tariff_id}/toggle': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tariffs/${await aTariff(stage)}/toggle` }),
+    request: async (fixture) => ({ path: `/tariffs/${await aTariff(fixture)}/toggle` }),
   },
   'POST /tariffs/{tariff_id}/trial': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tariffs/${await aTariff(stage)}/trial` }),
+    request: async (fixture) => ({ path: `/tariffs/${await aTariff(fixture)}/trial` }),
   },
   'POST /tariffs/{tariff_id}/sync-squads': {
     kind: 'summary',
-    request: async (stage) => ({ path: `/tariffs/${await aTariff(stage)}/sync-squads` }),
+    request: async (fixture) => ({ path: `/tariffs/${await aTariff(fixture)}/sync-squads` }),
   },
   'PUT /servers/{server_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/servers/${await aServer(stage)}`, body: { price_kopeks: 12_300 } }),
+    request: async (fixture) => ({ path: `/servers/${await aServer(fixture)}`, body: { price_kopeks: 12_300 } }),
   },
   'POST /servers/{server_id}/toggle': {
     kind: 'change',
-    request: async (stage) => ({ path: `/servers/${await aServer(stage)}/toggle` }),
+    request: async (fixture) => ({ path: `/servers/${await aServer(fixture)}/toggle` }),
   },
   'POST /servers/{server_id}/trial': {
     kind: 'change',
-    request: async (stage) => ({ path: `/servers/${await aServer(stage)}/trial` }),
+    request: async (fixture) => ({ path: `/servers/${await aServer(fixture)}/trial` }),
   },
   'POST /servers/sync': { kind: 'summary', request: async () => ({ path: '/servers/sync' }) },
   'POST /promo-groups': {
@@ -150,21 +153,22 @@ const CATALOG: Record<string, AdminWrite> = {
   },
   'PATCH /promo-groups/{group_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/promo-groups/${await aGroup(stage)}`, body: { server_discount_percent: 7 } }),
+    request: async (fixture) => ({ path: `/promo-groups/${await aGroup(fixture)}`, body: { server_discount_percent: 7 } }),
   },
   'DELETE /promo-groups/{group_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/promo-groups/${await aGroup(stage)}` }),
+    request: async (fixture) => ({ path: `/promo-groups/${await aGroup(fixture)}` }),
   },
 };
 
-const aGroup = (stage: Stage) => made(stage, `${ADMIN}/promo-groups`, { name: `Group ${unique()}` });
+const aGroup = (fixture: Fixture) => made(fixture, `${ADMIN}/promo-groups`, { name: `Group ${unique()}` });
 
 const roleBody = () => ({ name: `Role ${unique()}`, level: 10, permissions: ['users:read'] });
 const policyBody = () => ({ name: `Policy ${unique()}`, effect: 'deny', resource: 'users', actions: ['delete'], conditions: {} });
-const aRole = (stage: Stage) => made(stage, `${ADMIN}/rbac/roles`, roleBody());
-const aPolicy = async (stage: Stage) => made(stage, `${ADMIN}/rbac/policies`, { ...policyBody(), role_id: await aRole(stage) });
-const assignmentBody = async (stage: Stage) => ({ user_id: (await aUser(stage.app)).id, role_id: await aRole(stage) });
+const aRole = (fixture: Fixture) => made(fixture, `${ADMIN}/rbac/roles`, roleBody());
+const aPolicy = async (fixture: Fixture) =>
+  made(fixture, `${ADMIN}/rbac/policies`, { ...policyBody(), role_id: await aRole(fixture) });
+const assignmentBody = async (fixture: Fixture) => ({ user_id: (await aUser(fixture.app)).id, role_id: await aRole(fixture) });
 
 const oneRow = { rows: [{ id: 'main', max_per_row: 1, buttons: [{ id: 'home', type: 'builtin' }] }] };
 
@@ -172,33 +176,33 @@ const ACCESS: Record<string, AdminWrite> = {
   'POST /rbac/roles': { kind: 'creation', request: async () => ({ path: '/rbac/roles', body: roleBody() }) },
   'PUT /rbac/roles/{role_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/rbac/roles/${await aRole(stage)}`, body: { level: 20 } }),
+    request: async (fixture) => ({ path: `/rbac/roles/${await aRole(fixture)}`, body: { level: 20 } }),
   },
   'DELETE /rbac/roles/{role_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/rbac/roles/${await aRole(stage)}` }),
+    request: async (fixture) => ({ path: `/rbac/roles/${await aRole(fixture)}` }),
   },
   'POST /rbac/assignments': {
     kind: 'creation',
-    request: async (stage) => ({ path: '/rbac/assignments', body: await assignmentBody(stage) }),
+    request: async (fixture) => ({ path: '/rbac/assignments', body: await assignmentBody(fixture) }),
   },
   'DELETE /rbac/assignments/{assignment_id}': {
     kind: 'deletion',
-    request: async (stage) => ({
-      path: `/rbac/assignments/${await made(stage, `${ADMIN}/rbac/assignments`, await assignmentBody(stage))}`,
+    request: async (fixture) => ({
+      path: `/rbac/assignments/${await made(fixture, `${ADMIN}/rbac/assignments`, await assignmentBody(fixture))}`,
     }),
   },
   'POST /rbac/policies': {
     kind: 'creation',
-    request: async (stage) => ({ path: '/rbac/policies', body: { ...policyBody(), role_id: await aRole(stage) } }),
+    request: async (fixture) => ({ path: '/rbac/policies', body: { ...policyBody(), role_id: await aRole(fixture) } }),
   },
   'PUT /rbac/policies/{policy_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/rbac/policies/${await aPolicy(stage)}`, body: { priority: 9 } }),
+    request: async (fixture) => ({ path: `/rbac/policies/${await aPolicy(fixture)}`, body: { priority: 9 } }),
   },
   'DELETE /rbac/policies/{policy_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/rbac/policies/${await aPolicy(stage)}` }),
+    request: async (fixture) => ({ path: `/rbac/policies/${await aPolicy(fixture)}` }),
   },
   'PUT /apps/vpnpanel/uuid': {
     kind: 'change',
@@ -217,16 +221,16 @@ const ACCESS: Record<string, AdminWrite> = {
   },
   'DELETE /settings/{key}': {
     kind: 'change',
-    request: async (stage) => {
-      await stage.boss.put(`${ADMIN}/settings/MAINTENANCE_MESSAGE`, { value: 'Back soon' });
+    request: async (fixture) => {
+      await fixture.boss.put(`${ADMIN}/settings/MAINTENANCE_MESSAGE`, { value: 'Back soon' });
       return { path: '/settings/MAINTENANCE_MESSAGE' };
     },
   },
   'PUT /menu-layout': { kind: 'change', request: async () => ({ path: '/menu-layout', body: oneRow }) },
   'POST /menu-layout/reset': {
     kind: 'change',
-    request: async (stage) => {
-      await stage.boss.put(`${ADMIN}/menu-layout`, oneRow);
+    request: async (fixture) => {
+      await fixture.boss.put(`${ADMIN}/menu-layout`, oneRow);
       return { path: '/menu-layout/reset' };
     },
   },
@@ -234,22 +238,22 @@ const ACCESS: Record<string, AdminWrite> = {
 
 const codeBody = () => ({ code: `CODE${unique()}`, type: 'balance', balance_bonus_kopeks: 100 });
 const prizeBody = () => ({ prize_type: 'balance_bonus', prize_value: 5, display_name: `P${unique()}`, prize_value_kopeks: 500 });
-const aCode = (stage: Stage) => made(stage, `${ADMIN}/promocodes`, codeBody());
-const aPrize = (stage: Stage) => made(stage, `${ADMIN}/wheel/prizes`, prizeBody());
+const aCode = (fixture: Fixture) => made(fixture, `${ADMIN}/promocodes`, codeBody());
+const aPrize = (fixture: Fixture) => made(fixture, `${ADMIN}/wheel/prizes`, prizeBody());
 
 const GROWTH: Record<string, AdminWrite> = {
   'POST /promocodes': { kind: 'creation', request: async () => ({ path: '/promocodes', body: codeBody() }) },
   'PATCH /promocodes/{promocode_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/promocodes/${await aCode(stage)}`, body: { valid_until: later(stage, 5) } }),
+    request: async (fixture) => ({ path: `/promocodes/${await aCode(fixture)}`, body: { valid_until: later(fixture, 5) } }),
   },
   'DELETE /promocodes/{promocode_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/promocodes/${await aCode(stage)}` }),
+    request: async (fixture) => ({ path: `/promocodes/${await aCode(fixture)}` }),
   },
   'POST /promocodes/deactivate-discount/{user_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/promocodes/deactivate-discount/${await aDiscountHolder(stage)}` }),
+    request: async (fixture) => ({ path: `/promocodes/deactivate-discount/${await aDiscountHolder(fixture)}` }),
   },
   'PUT /wheel/config': {
     kind: 'change',
@@ -258,16 +262,16 @@ const GROWTH: Record<string, AdminWrite> = {
   'POST /wheel/prizes': { kind: 'creation', request: async () => ({ path: '/wheel/prizes', body: prizeBody() }) },
   'PUT /wheel/prizes/{prize_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/wheel/prizes/${await aPrize(stage)}`, body: { display_name: 'Other' } }),
+    request: async (fixture) => ({ path: `/wheel/prizes/${await aPrize(fixture)}`, body: { display_name: 'Other' } }),
   },
   'DELETE /wheel/prizes/{prize_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/wheel/prizes/${await aPrize(stage)}` }),
+    request: async (fixture) => ({ path: `/wheel/prizes/${await aPrize(fixture)}` }),
   },
   'POST /wheel/prizes/reorder': {
     kind: 'change',
-    request: async (stage) => {
-      const [first, second] = [await aPrize(stage), await aPrize(stage)];
+    request: async (fixture) => {
+      const [first, second] = [await aPrize(fixture), await aPrize(fixture)];
       return { path: '/wheel/prizes/reorder', body: { prize_ids: [second, first] } };
     },
   },
@@ -280,34 +284,34 @@ const SUPPORT: Record<string, AdminWrite> = {
   },
   'POST /tickets/{ticket_id}/reply': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tickets/${(await aTicket(stage)).id}/reply`, body: { message: 'Here you are' } }),
+    request: async (fixture) => ({ path: `/tickets/${(await aTicket(fixture)).id}/reply`, body: { message: 'Here you are' } }),
   },
   'POST /tickets/{ticket_id}/status': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tickets/${(await aTicket(stage)).id}/status`, body: { status: 'closed' } }),
+    request: async (fixture) => ({ path: `/tickets/${(await aTicket(fixture)).id}/status`, body: { status: 'closed' } }),
   },
   'POST /tickets/{ticket_id}/priority': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tickets/${(await aTicket(stage)).id}/priority`, body: { priority: 'urgent' } }),
+    request: async (fixture) => ({ path: `/tickets/${(await aTicket(fixture)).id}/priority`, body: { priority: 'urgent' } }),
   },
   'POST /tickets/notifications/{notification_id}/read': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tickets/notifications/${(await aTicket(stage)).notificationId}/read` }),
+    request: async (fixture) => ({ path: `/tickets/notifications/${(await aTicket(fixture)).notificationId}/read` }),
   },
   'POST /tickets/notifications/read-all': {
     kind: 'change',
-    request: async (stage) => {
-      await aTicket(stage);
+    request: async (fixture) => {
+      await aTicket(fixture);
       return { path: '/tickets/notifications/read-all' };
     },
   },
   'POST /tickets/notifications/ticket/{ticket_id}/read': {
     kind: 'change',
-    request: async (stage) => ({ path: `/tickets/notifications/ticket/${(await aTicket(stage)).id}/read` }),
+    request: async (fixture) => ({ path: `/tickets/notifications/ticket/${(await aTicket(fixture)).id}/read` }),
   },
 };
 
-/** By `METHOD path`; paths are told without the area's `/cabinet/admin`, those elsewhere whole. */
+/** By `METHOD path`; paths are given without the area's `/cabinet/admin`, those elsewhere whole. */
 export const ADMIN_WRITES: Record<string, AdminWrite> = {
   ...USERS,
   ...CATALOG,

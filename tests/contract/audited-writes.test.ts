@@ -10,7 +10,7 @@ import { adminClient } from '../support/actors.ts';
 import { testServer } from '../support/api.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
 import { testApp } from '../support/test-app.ts';
-import { ADMIN, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type Fixture } from './admin-write-samples.ts';
 import { ADMIN_WRITES, STATELESS } from './admin-writes.ts';
 import { WITH_BAN_SYSTEM } from './ban-system-writes.ts';
 
@@ -19,13 +19,13 @@ const writes = buildRouteTable(appRouter)
   .map((route) => `${route.method} ${route.path.replace(ADMIN, '')}`)
   .sort();
 
-let stage: Stage;
+let fixture: Fixture;
 let server: FastifyInstance;
 
 beforeAll(async () => {
   const { app } = await testApp({ environment: WITH_BAN_SYSTEM });
   server = await testServer(app);
-  stage = { app, boss: await adminClient(app, server, ['*:*'], 900) };
+  fixture = { app, boss: await adminClient(app, server, ['*:*'], 900) };
 });
 afterAll(() => server.close());
 
@@ -40,14 +40,14 @@ interface AuditRow {
 }
 
 test.each(sampleOf(Object.entries(ADMIN_WRITES), ([name]) => name))('%s', async (name, { kind, request }) => {
-  const { path, body } = await request(stage);
+  const { path, body } = await request(fixture);
   const method = name.split(' ', 1)[0]!.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
   const url = path.startsWith('/cabinet/') ? path : `${ADMIN}${path}`;
-  const reply = method === 'delete' ? await stage.boss.delete(url, { body }) : await stage.boss[method](url, body);
+  const reply = method === 'delete' ? await fixture.boss.delete(url, { body }) : await fixture.boss[method](url, body);
   expect(reply.status, reply.text).toBe(200);
-  const [row] = await stage.app.db.sql<AuditRow>(
+  const [row] = await fixture.app.db.sql<AuditRow>(
     'SELECT status, details FROM admin_audit_log WHERE user_id = $1::int AND request_path = $2 ORDER BY id DESC LIMIT 1',
-    [stage.boss.user.id, url],
+    [fixture.boss.user.id, url],
   );
   expect(row?.status).toBe('success');
   const { before, after } = row!.details;
@@ -62,12 +62,12 @@ test.each(sampleOf(Object.entries(ADMIN_WRITES), ([name]) => name))('%s', async 
 
 test('before and after of a secret setting record the change, not the values', async () => {
   const url = `${ADMIN}/settings/YOOKASSA_SECRET_KEY`;
-  const superadmin = await adminClient(stage.app, server, ['*:*'], 999);
+  const superadmin = await adminClient(fixture.app, server, ['*:*'], 999);
   for (const value of ['first-shop-secret', 'second-shop-secret']) {
     expect((await superadmin.put(url, { value })).status).toBe(200);
   }
   expect((await superadmin.delete(url)).status).toBe(200);
-  const rows = await stage.app.db.sql<{ text: string; details: AuditRow['details'] }>(
+  const rows = await fixture.app.db.sql<{ text: string; details: AuditRow['details'] }>(
     'SELECT details::text AS text, details FROM admin_audit_log WHERE user_id = $1::int AND request_path = $2',
     [superadmin.user.id, url],
   );

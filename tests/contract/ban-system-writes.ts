@@ -1,13 +1,13 @@
 /** Commands of administrators to the ban system, for an app with the sandbox's (`WITH_BAN_SYSTEM`). What they change is there, not here. */
 import { unique } from '../support/builders.ts';
 import { workerSandbox } from '../support/test-sandbox.ts';
-import { ADMIN, type AdminWrite, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type AdminWrite, type Fixture } from './admin-write-samples.ts';
 
 export const WITH_BAN_SYSTEM = { BAN_SYSTEM_ENABLED: 'true', SANDBOX_BAN_SYSTEM: 'true' };
 
 const PATH = '/ban-system';
 
-async function aBan({ boss }: Stage): Promise<string> {
+async function aBan({ boss }: Fixture): Promise<string> {
   const username = `banned-${unique()}`;
   const reply = await boss.post(`${ADMIN}${PATH}/ban`, { username });
   if (reply.status !== 200) throw new Error(reply.text);
@@ -22,7 +22,7 @@ export const BAN_SYSTEM_WRITES: Record<string, AdminWrite> = {
   },
   [`POST ${PATH}/punishments/{user_id}/unban`]: {
     kind: 'summary',
-    request: async (stage) => ({ path: `${PATH}/punishments/${await aBan(stage)}/unban` }),
+    request: async (fixture) => ({ path: `${PATH}/punishments/${await aBan(fixture)}/unban` }),
   },
   [`POST ${PATH}/settings/{key}/toggle`]: {
     kind: 'summary',

@@ -2,7 +2,7 @@
 import { unique } from '../support/builders.ts';
 import { aPng } from '../support/image-samples.ts';
 import { UploadForm } from '../support/upload-form.ts';
-import { ADMIN, type AdminWrite, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type AdminWrite, type Fixture } from './admin-write-samples.ts';
 
 const PATH = '/cabinet/branding';
 
@@ -19,7 +19,7 @@ const changing = (path: string, body: () => unknown): AdminWrite => ({
 
 const aLogo = () => new UploadForm(aPng(1, 1), 'image/png');
 const color = () => `#${(unique() % 0xfff).toString(16).padStart(3, '0')}`;
-const changed = (stage: Stage, path: string, body: unknown) => stage.boss.patch(path, body);
+const changed = (fixture: Fixture, path: string, body: unknown) => fixture.boss.patch(path, body);
 
 export const BRANDING_WRITES: Record<string, AdminWrite> = {
   [`PUT ${PATH}/name`]: changing(`${PATH}/name`, () => ({ name: `Cabinet ${unique()}` })),
@@ -34,8 +34,8 @@ export const BRANDING_WRITES: Record<string, AdminWrite> = {
   [`PATCH ${PATH}/colors`]: changing(`${PATH}/colors`, () => ({ accent: color() })),
   [`POST ${PATH}/colors/reset`]: {
     kind: 'change',
-    request: async (stage) => {
-      await changed(stage, `${PATH}/colors`, { accent: color() });
+    request: async (fixture) => {
+      await changed(fixture, `${PATH}/colors`, { accent: color() });
       return { path: `${PATH}/colors/reset` };
     },
   },
@@ -57,8 +57,8 @@ export const BRANDING_WRITES: Record<string, AdminWrite> = {
   'PATCH /button-styles': changing('/button-styles', () => ({ home: { icon_custom_emoji_id: String(unique()) } })),
   'POST /button-styles/reset': {
     kind: 'change',
-    request: async (stage) => {
-      await changed(stage, `${ADMIN}/button-styles`, { home: { icon_custom_emoji_id: String(unique()) } });
+    request: async (fixture) => {
+      await changed(fixture, `${ADMIN}/button-styles`, { home: { icon_custom_emoji_id: String(unique()) } });
       return { path: '/button-styles/reset' };
     },
   },

@@ -1,16 +1,16 @@
 /** Writes of administrators on broadcasts. */
-import { type AdminWrite, made, type Stage } from './admin-write-samples.ts';
+import { type AdminWrite, type Fixture, made } from './admin-write-samples.ts';
 
 const BROADCASTS = '/broadcasts';
 const body = { target: 'all', message_text: 'Maintenance tonight' };
-const madeBroadcast = (stage: Stage) => made(stage, `/cabinet/admin${BROADCASTS}`, body);
+const madeBroadcast = (fixture: Fixture) => made(fixture, `/cabinet/admin${BROADCASTS}`, body);
 
 /** A request on a broadcast that nobody sends yet. @param earlier what happened to it before */
 const onBroadcast = (action: string, earlier?: string): AdminWrite => ({
   kind: 'change',
-  request: async (stage) => {
-    const path = `${BROADCASTS}/${await madeBroadcast(stage)}`;
-    if (earlier) await stage.boss.post(`/cabinet/admin${path}/${earlier}`);
+  request: async (fixture) => {
+    const path = `${BROADCASTS}/${await madeBroadcast(fixture)}`;
+    if (earlier) await fixture.boss.post(`/cabinet/admin${path}/${earlier}`);
     return { path: `${path}/${action}` };
   },
 });

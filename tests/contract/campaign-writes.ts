@@ -3,20 +3,20 @@
 import { aUser, unique } from '../support/builders.ts';
 import { aCampaign } from '../support/campaign-samples.ts';
 import { setUser } from '../support/merge-samples.ts';
-import { ADMIN, type AdminWrite, made, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type AdminWrite, type Fixture, made } from './admin-write-samples.ts';
 
 const campaignBody = () => ({
   ...{ name: 'Spring', start_parameter: `slug_${unique()}`, bonus_type: 'balance', balance_bonus_kopeks: 1_500 },
 });
-const madeCampaign = (stage: Stage) => made(stage, `${ADMIN}/campaigns`, campaignBody());
+const madeCampaign = (fixture: Fixture) => made(fixture, `${ADMIN}/campaigns`, campaignBody());
 
-async function aPartner({ app }: Stage): Promise<number> {
+async function aPartner({ app }: Fixture): Promise<number> {
   const { id } = await aUser(app);
   await setUser(app, id, { partner_status: 'approved', referral_commission_percent: 30 });
   return id;
 }
 
-async function anApplication({ app }: Stage): Promise<number> {
+async function anApplication({ app }: Fixture): Promise<number> {
   const { id } = await aUser(app);
   await setUser(app, id, { partner_status: 'pending' });
   const [row] = await app.db.sql<{ id: number }>('INSERT INTO partner_applications (user_id) VALUES ($1::int) RETURNING id', [
@@ -25,15 +25,15 @@ async function anApplication({ app }: Stage): Promise<number> {
   return row!.id;
 }
 
-async function aTemplate({ boss }: Stage): Promise<number> {
+async function aTemplate({ boss }: Fixture): Promise<number> {
   return (await boss.get(`${ADMIN}/promo-offers/templates`)).body.items[0].id;
 }
 
 export const CAMPAIGN_WRITES: Record<string, AdminWrite> = {
   'PATCH /promo-offers/templates/{template_id}': {
     kind: 'change',
-    request: async (stage) => ({
-      path: `/promo-offers/templates/${await aTemplate(stage)}`,
+    request: async (fixture) => ({
+      path: `/promo-offers/templates/${await aTemplate(fixture)}`,
       body: { name: `Template ${unique()}` },
     }),
   },
@@ -47,15 +47,15 @@ export const CAMPAIGN_WRITES: Record<string, AdminWrite> = {
   'POST /campaigns': { kind: 'creation', request: async () => ({ path: '/campaigns', body: campaignBody() }) },
   'PUT /campaigns/{campaign_id}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/campaigns/${await madeCampaign(stage)}`, body: { name: 'Autumn' } }),
+    request: async (fixture) => ({ path: `/campaigns/${await madeCampaign(fixture)}`, body: { name: 'Autumn' } }),
   },
   'DELETE /campaigns/{campaign_id}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/campaigns/${await madeCampaign(stage)}` }),
+    request: async (fixture) => ({ path: `/campaigns/${await madeCampaign(fixture)}` }),
   },
   'POST /campaigns/{campaign_id}/toggle': {
     kind: 'change',
-    request: async (stage) => ({ path: `/campaigns/${await madeCampaign(stage)}/toggle` }),
+    request: async (fixture) => ({ path: `/campaigns/${await madeCampaign(fixture)}/toggle` }),
   },
   'PATCH /partners/settings': {
     kind: 'change',
@@ -63,35 +63,35 @@ export const CAMPAIGN_WRITES: Record<string, AdminWrite> = {
   },
   'POST /partners/applications/{application_id}/approve': {
     kind: 'change',
-    request: async (stage) => ({
-      path: `/partners/applications/${await anApplication(stage)}/approve`,
+    request: async (fixture) => ({
+      path: `/partners/applications/${await anApplication(fixture)}/approve`,
       body: { commission_percent: 20 },
     }),
   },
   'POST /partners/applications/{application_id}/reject': {
     kind: 'change',
-    request: async (stage) => ({ path: `/partners/applications/${await anApplication(stage)}/reject`, body: {} }),
+    request: async (fixture) => ({ path: `/partners/applications/${await anApplication(fixture)}/reject`, body: {} }),
   },
   'PATCH /partners/{user_id}/commission': {
     kind: 'change',
-    request: async (stage) => ({ path: `/partners/${await aPartner(stage)}/commission`, body: { commission_percent: 45 } }),
+    request: async (fixture) => ({ path: `/partners/${await aPartner(fixture)}/commission`, body: { commission_percent: 45 } }),
   },
   'POST /partners/{user_id}/revoke': {
     kind: 'change',
-    request: async (stage) => ({ path: `/partners/${await aPartner(stage)}/revoke` }),
+    request: async (fixture) => ({ path: `/partners/${await aPartner(fixture)}/revoke` }),
   },
   'POST /partners/{user_id}/campaigns/{campaign_id}/assign': {
     kind: 'change',
-    request: async (stage) => {
-      const [partner, campaign] = [await aPartner(stage), await aCampaign(stage.app)];
+    request: async (fixture) => {
+      const [partner, campaign] = [await aPartner(fixture), await aCampaign(fixture.app)];
       return { path: `/partners/${partner}/campaigns/${campaign.id}/assign` };
     },
   },
   'POST /partners/{user_id}/campaigns/{campaign_id}/unassign': {
     kind: 'change',
-    request: async (stage) => {
-      const partner = await aPartner(stage);
-      const campaign = await aCampaign(stage.app, { partner_user_id: partner });
+    request: async (fixture) => {
+      const partner = await aPartner(fixture);
+      const campaign = await aCampaign(fixture.app, { partner_user_id: partner });
       return { path: `/partners/${partner}/campaigns/${campaign.id}/unassign` };
     },
   },

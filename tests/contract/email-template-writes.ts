@@ -1,12 +1,12 @@
 /** Writes of administrators on e-mail templates. */
 import { unique } from '../support/builders.ts';
-import { ADMIN, type AdminWrite, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type AdminWrite, type Fixture } from './admin-write-samples.ts';
 
 const PATH = '/email-templates';
 
-async function aTemplate(stage: Stage, language: string): Promise<string> {
+async function aTemplate(fixture: Fixture, language: string): Promise<string> {
   const path = `${PATH}/payment_received/${language}`;
-  const reply = await stage.boss.put(`${ADMIN}${path}`, { subject: `Subject ${unique()}`, body_html: '<p>Text</p>' });
+  const reply = await fixture.boss.put(`${ADMIN}${path}`, { subject: `Subject ${unique()}`, body_html: '<p>Text</p>' });
   if (reply.status !== 200) throw new Error(reply.text);
   return path;
 }
@@ -14,14 +14,14 @@ async function aTemplate(stage: Stage, language: string): Promise<string> {
 export const EMAIL_TEMPLATE_WRITES: Record<string, AdminWrite> = {
   [`PUT ${PATH}/{notification_type}/{language}`]: {
     kind: 'change',
-    request: async (stage) => ({
-      path: await aTemplate(stage, 'fa'),
+    request: async (fixture) => ({
+      path: await aTemplate(fixture, 'fa'),
       body: { subject: `Subject ${unique()}`, body_html: '<p>Other text</p>' },
     }),
   },
   [`DELETE ${PATH}/{notification_type}/{language}`]: {
     kind: 'deletion',
-    request: async (stage) => ({ path: await aTemplate(stage, 'ua') }),
+    request: async (fixture) => ({ path: await aTemplate(fixture, 'ua') }),
   },
 };
 

@@ -66,7 +66,7 @@ async function firstButton({ api }: Existing): Promise<string> {
   return rows.flatMap((row) => row.buttons)[0]!;
 }
 
-const BY_PARAMETER: Record<string, (stage: Existing) => string | number | Promise<string | number>> = {
+const BY_PARAMETER: Record<string, (fixture: Existing) => string | number | Promise<string | number>> = {
   token_id: makerAt('/tokens'),
   webhook_id: makerAt('/webhooks'),
   group_id: makerAt('/promo-groups'),
@@ -130,11 +130,11 @@ function makerOf(path: string, name: string) {
 }
 
 /** The path with things that exist in the place of the parameters known here. */
-export async function existingPath(stage: Existing, path: string): Promise<string> {
+export async function existingPath(fixture: Existing, path: string): Promise<string> {
   let filled = path;
   for (const [, name] of path.matchAll(/\{([^}]+)\}/g)) {
     const make = makerOf(path, name!);
-    if (make) filled = filled.replace(`{${name}}`, String(await make(stage)));
+    if (make) filled = filled.replace(`{${name}}`, String(await make(fixture)));
   }
   return filled;
 }

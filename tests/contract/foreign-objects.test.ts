@@ -35,7 +35,7 @@ afterAll(() => server.close());
 /** What the path names is everybody's. */
 const SHARED_THINGS = ['GET /cabinet/contests/{round_id}', 'POST /cabinet/contests/{round_id}/answer'];
 
-/** Ids in bodies and queries that name things of the shop or of what the path names. */
+/** Ids in bodies and queries that name things of the service or of what the path names. */
 const SHARED_REFERENCES = [
   'POST /cabinet/contests/{round_id}/answer round_id',
   'POST /cabinet/gift/purchase tariff_id',

@@ -54,8 +54,8 @@ async function rightRequest(name: string, operation: DocumentedOperation): Promi
   const owner = await userClient(app, server);
   const boss = await adminClient(app, server, ['*:*'], 900);
   const api = await tokenClient(app, server);
-  const stage = { app, api, user: owner.user };
-  await equip(stage);
+  const fixture = { app, api, user: owner.user };
+  await equip(fixture);
   signExamples([operation], initDataOf(t, owner.user));
   const client = { NONE: clientOf(server), KEY: api, JWT: owner, JWT_ADMIN: boss }[operation.auth]!;
   const example = acceptedBody(name) ?? exampleBody(operation);
@@ -66,7 +66,7 @@ async function rightRequest(name: string, operation: DocumentedOperation): Promi
   }
   const owned = await OWNED[name]?.make({ app, owner });
   if (owned) return { client, path: owned.pathWith(owned.id), body: owned.body ?? example };
-  const path = await existingPath(stage, operation.path);
+  const path = await existingPath(fixture, operation.path);
   return { client, path: pathFor({ ...operation, path }, 1), body: example };
 }
 

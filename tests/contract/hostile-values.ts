@@ -11,7 +11,12 @@ export interface HostileRequest {
 const NUL = '\u0000';
 const WHOLE_NUMBERS = [0, 2 ** 31 - 1, 2 ** 31, -(2 ** 31) - 1, Number.MAX_SAFE_INTEGER];
 const NUMBERS = [...WHOLE_NUMBERS, 1e308, -1e308, 1e-320];
-const MOMENTS = ['0001-01-01T00:00:00Z', '9999-12-31T23:59:59.999999Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-14:00'];
+const TIMESTAMPS = [
+  '0001-01-01T00:00:00Z',
+  '9999-12-31T23:59:59.999999Z',
+  '0001-01-01T00:00:00+14:00',
+  '9999-12-31T23:59:59-14:00',
+];
 
 function texts({ minLength = 0, maxLength = 300 }: JsonSchema): string[] {
   // A bound counts characters; in UTF-16 an emoji is two units and in UTF-8 four bytes. Some letters grow in another case.
@@ -31,7 +36,7 @@ function valuesFor(raw: JsonSchema, example: unknown): unknown[] {
     case 'number':
       return [null, ...NUMBERS];
     case 'string':
-      return [null, ...(schema.format === 'date-time' ? MOMENTS : texts(schema))];
+      return [null, ...(schema.format === 'date-time' ? TIMESTAMPS : texts(schema))];
     case 'array': {
       const [first] = Array.isArray(example) ? example : [];
       const items = schema.items ? valuesFor(schema.items, first) : [];

@@ -3,7 +3,7 @@ import type { App } from '../../src/core/app.ts';
 import type { ActorClient } from '../support/actors.ts';
 import { rowOf } from '../support/sale-samples.ts';
 
-interface Stage {
+interface Fixture {
   app: App;
   owner: ActorClient;
 }
@@ -16,7 +16,7 @@ interface OwnedThing {
 }
 
 interface Owned {
-  make: (stage: Stage) => Promise<OwnedThing>;
+  make: (fixture: Fixture) => Promise<OwnedThing>;
   /** Where the row lies, to see that nobody touched it. */
   table: string;
   /** The body names the thing, in this field, and the path does not. */
@@ -29,12 +29,12 @@ async function insertedId(app: App, sql: string, values: unknown[]): Promise<num
   return (await rowOf<{ id: number }>(app, sql, values)).id;
 }
 
-export async function aPayment({ owner }: Stage): Promise<number> {
+export async function aPayment({ owner }: Fixture): Promise<number> {
   const made = await owner.post('/cabinet/balance/topup', { amount_kopeks: 50_000, payment_method: 'sandbox' });
   return Number(made.body.payment_id);
 }
 
-export function aCard({ app, owner }: Stage): Promise<number> {
+export function aCard({ app, owner }: Fixture): Promise<number> {
   return insertedId(
     app,
     `INSERT INTO saved_payment_methods (user_id, provider_method_id, card_last4, card_type, title)
@@ -43,7 +43,7 @@ export function aCard({ app, owner }: Stage): Promise<number> {
   );
 }
 
-function aTicket({ app, owner }: Stage): Promise<number> {
+function aTicket({ app, owner }: Fixture): Promise<number> {
   return insertedId(
     app,
     `WITH ticket AS (
@@ -54,19 +54,19 @@ function aTicket({ app, owner }: Stage): Promise<number> {
   );
 }
 
-async function aNotice(stage: Stage): Promise<{ id: number; ticketId: number }> {
-  const ticketId = await aTicket(stage);
+async function aNotice(fixture: Fixture): Promise<{ id: number; ticketId: number }> {
+  const ticketId = await aTicket(fixture);
   const id = await insertedId(
-    stage.app,
+    fixture.app,
     `INSERT INTO ticket_notifications (ticket_id, user_id, notification_type, message, is_for_admin)
      VALUES ($1::int, $2::int, 'admin_reply', 'Mine', false) RETURNING id`,
-    [ticketId, stage.owner.user.id],
+    [ticketId, fixture.owner.user.id],
   );
   return { id, ticketId };
 }
 
 /** An invitation to a poll of one question with one option. */
-async function anInvitation({ app, owner }: Stage): Promise<{ id: number; questionId: number; optionId: number }> {
+async function anInvitation({ app, owner }: Fixture): Promise<{ id: number; questionId: number; optionId: number }> {
   return rowOf(
     app,
     `WITH poll AS (INSERT INTO polls (title) VALUES ('Mine') RETURNING id),
@@ -78,7 +78,7 @@ async function anInvitation({ app, owner }: Stage): Promise<{ id: number; questi
   );
 }
 
-function anOffer({ app, owner }: Stage): Promise<number> {
+function anOffer({ app, owner }: Fixture): Promise<number> {
   return insertedId(
     app,
     `INSERT INTO discount_offers (user_id, notification_type, discount_percent, expires_at)
@@ -88,7 +88,7 @@ function anOffer({ app, owner }: Stage): Promise<number> {
 }
 
 /** A campaign of the owner, who is a partner; so is everybody else here, or others would be refused for not being one. */
-async function aPartnerCampaign({ app, owner }: Stage): Promise<number> {
+async function aPartnerCampaign({ app, owner }: Fixture): Promise<number> {
   await app.db.sql("UPDATE users SET partner_status = 'approved' WHERE partner_status <> 'approved' RETURNING id");
   return insertedId(
     app,
@@ -98,7 +98,7 @@ async function aPartnerCampaign({ app, owner }: Stage): Promise<number> {
   );
 }
 
-function aWithdrawal({ app, owner }: Stage): Promise<number> {
+function aWithdrawal({ app, owner }: Fixture): Promise<number> {
   return insertedId(app, 'INSERT INTO withdrawal_requests (user_id, amount_kopeks) VALUES ($1::int, 10000) RETURNING id', [
     owner.user.id,
   ]);
@@ -108,8 +108,8 @@ const PAYMENTS = '/cabinet/balance/pending-payments';
 const TICKETS = '/cabinet/tickets';
 
 /** One kind of thing under one path. */
-function under(make: (stage: Stage) => Promise<number>, pathWith: (id: number) => string, body?: unknown): Owned['make'] {
-  return async (stage) => ({ id: await make(stage), pathWith, body });
+function under(make: (fixture: Fixture) => Promise<number>, pathWith: (id: number) => string, body?: unknown): Owned['make'] {
+  return async (fixture) => ({ id: await make(fixture), pathWith, body });
 }
 
 /** Every operation of a user that names a stored thing by number. */
@@ -130,14 +130,14 @@ export const OWNED: Record<string, Owned> = {
   },
   [`POST ${TICKETS}/notifications/{notification_id}/read`]: {
     make: under(
-      async (stage) => (await aNotice(stage)).id,
+      async (fixture) => (await aNotice(fixture)).id,
       (id) => `${TICKETS}/notifications/${id}/read`,
     ),
     table: 'ticket_notifications',
   },
   [`POST ${TICKETS}/notifications/ticket/{ticket_id}/read`]: {
-    make: async (stage) => {
-      const { id, ticketId } = await aNotice(stage);
+    make: async (fixture) => {
+      const { id, ticketId } = await aNotice(fixture);
       const path = (ticket: number) => `${TICKETS}/notifications/ticket/${ticket}/read`;
       return { id, pathWith: (given) => path(given === id ? ticketId : given) };
     },
@@ -146,21 +146,21 @@ export const OWNED: Record<string, Owned> = {
   },
   'GET /cabinet/polls/{response_id}': {
     make: under(
-      async (stage) => (await anInvitation(stage)).id,
+      async (fixture) => (await anInvitation(fixture)).id,
       (id) => `/cabinet/polls/${id}`,
     ),
     table: 'poll_responses',
   },
   'POST /cabinet/polls/{response_id}/start': {
     make: under(
-      async (stage) => (await anInvitation(stage)).id,
+      async (fixture) => (await anInvitation(fixture)).id,
       (id) => `/cabinet/polls/${id}/start`,
     ),
     table: 'poll_responses',
   },
   'POST /cabinet/polls/{response_id}/questions/{question_id}/answer': {
-    make: async (stage) => {
-      const { id, questionId, optionId } = await anInvitation(stage);
+    make: async (fixture) => {
+      const { id, questionId, optionId } = await anInvitation(fixture);
       const pathWith = (given: number) => `/cabinet/polls/${given}/questions/${questionId}/answer`;
       return { id, pathWith, body: { option_id: optionId } };
     },

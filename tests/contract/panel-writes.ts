@@ -2,9 +2,9 @@
 
 import { unique } from '../support/builders.ts';
 import { DUTCH_NODE } from '../support/vpnpanel-setup.ts';
-import { ADMIN, type AdminWrite, aServer, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type AdminWrite, aServer, type Fixture } from './admin-write-samples.ts';
 
-async function aSquad({ app }: Stage): Promise<string> {
+async function aSquad({ app }: Fixture): Promise<string> {
   return (await app.ports.panel.createInternalSquad({ name: `Squad ${unique()}`, inboundUuids: [] })).uuid;
 }
 
@@ -47,25 +47,25 @@ export const PANEL_WRITES: Record<string, AdminWrite> = {
   },
   'PATCH /vpnpanel/squads/{squad_uuid}': {
     kind: 'change',
-    request: async (stage) => ({ path: `/vpnpanel/squads/${await aSquad(stage)}`, body: { name: `Renamed${unique()}` } }),
+    request: async (fixture) => ({ path: `/vpnpanel/squads/${await aSquad(fixture)}`, body: { name: `Renamed${unique()}` } }),
   },
   'DELETE /vpnpanel/squads/{squad_uuid}': {
     kind: 'deletion',
-    request: async (stage) => ({ path: `/vpnpanel/squads/${await aSquad(stage)}` }),
+    request: async (fixture) => ({ path: `/vpnpanel/squads/${await aSquad(fixture)}` }),
   },
   'POST /vpnpanel/squads/{squad_uuid}/action': {
     kind: 'change',
-    request: async (stage) => ({
-      path: `/vpnpanel/squads/${await aSquad(stage)}/action`,
+    request: async (fixture) => ({
+      path: `/vpnpanel/squads/${await aSquad(fixture)}/action`,
       body: { action: 'rename', name: `Renamed${unique()}` },
     }),
   },
   'POST /vpnpanel/squads/migrate': {
     kind: 'summary',
-    request: async (stage) => {
+    request: async (fixture) => {
       const uuids: string[] = [];
-      for (const id of [await aServer(stage), await aServer(stage)]) {
-        uuids.push((await stage.boss.get(`${ADMIN}/servers/${id}`)).body.squad_uuid);
+      for (const id of [await aServer(fixture), await aServer(fixture)]) {
+        uuids.push((await fixture.boss.get(`${ADMIN}/servers/${id}`)).body.squad_uuid);
       }
       const [source_uuid, target_uuid] = uuids;
       return { path: '/vpnpanel/squads/migrate', body: { source_uuid, target_uuid } };

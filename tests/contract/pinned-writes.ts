@@ -1,11 +1,11 @@
 /** Writes of administrators on pinned messages. */
-import { ADMIN, type AdminWrite, type Stage } from './admin-write-samples.ts';
+import { ADMIN, type AdminWrite, type Fixture } from './admin-write-samples.ts';
 
 const PINNED = '/pinned-messages';
 const body = { content: 'Hello' };
 
 /** The active message. What reaches everyone is possible once a minute. */
-async function aMessage({ app, boss }: Stage): Promise<number> {
+async function aMessage({ app, boss }: Fixture): Promise<number> {
   await app.db.sql("DELETE FROM service_state WHERE key = 'pinned-messages:cooldown' RETURNING key");
   const reply = await boss.post(`${ADMIN}${PINNED}`, body);
   return reply.body.message.id as number;
@@ -13,13 +13,13 @@ async function aMessage({ app, boss }: Stage): Promise<number> {
 
 const onMessage = (action: string, sent?: object): AdminWrite => ({
   kind: 'change',
-  request: async (stage) => ({ path: `${PINNED}/${await aMessage(stage)}${action}`, body: sent }),
+  request: async (fixture) => ({ path: `${PINNED}/${await aMessage(fixture)}${action}`, body: sent }),
 });
 
 const onActive = (action: string): AdminWrite => ({
   kind: 'change',
-  request: async (stage) => {
-    await aMessage(stage);
+  request: async (fixture) => {
+    await aMessage(fixture);
     return { path: `${PINNED}/active/${action}` };
   },
 });
@@ -34,9 +34,9 @@ export const PINNED_WRITES: Record<string, AdminWrite> = {
   'POST /pinned-messages/active/unpin': onActive('unpin'),
   'DELETE /pinned-messages/{message_id}': {
     kind: 'deletion',
-    request: async (stage) => {
-      const id = await aMessage(stage);
-      await stage.boss.post(`${ADMIN}${PINNED}/active/deactivate`);
+    request: async (fixture) => {
+      const id = await aMessage(fixture);
+      await fixture.boss.post(`${ADMIN}${PINNED}/active/deactivate`);
       return { path: `${PINNED}/${id}` };
     },
   },

@@ -4,21 +4,21 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { casesOf, openStage, ROWS, tryCase } from '../contract/conformity/field-cases.ts';
-import type { Stage } from '../contract/conformity/row.ts';
+import { casesOf, openFixture, ROWS, tryCase } from '../contract/conformity/field-cases.ts';
+import type { Fixture } from '../contract/conformity/row.ts';
 import { testServer } from '../support/api.ts';
 import { sampleOf } from '../support/matrix-sample.ts';
 import { testApp } from '../support/test-app.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 let server: FastifyInstance;
 
 beforeAll(async () => {
   const t = await testApp();
   server = await testServer(t.app);
-  stage = await openStage(t, server);
+  fixture = await openFixture(t, server);
 });
-beforeEach(() => stage.t.app.db.sql('DELETE FROM rate_limit_windows'));
+beforeEach(() => fixture.t.app.db.sql('DELETE FROM rate_limit_windows'));
 afterAll(() => server.close());
 
 /** A body as a refusal shows it: what signs its sender in is nobody's to read in a log of answers. */
@@ -35,7 +35,7 @@ const refusing = ROWS.map((row) => ({
 describe.each(refusing)('row $row: $method $path', ({ refused, ...row }) => {
   test.each(refused)('%s', async (_name, tried) => {
     const { place, field, one } = tried;
-    const { reply, body } = await tryCase(stage, row, tried);
+    const { reply, body } = await tryCase(fixture, row, tried);
     const input = one.refusal!.type === 'missing' ? shown(body) : one.value;
     expect(reply.status, reply.text).toBe(422);
     expect(reply.body).toEqual({ detail: [{ loc: [place, field], ...one.refusal, input }] });

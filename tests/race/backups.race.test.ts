@@ -106,7 +106,7 @@ describe.skipIf(!serverUrl)('a server and an embedded database (left out without
     expect(['queued', 'completed']).toContain((await readTask(onServer.app, taskId)).status);
   });
 
-  test('a session that is cut in the middle of a restore leaves everything as it was', async () => {
+  test('a session that is cut in the middle of a restore leaves everything unchanged', async () => {
     const backup = await aBackup(onServer.app);
     await onServer.app.db.sql("UPDATE users SET first_name = 'Now' RETURNING id");
     const before = await dataOf(onServer);

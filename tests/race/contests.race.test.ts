@@ -128,7 +128,7 @@ describe('rounds that several instances start (04 10.3)', () => {
     expect(sends).toHaveLength(1);
   });
 
-  test('ten administrators start a round at once: one succeeds, the others are told so', async () => {
+  test('ten administrators start a round at once: one succeeds, the others get that answer', async () => {
     const id = await templateOf(t.app, 'anagram');
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => startRound(t.app, id, { force: false })));
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);

@@ -45,7 +45,7 @@ afterAll(async () => {
 test('08 L1, L2: while writers overlap, roll back and are killed, and readers are cut off, each instance gets each event once, in order per user', async () => {
   const pool = new pg.Pool({ connectionString: database.url!, max: WRITERS, application_name: 'writer' });
   pool.on('error', () => undefined);
-  // Also between the moments at which the pool and a user of the connection listen.
+  // Also between the times at which the pool and a user of the connection listen.
   pool.on('connect', (client) => client.on('error', () => undefined));
   await pool.query('CREATE TABLE counted_users (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)');
   await pool.query('INSERT INTO counted_users SELECT generate_series(1, $1)', [USERS]);
@@ -56,7 +56,7 @@ test('08 L1, L2: while writers overlap, roll back and are killed, and readers ar
       const client = await pool.connect();
       try {
         await client.query('BEGIN');
-        // Gives the transaction its id before it waits for the user, so that ids and commits are in another order.
+        // Assigns the transaction its id before it waits for the user, so that ids and commits are in another order.
         await client.query('SELECT pg_current_xact_id()');
         const user = 1 + ((number + i) % USERS);
         const { rows } = await client.query('UPDATE counted_users SET n = n + 1 WHERE id = $1 RETURNING n', [user]);

@@ -19,13 +19,13 @@ import {
   anOrder,
   aPaidPurchase,
   aPurchase,
-  aShop,
+  aStorefront,
   confirmPayment,
   contact,
   factsOf,
   mailsTo,
   revenueOf,
-  type Shop,
+  type Storefront,
   subscriptionOf,
 } from '../support/purchase-samples.ts';
 import { aStoredSubscription } from '../support/sale-samples.ts';
@@ -35,13 +35,13 @@ import { serverUrl } from '../support/test-database.ts';
 
 let t: TestApp;
 let app: App;
-let shop: Shop;
+let storefront: Storefront;
 const provider = new ScriptedProvider();
 beforeAll(async () => {
   if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
   t = await testApp();
   app = await withProvider(t.app, provider);
-  shop = await aShop(app);
+  storefront = await aStorefront(app);
 });
 beforeEach(async () => {
   await app.db.sql('DELETE FROM guest_purchases');
@@ -59,7 +59,7 @@ async function queuedCallbacks(externalId: string, count: number): Promise<(() =
 describe('the money', () => {
   test('twenty callbacks processed at once: one account, one revenue row, one job', async () => {
     const email = anEmail();
-    const bought = await aPurchase(app, shop, { buyer: contact(email) });
+    const bought = await aPurchase(app, storefront, { buyer: contact(email) });
     provider.set(bought.externalId, 'paid');
     const callbacks = await queuedCallbacks(bought.externalId, 20);
     await Promise.all(callbacks.map((process) => process()));
@@ -78,7 +78,7 @@ describe('the money', () => {
 
   test('two purchases for one new address, and for one new name, paid at once: one account each, one has the credentials', async () => {
     for (const value of [anEmail(), aName()]) {
-      const bought = await Promise.all([1, 2, 3].map(() => aPurchase(app, shop, { buyer: contact(value) })));
+      const bought = await Promise.all([1, 2, 3].map(() => aPurchase(app, storefront, { buyer: contact(value) })));
       await Promise.all(bought.map((one) => confirmPayment(app, provider, one)));
       const facts = await Promise.all(bought.map(({ id }) => factsOf(app, id)));
       expect(new Set(facts.map((fact) => fact.userId)).size).toBe(1);
@@ -90,7 +90,7 @@ describe('the money', () => {
 
   test('a callback and the expiry at once: the purchase is paid', async () => {
     for (let round = 0; round < 4; round++) {
-      const bought = await aPurchase(app, shop);
+      const bought = await aPurchase(app, storefront);
       t.clock.advance(DAY_MS + MINUTE_MS);
       provider.set(bought.externalId, 'paid');
       const callbacks = await queuedCallbacks(bought.externalId, 3);
@@ -101,7 +101,7 @@ describe('the money', () => {
   });
 
   test('one key ten times at once: one purchase', async () => {
-    const order = anOrder(shop);
+    const order = anOrder(storefront);
     const caller = { ip: '203.0.113.9', idempotencyKey: `race-${order.buyer.value}` };
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => startPurchase(app, order, caller)));
     const tokens = won(results).map(({ token }) => token);
@@ -115,7 +115,7 @@ describe('the money', () => {
 describe('the subscription', () => {
   test('ten workers on one paid purchase: one grant, one delivery, one mail', async () => {
     const email = anEmail();
-    const bought = await aPaidPurchase(app, provider, shop, { buyer: contact(email) });
+    const bought = await aPaidPurchase(app, provider, storefront, { buyer: contact(email) });
     await times(10, () => fulfilPurchase(app, { purchaseId: bought.id }));
     const { userId } = await factsOf(app, bought.id);
     const subscription = await subscriptionOf(app, userId!);
@@ -132,7 +132,10 @@ describe('the subscription', () => {
 
   test('two paid purchases of one person at once: one runs, the other waits for consent', async () => {
     const buyer = contact(anEmail());
-    const [one, two] = [await aPaidPurchase(app, provider, shop, { buyer }), await aPaidPurchase(app, provider, shop, { buyer })];
+    const [one, two] = [
+      await aPaidPurchase(app, provider, storefront, { buyer }),
+      await aPaidPurchase(app, provider, storefront, { buyer }),
+    ];
     await Promise.all([one, two].map(({ id }) => fulfilPurchase(app, { purchaseId: id })));
     const states = (await Promise.all([one, two].map(({ id }) => factsOf(app, id)))).map((facts) => [
       facts.status,
@@ -148,7 +151,7 @@ describe('the subscription', () => {
     const email = anEmail();
     const user = await aUser(app, { email });
     await aStoredSubscription(app, user.id);
-    const bought = await aPaidPurchase(app, provider, shop, { buyer: contact(email) });
+    const bought = await aPaidPurchase(app, provider, storefront, { buyer: contact(email) });
     await fulfilPurchase(app, { purchaseId: bought.id });
     const actor = { kind: 'user', userId: user.id } as const;
     const refused = await refusals([
@@ -162,7 +165,7 @@ describe('the subscription', () => {
     expect(events).toHaveLength(1);
     expect(await subscriptionOf(app, user.id)).toMatchObject({
       endDate: addDays(app.clock.now(), 30),
-      tariffId: shop.tariffId,
+      tariffId: storefront.tariffId,
     });
     expect(await revenueOf(app, bought.id)).toMatchObject({ rows: 1 });
   });
@@ -171,7 +174,7 @@ describe('the subscription', () => {
     const email = anEmail();
     const [user, stranger] = [await aUser(app, { email }), await aUser(app)];
     await aStoredSubscription(app, user.id);
-    const bought = await aPaidPurchase(app, provider, shop, { buyer: contact(email) });
+    const bought = await aPaidPurchase(app, provider, storefront, { buyer: contact(email) });
     await fulfilPurchase(app, { purchaseId: bought.id });
     const refused = (await refusals([
       ...Array.from({ length: 5 }, () => activateByToken(app, bought.token, { kind: 'user', userId: stranger.id })),
@@ -184,7 +187,7 @@ describe('the subscription', () => {
 });
 
 test('twenty readers at once: one gets the credentials', async () => {
-  const bought = await aDeliveredPurchase(app, provider, shop);
+  const bought = await aDeliveredPurchase(app, provider, storefront);
   const views = await times(20, () => viewPurchase(app, bought.token));
   expect(views.filter((view) => view.autoLoginToken !== null)).toHaveLength(1);
 });

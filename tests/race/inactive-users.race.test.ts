@@ -20,12 +20,12 @@ describe.runIf(serverUrl)('the inactivity job and concurrent changes', () => {
 
   async function night() {
     const t = await testApp({ database });
-    const moment = t.clock.now();
-    moment.setUTCHours(3, 5);
-    t.clock.set(moment);
+    const timestamp = t.clock.now();
+    timestamp.setUTCHours(3, 5);
+    t.clock.set(timestamp);
     const silent = async () => {
       const user = await aUser(t.app);
-      await setUser(t.app, user, { last_activity: addDays(moment, -100) });
+      await setUser(t.app, user, { last_activity: addDays(timestamp, -100) });
       return user;
     };
     return { ...t, silent };

@@ -124,7 +124,7 @@ describe.runIf(serverUrl !== null)('spec 10 M6, F6: jobs of an instance that is 
     }
   });
 
-  it('a worker that is told that its lease has ended stops, and neither completes nor fails the job of its successor', async () => {
+  it('a worker that learns that its lease has ended stops, and neither completes nor fails the job of its successor', async () => {
     await database.db.sql('DELETE FROM jobs.job');
     await send(3);
     const taken: RunningJob<{ tariffId: number }>[] = [];

@@ -50,7 +50,7 @@ describe('the shared pace (spec 05 section 15)', () => {
   });
 });
 
-test('spec 10 O8: two instances together send at most 30 messages in any second, each at its own moment', async () => {
+test('spec 10 O8: two instances together send at most 30 messages in any second, each at its own time', async () => {
   await t.app.db.sql('TRUNCATE send_paces');
   const arrivals: number[] = [];
   // Two instances with the default pace and one database; the receiver notes when each message comes.

@@ -12,7 +12,7 @@ import { settled, times, won } from '../support/parallel.ts';
 import { anOldStore, anUpload, isKnown } from '../support/stored-contents.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
-import { aPerson, aTicket, token } from '../support/ticket-stage.ts';
+import { aPerson, aTicket, token } from '../support/ticket-fixture.ts';
 
 const FILES = 24;
 const { signal } = new AbortController();

@@ -8,7 +8,7 @@ import { settled } from '../support/parallel.ts';
 import { topUp } from '../support/sale-samples.ts';
 import { testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
-import { takeMessages } from '../support/ticket-stage.ts';
+import { takeMessages } from '../support/ticket-fixture.ts';
 
 const PARALLEL = 20;
 const CHAT = -1_003_000_000_781;

@@ -233,7 +233,7 @@ describe('spec 04 section 16.4: referral cycles are impossible', () => {
     expect(await cycles()).toEqual([]);
   });
 
-  test('the referrer of a user whose first referral comes at this moment is the same in the referral stats', async () => {
+  test('the referrer of a user whose first referral comes at the same time is the same in the referral stats', async () => {
     for (let round = 0; round < 20; round++) {
       const [referrer, user, first] = (await times(3, () => aUser(t.app))) as [BuiltUser, BuiltUser, BuiltUser];
       const outcomes = await Promise.all([attribute(user.id, referrer.id), attribute(first.id, user.id)]);

@@ -33,7 +33,7 @@ const times = (count: number) => Array.from({ length: count }, (_none, n) => n);
 const aMessage = async (by = t.app, broadcast = false) =>
   (await createPinnedMessage(by, TOKEN, PINNED, { broadcast, language: null })).message;
 
-/** Exactly one call succeeded; every other one was told to wait. */
+/** Exactly one call succeeded; every other one was to wait. */
 function expectOne(results: PromiseSettledResult<unknown>[]): void {
   const lost = results.filter((one) => one.status === 'rejected');
   expect(lost.length).toBe(results.length - 1);

@@ -8,7 +8,7 @@ import {
   aCreditedTopup,
   aQueuedReceipt,
   incomesOf,
-  receiptStage,
+  receiptFixture,
   receiptsOf,
   reverse,
   round,
@@ -25,10 +25,10 @@ beforeAll(() => {
   if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
 });
 beforeEach(async () => {
-  ({ app, clock, nalogo } = await receiptStage());
+  ({ app, clock, nalogo } = await receiptFixture());
 });
 
-/** Takes the lease of the queue away from whoever has it, as after its end. */
+/** Removes the lease of the queue from whoever has it, as after its end. */
 const endLease = () => app.db.sql("DELETE FROM service_state WHERE key = 'receipts:worker' RETURNING key");
 
 describe('several instances', () => {

@@ -99,7 +99,7 @@ test('20 top-ups carry a saved order out once, and none continues with autopay',
   expect(await paymentsOf(buyer.userId)).toEqual({ balance: 60_000, payments: 1 });
 });
 
-test('a top-up that waits for the owner, who buys the saved order at this moment, does not buy it again', async () => {
+test('a top-up that waits for the owner, who buys the saved order at the same time, does not buy it again', async () => {
   const { app } = await testApp({ environment: { AUTO_PURCHASE_AFTER_TOPUP_ENABLED: 'true' }, clock: t.clock });
   const buyer = await aSavedRenewal();
   const [locked, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -108,7 +108,7 @@ describe('sales of tariffs', () => {
     expect(await statementsOf(() => purchaseTariff(tariffs.app, buyer, order))).toHaveLength(5);
   });
 
-  test('a purchase of which the buyer is told by mail', async () => {
+  test('a purchase of which the buyer is notified by mail', async () => {
     const tariffId = await aTariff(tariffs.app);
     const buyer = await aBuyer(tariffs.app, 100_000);
     const email = await giveMailOnly(buyer.userId);
@@ -139,7 +139,7 @@ describe('sales of tariffs', () => {
     expect(statements.length).toBeLessThanOrEqual(MOST);
   });
 
-  test('autopay, also when the owner is told by mail', async () => {
+  test('autopay, also when the owner is notified by mail', async () => {
     const columns = { autopay_enabled: true, end_date: ago(-1) };
     for (const hasMailOnly of [false, true]) {
       const buyer = await aSubscriber(tariffs, await aTariff(tariffs.app), columns);

@@ -7,7 +7,7 @@ import { chargeCards, startCharges } from '../../src/domain/payments/card-charge
 import { readDueRenewal, renewDue } from '../../src/domain/subscriptions/autopay/renew-due.ts';
 import { times } from '../support/parallel.ts';
 import { moneyFacts } from '../support/payment-samples.ts';
-import { aProviderStage, type ProviderStage } from '../support/providers/provider-stage.ts';
+import { aProviderFixture, type ProviderFixture } from '../support/providers/provider-fixture.ts';
 import { yookassaCase } from '../support/providers/yookassa-case.ts';
 import { aSubscription } from '../support/provisioning-setup.ts';
 import { whileRefused } from '../support/refused-writes.ts';
@@ -17,7 +17,7 @@ import { serverUrl } from '../support/test-database.ts';
 const ENVIRONMENT = { ENABLE_AUTOPAY: 'true', YOOKASSA_RECURRENT_ENABLED: 'true', YOOKASSA_RECURRENT_REQUIRED: 'true' };
 const PRICE = 90_000;
 
-let stage: ProviderStage;
+let fixture: ProviderFixture;
 let subscriptionId: number;
 let userId: number;
 let missingKopeks: number;
@@ -26,76 +26,79 @@ let keys: string[];
 
 beforeEach(async () => {
   if (!serverUrl) throw new Error('Races need a PostgreSQL server: set TEST_DATABASE_URL');
-  stage = await aProviderStage({ ...yookassaCase, option: 'card' }, { environment: ENVIRONMENT });
-  userId = stage.current.user.id;
-  for (const callback of await stage.act('pay')) await stage.deliver(callback);
-  const [tariff] = await stage.app.db.sql<{ id: number }>(
+  fixture = await aProviderFixture({ ...yookassaCase, option: 'card' }, { environment: ENVIRONMENT });
+  userId = fixture.current.user.id;
+  for (const callback of await fixture.act('pay')) await fixture.deliver(callback);
+  const [tariff] = await fixture.app.db.sql<{ id: number }>(
     `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": ${PRICE}}'::jsonb) RETURNING id`,
   );
-  ({ id: subscriptionId } = await aSubscription(stage.app, { user: stage.current.user, days: 1, tariffId: tariff!.id }));
-  await stage.app.db.sql(
+  ({ id: subscriptionId } = await aSubscription(fixture.app, { user: fixture.current.user, days: 1, tariffId: tariff!.id }));
+  await fixture.app.db.sql(
     "UPDATE subscriptions SET autopay_enabled = true, autopay_days_before = 3, end_date = end_date + interval '1 hour' WHERE id = $1::int RETURNING id",
     [subscriptionId],
   );
   // A second card: were the first one not waited for, it would be charged too.
-  await stage.app.db.sql(
+  await fixture.app.db.sql(
     `INSERT INTO saved_payment_methods (user_id, provider, provider_method_id, method_type, created_at, updated_at)
      VALUES ($1::int, 'yookassa', $2, 'bank_card', '2020-01-01', '2020-01-01') RETURNING id`,
     [userId, `older-card-${userId}`],
   );
-  ({ missingKopeks } = (await readDueRenewal(stage.app, subscriptionId))!);
+  ({ missingKopeks } = (await readDueRenewal(fixture.app, subscriptionId))!);
   keys = [];
-  stage.intercept((request) => {
+  fixture.intercept((request) => {
     if (request.method === 'POST' && request.body.includes('payment_method_id')) keys.push(request.headers['idempotence-key']!);
     return null;
   });
 });
-afterEach(() => stage.close());
+afterEach(() => fixture.close());
 
 const charges = () =>
-  stage.app.db.sql<{ id: number; status: string }>(
+  fixture.app.db.sql<{ id: number; status: string }>(
     'SELECT id, status FROM recurrent_charges WHERE subscription_id = $1::int ORDER BY id',
     [subscriptionId],
   );
 const jobs = async () =>
   (
-    await stage.app.db.sql(
+    await fixture.app.db.sql(
       "SELECT id FROM jobs.job WHERE name = 'payments.charge-card' AND (data ->> 'chargeId')::int = ANY ($1::int[])",
       [(await charges()).map(({ id }) => id)],
     )
   ).length;
 const paidPayments = () =>
-  stage.app.db.sql<{ amountKopeks: number }>(
+  fixture.app.db.sql<{ amountKopeks: number }>(
     "SELECT amount_kopeks FROM payments WHERE user_id = $1::int AND purpose = 'recurrent_topup' AND is_paid",
     [userId],
   );
 
 test('twenty instances open one charge a day, with one job, at any hour of the day', async () => {
-  await times(20, () => startCharges(stage.app));
-  const now = stage.t.clock.now();
+  await times(20, () => startCharges(fixture.app));
+  const now = fixture.t.clock.now();
   // Not into the next day, which has a charge of its own.
-  stage.t.clock.set(new Date(now.getTime() + (now.getUTCHours() === 23 ? -HOUR_MS : HOUR_MS) / 2));
-  await times(20, () => startCharges(stage.app));
+  fixture.t.clock.set(new Date(now.getTime() + (now.getUTCHours() === 23 ? -HOUR_MS : HOUR_MS) / 2));
+  await times(20, () => startCharges(fixture.app));
   expect(await charges()).toMatchObject([{ status: 'open' }]);
   expect(await jobs()).toBe(1);
 });
 
 test('twenty runs of one charge, and rounds that open charges meanwhile: one card is charged once, and renewed once', async () => {
-  await startCharges(stage.app);
+  await startCharges(fixture.app);
   const [charge] = await charges();
-  await Promise.all([times(20, () => chargeCards(stage.app, { chargeId: charge!.id })), times(5, () => startCharges(stage.app))]);
+  await Promise.all([
+    times(20, () => chargeCards(fixture.app, { chargeId: charge!.id })),
+    times(5, () => startCharges(fixture.app)),
+  ]);
   expect(await charges()).toMatchObject([{ status: 'paid' }]);
   expect(new Set(keys).size).toBe(1);
   expect(await paidPayments()).toEqual([{ amountKopeks: missingKopeks }]);
-  const attempts = await stage.app.db.sql('SELECT status FROM recurrent_attempts WHERE charge_id = $1::int', [charge!.id]);
+  const attempts = await fixture.app.db.sql('SELECT status FROM recurrent_attempts WHERE charge_id = $1::int', [charge!.id]);
   expect(attempts).toEqual([{ status: 'paid' }]);
-  await times(10, () => renewDue(stage.app));
-  expect((await moneyFacts(stage.app, userId)).balance).toBe(0);
-  expect(await checkLedger(stage.app)).toEqual([]);
+  await times(10, () => renewDue(fixture.app));
+  expect((await moneyFacts(fixture.app, userId)).balance).toBe(0);
+  expect(await checkLedger(fixture.app)).toEqual([]);
 });
 
 test('a run that read the renewal before another one paid it, and ended before it closed the charge, does not charge the next card', async () => {
-  const { app } = stage;
+  const { app } = fixture;
   await startCharges(app);
   const [charge] = await charges();
   const chargeId = charge!.id;

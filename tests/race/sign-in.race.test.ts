@@ -125,7 +125,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(row!.live).toBe(0);
   });
 
-  it('does not sign in a user who is blocked at the same moment (spec 01 H27)', async () => {
+  it('does not sign in a user who is blocked at the same time (spec 01 H27)', async () => {
     const user = await aMessengerAccount(app);
     const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const blocked = inTransaction(app, async (t) => {

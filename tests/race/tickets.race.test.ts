@@ -10,7 +10,7 @@ import { anAdmin } from '../support/admins.ts';
 import { lost, settled, won } from '../support/parallel.ts';
 import { type TestClock, testApp } from '../support/test-app.ts';
 import { serverUrl } from '../support/test-database.ts';
-import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../support/ticket-stage.ts';
+import { aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages, token } from '../support/ticket-fixture.ts';
 
 const PARALLEL = 20;
 const CHAT = -1_007_000_000_123;

@@ -1,4 +1,4 @@
-/** Instances that find the same thing at once: the administrators are told of it once (spec 06 section 14). */
+/** Instances that find the same thing at once: the administrators are notified of it once (spec 06 section 14). */
 import { beforeAll, expect, test } from 'vitest';
 import type { App } from '../../src/core/app.ts';
 import { DAY_MS } from '../../src/core/clock.ts';

@@ -262,7 +262,7 @@ describe('the service', () => {
     server.realtime.drain(drainMs);
     expect(await upgradeStatus('/ws?token=any')).toBe(503);
     expect(await Promise.all(endings)).toEqual(clients.map(() => ({ code: 1012, reason: 'Service Restart' })));
-    // No timer fires early: the client of the last share cannot have been told before that share began.
+    // No timer fires early: the client of the last share cannot have been notified before that share began.
     expect(closedAt.at(-1)).toBeGreaterThanOrEqual((drainMs * 7) / 8 - 5);
     await eventually(() => expect(server.realtime.counts().ws).toBe(0));
   });

@@ -3,7 +3,7 @@ import type { App } from '../../src/core/app.ts';
 import { forgetAccess } from '../../src/domain/access/effective-access.ts';
 import { aUser, unique } from './builders.ts';
 
-/** Gives a user a role of that level. */
+/** Assigns a user a role of that level. */
 export async function giveRole(app: App, userId: number, level: number): Promise<void> {
   await app.db.sql(
     `WITH role AS (INSERT INTO admin_roles (name, level, permissions) VALUES ($1, $2::int, '["users:*"]') RETURNING id)

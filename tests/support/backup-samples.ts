@@ -14,7 +14,7 @@ export async function appWithFolder(options: TestAppOptions = {}): Promise<TestA
   return testApp({ ...options, environment: { ...options.environment, DATA_DIR: dataDir } });
 }
 
-/** Takes a backup as a request and its job do. @returns its name and path */
+/** Makes a backup as a request and its job do. @returns its name and path */
 export async function aBackup(app: App): Promise<{ name: string; path: string }> {
   const { taskId } = await requestBackup(app, null, 'api');
   await runTask(app, taskId, new AbortController().signal);

@@ -1,6 +1,6 @@
 import type { SandboxInvoice } from '../../packages/sandbox/src/payments/invoice.ts';
 import type { Person } from '../../scripts/drills/money/people.ts';
-import type { MovementRow, PaymentRow, ReversalRow, ShopFacts } from '../../scripts/drills/money/shop-facts.ts';
+import type { MovementRow, PaymentRow, ReversalRow, ServiceFacts } from '../../scripts/drills/money/service-facts.ts';
 
 /** A service after a day of the drill of money that is in order, and the builders of its rows. */
 const [SHOPPER, EARNER] = [1, 2];
@@ -30,7 +30,7 @@ const RESERVED = { reserveTransactionId: 25, releaseTransactionId: null };
 const person = (id: number): Person => ({ id, messengerId: 1_000 + id });
 
 /** One of everything: a top-up that was partly given back, a gift, a purchase, a renewal by card, a payout, and an unpaid invoice. */
-export function aShop(): ShopFacts {
+export function someFacts(): ServiceFacts {
   const refund = { id: 'r1', kind: 'refund' as const, amountKopeks: 10_000, at: '2026-11-22T11:00:00.000Z' };
   return {
     invoices: [

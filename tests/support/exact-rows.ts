@@ -22,7 +22,7 @@ const ROWS = 8;
 
 type Values = fc.Arbitrary<string>;
 const oneOf = (...values: string[]): Values => fc.constantFrom(...values);
-const MOMENTS = oneOf(
+const TIMESTAMPS = oneOf(
   ...['2026-02-28 23:59:59.999999+00', '1900-01-01 00:00:00.000001+00', '2026-10-25 01:30:00.5+00', 'infinity', '-infinity'],
   ...['0044-03-15 12:00:00+00 BC', '0001-01-01 00:00:00+00', '9999-12-31 23:59:59.999999+00', '294275-12-31 23:59:59.999999+00'],
 );
@@ -88,11 +88,11 @@ const VALUES: Readonly<Record<string, Values>> = {
 function valuesOf({ name, type, nullable }: ColumnShape): fc.Arbitrary<string | null> {
   const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? [];
   const isText = length !== undefined || type === 'text';
-  const isMoment = /^timestamp(?:\(\d\))? with(?:out)? time zone$/.test(type);
+  const isTimestamp = /^timestamp(?:\(\d\))? with(?:out)? time zone$/.test(type);
   const values = isText
     ? TEXTS.map((text) => [...text].slice(0, Number(length ?? 1_000)).join(''))
-    : isMoment
-      ? MOMENTS
+    : isTimestamp
+      ? TIMESTAMPS
       : VALUES[type];
   if (!values)
     throw new Error(`no values for the type ${type} of ${name}: add them, and see whether row-format.ts writes it exactly`);

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 export interface HttpProxy {
   /** `127.0.0.1:{port}` */
   host: string;
-  /** Destinations that were asked for, as they were named: `name:port`. */
+  /** Destinations that were asked for, as named: `name:port`. */
   asked: string[];
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { unique } from './builders.ts';
 export const TOKEN: TokenActor = { kind: 'token', tokenId: 1, name: 'test' };
 export const userActor = (userId: number): UserActor => ({ kind: 'user', userId });
 
-/** A discount of 20 % that can be claimed for a day, unless told otherwise. */
+/** A discount of 20 % that can be claimed for a day, unless stated otherwise. */
 export function someTerms(fields: Partial<NewOffer> = {}): NewOffer {
   return {
     notificationType: `type-${unique()}`,

@@ -4,7 +4,7 @@ import { createPromocode, type NewPromocode } from '../../src/domain/promo/codes
 import type { Promocode } from '../../src/domain/promo/codes/types.ts';
 import { aUser, unique } from './builders.ts';
 
-/** A code worth 100 rubles that one user may activate, unless told otherwise. */
+/** A code worth 100 rubles that one user may activate, unless stated otherwise. */
 export function aPromocode(app: App, fields: Partial<NewPromocode> = {}): Promise<Promocode> {
   return createPromocode(
     app,

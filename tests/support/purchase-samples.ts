@@ -58,13 +58,17 @@ export function aMethod(
   };
 }
 
-export interface Shop {
+export interface Storefront {
   landing: Landing;
   tariffId: number;
 }
 
 /** A tariff (30 days for 300 ₽, 90 for 800 ₽) and a page that sells it. */
-export async function aShop(app: App, fields: Partial<LandingContent> = {}, tariff: Record<string, unknown> = {}): Promise<Shop> {
+export async function aStorefront(
+  app: App,
+  fields: Partial<LandingContent> = {},
+  tariff: Record<string, unknown> = {},
+): Promise<Storefront> {
   const tariffId = await aTariff(app, { traffic_limit_gb: 50, device_limit: 3, ...tariff });
   const landing = await createLanding(app, system, aLandingContent({ allowedTariffIds: [tariffId], ...fields }));
   return { landing, tariffId };
@@ -74,10 +78,10 @@ export const anEmail = () => `guest${unique()}@example.com`;
 export const aName = () => `@guest_${unique()}`;
 export const contact = (value: string): Contact => readContact(value.startsWith('@') ? 'messenger' : 'email', value)!;
 
-export function anOrder(shop: Shop, fields: Partial<PurchaseOrder> = {}): PurchaseOrder {
+export function anOrder(storefront: Storefront, fields: Partial<PurchaseOrder> = {}): PurchaseOrder {
   return {
-    slug: shop.landing.slug,
-    tariffId: shop.tariffId,
+    slug: storefront.landing.slug,
+    tariffId: storefront.tariffId,
     periodDays: 30,
     buyer: contact(anEmail()),
     paymentMethod: 'sandbox',
@@ -105,8 +109,8 @@ export interface Bought {
 const caller = { ip: '203.0.113.7', idempotencyKey: null };
 
 /** An unpaid purchase with its invoice. */
-export async function aPurchase(app: App, shop: Shop, fields: Partial<PurchaseOrder> = {}): Promise<Bought> {
-  const { token } = await startPurchase(app, anOrder(shop, fields), caller);
+export async function aPurchase(app: App, storefront: Storefront, fields: Partial<PurchaseOrder> = {}): Promise<Bought> {
+  const { token } = await startPurchase(app, anOrder(storefront, fields), caller);
   const [row] = await app.db.sql<{ id: number; paymentId: number; externalId: string }>(
     `SELECT p.id, p.payment_id AS "paymentId", y.external_id AS "externalId" FROM guest_purchases p JOIN payments y ON y.id = p.payment_id
      WHERE p.token = $1`,
@@ -126,10 +130,10 @@ export async function confirmPayment(app: App, provider: ScriptedProvider, { ext
 export async function aPaidPurchase(
   app: App,
   provider: ScriptedProvider,
-  shop: Shop,
+  storefront: Storefront,
   fields: Partial<PurchaseOrder> = {},
 ): Promise<Bought> {
-  const bought = await aPurchase(app, shop, fields);
+  const bought = await aPurchase(app, storefront, fields);
   await confirmPayment(app, provider, bought);
   return bought;
 }
@@ -148,10 +152,10 @@ export async function panelAnswers(app: App, purchaseId: number): Promise<void> 
 export async function aDeliveredPurchase(
   app: App,
   provider: ScriptedProvider,
-  shop: Shop,
+  storefront: Storefront,
   fields: Partial<PurchaseOrder> = {},
 ): Promise<Bought> {
-  const bought = await aPaidPurchase(app, provider, shop, fields);
+  const bought = await aPaidPurchase(app, provider, storefront, fields);
   await fulfilPurchase(app, { purchaseId: bought.id });
   await panelAnswers(app, bought.id);
   return bought;

@@ -72,7 +72,7 @@ export interface PreviewedCart {
 }
 
 /** A buyer in the situation of the cart. */
-export interface CartStage {
+export interface CartFixture {
   buyer: UserActor;
   tariffId: number;
   otherId: number;
@@ -80,7 +80,7 @@ export interface CartStage {
 
 const RICH = 10_000_000_000;
 
-export async function stageCart(app: App, given: Cart): Promise<CartStage> {
+export async function prepareCart(app: App, given: Cart): Promise<CartFixture> {
   const { product } = given;
   const buyer = await aBuyer(app, RICH);
   if (given.membership) await aMembership(app, buyer.userId, given.membership);
@@ -104,16 +104,16 @@ export async function stageCart(app: App, given: Cart): Promise<CartStage> {
   return { buyer, tariffId, otherId };
 }
 
-/** Takes what the cart needed out of the shop, so that the lists of the next one stay short. */
-export async function clearShop(app: App): Promise<void> {
+/** Removes what the cart needed from the service, so that the lists of the next one stay short. */
+export async function clearCatalog(app: App): Promise<void> {
   await app.db.sql('UPDATE tariffs SET is_active = false WHERE is_active RETURNING id');
   await app.db.sql('UPDATE server_squads SET is_available = false WHERE is_available RETURNING id');
 }
 
-/** @returns null where the shop does not sell such a cart, which the preview says by listing or refusing it */
-export async function preview(app: App, given: Cart, stage: CartStage): Promise<PreviewedCart | null> {
+/** @returns null where the service does not sell such a cart, which the preview says by listing or refusing it */
+export async function preview(app: App, given: Cart, fixture: CartFixture): Promise<PreviewedCart | null> {
   try {
-    return await PREVIEWS[given.product](app, given, stage);
+    return await PREVIEWS[given.product](app, given, fixture);
   } catch (error) {
     // What is refused before anything is charged has no price.
     if (error instanceof Error && 'status' in error && error.status === 400) return null;
@@ -124,7 +124,7 @@ export async function preview(app: App, given: Cart, stage: CartStage): Promise<
 const none = { idempotencyKey: null };
 const one = <T>(list: readonly T[], pick: number): T | undefined => list[pick % Math.max(1, list.length)];
 
-const PREVIEWS: Record<Product, (app: App, given: Cart, stage: CartStage) => Promise<PreviewedCart | null>> = {
+const PREVIEWS: Record<Product, (app: App, given: Cart, fixture: CartFixture) => Promise<PreviewedCart | null>> = {
   async tariff(app, { pick }, { buyer, tariffId }) {
     const options = (await readPurchaseOptions(app, buyer)) as TariffsOptions;
     const shown = options.tariffs.find(({ id }) => id === tariffId)!;

@@ -11,7 +11,7 @@ import { workerSandbox } from './test-sandbox.ts';
 const ADMIN_CHAT = '-100777';
 
 /** An app with receipts on, an empty queue and a fake tax service without faults. */
-export async function receiptStage(environment: Record<string, string> = {}): Promise<TestApp & { nalogo: ReceiptSandbox }> {
+export async function receiptFixture(environment: Record<string, string> = {}): Promise<TestApp & { nalogo: ReceiptSandbox }> {
   const t = await testApp({
     environment: {
       ...{ NALOGO_ENABLED: 'true', NALOGO_QUEUE_RECEIPT_DELAY: '0', DEFAULT_LANGUAGE: 'en' },

@@ -8,7 +8,7 @@ export interface RecordingApp {
   app: App;
   /** Texts of plain SQL, `BEGIN` and `COMMIT` of transactions, and the accessed names of Prisma, for example `prisma.user`. */
   sent: string[];
-  /** How often the readers of events were told to look. */
+  /** How often the readers of events were notified. */
   announced: () => number;
 }
 

@@ -23,8 +23,8 @@ export class TestClock implements Clock {
     return new Date(this.#now);
   }
 
-  set(moment: Date): void {
-    this.#now = moment;
+  set(timestamp: Date): void {
+    this.#now = timestamp;
   }
 
   advance(ms: number): void {
@@ -74,7 +74,7 @@ export async function testApp(options: TestAppOptions = {}): Promise<TestApp> {
   cache.follow(bus);
   const settings = createSettingsStore({ environment: env.raw, log });
   const ports = await sandboxPorts({ env, db: database.db, settings, clock, log });
-  // Rows of read requests are written a moment after the answer.
+  // Rows of read requests are written shortly after the answer.
   atEndOfFile(() => ports.audit.flush());
   const app: App = {
     env,

@@ -27,7 +27,7 @@ export async function earn(app: App, pair: ReferralPair, kopeks: number): Promis
   await move(app, pair.referrer.id, kopeks, 'referral_reward');
 }
 
-/** Takes from a balance as a purchase does. */
+/** Deducts from a balance as a purchase does. */
 export function spend(app: App, userId: number, kopeks: number): Promise<string> {
   return move(app, userId, -kopeks, 'subscription_payment');
 }

@@ -87,8 +87,8 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
   const IN_TRANSACTION =
     "EXISTS (SELECT 1 FROM pg_locks l WHERE l.pid = a.pid AND l.mode = 'AccessExclusiveLock' AND l.granted AND l.relation = 'users'::regclass)";
 
-  /** Moments of a restore by what its session does. */
-  const MOMENTS: [moment: string, condition: string][] = [
+  /** Points of a restore by what its session does. */
+  const INTERRUPTIONS: [interruption: string, condition: string][] = [
     ['the service is closed', 'true'],
     ['all tables are locked', IN_TRANSACTION],
     ['rows are inserted', `${IN_TRANSACTION} AND query LIKE 'WITH written AS (INSERT%'`],
@@ -96,9 +96,9 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
     ['keys are put back', `${IN_TRANSACTION} AND query LIKE 'ALTER TABLE%ADD CONSTRAINT%'`],
   ];
 
-  test.each(MOMENTS)(
-    'while %s: everything is as it was or as in the backup, and both instances go on',
-    async (_moment, condition) => {
+  test.each(INTERRUPTIONS)(
+    'while %s: everything is unchanged or as in the backup, and both instances go on',
+    async (_interruption, condition) => {
       const operator = createRequester(first.url, { 'x-api-key': apiToken });
       await sql.query("UPDATE users SET first_name = 'Now ' || clock_timestamp()");
       const before = await digest();
@@ -110,7 +110,7 @@ describe.skipIf(!serverUrl)('kill -9 in a restore (left out without a server: TE
       // The other instance learns it from the database. A restore that is refused shows its answer here.
       await expect.poll(async () => (isOver ? restoring : (await other.get('/users?limit=1')).status), PATIENT).toBe(503);
       expect((await other.get('/livez')).status).toBe(200);
-      // A moment may be over before it is seen: the restore is complete then.
+      // A point may be over before it is seen: the restore is complete then.
       await expect.poll(async () => isOver || seen(condition), { ...PATIENT, interval: 5 }).toBe(true);
       await first.kill();
       await restoring;

@@ -230,7 +230,7 @@ interface SandboxState {
 
 const executable = findChromium();
 
-// One visit, told in three parts: each goes on where the last one ended.
+// One visit, in three parts: each goes on where the last one ended.
 describe('the example cabinet', { shuffle: false }, () => {
   let page: Page;
   let browser: Chromium | undefined;

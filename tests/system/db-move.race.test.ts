@@ -19,7 +19,7 @@ const EXACT = {
   // Beyond what a JavaScript number holds.
   bytes: '9007199254740993',
   json: '{"a": [1, 2.50, "\\"quoted\\" and \\\\back", null], "big": 12345678901234567890, "text": "строка\\nline, {brace}"}',
-  moment: '2026-02-28 23:59:59.999+00',
+  timestamp: '2026-02-28 23:59:59.999+00',
   text: `tab\t, comma, "quote", \\backslash, 'single', NULL, {}, ${'ё'.repeat(10)}`,
 };
 
@@ -47,7 +47,7 @@ async function fill(database: Database): Promise<void> {
   `);
   await database.db.sql(
     `UPDATE users SET lifetime_used_traffic_bytes = $1::bigint, notification_settings = $2::jsonb, created_at = $3::timestamptz, last_name = $4 WHERE id = 7`,
-    [EXACT.bytes, EXACT.json, EXACT.moment, EXACT.text],
+    [EXACT.bytes, EXACT.json, EXACT.timestamp, EXACT.text],
   );
 }
 
@@ -99,12 +99,12 @@ describe.skipIf(!serverUrl)('moving to a server (left out without one: TEST_DATA
     expect(out + err).not.toContain(PASSWORD);
 
     const { rows } = await sql.query(
-      `SELECT lifetime_used_traffic_bytes::text AS bytes, notification_settings = $1::jsonb AS json, created_at = $2::timestamptz AS moment,
+      `SELECT lifetime_used_traffic_bytes::text AS bytes, notification_settings = $1::jsonb AS json, created_at = $2::timestamptz AS timestamp,
          last_name, referred_by_id, balance_kopeks::text AS balance FROM users WHERE id = 7`,
-      [EXACT.json, EXACT.moment],
+      [EXACT.json, EXACT.timestamp],
     );
     expect(rows).toEqual([
-      { bytes: EXACT.bytes, json: true, moment: true, last_name: EXACT.text, referred_by_id: 8, balance: '49907' },
+      { bytes: EXACT.bytes, json: true, timestamp: true, last_name: EXACT.text, referred_by_id: 8, balance: '49907' },
     ]);
     expect(await countOf('transactions')).toBe(1_000);
     expect(await countOf('ledger_entries')).toBe(2_000);

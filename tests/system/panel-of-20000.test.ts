@@ -38,7 +38,7 @@ function aSleep(): { asleep: Promise<void>; wake: () => void } {
 
 /** Users of the panel as it stores them, in step with `seedAccounts`. */
 function panelUsers(end: Date, count: number) {
-  const moment = '2026-03-01T12:00:00.000Z';
+  const timestamp = '2026-03-01T12:00:00.000Z';
   return Array.from({ length: count }, (_unused, index) => ({
     id: index + 1,
     uuid: uuidOf(index + 1),
@@ -59,8 +59,8 @@ function panelUsers(end: Date, count: number) {
     ssPassword: 'shadow-password',
     subRevokedAt: null,
     lastTrafficResetAt: null,
-    createdAt: moment,
-    updatedAt: moment,
+    createdAt: timestamp,
+    updatedAt: timestamp,
     usedTrafficBytes: 0,
     lifetimeUsedTrafficBytes: 0,
     onlineAt: null,

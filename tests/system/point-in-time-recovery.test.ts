@@ -17,7 +17,7 @@ const leftOut = typeof tools === 'string' ? ` (left out: ${tools})` : '';
 
 /** More than the 32 ids by which a sequence is ahead in the WAL, so that ids would be used again. */
 const LOST_USERS = 40;
-/** What money is, and whose; read at the moment of the target and after the restore. */
+/** What money is, and whose; read at the time of the target and after the restore. */
 const MONEY = ['users', 'transactions', 'ledger_entries', 'ledger_accounts', 'web_api_tokens'];
 
 interface Frame {
@@ -106,7 +106,7 @@ describe.skipIf(leftOut !== '')(`point-in-time recovery${leftOut}`, () => {
     expect((await api.post(`/users/${userId}/balance`, { amount_kopeks: kopeks })).status).toBe(200);
   };
 
-  test('the database is as it was at the target, the service goes on from there, and nothing that came later is taken for what comes now', async () => {
+  test('the database is in its state at the target, the service goes on from there, and nothing that came later is taken for what comes now', async () => {
     const service = await startService();
     const token = service.apiToken!;
     const api = createRequester(service.url, { 'x-api-key': token });

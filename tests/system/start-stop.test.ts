@@ -112,7 +112,7 @@ describe('the log', () => {
 });
 
 describe('stopping', () => {
-  test('SIGTERM under load: what was accepted is answered, sockets are told, the exit is clean and in time', async () => {
+  test('SIGTERM under load: what was accepted is answered, sockets are notified, the exit is clean and in time', async () => {
     await fillMigratedFolder(dataDir);
     const service = await startServiceProcess({ dataDir });
     const operator = createRequester(service.url, { 'x-api-key': service.apiToken! });

@@ -5,7 +5,7 @@ const of = (startDate: string | null, endDate: string | null, days: number | nul
   writtenPeriod({ days, startDate, endDate });
 
 describe('spec 06 section 4.5: periods', () => {
-  test('both dates: the end of the last day; a moment without a zone is one of the service', () => {
+  test('both dates: the end of the last day; a timestamp without a zone is one of the service', () => {
     expect(of('2026-01-05', '2026-01-07')).toEqual({
       start: { local: '2026-01-05T00:00:00.000', offset: null },
       end: { local: '2026-01-07T23:59:59.999', offset: null },

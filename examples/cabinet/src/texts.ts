@@ -136,6 +136,6 @@ export function money(kopeks: number, language: Language): string {
   return new Intl.NumberFormat(language, format).format(kopeks / 100);
 }
 
-export function day(moment: string, language: Language): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(new Date(moment));
+export function day(timestamp: string, language: Language): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: 'long' }).format(new Date(timestamp));
 }

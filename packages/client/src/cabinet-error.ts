@@ -32,7 +32,7 @@ export class CabinetError extends Error {
   readonly detail: ErrorDetail;
   /** Refused fields; empty unless `code` is `validation_error`. */
   readonly fieldErrors: FieldError[];
-  /** Seconds to wait after a 429, where the service gives it. */
+  /** Seconds to wait after a 429, where the service sends it. */
   readonly retryAfterSeconds: number | null;
   /** Key of a money mutation: pass it to repeat a call whose outcome is unknown. */
   readonly idempotencyKey: string | null;

@@ -11,7 +11,7 @@ export class FeedPosition {
     this.#id = id;
   }
 
-  /** The next connection begins anew. */
+  /** The next connection begins again. */
   forget(): void {
     this.#id = null;
     this.#userId = undefined;
@@ -27,7 +27,7 @@ export class FeedPosition {
   greeted({ resumed, user_id: userId }: Record<string, unknown>): boolean {
     const isOfSameUser = this.#userId === undefined || this.#userId === userId;
     this.#userId = userId;
-    // A service that gives no ids does not know the stored one either.
+    // A service that sends no ids does not know the stored one either.
     this.#id = null;
     return resumed === true && isOfSameUser;
   }

@@ -49,10 +49,10 @@ export class LiveFeed<Messages> {
   }
 
   /**
-   * Is called when there may be events that were not received: load again what is shown. That is so at the first connection, at the first of
-   * another session, after an interruption of more than seven days, and after a restore of the service's database to an earlier moment.
-   * After other interruptions the events that were missed are delivered, in order and once, before the new ones, and this is not called.
-   * Does not open the connection.
+   * Is called when there may be events that were not received: load again what is shown. That is so at the first connection, at the first
+   * of another session, after an interruption of more than seven days, and after a restore of the service's database to an earlier point in
+   * time. After other interruptions the events that were missed are delivered, in order and once, before the new ones, and this is not
+   * called. Does not open the connection.
    * @returns ends the subscription
    */
   onGap(handler: () => void): () => void {
@@ -70,7 +70,7 @@ export class LiveFeed<Messages> {
     };
   }
 
-  /** Begins anew with the current credential, if there is a handler: the connection does not continue the one before. */
+  /** Begins again with the current credential, if there is a handler: the connection does not continue the one before. */
   restart(): void {
     this.#socket.restart();
   }

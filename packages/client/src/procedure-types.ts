@@ -19,7 +19,7 @@ export interface Mutation<Input, Output> {
   mutate: (input: Input, options?: CallOptions) => Promise<Output>;
 }
 
-/** An answer as JSON: a moment is a text, ISO 8601 in UTC. */
+/** An answer as JSON: a timestamp is a text, ISO 8601 in UTC. */
 type OnTheWire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]

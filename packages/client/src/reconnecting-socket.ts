@@ -80,7 +80,7 @@ export class ReconnectingSocket {
     this.#say('idle');
   }
 
-  /** Begins anew at once, for example with the credential of another user. Connects only after `start`. */
+  /** Begins again at once, for example with the credential of another user. Connects only after `start`. */
   restart(): void {
     this.#position.forget();
     if (this.#isWanted) this.#connectAtOnce();

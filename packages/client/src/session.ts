@@ -86,7 +86,7 @@ export class Session {
     const response = await this.#post('/cabinet/auth/refresh', before.refreshToken);
     const answer = (await response.json().catch(() => null)) as (Partial<SignInAnswer> & { detail?: unknown }) | null;
     const now = await store.get();
-    // Signed out, or signed in anew, during the refresh: its tokens are not stored.
+    // Signed out, or signed in again, during the refresh: its tokens are not stored.
     if (now?.refreshToken !== before.refreshToken) return now;
     if (response.ok && typeof answer?.access_token === 'string' && typeof answer.refresh_token === 'string') {
       const tokens = { accessToken: answer.access_token, refreshToken: answer.refresh_token };

@@ -30,7 +30,7 @@ export interface LoopbackServer {
 }
 
 const MAX_BODY_BYTES = 1_048_576;
-/** Of a form with a file: what the messenger takes, and some room for the fields. */
+/** Of a form with a file: what the messenger accepts, and some room for the fields. */
 const MAX_FORM_BYTES = 52 * 1_048_576;
 
 export function jsonReply(status: number, value: unknown): LoopbackReply {

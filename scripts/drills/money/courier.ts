@@ -9,7 +9,7 @@ export interface CourierOptions {
   random: SeededRandom;
   /** Addresses of the instances; each attempt goes to one of them, also while it is down. */
   targets: () => readonly string[];
-  /** Of the callbacks: those that are posted a second time, to another instance at the same moment. */
+  /** Of the callbacks: those that are posted a second time, to another instance at the same time. */
   doubledShare: number;
   /** Of the callbacks at this path: those that come only after `deliverLate`. */
   lateShare: (path: string) => number;
@@ -31,7 +31,7 @@ export interface Courier extends HttpClient {
   deliverLate(): void;
   /** Resolves when nothing is being delivered. */
   idle(): Promise<void>;
-  /** Gives up what is not delivered. */
+  /** Abandons what is not delivered. */
   close(): void;
 }
 

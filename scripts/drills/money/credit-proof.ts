@@ -1,6 +1,6 @@
 /** Each paid invoice is credited once with its amount, nothing else is credited, and each reversal takes the money back once. */
 import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
-import type { PaymentRow, ReversalRow, ShopFacts } from './shop-facts.ts';
+import type { PaymentRow, ReversalRow, ServiceFacts } from './service-facts.ts';
 
 export interface ProofResult {
   title: string;
@@ -26,7 +26,7 @@ const REPORTED: Readonly<Record<string, Partial<Record<'refund' | 'chargeback', 
 const SHOWING: ReadonlySet<string> = new Set(['yookassa', 'heleket', 'freekassa', 'platega', 'riopay', 'wata']);
 
 /** The record of an invoice: by our order id; a donation has none, and is known by what it consists of. */
-function paymentFinder(facts: ShopFacts): (invoice: SandboxInvoice) => PaymentRow | undefined {
+function paymentFinder(facts: ServiceFacts): (invoice: SandboxInvoice) => PaymentRow | undefined {
   const byOrder = new Map(facts.payments.map((payment) => [payment.orderId, payment]));
   const donations = new Map(
     facts.payments.filter(({ method }) => method === 'tribute').map((payment) => [payment.externalId, payment]),
@@ -43,7 +43,7 @@ const reversedOf = ({ reversals }: SandboxInvoice) => reversals.reduce((sum, { a
 /** The provider has the whole sum, or had it. */
 const wasPaid = ({ paidAt, paidKopeks, amountKopeks }: SandboxInvoice) => paidAt !== null && paidKopeks >= amountKopeks;
 
-export function proveCredits(facts: ShopFacts): ProofResult {
+export function proveCredits(facts: ServiceFacts): ProofResult {
   const findPayment = paymentFinder(facts);
   const movements = new Map(facts.movements.map((movement) => [movement.id, movement]));
   const byCase = new Set(facts.cases.flatMap(({ transactionId }) => transactionId ?? []));
@@ -85,7 +85,7 @@ export function proveCredits(facts: ShopFacts): ProofResult {
   };
 }
 
-export function proveStars(facts: ShopFacts): ProofResult {
+export function proveStars(facts: ServiceFacts): ProofResult {
   const byOrder = new Map(facts.payments.map((payment) => [payment.orderId, payment]));
   const violations: string[] = [];
   let paid = 0;
@@ -110,7 +110,7 @@ export function proveStars(facts: ShopFacts): ProofResult {
   };
 }
 
-export function proveReversals(facts: ShopFacts): ProofResult {
+export function proveReversals(facts: ServiceFacts): ProofResult {
   const findPayment = paymentFinder(facts);
   const byPayment = Map.groupBy(facts.reversals, ({ paymentId }) => paymentId);
   const byOthers = Map.groupBy(facts.deeds.reversals, ({ invoiceId }) => invoiceId);

@@ -9,6 +9,7 @@ import { countsText, type DrillReport } from '../report.ts';
 import { createRandom, type SeededRandom } from '../seeded-random.ts';
 import { buyGift, buyTariff } from './buyers.ts';
 import { proveCredits, proveReversals, proveStars } from './credit-proof.ts';
+import { createDrillContext, type DrillContext, runLane } from './drill-context.ts';
 import { refundByHand, refundPayment, resolveCases } from './operator.ts';
 import { topUp } from './payers.ts';
 import { withdraw } from './payouts.ts';
@@ -16,10 +17,9 @@ import { proveReceipts } from './receipt-proof.ts';
 import { setUpRenewers } from './renewals.ts';
 import { proveCauses, proveGifts, provePurchases, proveRenewals, proveRewards, proveWithdrawals } from './sale-proof.ts';
 import { payTwice, proveSecondCharges } from './second-charges.ts';
-import { createShop, runLane, type Shop } from './shop.ts';
-import { createShopClient } from './shop-client.ts';
-import { readShopFacts } from './shop-facts.ts';
-import { openShopStage } from './shop-stage.ts';
+import { createServiceClient } from './service-client.ts';
+import { readServiceFacts } from './service-facts.ts';
+import { openServiceFixture } from './service-fixture.ts';
 import { finishAndStop, readFailedJobs, readUnfinished } from './unfinished.ts';
 
 type MoneyOptions = Extract<DrillOptions, { drill: 'money' }>;
@@ -31,10 +31,10 @@ const FINISH_LIMIT_MS = 600_000;
 const STEP_SECONDS = { min: 61, max: 75 };
 const STEP_PAUSE_MS = 3_000;
 const REST_LIMIT_MS = 45_000;
-const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Promise<void> }[] = [
-  { count: 6, pauseMs: 150, step: (shop) => topUp(shop, shop.random.pick(shop.stage.people.shoppers)) },
-  { count: 1, pauseMs: 500, step: (shop) => buyTariff(shop, shop.random.pick(shop.stage.people.shoppers)) },
-  { count: 1, pauseMs: 400, step: (shop) => buyGift(shop, shop.random.pick(shop.stage.people.shoppers)) },
+const LANES: readonly { count: number; pauseMs: number; step: (drill: DrillContext) => Promise<void> }[] = [
+  { count: 6, pauseMs: 150, step: (drill) => topUp(drill, drill.random.pick(drill.fixture.people.shoppers)) },
+  { count: 1, pauseMs: 500, step: (drill) => buyTariff(drill, drill.random.pick(drill.fixture.people.shoppers)) },
+  { count: 1, pauseMs: 400, step: (drill) => buyGift(drill, drill.random.pick(drill.fixture.people.shoppers)) },
   { count: 1, pauseMs: 600, step: withdraw },
   { count: 2, pauseMs: 400, step: refundPayment },
   { count: 1, pauseMs: 700, step: payTwice },
@@ -44,7 +44,7 @@ const LANES: readonly { count: number; pauseMs: number; step: (shop: Shop) => Pr
   {
     count: 1,
     pauseMs: 1_000,
-    step: async ({ stage }) => void (await stage.app.db.sql('DELETE FROM rate_limit_windows RETURNING 1 AS one')),
+    step: async ({ fixture }) => void (await fixture.app.db.sql('DELETE FROM rate_limit_windows RETURNING 1 AS one')),
   },
 ];
 const KILLS = { minBetweenMs: 200, maxBetweenMs: 4_000 };
@@ -66,105 +66,105 @@ export async function runMoneyDrill(
   }
   const random = createRandom(options.seed);
   progress('tables, fakes of all providers, two instances');
-  const stage = await openShopStage({ serverUrl, random: createRandom(options.seed + 1) });
-  const urls = stage.instances.map(({ url }) => url);
-  const client = createShopClient(urls, stage.tokenOf, createRandom(options.seed + 2));
+  const fixture = await openServiceFixture({ serverUrl, random: createRandom(options.seed + 1) });
+  const urls = fixture.instances.map(({ url }) => url);
+  const client = createServiceClient(urls, fixture.tokenOf, createRandom(options.seed + 2));
   try {
-    const shop = createShop(stage, client, random);
-    const kills = await runDays(shop, options, progress);
-    await proveAll(shop, report);
-    print(describe(shop, kills));
+    const drill = createDrillContext(fixture, client, random);
+    const kills = await runDays(drill, options, progress);
+    await proveAll(drill, report);
+    print(describe(drill, kills));
   } finally {
     client.close();
-    await stage.close();
+    await fixture.close();
   }
   return true;
 }
 
-async function runDays(shop: Shop, { days, daySeconds, seed }: MoneyOptions, progress: (text: string) => void) {
-  const { stage } = shop;
+async function runDays(drill: DrillContext, { days, daySeconds, seed }: MoneyOptions, progress: (text: string) => void) {
+  const { fixture } = drill;
   const kills = new Map<string, number>();
   progress('users with saved cards');
-  await setUpRenewers(shop);
+  await setUpRenewers(drill);
   for (let day = 1; day <= days; day += 1) {
-    progress(`day ${day} of ${days}: ${shop.stage.fakes.callbacks.describe()}`);
-    await runDay(shop, daySeconds, createRandom(seed + 1_000 * day), kills);
-    await processRest(shop);
-    await stage.killAll();
-    for (const { name } of stage.instances) kills.set(name, (kills.get(name) ?? 0) + 1);
-    await stage.passTime(DAY_MS);
-    await stage.startAll();
-    stage.fakes.callbacks.deliverLate();
+    progress(`day ${day} of ${days}: ${drill.fixture.fakes.callbacks.describe()}`);
+    await runDay(drill, daySeconds, createRandom(seed + 1_000 * day), kills);
+    await processRest(drill);
+    await fixture.killAll();
+    for (const { name } of fixture.instances) kills.set(name, (kills.get(name) ?? 0) + 1);
+    await fixture.passTime(DAY_MS);
+    await fixture.startAll();
+    fixture.fakes.callbacks.deliverLate();
   }
-  for (const work of shop.tomorrow.splice(0)) shop.inBackground(work);
-  await shop.settled();
+  for (const work of drill.tomorrow.splice(0)) drill.inBackground(work);
+  await drill.settled();
   progress('the rest of the work');
-  const { callbacks, updates, paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
+  const { callbacks, updates, paymentProxy, receiptProxy, messengerProxy } = fixture.fakes;
   callbacks.hasLate = false;
   callbacks.deliverLate();
   for (const proxy of [paymentProxy, receiptProxy, messengerProxy]) proxy.isFaulty = false;
   await Promise.all([callbacks.idle(), updates.idle()]);
-  await finishAndStop(stage, { limitMs: FINISH_LIMIT_MS, progress, byHand: () => refundByHand(shop) });
+  await finishAndStop(fixture, { limitMs: FINISH_LIMIT_MS, progress, byHand: () => refundByHand(drill) });
   return kills;
 }
 
 /** Load and kills for some seconds; it ends when every request is answered. */
-async function runDay(shop: Shop, seconds: number, random: SeededRandom, kills: Map<string, number>): Promise<void> {
+async function runDay(drill: DrillContext, seconds: number, random: SeededRandom, kills: Map<string, number>): Promise<void> {
   let isStopping = false;
-  for (const work of shop.tomorrow.splice(0)) shop.inBackground(work);
-  const { instances, endLeases } = shop.stage;
+  for (const work of drill.tomorrow.splice(0)) drill.inBackground(work);
+  const { instances, endLeases } = drill.fixture;
   const victims = instances.map(({ name, start, kill }) => ({ name, start, kill: () => kill().then(endLeases) }));
-  const killing = startKilling(victims, random, { ...KILLS, aim: (kill) => aim(shop, random, kill) });
-  const taxService = toggleTaxService(shop, () => isStopping);
+  const killing = startKilling(victims, random, { ...KILLS, aim: (kill) => aim(drill, random, kill) });
+  const taxService = toggleTaxService(drill, () => isStopping);
   const lanes = LANES.flatMap(({ count, pauseMs, step }) =>
     Array.from({ length: count }, () =>
       runLane(
-        shop,
+        drill,
         () => isStopping,
         pauseMs,
-        () => step(shop),
+        () => step(drill),
       ),
     ),
   );
   await wait(seconds * 1_000);
   isStopping = true;
   await Promise.all([...lanes, taxService]);
-  await shop.settled();
+  await drill.settled();
   await killing.stop();
   for (const [name, count] of killing.kills) kills.set(name, (kills.get(name) ?? 0) + count);
 }
 
 /** The refunds and receipts that the day has left are tried on while answers are lost: most of them on a slow machine. */
-async function processRest(shop: Shop): Promise<void> {
+async function processRest(drill: DrillContext): Promise<void> {
   const until = performance.now() + REST_LIMIT_MS;
   while (performance.now() < until) {
-    const open = await readUnfinished(shop.stage.app.db);
+    const open = await readUnfinished(drill.fixture.app.db);
     if (!open.has('refunds') && !open.has('receipts')) return;
-    await passMinute(shop);
+    await passMinute(drill);
     await wait(STEP_PAUSE_MS);
   }
 }
 
 /** Not while a receipt is due: later than ten minutes after its payment it is looked up in any case, and a slow machine takes long for one. */
-async function passMinute({ stage, random }: Shop): Promise<void> {
-  const { db, clock } = stage.app;
+async function passMinute({ fixture, random }: DrillContext): Promise<void> {
+  const { db, clock } = fixture.app;
   const due = await db.sql('SELECT id FROM receipts WHERE next_attempt_at <= $1::timestamptz LIMIT 1', [clock.now()]);
   if (due.length > 0) return;
-  await stage.skipTime(random.between(STEP_SECONDS.min, STEP_SECONDS.max) * SECOND_MS);
+  await fixture.skipTime(random.between(STEP_SECONDS.min, STEP_SECONDS.max) * SECOND_MS);
 }
 
 /** More than half of the kills come between an effect outside and its answer, where a repeat would be a second effect. */
-function aim({ stage }: Shop, random: SeededRandom, kill: () => Promise<void>): Promise<void> {
+function aim({ fixture }: DrillContext, random: SeededRandom, kill: () => Promise<void>): Promise<void> {
   const at = random.next();
   if (at < 0.4) return kill();
-  const { paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
+  const { paymentProxy, receiptProxy, messengerProxy } = fixture.fakes;
   if (at < 0.6) return paymentProxy.atNextEffect(kill, AIM_LIMIT_MS);
   const proxy = at < 0.8 ? paymentProxy : at < 0.95 ? receiptProxy : messengerProxy;
   return proxy.atNextEffect(kill, AIM_LIMIT_MS, 'once');
 }
 
-async function toggleTaxService({ stage, random }: Shop, isStopping: () => boolean): Promise<void> {
-  const proxy = stage.fakes.receiptProxy;
+async function toggleTaxService({ fixture, random }: DrillContext, isStopping: () => boolean): Promise<void> {
+  const proxy = fixture.fakes.receiptProxy;
   while (!isStopping()) {
     await wait(random.between(0, TAX_UP_MS));
     proxy.isDown = true;
@@ -173,9 +173,9 @@ async function toggleTaxService({ stage, random }: Shop, isStopping: () => boole
   }
 }
 
-async function proveAll(shop: Shop, report: DrillReport): Promise<void> {
-  const { stage, client, deeds } = shop;
-  const facts = await readShopFacts(stage, deeds);
+async function proveAll(drill: DrillContext, report: DrillReport): Promise<void> {
+  const { fixture, client, deeds } = drill;
+  const facts = await readServiceFacts(fixture, deeds);
   const proofs = [
     ...[proveCredits, proveStars, proveReversals, proveReceipts, proveGifts, provePurchases],
     ...[proveSecondCharges, proveRenewals, proveWithdrawals, proveRewards, proveCauses],
@@ -184,24 +184,24 @@ async function proveAll(shop: Shop, report: DrillReport): Promise<void> {
     const { title, facts: counts, violations } = prove(facts);
     report.add(title, counts, violations);
   }
-  const problems = await stage.app.db.sql<{ problem: string }>('SELECT problem, row_id, detail FROM ledger_check()');
+  const problems = await fixture.app.db.sql<{ problem: string }>('SELECT problem, row_id, detail FROM ledger_check()');
   report.add(
     'ledger check',
     `${problems.length} problems`,
     problems.map((problem) => JSON.stringify(problem)),
   );
-  const open = [...(await readUnfinished(stage.app.db))].flatMap(([name, list]) => list.map((detail) => `${name}: ${detail}`));
+  const open = [...(await readUnfinished(fixture.app.db))].flatMap(([name, list]) => list.map((detail) => `${name}: ${detail}`));
   report.add('nothing is stuck', `${open.length} rows wait`, open);
-  const failed = await readFailedJobs(stage.app.db);
+  const failed = await readFailedJobs(fixture.app.db);
   report.add('no job was given up', `${failed.length} jobs`, failed);
-  const { refusals } = stage.fakes.callbacks;
-  report.add('every callback was accepted', stage.fakes.callbacks.describe(), refusals);
+  const { refusals } = fixture.fakes.callbacks;
+  report.add('every callback was accepted', fixture.fakes.callbacks.describe(), refusals);
   proveAnswers(client.book, report);
-  proveInstances(stage, report);
+  proveInstances(fixture, report);
 }
 
-function describe({ stage, client, deeds }: Shop, kills: ReadonlyMap<string, number>): string {
-  const { callbacks, updates, paymentProxy, receiptProxy, messengerProxy } = stage.fakes;
+function describe({ fixture, client, deeds }: DrillContext, kills: ReadonlyMap<string, number>): string {
+  const { callbacks, updates, paymentProxy, receiptProxy, messengerProxy } = fixture.fakes;
   const proxied = (name: string, counts: object) =>
     `${name}: ${Object.entries(counts)
       .map(([what, count]) => `${what} ${count}`)
@@ -216,6 +216,6 @@ function describe({ stage, client, deeds }: Shop, kills: ReadonlyMap<string, num
     proxied('Requests to the tax service', receiptProxy.counts),
     proxied('Requests to the messenger', messengerProxy.counts),
     renderAnswers(client.book),
-    renderErrors(stage),
+    renderErrors(fixture),
   ].join('\n\n');
 }

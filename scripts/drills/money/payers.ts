@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { Answer } from '../requester.ts';
+import { countOne, type DrillContext, perform } from './drill-context.ts';
 import type { Person } from './people.ts';
-import { countOne, perform, type Shop } from './shop.ts';
 
 /** Every method with invoices; `freekassa` also by its two methods of its own. */
 export const INVOICE_METHODS = [
@@ -113,19 +113,19 @@ type Fate = (
 const isProviderFailure = ({ status, body }: Answer) => status === 500 && /Failed to create|payment_creation_failed/.test(body);
 
 /** A top-up by one of the methods; what becomes of the invoice follows in the background. */
-export async function topUp(shop: Shop, person: Person): Promise<void> {
-  const { random } = shop;
+export async function topUp(drill: DrillContext, person: Person): Promise<void> {
+  const { random } = drill;
   const method = random.pick([...INVOICE_METHODS, ...REFUNDING_METHODS, 'messenger_stars', 'tribute']);
   const amountKopeks = random.between(MIN_KOPEKS, MAX_KOPEKS);
-  if (method === 'tribute') return donate(shop, person, amountKopeks);
-  if (method === 'messenger_stars') return payInStars(shop, person, amountKopeks);
-  const invoiceId = await openTopup(shop, person, method, amountKopeks);
-  if (invoiceId !== null) payLater(shop, { invoiceId, method, amountKopeks });
+  if (method === 'tribute') return donate(drill, person, amountKopeks);
+  if (method === 'messenger_stars') return payInStars(drill, person, amountKopeks);
+  const invoiceId = await openTopup(drill, person, method, amountKopeks);
+  if (invoiceId !== null) payLater(drill, { invoiceId, method, amountKopeks });
 }
 
 /** @returns the id at the fake; null when there is no invoice */
-export async function openTopup(shop: Shop, person: Person, method: string, amountKopeks: number, option?: string) {
-  const reply = await shop.client.post({
+export async function openTopup(drill: DrillContext, person: Person, method: string, amountKopeks: number, option?: string) {
+  const reply = await drill.client.post({
     operation: `topup ${method}`,
     path: '/cabinet/balance/topup',
     userId: person.id,
@@ -140,10 +140,10 @@ export const invoiceOf = (paymentUrl: string): string => paymentUrl.split('/').a
 
 /** What becomes of an invoice, soon or on the next day. */
 export function payLater(
-  shop: Shop,
+  drill: DrillContext,
   { invoiceId, method, amountKopeks }: { invoiceId: string; method: string; amountKopeks: number },
 ): void {
-  const { random } = shop;
+  const { random } = drill;
   const fate = chooseFate(
     random.between(
       1,
@@ -154,17 +154,17 @@ export function payLater(
   const run = async (): Promise<void> => {
     await later();
     await fate(
-      (action, kopeks) => perform(shop, invoiceId, EXACT_METHODS.has(method) ? exactly(action) : action, kopeks),
+      (action, kopeks) => perform(drill, invoiceId, EXACT_METHODS.has(method) ? exactly(action) : action, kopeks),
       later,
       amountKopeks,
     );
   };
   if (random.next() < LATE_REFUND_SHARE) {
     const kopeks = random.next() < 0.5 ? Math.floor(amountKopeks / 3) : undefined;
-    shop.tomorrow.push(async () => void (await perform(shop, invoiceId, 'refund', kopeks)));
+    drill.tomorrow.push(async () => void (await perform(drill, invoiceId, 'refund', kopeks)));
   }
-  if (random.next() >= NEXT_DAY_SHARE) shop.inBackground(run);
-  else shop.tomorrow.push(run);
+  if (random.next() >= NEXT_DAY_SHARE) drill.inBackground(run);
+  else drill.tomorrow.push(run);
 }
 
 const exactly = (action: InvoiceAction): InvoiceAction => (action === 'overpay' || action === 'underpay' ? 'pay' : action);
@@ -179,8 +179,8 @@ function chooseFate(at: number): Fate {
 }
 
 /** A donation has no invoice here: the person is known by the messenger id. */
-async function donate(shop: Shop, { messengerId }: Person, amountKopeks: number): Promise<void> {
-  const { payments } = shop.stage.fakes;
+async function donate(drill: DrillContext, { messengerId }: Person, amountKopeks: number): Promise<void> {
+  const { payments } = drill.fixture.fakes;
   const response = await fetch(`${payments.server.url}/tribute/donate`, {
     method: 'POST',
     body: new URLSearchParams({ messenger_id: String(messengerId), amount: (amountKopeks / 100).toFixed(2) }).toString(),
@@ -188,11 +188,11 @@ async function donate(shop: Shop, { messengerId }: Person, amountKopeks: number)
   });
   const location = response.headers.get('location');
   if (location === null) throw new Error(`no donation: ${response.status}`);
-  await perform(shop, invoiceOf(location), 'pay');
+  await perform(drill, invoiceOf(location), 'pay');
 }
 
-async function payInStars(shop: Shop, person: Person, amountKopeks: number): Promise<void> {
-  const reply = await shop.client.post({
+async function payInStars(drill: DrillContext, person: Person, amountKopeks: number): Promise<void> {
+  const reply = await drill.client.post({
     operation: 'topup messenger_stars',
     path: '/cabinet/balance/stars-invoice',
     userId: person.id,
@@ -200,9 +200,9 @@ async function payInStars(shop: Shop, person: Person, amountKopeks: number): Pro
     isProvoked: isProviderFailure,
   });
   if (reply.outcome !== 'done') return;
-  shop.inBackground(async () => {
+  drill.inBackground(async () => {
     const payer = { id: person.messengerId, first_name: 'Drill' };
-    const invoice = await shop.stage.fakes.messenger.payStars(reply.body.invoice_url, payer);
-    if (invoice) countOne(shop.deeds.actions, `messenger_stars ${invoice.status}`);
+    const invoice = await drill.fixture.fakes.messenger.payStars(reply.body.invoice_url, payer);
+    if (invoice) countOne(drill.deeds.actions, `messenger_stars ${invoice.status}`);
   });
 }

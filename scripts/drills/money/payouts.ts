@@ -1,6 +1,6 @@
 /** Withdrawals of referral earnings: requested, and decided by two administrators and the user at once. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Shop } from './shop.ts';
+import type { DrillContext } from './drill-context.ts';
 
 const MIN_KOPEKS = 1_000;
 const MAX_DELAY_MS = 1_500;
@@ -20,17 +20,17 @@ const FIRST: readonly Decision[] = [
 const COMPLETE: Decision = { name: 'complete', isOfAdmin: true };
 
 /** One request of an earner who has something to withdraw, with two decisions about it at once, then the payout twice at once. */
-export async function withdraw(shop: Shop): Promise<void> {
-  const { random, stage } = shop;
-  const earner = random.pick(stage.people.earners);
-  const [user] = await stage.app.db.sql<{ balance: number }>('SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [
+export async function withdraw(drill: DrillContext): Promise<void> {
+  const { random, fixture } = drill;
+  const earner = random.pick(fixture.people.earners);
+  const [user] = await fixture.app.db.sql<{ balance: number }>('SELECT balance_kopeks AS balance FROM users WHERE id = $1::int', [
     earner.id,
   ]);
   const balance = Number(user!.balance);
   if (balance < MIN_KOPEKS) return;
   const amount = random.between(MIN_KOPEKS, Math.max(MIN_KOPEKS, Math.floor(balance / 2)));
   const request = () =>
-    shop.client.post({
+    drill.client.post({
       operation: 'withdrawal request',
       path: '/cabinet/referral/withdrawal/create',
       userId: earner.id,
@@ -42,23 +42,28 @@ export async function withdraw(shop: Shop): Promise<void> {
   for (const id of made) {
     await wait(random.between(0, MAX_DELAY_MS));
     const done = await Promise.all([
-      decide(shop, earner.id, id, random.pick(FIRST)),
-      decide(shop, earner.id, id, random.pick(FIRST)),
+      decide(drill, earner.id, id, random.pick(FIRST)),
+      decide(drill, earner.id, id, random.pick(FIRST)),
     ]);
     // Some wait for the end of the drill in the state approved.
     if (done.includes('approve') && random.next() < 0.8)
-      await Promise.all([decide(shop, earner.id, id, COMPLETE), decide(shop, earner.id, id, COMPLETE)]);
+      await Promise.all([decide(drill, earner.id, id, COMPLETE), decide(drill, earner.id, id, COMPLETE)]);
   }
 }
 
 /** @returns the name of the decision when it was acknowledged */
-async function decide(shop: Shop, userId: number, id: number, { name, isOfAdmin }: Decision): Promise<Decision['name'] | null> {
-  const { random, stage, client, deeds } = shop;
+async function decide(
+  drill: DrillContext,
+  userId: number,
+  id: number,
+  { name, isOfAdmin }: Decision,
+): Promise<Decision['name'] | null> {
+  const { random, fixture, client, deeds } = drill;
   const path = isOfAdmin ? `/cabinet/admin/withdrawals/${id}/${name}` : `/cabinet/referral/withdrawal/${id}/${name}`;
   const reply = await client.post({
     operation: `withdrawal ${name}`,
     path,
-    userId: isOfAdmin ? random.pick(stage.people.admins).id : userId,
+    userId: isOfAdmin ? random.pick(fixture.people.admins).id : userId,
     ...(name === 'approve' || name === 'reject' ? { body: { comment: 'drill' } } : {}),
     // Decided by the other one, or the balance is too low by now.
     isProvoked: ({ status }) => status === 400,

@@ -1,8 +1,8 @@
 /** Exactly one valid tax receipt for what is left of each payment that has one. */
 import type { ProofResult } from './credit-proof.ts';
-import type { ShopFacts } from './shop-facts.ts';
+import type { ServiceFacts } from './service-facts.ts';
 
-export function proveReceipts(facts: ShopFacts): ProofResult {
+export function proveReceipts(facts: ServiceFacts): ProofResult {
   const byMark = Map.groupBy(facts.incomes, ({ name }) => name.split('#').at(-1)!);
   const byPayment = Map.groupBy(facts.receipts, ({ paymentId }) => paymentId);
   const violations: string[] = [];

@@ -1,8 +1,8 @@
 /** Gifts, purchases, renewals, withdrawals and rewards: each done once, and every movement of money has its cause. */
 import type { ProofResult } from './credit-proof.ts';
-import type { MovementRow, ShopFacts, WithdrawalRow } from './shop-facts.ts';
+import type { MovementRow, ServiceFacts, WithdrawalRow } from './service-facts.ts';
 
-export function proveGifts(facts: ShopFacts): ProofResult {
+export function proveGifts(facts: ServiceFacts): ProofResult {
   const rows = new Map(facts.gifts.map((gift) => [gift.code, gift]));
   const violations: string[] = [];
   const counts = { claimed: 0, refunded: 0 };
@@ -42,7 +42,7 @@ export function proveGifts(facts: ShopFacts): ProofResult {
   };
 }
 
-export function provePurchases(facts: ShopFacts): ProofResult {
+export function provePurchases(facts: ServiceFacts): ProofResult {
   const violations: string[] = [];
   let total = 0;
   for (const [userId, { acknowledged, unknown }] of facts.deeds.purchases) {
@@ -57,7 +57,7 @@ export function provePurchases(facts: ShopFacts): ProofResult {
 const isSale = ({ type, paymentMethod }: MovementRow) => type === 'subscription_payment' && paymentMethod === 'balance';
 
 /** A renewer does nothing but renew: every charge of the card pays for exactly one renewal. */
-export function proveRenewals(facts: ShopFacts): ProofResult {
+export function proveRenewals(facts: ServiceFacts): ProofResult {
   const violations: string[] = [];
   const orders = new Map(facts.payments.map((payment) => [payment.orderId, payment]));
   const charged = Map.groupBy(
@@ -92,7 +92,7 @@ export function proveRenewals(facts: ShopFacts): ProofResult {
   };
 }
 
-export function proveWithdrawals(facts: ShopFacts): ProofResult {
+export function proveWithdrawals(facts: ServiceFacts): ProofResult {
   const movements = new Map(facts.movements.map((movement) => [movement.id, movement]));
   const violations: string[] = [];
   let payable = 0;
@@ -142,7 +142,7 @@ const STATES_AFTER: Readonly<Record<string, readonly string[]>> = {
 /** From this amount on every top-up of an invited user earns its referrer something. */
 const SURE_KOPEKS = 20_000;
 
-export function proveRewards(facts: ShopFacts): ProofResult {
+export function proveRewards(facts: ServiceFacts): ProofResult {
   const earned = Map.groupBy(facts.earnings, ({ referralTransactionId }) => referralTransactionId);
   const violations: string[] = [];
   const payments = new Map(facts.payments.map((payment) => [payment.transactionId, payment]));
@@ -174,7 +174,7 @@ export function proveRewards(facts: ShopFacts): ProofResult {
 }
 
 /** Every movement is the effect of one record; what no record names was posted by mistake, for example twice. */
-export function proveCauses(facts: ShopFacts): ProofResult {
+export function proveCauses(facts: ServiceFacts): ProofResult {
   const named = new Set<number | null>([
     ...facts.payments.map(({ transactionId }) => transactionId),
     ...facts.cases.map(({ transactionId }) => transactionId),

@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
 import { signAsWata } from '../../../packages/sandbox/src/payments/wires/wata-wire.ts';
 import type { ProofResult } from './credit-proof.ts';
+import { countOne, type DrillContext, perform } from './drill-context.ts';
 import { openTopup } from './payers.ts';
-import { countOne, perform, type Shop } from './shop.ts';
-import type { ShopFacts } from './shop-facts.ts';
+import type { ServiceFacts } from './service-facts.ts';
 
 /** Their callbacks are signed over the whole body and name the charge. WATA signs for every merchant with one key. */
 const METHODS = ['wata', 'cloudpayments'] as const;
@@ -32,12 +32,12 @@ export interface PaidTwice {
  * An invoice is paid at the fake, and by a second charge that the fake does not know. Then, or before, one of both is given back, or none; another
  * merchant refunds a payment of its own with our order id.
  */
-export async function payTwice(shop: Shop): Promise<void> {
-  const { random, stage, deeds } = shop;
-  const person = random.pick(stage.people.doublePayers);
+export async function payTwice(drill: DrillContext): Promise<void> {
+  const { random, fixture, deeds } = drill;
+  const person = random.pick(fixture.people.doublePayers);
   const [method, amountKopeks] = [random.pick([...METHODS]), random.between(KOPEKS.min, KOPEKS.max)];
-  const invoiceId = await openTopup(shop, person, method, amountKopeks);
-  const invoice = (await stage.fakes.payments.list()).find(({ id }) => id === invoiceId);
+  const invoiceId = await openTopup(drill, person, method, amountKopeks);
+  const invoice = (await fixture.fakes.payments.list()).find(({ id }) => id === invoiceId);
   if (!invoice) return;
   const [first, second] = [firstCharge(method, invoice), String(7_000_000_000 + invoice.number)];
   const [refund, foreign] = [String(8_000_000_000 + invoice.number), String(8_500_000_000 + invoice.number)];
@@ -49,11 +49,11 @@ export async function payTwice(shop: Shop): Promise<void> {
     charges: [first, second].map((id) => ({ id, isReturned: id === returned })),
   };
   deeds.paidTwice.push(deed);
-  const report = (facts: ReportedCharge) => post(shop, method, invoice, facts);
+  const report = (facts: ReportedCharge) => post(drill, method, invoice, facts);
   const steps: (() => Promise<void>)[] = [
     async () => {
-      await perform(shop, invoice.id, 'pay');
-      if (returned === first) await perform(shop, invoice.id, 'refund');
+      await perform(drill, invoice.id, 'pay');
+      if (returned === first) await perform(drill, invoice.id, 'refund');
     },
     async () => report({ id: second }),
     ...(returned === second ? [async () => report({ id: refund, refunds: second })] : []),
@@ -63,7 +63,7 @@ export async function payTwice(shop: Shop): Promise<void> {
     },
   ];
   for (const step of steps.toSorted(() => random.next() - 0.5)) {
-    shop.inBackground(async () => {
+    drill.inBackground(async () => {
       await wait(random.between(0, MAX_DELAY_MS));
       await step();
     });
@@ -86,8 +86,8 @@ const firstCharge = (method: Method, { id, number }: SandboxInvoice) =>
  * Has a signed callback posted as the provider would, until an instance acknowledges it. Nobody waits for that: it may be a day late, and the
  * day ends only when everything else has.
  */
-function post(shop: Shop, method: Method, invoice: SandboxInvoice, charge: ReportedCharge): void {
-  const { callbacks, paymentSecret } = shop.stage.fakes;
+function post(drill: DrillContext, method: Method, invoice: SandboxInvoice, charge: ReportedCharge): void {
+  const { callbacks, paymentSecret } = drill.fixture.fakes;
   const { path, body, headers } =
     method === 'wata' ? wataCallback(invoice, charge) : cloudpaymentsCallback(invoice, charge, paymentSecret);
   // Refused only when the drill ends early, by an error of its own.
@@ -125,7 +125,7 @@ function cloudpaymentsCallback(
  * Of each invoice one charge is credited and the other one is a case; what was given back of either is back of that one alone, and what another
  * merchant gave back of nothing. The balances say the same: nothing else moves the money of these users.
  */
-export function proveSecondCharges(facts: ShopFacts): ProofResult {
+export function proveSecondCharges(facts: ServiceFacts): ProofResult {
   const byOrder = new Map(facts.payments.map((payment) => [payment.orderId, payment]));
   const violations: string[] = [];
   const expected = new Map<number, number>();
@@ -176,7 +176,7 @@ export function proveSecondCharges(facts: ShopFacts): ProofResult {
  * @returns what the invoice must have left on the balance, kopeks
  */
 function proveUnnamed(
-  facts: ShopFacts,
+  facts: ServiceFacts,
   { method, orderId, amountKopeks, charges }: PaidTwice,
   text: string,
   violations: string[],

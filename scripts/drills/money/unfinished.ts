@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../../../src/core/clock.ts';
 import type { Db } from '../../../src/core/db/db.ts';
 import type { JobTypes } from '../../../src/core/jobs/job-sender.ts';
 import { allJobs } from '../../../src/jobs/all-jobs.ts';
-import type { ShopStage } from './shop-stage.ts';
+import type { ServiceFixture } from './service-fixture.ts';
 
 const SCHEDULED = allJobs()
   .filter(({ every }) => every !== null)
@@ -59,16 +59,16 @@ const POLL_MS = 250;
  * @param byHand what an administrator does about work that waits for him
  */
 export async function finishAndStop(
-  stage: ShopStage,
+  fixture: ServiceFixture,
   { limitMs, progress, byHand }: { limitMs: number; progress: (text: string) => void; byHand: () => Promise<void> },
 ): Promise<void> {
   const until = performance.now() + limitMs;
   for (;;) {
-    await untilFinished(stage, { until, progress, byHand });
-    await stage.stopAll();
+    await untilFinished(fixture, { until, progress, byHand });
+    await fixture.stopAll();
     // One may have begun something since, for example a renewal that has just become due.
-    if ((await readUnfinished(stage.app.db)).size === 0 || performance.now() >= until) return;
-    await stage.startAll();
+    if ((await readUnfinished(fixture.app.db)).size === 0 || performance.now() >= until) return;
+    await fixture.startAll();
   }
 }
 
@@ -77,10 +77,10 @@ export async function finishAndStop(
  * is due then either, service time is moved.
  */
 async function untilFinished(
-  stage: ShopStage,
+  fixture: ServiceFixture,
   { until, progress, byHand }: { until: number; progress: (text: string) => void; byHand: () => Promise<void> },
 ): Promise<void> {
-  const { app } = stage;
+  const { app } = fixture;
   let isSent = false;
   for (let round = 0; performance.now() < until; round += 1) {
     const open = await readUnfinished(app.db);
@@ -89,7 +89,7 @@ async function untilFinished(
     if (await isIdle(app.db)) {
       if (isSent) {
         await byHand();
-        await stage.skipTime(STEP_MS);
+        await fixture.skipTime(STEP_MS);
       }
       for (const name of SCHEDULED) await app.jobs.send(name as keyof JobTypes, {} as never, { singletonKey: name });
       isSent = !isSent;

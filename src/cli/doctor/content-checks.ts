@@ -111,7 +111,7 @@ export async function checkPaymentCases({ db }: Database): Promise<Finding> {
   return warning('payment cases', detail, 'npm run cli -- cases list');
 }
 
-/** What keeps subscriptions from being provisioned as they were sold: an outage of the panel, squads that it no longer has (08 P3, P12). */
+/** What keeps subscriptions from being provisioned as sold: an outage of the panel, squads that it no longer has (08 P3, P12). */
 export async function checkProvisioning({ db }: Database): Promise<Finding[]> {
   const outage = await readOutage({ db });
   const stale = await listStaleExternalSquads(db);

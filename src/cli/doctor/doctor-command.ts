@@ -22,7 +22,7 @@ import {
   checkReceipts,
   checkWebhooks,
 } from './content-checks.ts';
-import { checkShop, describeFindings, type Finding, ok, problem, readShop, type Shop, warning } from './finding.ts';
+import { checkSales, describeFindings, type Finding, ok, problem, readSaleFacts, type SaleFacts, warning } from './finding.ts';
 import { checkOutside } from './outside-checks.ts';
 import {
   checkDataFolder,
@@ -82,7 +82,7 @@ async function examine(call: CommandCall): Promise<Finding[]> {
       clockSkewMs: () => 0,
     };
     const ports = connectOutsideSystems({ env, db: null, settings, clock: systemClock, log, metrics, sandbox: null, instance });
-    findings.push(...(await checkOutside({ env, settings, ports, fakes, shop: stored.shop })));
+    findings.push(...(await checkOutside({ env, settings, ports, fakes, sales: stored.sales })));
     ports.mail.close();
   } finally {
     metrics.close();
@@ -90,15 +90,15 @@ async function examine(call: CommandCall): Promise<Finding[]> {
   return hideSettings(findings, settings);
 }
 
-/** What the database says; `shop` is null where it cannot be read. */
+/** What the database says; `sales` is null where it cannot be read. */
 interface StoredFacts {
   findings: Finding[];
-  shop: Shop | null;
+  sales: SaleFacts | null;
 }
 
 /** Opens and checks the database, and loads its stored settings into `settings`. */
 async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStore): Promise<StoredFacts> {
-  const without = (...findings: Finding[]): StoredFacts => ({ findings, shop: null });
+  const without = (...findings: Finding[]): StoredFacts => ({ findings, sales: null });
   if (env.databaseUrl === null && !(await hasEmbeddedData(env.dataDir))) {
     return without(ok('database', 'embedded; not made yet', 'The first start makes it. For PostgreSQL set DATABASE_URL.'));
   }
@@ -133,8 +133,8 @@ async function checkDatabase(call: CommandCall, env: Env, settings: SettingsStor
       ...(await checkBackups({ db: database.db, env, settings })),
       ...(await checkProvisioning(database)),
     );
-    const shop = await readShop({ db: database.db, settings });
-    return { findings: [...findings, ...checkShop(shop)], shop };
+    const sales = await readSaleFacts({ db: database.db, settings });
+    return { findings: [...findings, ...checkSales(sales)], sales };
   } catch (error) {
     // Any failure: it is the finding.
     const detail = describeDatabaseFailure(error) ?? (error instanceof Error ? error.message : String(error));

@@ -46,7 +46,7 @@ export function describeFindings(findings: readonly Finding[]): string {
 }
 
 /** What the service sells, as far as the panel must have it. Lists hold squad uuids. */
-export interface Shop {
+export interface SaleFacts {
   /** Servers, on sale or not; 0 = the squads of the panel were never read. */
   servers: number;
   /** Names of active tariffs that give no server. */
@@ -61,7 +61,7 @@ export interface Shop {
 }
 
 /** Reads it from the database and the settings, by the rules of purchases and trials. */
-export async function readShop(app: Pick<App, 'db' | 'settings'>): Promise<Shop> {
+export async function readSaleFacts(app: Pick<App, 'db' | 'settings'>): Promise<SaleFacts> {
   const [listed, servers, trialTariff] = await Promise.all([
     listTariffs(app, { includeInactive: true }),
     listSquads(app),
@@ -89,7 +89,7 @@ export async function readShop(app: Pick<App, 'db' | 'settings'>): Promise<Shop>
 }
 
 /** Whether each tariff and the trial give a server; without one they are not offered, and buying them is refused (08 P5). */
-export function checkShop({ servers, emptyTariffs, activeTariffs, trialSquads }: Shop): Finding[] {
+export function checkSales({ servers, emptyTariffs, activeTariffs, trialSquads }: SaleFacts): Finding[] {
   // Before the first start with a panel nothing can be sold yet, and nothing is wrong.
   const fault = servers === 0 ? warning : problem;
   const next = 'POST /servers/sync reads the squads of the panel; then put servers on sale, or name servers in the tariff.';

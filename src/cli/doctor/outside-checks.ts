@@ -7,7 +7,7 @@ import { MessengerError } from '../../domain/messaging/ports.ts';
 import { smtpTlsOptions } from '../../domain/messaging/smtp-tls.ts';
 import { methodDefaults } from '../../domain/payments/payment-methods.ts';
 import { isPanelError } from '../../domain/provisioning/ports.ts';
-import { type Finding, ok, problem, type Shop, warning } from './finding.ts';
+import { type Finding, ok, problem, type SaleFacts, warning } from './finding.ts';
 
 export interface OutsideFacts {
   env: Env;
@@ -16,7 +16,7 @@ export interface OutsideFacts {
   /** Kinds of systems that are fakes now. */
   fakes: readonly string[];
   /** Null = it could not be read. */
-  shop: Shop | null;
+  sales: SaleFacts | null;
 }
 
 type MessengerFacts = Omit<OutsideFacts, 'ports'> & { ports: Pick<Ports, 'messenger'> };
@@ -184,11 +184,11 @@ const KNOWN_MAJORS: readonly number[] = [2, 3];
 interface PanelFacts {
   ports: Pick<Ports, 'panel'>;
   /** Null = it could not be read. */
-  shop: Shop | null;
+  sales: SaleFacts | null;
 }
 
 /** Whether the panel answers, is of a known version, and has what is sold. */
-export async function checkPanel({ ports: { panel }, shop }: PanelFacts): Promise<Finding[]> {
+export async function checkPanel({ ports: { panel }, sales }: PanelFacts): Promise<Finding[]> {
   const missing = panel.configurationError();
   if (missing !== null)
     return [problem('panel', missing, 'Set VPNPANEL_API_URL and VPNPANEL_API_KEY; without a panel nothing can be sold.')];
@@ -198,8 +198,8 @@ export async function checkPanel({ ports: { panel }, shop }: PanelFacts): Promis
     const found =
       squads.length === 0 ? noSquads() : ok('panel', `answers; ${squads.length} squad${squads.length === 1 ? '' : 's'}`);
     const version = versionFinding(await panel.readVersion());
-    if (shop === null) return [found, version];
-    return [found, version, ...unusedSquads(squads, shop), ...(await staleExternalSquads(panel, shop))];
+    if (sales === null) return [found, version];
+    return [found, version, ...unusedSquads(squads, sales), ...(await staleExternalSquads(panel, sales))];
   } catch (error) {
     return [failure(error)];
   }
@@ -226,7 +226,7 @@ function versionFinding(version: string | null): Finding {
 }
 
 /** Squads of the panel that no purchase and no trial gives to anybody. */
-function unusedSquads(squads: readonly { uuid: string; name: string }[], { usableSquads }: Shop): Finding[] {
+function unusedSquads(squads: readonly { uuid: string; name: string }[], { usableSquads }: SaleFacts): Finding[] {
   const unused = squads.filter(({ uuid }) => !usableSquads.includes(uuid));
   if (squads.length === 0) return [];
   if (unused.length === 0) return [ok('panel squads', 'each can be bought or tried')];
@@ -235,7 +235,7 @@ function unusedSquads(squads: readonly { uuid: string; name: string }[], { usabl
 }
 
 /** External squads that tariffs name and the panel does not have (08 P3). */
-async function staleExternalSquads(panel: Ports['panel'], { externalSquads }: Shop): Promise<Finding[]> {
+async function staleExternalSquads(panel: Ports['panel'], { externalSquads }: SaleFacts): Promise<Finding[]> {
   if (externalSquads.length === 0) return [];
   const known = new Set((await panel.listExternalSquads()).map((squad) => squad.uuid));
   const stale = externalSquads.filter(({ uuid }) => !known.has(uuid));

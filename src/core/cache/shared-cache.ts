@@ -22,7 +22,7 @@ interface Entry {
  * transaction that changed them commits. It is never the only guard: the write itself checks in the database what must be right.
  */
 export interface SharedCache {
-  /** The cached value, or what `load` gives (kept for `ttlMs`). Equal keys asked at once load once. */
+  /** The cached value, or what `load` returns (kept for `ttlMs`). Equal keys asked at once load once. */
   read<T>(key: string, ttlMs: number, load: () => Promise<T>): Promise<T>;
   /**
    * Drops keys everywhere, by an event of the caller's transaction: here as soon as the commit is known, on the other instances within a

@@ -42,7 +42,8 @@ export function columnOf<M extends Model>(model: M, field: keyof Rows[M] & strin
 }
 
 /**
- * A row that was read nested, as JSON of the table's columns (`to_jsonb(m)`, `json_agg(p)`): fields by their Prisma names, moments as `Date`.
+ * A row that was read nested, as JSON of the table's columns (`to_jsonb(m)`, `json_agg(p)`): fields by their Prisma names, timestamps as
+ * `Date`.
  * @param json null where the outer join found nothing
  */
 export function nestedRow<M extends Model>(model: M, json: object): Rows[M];
@@ -53,7 +54,7 @@ export function nestedRow<M extends Model>(model: M, json: object | null): Rows[
   const row: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(json)) {
     const field = fieldOf(column);
-    row[field] = typeof value === 'string' && times.includes(field) ? momentOfJson(value) : value;
+    row[field] = typeof value === 'string' && times.includes(field) ? timestampOfJson(value) : value;
   }
   return row as Rows[M];
 }
@@ -72,8 +73,8 @@ export function plainRow<M extends Model, R extends object>(
 
 const YEAR_DIGITS = 4;
 
-/** The moment that the database wrote into JSON; it writes years above 9999 without the sign that JavaScript expects. */
-export function momentOfJson(text: string): Date {
+/** The timestamp that the database wrote into JSON; it writes years above 9999 without the sign that JavaScript expects. */
+export function timestampOfJson(text: string): Date {
   const digits = text.indexOf('-');
   return new Date(digits <= YEAR_DIGITS ? text : `+${text.slice(0, digits).padStart(6, '0')}${text.slice(digits)}`);
 }

@@ -6,12 +6,12 @@ import { runOutsideTransaction } from './root-guard.ts';
 /** The clocks of this machine; tests pass their own. */
 export interface MachineClocks {
   /** Milliseconds since 1970, as set on this machine: may be wrong and may jump. */
-  wallMs(): number;
-  /** Monotonic milliseconds since any moment. */
+  systemMs(): number;
+  /** Monotonic milliseconds since any point in time. */
   monotonicMs(): number;
 }
 
-const MACHINE: MachineClocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
+const MACHINE: MachineClocks = { systemMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 export interface DatabaseWatchOptions {
   database: Pick<Database, 'silence'> & { db: Pick<Database['db'], 'sql'> };
@@ -61,7 +61,7 @@ export class DatabaseWatch implements Clock {
   }
 
   now(): Date {
-    return new Date(this.#baseMs === null ? this.#machine.wallMs() : Math.floor(this.#baseMs + this.#machine.monotonicMs()));
+    return new Date(this.#baseMs === null ? this.#machine.systemMs() : Math.floor(this.#baseMs + this.#machine.monotonicMs()));
   }
 
   /** The time of the database, asked now. @throws when it cannot be asked */
@@ -120,7 +120,7 @@ export class DatabaseWatch implements Clock {
     if (to - from > MAX_ROUND_TRIP_MS && this.#baseMs !== null) return;
     const baseMs = row!.ms - (from + to) / 2;
     if (this.#baseMs === null || Math.abs(baseMs - this.#baseMs) > TOLERANCE_MS + (to - from) / 2) this.#baseMs = baseMs;
-    const skewMs = Math.round(this.#machine.wallMs() - (this.#baseMs + to));
+    const skewMs = Math.round(this.#machine.systemMs() - (this.#baseMs + to));
     if (isClockWrong(skewMs) && !isClockWrong(this.#skewMs)) {
       this.#log.error({ skewMs }, 'the clock of this machine differs from the clock of the database; this instance is not ready');
     }

@@ -55,7 +55,7 @@ export interface LongWork {
    * @returns null when other work of this kind is under way
    */
   alone<T>(work: (session: LongSession) => Promise<T>): Promise<{ result: T } | null>;
-  /** Whether some instance has told all of them to stop serving (`LongSession.closeService`). */
+  /** Whether some instance has ordered all of them to stop serving (`LongSession.closeService`). */
   isServiceClosed(): Promise<boolean>;
 }
 

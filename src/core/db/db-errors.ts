@@ -152,7 +152,7 @@ export async function retried<T>(app: App, transaction: () => Promise<T>): Promi
   }
 }
 
-/** With jitter, so that requests that lost their sessions at the same moment do not all connect at the same moment. */
+/** With jitter, so that requests that lost their sessions at the same time do not all connect at the same time. */
 const PAUSE_MS = { from: 20, to: 100 };
 
 /**
@@ -181,7 +181,7 @@ export function pauseAfterLoss({ random }: Pick<App, 'random'>): Promise<void> {
 /**
  * Runs one SQL statement that is a whole transaction: the database begins and commits it by itself, which saves two round trips of
  * `inTransaction`. Several changes fit into one statement as a SQL function (prisma/sql). After a deadlock or a write conflict it runs
- * again, and after it the readers of events are told to look; a statement that records no events needs `retried` alone. Inside a
+ * again, and after it the readers of events are notified; a statement that records no events needs `retried` alone. Inside a
  * transaction it is a part of that transaction.
  * @param statement sends exactly one statement through `app.db`
  */

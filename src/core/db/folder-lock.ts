@@ -19,7 +19,7 @@ const WRITTEN_WITHIN_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
 
 /**
- * Takes the data folder for this process. A lock left by a process that no longer runs is taken over.
+ * Claims the data folder for this process. A lock left by a process that no longer runs is taken over.
  * @returns a function that releases the folder
  * @throws FolderInUseError
  */

@@ -6,8 +6,8 @@ const OLD_MS = MINUTE_MS;
 const TOTAL_TRUST_MS = 10 * MINUTE_MS;
 
 export interface GrowingLog {
-  /** Highest id written before a moment; 0 = none. */
-  idBefore: (moment: Date) => Promise<number>;
+  /** Highest id written before a given time; 0 = none. */
+  idBefore: (timestamp: Date) => Promise<number>;
   /** Counts the rows on one side of an id. */
   count: (range: { above: number } | { upTo: number }) => Promise<number>;
 }

@@ -42,7 +42,7 @@ export function compareMigrations(applied: ReadonlyMap<string, string>, files: S
 
 /**
  * Brings a database to the release: the migrations that are missing, then the topics of functions and triggers that changed. All of it
- * is one transaction under an advisory lock, so that a failure leaves the database as it was and nothing is written without triggers.
+ * is one transaction under an advisory lock, so that a failure leaves the database unchanged and nothing is written without triggers.
  * @returns names of what was applied; topics as `sql/<topic>`
  * @throws Error when an applied migration was changed or is unknown to this release, or when only a part of the replaced ones is applied
  */

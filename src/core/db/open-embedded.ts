@@ -30,7 +30,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       dataDir: options.dataDir === null ? undefined : join(options.dataDir, 'database'),
       loadDataDir: options.loadDataDir,
       parsers: EMBEDDED_PARSERS,
-      serializers: { [types.TIMESTAMPTZ]: momentText, [types.TIMESTAMP]: momentText },
+      serializers: { [types.TIMESTAMPTZ]: timestampText, [types.TIMESTAMP]: timestampText },
     });
   } catch (error) {
     await unlock();
@@ -40,7 +40,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
 }
 
 /** A `Date` as PostgreSQL reads it: JavaScript writes years above 9999 with a sign, and a sum of days can exceed that year. */
-function momentText(given: unknown): string {
+function timestampText(given: unknown): string {
   const value = typeof given === 'number' ? new Date(given) : given;
   return value instanceof Date ? value.toISOString().replace(/^\+0?/, '') : String(value);
 }

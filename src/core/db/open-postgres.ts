@@ -138,10 +138,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
 /**
  * A session that was opened on a node in recovery reads what is old and stays there when the primary is elsewhere, and requests would use
- * it for as long as it answers. Refused here, every attempt connects anew until the address leads to a primary (spec 08 S2).
+ * it for as long as it answers. Refused here, every attempt connects again until the address leads to a primary (spec 08 S2).
  *
- * Statements are not compiled (`jit`): on large tables the estimated cost of a statement with many parts exceeds the limit from which the server
- * compiles it, although few rows are read; compiling takes 0.2 to 0.4 s at each execution (docs/performance.md, Statistics).
+ * Statements are not compiled (`jit`): on large tables the estimated cost of a statement with many parts exceeds the limit from which the
+ * server compiles it, although few rows are read; compiling takes 0.2 to 0.4 s at each execution (docs/performance.md, Statistics).
  */
 async function prepareSession(client: pg.ClientBase, connectMs: number): Promise<void> {
   const text = `SELECT pg_is_in_recovery() AS "isStandby", set_config('jit', 'off', false)`;

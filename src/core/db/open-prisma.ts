@@ -78,7 +78,7 @@ function withChecks<T>(fn: TransactionWork<T>): TransactionWork<T> {
 //
 // `tests/unit/core/adapter-internals.test.ts` checks each of them on the installed versions.
 
-/** Gives plain SQL on the connection of a transaction that Prisma has begun. */
+/** Returns plain SQL on the connection of a transaction that Prisma has begun. */
 interface TransactionConnections {
   /** Runs `work`, in which exactly one transaction is begun through Prisma. */
   run<T>(work: (connection: TransactionConnection) => Promise<T>): Promise<T>;

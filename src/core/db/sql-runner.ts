@@ -3,8 +3,8 @@ import pg, { type ClientBase, type Pool } from 'pg';
 import { camelCase } from '../camel-case.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { SqlRunner } from './db.ts';
-import { momentOf } from './moments.ts';
 import { refuseInsideTransaction } from './root-guard.ts';
+import { timestampOf } from './timestamps.ts';
 import { tracedSql } from './traced-statements.ts';
 
 const INT8 = 20;
@@ -16,7 +16,7 @@ const textOf = (value: string) => value;
 function parserOf(type: number): (text: string) => unknown {
   if (type === INT8) return Number;
   if (type === NUMERIC) return textOf;
-  if (type === TIMESTAMPTZ) return momentOf;
+  if (type === TIMESTAMPTZ) return timestampOf;
   return pg.types.getTypeParser(type, 'text');
 }
 
@@ -32,12 +32,12 @@ export interface SqlOnBoth<Connection> {
   on: (connection: Connection) => SqlRunner;
 }
 
-/** The part of a pool and of a connection that takes a `RowQuery`; the types of the driver leave it out. */
+/** The part of a pool and of a connection that accepts a `RowQuery`; the types of the driver leave it out. */
 interface RowTarget {
   query(query: RowQuery<object>, done: (error: Error | null | undefined) => void): void;
 }
 
-/** @param nameOf gives the name of the prepared statement of a text, empty = unnamed */
+/** @param nameOf returns the name of the prepared statement of a text, empty = unnamed */
 function runnerOn(target: RowTarget, nameOf: (text: string) => string): SqlRunner {
   return async <Row extends object>(text: string, values: readonly unknown[] = []) => {
     const query = new RowQuery<Row>({ name: nameOf(text), text, values, parserOf });
@@ -58,7 +58,7 @@ export function serverSql(pool: Pool, nameOf: (text: string) => string): SqlOnBo
   return { root: guardedRoot(on(pool)), on };
 }
 
-/** Plain SQL on one connection, planned anew for each statement with the values that it has. */
+/** Plain SQL on one connection, planned for each statement with the values that it has. */
 export function unnamedSql(client: ClientBase): SqlRunner {
   return runnerOn(client as unknown as RowTarget, () => '');
 }
@@ -141,7 +141,7 @@ export class RowQuery<Row extends object> extends pg.Query {
   readonly found: Row[] = [];
   readonly #statement: RowStatement;
   #shape: Shape | null = null;
-  /** The driver gives it to `done` in place of an answer. */
+  /** The driver passes it to `done` in place of an answer. */
   _canceledDueToError: unknown;
 
   constructor(statement: RowStatement) {

@@ -1,4 +1,4 @@
-/** Puts a value into a statement and gives its placeholder. */
+/** Puts a value into a statement and returns its placeholder. */
 export type AddValue = (value: unknown) => string;
 
 /** Collects the values of one statement: `add(value)` is its placeholder, `values` goes to `db.sql`. */

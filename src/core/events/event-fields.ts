@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 export const UserIdField = z.int().describe('Id of the user.');
-export const MomentField = z.string().describe('ISO 8601 in UTC.');
+export const TimestampField = z.string().describe('ISO 8601 in UTC.');
 const amount = {
   amount_kopeks: z.int().describe('Amount in kopeks; negative for a charge where the event says so.'),
   amount_rubles: z.number().describe('The same in rubles.'),

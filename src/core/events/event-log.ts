@@ -173,8 +173,9 @@ export async function settleForeignEvents(sql: SqlRunner): Promise<number> {
 }
 
 /**
- * Whether the database was brought back to an earlier moment since `since`: the first event of a timeline begun meanwhile is that of a restore
- * (docs/point-in-time-recovery.md). A client may then have received events that do not exist any more. A failover writes no such event.
+ * Whether the database was brought back to an earlier point in time since `since`: the first event of a timeline begun meanwhile is that of
+ * a restore (docs/point-in-time-recovery.md). A client may then have received events that do not exist any more. A failover writes no such
+ * event.
  * @param until a snapshot of the present timeline
  */
 export async function wasBroughtBack(sql: SqlRunner, since: EventSnapshot, until: EventSnapshot): Promise<boolean> {

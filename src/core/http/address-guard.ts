@@ -100,7 +100,7 @@ export function parseHttpUrl(url: string): URL {
 }
 
 /**
- * Check without DNS, for the moment a URL is saved: scheme, no credentials, and a host that is not private by its spelling.
+ * Check without DNS, for the time when a URL is saved: scheme, no credentials, and a host that is not private by its spelling.
  * `URL` itself turns decimal, octal, hex and short spellings of an IPv4 address into the dotted one.
  * @throws BlockedAddressError
  */

@@ -9,7 +9,7 @@ class ListenError extends Error {
 }
 
 /**
- * Listens for a moment, so that an address that cannot be used is found before anything else is made (spec 10 K8).
+ * Listens briefly, so that an address that cannot be used is found before anything else is made (spec 10 K8).
  * @param port 0 = any free port, which needs no check
  * @throws ListenError
  */

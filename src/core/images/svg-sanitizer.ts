@@ -1,7 +1,7 @@
 import { SaxesParser } from 'saxes';
 
 /**
- * Rewrites an SVG image so that it can run nothing and load nothing: its tree is written out anew with known elements and harmless
+ * Rewrites an SVG image so that it can run nothing and load nothing: its tree is written with known elements and harmless
  * attributes only. It is written here because rasterisers and sanitisers in packages are under licences that do not ship (MPL) or need a
  * browser's document. The headers of the answer (sandbox, no sniffing) are the second line, not the first.
  */

@@ -48,7 +48,7 @@ export class AttemptSlots {
     this.#maxWaitMs = options.maxWaitMs ?? MAX_WAIT_MS;
   }
 
-  /** Takes a slot, after a short wait if need be. @returns it, or the milliseconds to postpone the job by */
+  /** Acquires a slot, after a short wait if need be. @returns it, or the milliseconds to postpone the job by */
   async acquire(receiverId: number): Promise<Slot | number> {
     const now = this.#nowMs();
     const slots = this.#slots.get(receiverId) ?? newSlots(now);

@@ -90,7 +90,7 @@ export class JobPayloadError extends Error {
 }
 
 /**
- * Runs a job as it was read from the queue.
+ * Runs a job as read from the queue.
  * @throws JobPayloadError when its payload does not fit the definition; else what the handler throws
  */
 export async function runJob<Payload>(

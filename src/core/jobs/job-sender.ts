@@ -10,7 +10,7 @@ import { NO_TRACING, TRACE_KEY, type Tracing } from '../telemetry/tracing.ts';
 export interface JobTypes {}
 
 export interface JobOptions {
-  /** Not before this moment (service clock). */
+  /** Not before this time (service clock). */
   startAfter?: Date;
   /** At most one job of this key waits at a time; a second `send` stores nothing. Only for queues with `policy: 'short'`. */
   singletonKey?: string;

@@ -116,7 +116,7 @@ const MAX_WAITING = 4 * 1024 * 1024;
 
 /**
  * Appends lines to one file. Any number of processes may append to it: every write is of whole lines to a file that is open for appending,
- * so a local file system puts each behind the others. A file that was moved away gets nothing after a second; its path is opened anew.
+ * so a local file system puts each behind the others. A file that was moved away gets nothing after a second; its path is opened again.
  * Failures never reach the caller.
  */
 export class FileAppender {
@@ -131,7 +131,7 @@ export class FileAppender {
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
 
-  /** @param onProblem is told of each failed write, and of the lines that were dropped since the last one */
+  /** @param onProblem is notified of each failed write, and of the lines that were dropped since the last one */
   constructor(path: string, onProblem: (error: unknown, droppedLines: number) => void) {
     this.path = path;
     this.#onProblem = onProblem;

@@ -76,7 +76,7 @@ async function actionsLike(app: App, part: string | null | undefined): Promise<s
 
 function countLog(app: App, filter: AuditFilter, actions: readonly string[] | null): Promise<number> {
   return countGrowingLog(app, `audit-total:${JSON.stringify([filter, actions])}`, {
-    idBefore: (moment) => findAuditIdBefore(app.db, moment),
+    idBefore: (timestamp) => findAuditIdBefore(app.db, timestamp),
     count: (range) => countAuditRows(app.db, filter, actions, range),
   });
 }

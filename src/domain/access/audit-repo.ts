@@ -139,11 +139,11 @@ export async function countAuditRows(
   return row!.rows;
 }
 
-/** Highest id written before a moment; 0 = none. */
-export async function findAuditIdBefore(db: Db, moment: Date): Promise<number> {
+/** Highest id written before a given time; 0 = none. */
+export async function findAuditIdBefore(db: Db, timestamp: Date): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
     'SELECT id FROM admin_audit_log WHERE created_at < $1::timestamptz ORDER BY created_at DESC, id DESC LIMIT 1',
-    [moment],
+    [timestamp],
   );
   return row?.id ?? 0;
 }
@@ -154,11 +154,11 @@ export async function allowAuditDeletion(db: Db): Promise<void> {
 }
 
 /** @returns rows deleted, at most `limit` */
-export async function deleteAuditRowsBefore(db: Db, moment: Date, limit: number): Promise<number> {
+export async function deleteAuditRowsBefore(db: Db, timestamp: Date, limit: number): Promise<number> {
   const rows = await db.sql(
     `DELETE FROM admin_audit_log WHERE id = ANY(ARRAY(
        SELECT id FROM admin_audit_log WHERE created_at < $1::timestamptz ORDER BY created_at, id LIMIT $2::int)) RETURNING 1 AS gone`,
-    [moment, limit],
+    [timestamp, limit],
   );
   return rows.length;
 }

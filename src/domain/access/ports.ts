@@ -1,7 +1,7 @@
 import type { Db } from '../../core/db/db.ts';
 import type { AuditEntry } from './types.ts';
 
-/** Takes rows of the audit log and writes them in batches in the background. */
+/** Accepts rows of the audit log and writes them in batches in the background. */
 export interface AuditPort {
   /**
    * Resolves when the row is in the table or has been dropped with a line in the log, and also when the database is unavailable or takes

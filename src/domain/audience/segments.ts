@@ -72,7 +72,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /**
  * The members of a segment, as a condition over `AUDIENCE_TABLES`; `false` for an unknown target, whose audience is empty.
- * @param now SQL of the current moment, for example `$2::timestamptz`
+ * @param now SQL of the current time, for example `$2::timestamptz`
  */
 export function audienceCondition(target: string | null, now: string): string {
   const tariffId = TARIFF.exec(target ?? '')?.[1];
@@ -90,7 +90,7 @@ export function namedSegment(text: string): string | null {
 
 /**
  * Holders of an active subscription, paid or trial, who have not switched off news (spec 04 section 10.3), for messages to their messenger.
- * @param now SQL of the current moment
+ * @param now SQL of the current time
  */
 export function subscriberCondition(now: string): string {
   const isHolder = `s.status IN ('active', 'trial') AND s.end_date > ${now}`;
@@ -100,7 +100,7 @@ export function subscriberCondition(now: string): string {
 /**
  * Who gets a broadcast over a channel: the segment without those who cannot be reached over it or have switched off news. The one
  * condition of previews, counts and recipients, so that they agree (spec 05 section 3.2).
- * @param now SQL of the current moment
+ * @param now SQL of the current time
  */
 export function broadcastCondition(channel: 'messenger' | 'email', target: string, now: string): string {
   if (channel === 'messenger') return `(${audienceCondition(target, now)} AND u.messenger_id IS NOT NULL AND ${WANTS_NEWS})`;

@@ -118,7 +118,7 @@ async function giveUp(app: App, taskId: string): Promise<void> {
 }
 
 /**
- * Ends tasks whose process died, and queues those anew that wait for a job that is no more (spec 10 F4), unless each of
+ * Ends tasks whose process died, and queues those again that wait for a job that is no more (spec 10 F4), unless each of
  * three jobs ended so: what ends the process must not do so for ever. Nothing that runs ends while a
  * backup or a restore is under way.
  */
@@ -182,13 +182,13 @@ export async function notifyAdministrators(
   );
 }
 
-/** What the messenger takes of a bot. */
+/** What the messenger accepts of a bot. */
 const MAX_DOCUMENT_BYTES = 50 * 1024 * 1024;
 
 /**
  * Copies a backup to where the settings say: the storage off-site, and the chat of `BACKUP_SEND_CHAT_ID`. With `BACKUP_ARCHIVE_PASSWORD`
  * the file itself is encrypted, so nothing leaves the installation in the clear.
- * @throws Error when a place does not answer: the job is repeated; on the last try the administrators are told instead
+ * @throws Error when a place does not answer: the job is repeated; on the last try the administrators are notified instead
  */
 export async function sendBackup(app: App, name: string, isLastTry: boolean): Promise<void> {
   const path = join(backupFolder(app), name);
@@ -237,8 +237,8 @@ interface Slot {
 }
 
 /**
- * Queues a backup when one is due: at `BACKUP_TIME` (UTC) and then every `BACKUP_INTERVAL_HOURS` (spec 06 section 7). The first one, and the
- * first after a change of these settings, is that of the next moment. Of all instances one queues it. A backup whose process died is
+ * Queues a backup when one is due: at `BACKUP_TIME` (UTC) and then every `BACKUP_INTERVAL_HOURS` (spec 06 section 7). The first one, and
+ * the first after a change of these settings, is that of the next due time. Of all instances one queues it. A backup whose process died is
  * repeated once (spec 10 F4).
  */
 export async function queueDueBackup(app: App): Promise<void> {

@@ -1,16 +1,16 @@
 import type { ColumnShape } from './types.ts';
 
 /**
- * Rows as JSON, one object a line, written and read by the database itself, so that no number, moment or text is converted by JavaScript
- * (spec 06 section 7): bigint and numeric as text, moments as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and json,
- * which is a text to the database, as that text.
+ * Rows as JSON, one object a line, written and read by the database itself, so that no number, timestamp or text is converted by JavaScript
+ * (spec 06 section 7): bigint and numeric as text, timestamps as ISO 8601 with `Z`, bytes as base64, arrays as arrays, jsonb as JSON, and
+ * json, which is a text to the database, as that text.
  */
 
 export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Types whose JSON the database writes as it reads it. */
 const AS_THEY_ARE = /^(?:boolean|smallint|integer|real|double precision|text|character.*|uuid|date)(?:\[\])?$/;
-const MOMENT = /^timestamp(?:\((\d)\))? (with|without) time zone$/;
+const TIMESTAMP = /^timestamp(?:\((\d)\))? (with|without) time zone$/;
 const COLLATED = /^(?:text|character)/;
 /** The key of an object that stands for what is in it. */
 const ENCLOSED = '$json';
@@ -24,10 +24,10 @@ function written({ name, type }: ColumnShape): string {
   if (type === 'jsonb') {
     return `CASE WHEN ${column} = 'null' OR ${column} ? '${ENCLOSED}' THEN jsonb_build_object('${ENCLOSED}', ${column}) ELSE ${column} END`;
   }
-  const moment = MOMENT.exec(type);
-  // Also `json`, which keeps blanks, repeated keys and escapes that no other type takes.
-  if (!moment) return type.endsWith('[]') ? `${column}::text[]` : `${column}::text`;
-  const [, digits = '6', zone] = moment;
+  const timestamp = TIMESTAMP.exec(type);
+  // Also `json`, which keeps blanks, repeated keys and escapes that no other type accepts.
+  if (!timestamp) return type.endsWith('[]') ? `${column}::text[]` : `${column}::text`;
+  const [, digits = '6', zone] = timestamp;
   const fraction = Number(digits) <= 3 ? 'MS' : 'US';
   const utc = zone === 'with' ? `${column} AT TIME ZONE 'UTC'` : column;
   const format = `YYYY-MM-DD"T"HH24:MI:SS.${fraction}${zone === 'with' ? '"Z"' : ''}`;

@@ -75,8 +75,9 @@ export interface Snapshot {
 }
 
 /**
- * Writes every table that a backup has into a file. The caller's transaction is a snapshot, so that all of them show one moment. Files
- * and not the archive itself, because the head of the archive has their sizes and checksums, and so that the transaction is as short as can be.
+ * Writes every table that a backup has into a file. The caller's transaction is a snapshot, so that all of them show one point in time.
+ * Files and not the archive itself, because the head of the archive has their sizes and checksums, and so that the transaction is as short
+ * as can be.
  */
 export async function writeSnapshot(sql: SqlRunner, { folder, scope, secretKeys, signal }: SnapshotOptions): Promise<Snapshot> {
   await sql("SET LOCAL timezone TO 'UTC'");

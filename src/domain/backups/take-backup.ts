@@ -45,8 +45,8 @@ function scopeOf({ env, settings }: App): BackupScope {
 }
 
 /**
- * Writes a backup of everything into the folder of backups (spec 06 section 7): the tables as of one moment, then the contents of uploaded
- * files. Memory does not grow with the data.
+ * Writes a backup of everything into the folder of backups (spec 06 section 7): the tables as of one point in time, then the contents of
+ * uploaded files. Memory does not grow with the data.
  * @param session of `LongWork.alone`, so that one is written at a time
  */
 export async function takeBackup(

@@ -67,7 +67,7 @@ function sizeOf(header: Buffer, digits: string): number {
   return size;
 }
 
-/** Takes bytes out of a stream of chunks. */
+/** Reads bytes from a stream of chunks. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);

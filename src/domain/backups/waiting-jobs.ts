@@ -3,9 +3,10 @@ import { type RowSource, readValue, rowTypes } from './row-format.ts';
 import type { ArchivedTable, Table } from './types.ts';
 
 /**
- * Jobs that wait or run are work that is owed: messages, deliveries, credits of payments, pushes. They name rows by their ids, so they are part of a
- * backup like the rows, as of the same moment, and a restore that replaces the rows replaces them too. An archive has of a job what its
- * sender gave; everything else comes from its installed queue, so that an archive does not depend on the release of the job queue.
+ * Jobs that wait or run are work that is owed: messages, deliveries, credits of payments, pushes. They name rows by their ids, so they are
+ * part of a backup like the rows, as of the same point in time, and a restore that replaces the rows replaces them too. An archive has of a
+ * job what its sender gave; everything else comes from its installed queue, so that an archive does not depend on the release of the job
+ * queue.
  */
 export const WAITING_JOBS = 'waiting_jobs';
 
@@ -53,13 +54,13 @@ export async function openJobs(sql: SqlRunner): Promise<void> {
   await sql('CREATE TEMP TABLE restored_jobs (line json NOT NULL) ON COMMIT DROP');
 }
 
-/** Takes jobs of an archive, a JSON array of rows as the first parameter. */
+/** Accepts jobs of an archive, a JSON array of rows as the first parameter. */
 export const LOAD_JOBS = `WITH written AS (INSERT INTO ${LOADED} SELECT json_array_elements($1::json) RETURNING 1)
   SELECT count(*)::int AS rows FROM written`;
 
 /**
- * Replaces the unfinished jobs, also those that an instance has taken and not begun (`JobRunner`), by the loaded ones. Left out are those whose
- * time has passed, those of queues that this release does not have, and a second one where a queue takes one only.
+ * Replaces the unfinished jobs, also those that an instance has taken and not begun (`JobRunner`), by the loaded ones. Left out are those
+ * whose time has passed, those of queues that this release does not have, and a second one where a queue accepts one only.
  * @param columns as the archive describes them; null = it has no jobs
  */
 export async function replaceJobs(sql: SqlRunner, columns: ArchivedTable['columns'] | null): Promise<void> {

@@ -61,10 +61,11 @@ const SEND_TIMEOUT_MS = 10 * SECOND_MS;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Tells a user of a ban, its end or a warning: in the messenger before the answer, outside any transaction, else by mail and on the sockets.
- * A warning is also the event `account.warning` of the user's cabinets. One message a call, nothing is repeated (spec 06 section 13).
+ * Tells a user of a ban, its end or a warning: in the messenger before the answer, outside any transaction, else by mail and on the
+ * sockets. A warning is also the event `account.warning` of the user's cabinets. One message a call, nothing is repeated (spec 06 section
+ * 13).
  * @returns also for a user who is not found and for a message that could not be sent
- * @throws AppError 400 when a field of the type is missing | 502 while the panel, which knows the user, gives no answer
+ * @throws AppError 400 when a field of the type is missing | 502 while the panel, which knows the user, does not answer
  */
 export async function sendBanNotice(app: App, notice: BanNotice): Promise<BanNoticeResult> {
   const { notificationType: type, userIdentifier } = notice;

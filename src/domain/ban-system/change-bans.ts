@@ -54,7 +54,7 @@ export const banSystemFailed = refusal('ban_system_failed', 502, 'Ban System API
 
 /**
  * Calls the ban system, once: nothing is repeated and nothing is stored (spec 06 section 13).
- * @throws AppError 503 while it is switched off or not configured | 502 when it gives no answer or an error
+ * @throws AppError 503 while it is switched off or not configured | 502 when it does not answer or answers an error
  */
 export async function askBanSystem<T>(app: App, ask: (banSystem: BanSystemPort) => Promise<T>): Promise<T> {
   const { banSystem } = app.ports;

@@ -45,7 +45,7 @@ export interface BanSystemPort {
   state(): { isEnabled: boolean; isConfigured: boolean };
 
   readStats(): Promise<BanStats>;
-  /** The statistics as the ban system gives them. */
+  /** The statistics as the ban system returns them. */
   readRawStats(): Promise<unknown>;
   readReport(hours: number): Promise<BanReport>;
   readHealth(isDetailed: boolean): Promise<BanHealth>;

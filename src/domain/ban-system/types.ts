@@ -1,4 +1,4 @@
-/** What the ban system reports (spec 06 section 13). Counts are whole numbers, traffic is in bytes, moments are UTC. */
+/** What the ban system reports (spec 06 section 13). Counts are whole numbers, traffic is in bytes, timestamps are UTC. */
 
 export interface BanStats {
   totalUsers: number;
@@ -157,7 +157,7 @@ export interface BanTraffic {
 
 export interface BanSetting {
   key: string;
-  /** Of the JSON type that the ban system gives. */
+  /** Of the JSON type that the ban system returns. */
   value: unknown;
   /** `bool`, `int`, `float`, `list`, `str` or another word of the ban system. */
   type: string;
@@ -187,6 +187,6 @@ export interface BanHealth {
   /** Seconds. */
   uptime: number | null;
   components: BanHealthComponent[];
-  /** The components as the ban system gives them. */
+  /** The components as the ban system returns them. */
   rawComponents: FreeForm;
 }

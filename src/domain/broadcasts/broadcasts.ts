@@ -123,7 +123,7 @@ function checkKeys(keys: readonly string[]): void {
 /**
  * Refuses before anything is sent what the messenger would refuse of every message (spec 10 O7): a caption that is too long, markup that it
  * cannot read, a file that does not exist.
- * @throws AppError 400 `caption_too_long` | `messenger_html` | `message_too_long`, 502 the messenger gives no answer about the file;
+ * @throws AppError 400 `caption_too_long` | `messenger_html` | `message_too_long`, 502 the messenger does not answer about the file;
  *   ValidationError 422 there is no such file
  */
 async function checkMessage(app: App, language: string, draft: BroadcastDraft): Promise<void> {
@@ -163,7 +163,7 @@ async function authorOf(app: App, actor: AdminActor): Promise<{ adminId: number;
   return { adminId: actor.userId, adminName: user?.username || `Admin #${actor.userId}` };
 }
 
-/** Row, parts and jobs in one transaction; an answer that is repeated by its key shows the broadcast as it was stored. */
+/** Row, parts and jobs in one transaction; an answer that is repeated by its key shows the broadcast as stored. */
 async function store(
   app: App,
   actor: AdminActor | TokenActor,

@@ -82,7 +82,7 @@ export function withProgress(row: BroadcastRow, sends: readonly MassSend[], env:
   };
 }
 
-const latest = (moments: readonly Date[]): Date => new Date(Math.max(...moments.map((moment) => moment.getTime())));
+const latest = (timestamps: readonly Date[]): Date => new Date(Math.max(...timestamps.map((timestamp) => timestamp.getTime())));
 
 function statusOf(sends: readonly MassSend[]): BroadcastStatus {
   const open = sends.filter(({ finishedAt }) => finishedAt === null);

@@ -46,7 +46,7 @@ export interface BroadcastMedia {
   caption: string | null;
 }
 
-/** What is to be sent, as a request gives it. */
+/** What is to be sent, as a request has it. */
 export interface BroadcastDraft {
   channel: BroadcastChannel;
   target: string;

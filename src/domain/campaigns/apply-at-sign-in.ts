@@ -11,7 +11,7 @@ import { type BonusPlan, planBonus } from './rules.ts';
 import type { Campaign, CampaignBonus, CampaignRegistrant } from './types.ts';
 
 /**
- * Gives the bonus of the campaign whose link led to this sign-in, to new and existing users alike, once per user (spec 01 section
+ * Grants the bonus of the campaign whose link led to this sign-in, to new and existing users alike, once per user (spec 01 section
  * 2.4, H15; spec 04 section 6.3). One transaction: the registration, unique per user, is written before the bonus. Never throws: the
  * sign-in succeeds also when this fails.
  * @param slug `campaign_slug` of the request

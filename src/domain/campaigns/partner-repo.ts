@@ -70,7 +70,7 @@ export async function sumCampaignWindows(
   );
 }
 
-/** The same by day from a moment on; days without rewards are left out. */
+/** The same by day from a given time on; days without rewards are left out. */
 export async function listCampaignDays(db: Db, partnerId: number, campaignId: number, since: Date): Promise<DayStats[]> {
   return db.sql<DayStats>(
     `SELECT (e.created_at AT TIME ZONE 'UTC')::date::text AS date, count(DISTINCT e.referral_id)::int AS referrals_count,

@@ -46,7 +46,7 @@ export async function lockApprovedPartner(db: Db, userId: number): Promise<boole
 
 /**
  * Locks an active user, then reads what the bonus depends on. Two statements on purpose: the second one's snapshot is taken under the lock
- * and contains what a sign-in at the same moment has just written. Null = no such user, or not active.
+ * and contains what a sign-in at the same time has just written. Null = no such user, or not active.
  */
 export async function lockRegistrant(db: Db, userId: number): Promise<CampaignRegistrant | null> {
   const [user] = await db.sql<Pick<Rows['User'], 'id' | 'status' | 'language' | 'referredById'>>(

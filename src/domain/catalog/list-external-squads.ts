@@ -6,7 +6,7 @@ const panelUnavailable = refusal('panel_unavailable', 502, 'VPN panel did not an
 
 /**
  * External squads of the panel for the tariff form (spec 02 section 10); none while no panel is configured.
- * @throws AppError 502 with the reason when the panel gives no list (08 P10)
+ * @throws AppError 502 with the reason when the panel returns no list (08 P10)
  */
 export async function listExternalSquads(app: App): Promise<{ uuid: string; name: string; membersCount: number }[]> {
   if (app.ports.panel.configurationError() !== null) return [];

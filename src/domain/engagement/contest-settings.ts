@@ -2,7 +2,7 @@ import type { App } from '../../core/app.ts';
 import { isWithinCalendar, MINUTE_MS } from '../../core/clock.ts';
 import type { Db } from '../../core/db/db.ts';
 import { ValidationError } from '../../core/errors.ts';
-import { momentOf } from '../../core/time-zone.ts';
+import { timestampOf } from '../../core/time-zone.ts';
 import { validationIssue } from '../../core/validation-messages.ts';
 
 /** Whether contests run by themselves; the second setting is the former name of the first (spec 04 section 14). */
@@ -19,14 +19,14 @@ export async function firstChannel(db: Db): Promise<number | null> {
 }
 
 /**
- * A moment of a request, in `timeZone` where the text has no zone.
+ * A timestamp of a request, in `timeZone` where the text has no zone.
  * @returns null when none was given
- * @throws ValidationError 422 for a moment that the zone moves out of the years 1 to 9999 in UTC
+ * @throws ValidationError 422 for a timestamp that the zone moves out of the years 1 to 9999 in UTC
  */
-export function readMoment(field: string, text: string | null | undefined, timeZone: string): Date | null {
+export function readTimestamp(field: string, text: string | null | undefined, timeZone: string): Date | null {
   if (text === null || text === undefined) return null;
-  const moment = momentOf(text, timeZone);
-  if (isWithinCalendar(moment)) return moment;
+  const timestamp = timestampOf(text, timeZone);
+  if (isWithinCalendar(timestamp)) return timestamp;
   const ctx = { error: 'the year must be between 1 and 9999 in UTC' };
   throw new ValidationError([validationIssue('datetime_parsing', ['body', field], text, ctx)]);
 }

@@ -20,7 +20,7 @@ export const deliverPollInvitations = defineJob({
   handle: (app, { data, signal }) => deliverPoll(app, data, signal),
 });
 
-/** Handles a pressed button of a poll, as it was received. */
+/** Handles a pressed button of a poll, as received. */
 const pollPress = defineJob({
   name: 'games.poll-press',
   payload: z.object({ queryId: z.string(), messengerId: z.int(), data: z.string() }),

@@ -11,7 +11,7 @@ export async function storeRates(db: Db, { setOn, rates }: OfficialRates, now: D
        previous_rate = CASE WHEN e.set_on < EXCLUDED.set_on THEN e.rate ELSE e.previous_rate END,
        previous_set_on = CASE WHEN e.set_on < EXCLUDED.set_on THEN e.set_on ELSE e.previous_set_on END
      WHERE e.set_on <= EXCLUDED.set_on RETURNING currency`,
-    // As text: the driver would send a moment in the time zone of the machine, which may be on another day.
+    // As text: the driver would send a timestamp in the time zone of the machine, which may be on another day.
     [[...rates.keys()], [...rates.values()], setOn.toISOString().slice(0, 10), now],
   );
 }

@@ -22,7 +22,7 @@ const sender = z.object({
   languageCode: z.string().nullable(),
 });
 
-/** Answers an update of the bot that is about signing in to the cabinet; the payload is the update as it was received. */
+/** Answers an update of the bot that is about signing in to the cabinet; the payload is the update as received. */
 const botUpdate = defineJob({
   name: 'identity.bot-update',
   payload: z.discriminatedUnion('kind', [

@@ -14,7 +14,7 @@ export interface UserStats {
   newMonth: number;
 }
 
-/** SQL: active users created since a moment. Whole days come from the counter by day, the rest of the first day from its rows. */
+/** SQL: active users created since a given time. Whole days come from the counter by day, the rest of the first day from its rows. */
 const activeSince = (since: string): string =>
   `((SELECT coalesce(sum(users), 0) FROM user_day_counters WHERE status = 'active' AND day > utc_day(${since}))
     + (SELECT count(*) FROM users WHERE status = 'active' AND created_at >= ${since}
@@ -72,7 +72,7 @@ export async function countSubscriptions(db: Db, now: Date): Promise<Subscriptio
   return row!;
 }
 
-/** Changes from trial to paid since a moment; read from the index, whose rows of one month are few. */
+/** Changes from trial to paid since a given time; read from the index, whose rows of one month are few. */
 export async function countConversions(db: Db, since: Date, now: Date): Promise<number> {
   const [row] = await db.sql<{ count: number }>(
     `SELECT count(*)::int AS count FROM subscription_conversions

@@ -54,7 +54,7 @@ export interface LedgerCheckResult extends NewRows {
  * Checks what is new since the last check, and a share of everything, so that all of it is checked once a week (spec 00, Ledger; spec 08
  * S7). Violations are stored until a check finds their rows in order, and logged as an error; nothing repairs them. Several instances can
  * check at the same time.
- * @throws what the database throws, after it was logged: the moment of the last complete check then stays as it was, which is an alarm
+ * @throws what the database throws, after it was logged: the time of the last complete check then stays unchanged, which is an alarm
  */
 export async function runLedgerCheck(app: App, { signal, onFullStep }: LedgerCheckOptions = {}): Promise<LedgerCheckResult> {
   try {
@@ -286,7 +286,7 @@ export async function readLedgerHealth(app: Pick<App, 'db' | 'clock'>): Promise<
   const hasProblems = problemKinds.length > 0;
   const { transactionId: highestTransactionId } = await readGivenIds(app.db);
   const now = app.clock.now().getTime();
-  const secondsSince = (moment: string) => Math.max(0, (now - new Date(moment).getTime()) / SECOND_MS);
+  const secondsSince = (timestamp: string) => Math.max(0, (now - new Date(timestamp).getTime()) / SECOND_MS);
   const ageSeconds = secondsSince(completedAt ?? since ?? new Date(0).toISOString());
   const isLate = ageSeconds * SECOND_MS > LATE_AFTER_MS;
   return {
@@ -316,7 +316,7 @@ interface FullPass {
   after: number;
 }
 
-/** Progress of the ledger check, for all instances. Moments are ISO 8601, UTC. */
+/** Progress of the ledger check, for all instances. Timestamps are ISO 8601, UTC. */
 interface LedgerCheckState {
   /** When the first check was due at the earliest. */
   since?: string;
@@ -324,7 +324,10 @@ interface LedgerCheckState {
   checked?: LedgerPoint | null;
   /** When `checked` was set for the first time: rows up to that point are checked by the full pass alone. */
   baselineAt?: string;
-  /** The ids given by a moment, and a database transaction that began after it; becomes `checked` when all earlier ones have ended. */
+  /**
+   * The ids given until a point in time, and a database transaction that began after it; becomes `checked` when all earlier ones have
+   * ended.
+   */
   mark?: (LedgerPoint & { xid: string }) | null;
   pass?: FullPass | null;
   lastPass?: { startedAt: string; endedAt: string } | null;

@@ -3,7 +3,7 @@ import { columns, type Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import { type CompletedSum, type TransactionRecord, UNCOUNTED_ROWS } from './types.ts';
 
-/** Conditions of a list of movements; null and absent both mean "any". Moments are UTC, both ends included. */
+/** Conditions of a list of movements; null and absent both mean "any". Timestamps are UTC, both ends included. */
 export type TransactionFilter = Changes<
   Pick<TransactionRecord, 'userId' | 'type' | 'isCompleted'> & { paymentMethod: string; from: Date; to: Date }
 >;
@@ -82,8 +82,8 @@ export interface WholeDays {
  */
 export async function countByDay(db: Db, filter: TransactionFilter, days: WholeDays): Promise<number> {
   const values: unknown[] = [];
-  const at = (moment: Date): string => `$${values.push(moment)}::timestamptz`;
-  const dayOf = (moment: Date): string => `(${at(moment)} AT TIME ZONE 'UTC')::date`;
+  const at = (timestamp: Date): string => `$${values.push(timestamp)}::timestamptz`;
+  const dayOf = (timestamp: Date): string => `(${at(timestamp)} AT TIME ZONE 'UTC')::date`;
   const { from, to } = filter;
   const equal = ['true', ...equalities(filter, values)].join(' AND ');
   const inDays: string[] = [];

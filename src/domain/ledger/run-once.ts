@@ -99,7 +99,7 @@ export function claimValues(claim: KeyClaim | null): unknown[] {
 
 /**
  * Claims a key in a statement of its own, see `claim_key()` in prisma/sql/idempotency.sql.
- * @param abandonedBefore a key without an answer that was claimed before this moment is taken over; null = none is
+ * @param abandonedBefore a key without an answer that was claimed before this time is taken over; null = none is
  */
 async function claimKey(t: App, claim: KeyClaim | null, abandonedBefore: Date | null = null): Promise<Opened<undefined>> {
   if (claim === null) return { isClaimed: true, known: null, start: undefined };

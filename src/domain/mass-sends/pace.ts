@@ -52,8 +52,8 @@ const systemTimer: PaceTimer = { now: () => performance.now(), sleep: (ms) => de
 export type Lease = (count: number, maxWaitMs: number) => Promise<number>;
 
 /**
- * The times of the messages of one share (spec 10 O8). They are leased together; from the first that is missed on, each message leases its own.
- * A late answer of the database counts like a late timer: at some moment before it the wait began.
+ * The times of the messages of one share (spec 10 O8). They are leased together; from the first that is missed on, each message leases its
+ * own. A late answer of the database counts like a late timer: at some time before it the wait began.
  */
 export class ShareTimes {
   readonly #lease: Lease;

@@ -228,7 +228,7 @@ export async function listAbandoned(db: Db): Promise<number[]> {
 }
 
 /**
- * Takes the send for one worker: it gets the number of a new run.
+ * Claims the send for one worker: it gets the number of a new run.
  * @returns null while another worker has it, when it is finished, and while it is paused
  */
 export async function takeSend(db: Db, id: number, leaseMs: number, now: Date): Promise<MassSend | null> {

@@ -102,7 +102,7 @@ const MAX_PAUSE_MS = 5 * SECOND_MS;
 const LATER_MS = SECOND_MS;
 /** Progress is announced that often at most. */
 const ANNOUNCE_MS = 5 * SECOND_MS;
-/** So many put off with nobody served between them: the server takes nothing at present, for example by its limit of the hour. */
+/** So many put off with nobody served between them: the server accepts nothing at present, for example by its limit of the hour. */
 const MAX_PUT_OFF_IN_A_ROW = 2 * LANES * SHARE;
 /** Until those who were put off are tried again: servers that want a second attempt accept it after some minutes. */
 const PUT_OFF_MS = 10 * MINUTE_MS;

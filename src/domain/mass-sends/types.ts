@@ -37,7 +37,7 @@ export type Deliver = (recipient: ClaimedRecipient) => Promise<SendOutcome>;
 export interface SendKind {
   /**
    * Who gets it: an SQL condition over `AUDIENCE_TABLES`.
-   * @param now SQL of the moment at which it was requested
+   * @param now SQL of the time at which it was requested
    */
   recipients(send: MassSend, now: string): string;
   /**

@@ -207,7 +207,7 @@ function signature(secret: string, fileId: string, expiry: string): string {
   return createHmac('sha256', secret).update(`${fileId}\n${expiry}`).digest('base64url').slice(0, 22);
 }
 
-/** Ids of files as the messenger takes them: its own id where it has the file, else the content, which is uploaded once. */
+/** Ids of files as the messenger accepts them: its own id where it has the file, else the content, which is uploaded once. */
 export const messengerFiles: MessengerFiles = {
   resolve: async (app, fileId) => {
     const file = await findFile(app.db, fileId);
@@ -232,7 +232,7 @@ async function readStored(app: App, storageKey: string): Promise<Buffer | null> 
 export const fileEmpty = refusal('file_empty', 400, 'File is empty');
 export const fileTypeRefused = refusal('file_type_refused', 400, 'Invalid file type. Allowed: .tar.gz, .json, .json.gz, .tar');
 
-/** Largest file through the Web API; what the messenger takes. */
+/** Largest file through the Web API; what the messenger accepts. */
 export const WEB_MAX_BYTES = 50 * 1024 * 1024;
 /** Largest file in the cabinet. */
 export const CABINET_MAX_BYTES = 10 * 1024 * 1024;

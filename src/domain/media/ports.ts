@@ -16,7 +16,10 @@ export interface MediaStore {
   open(key: string, range: ByteRange | null): Promise<Readable | null>;
   /** An unknown key is no error. */
   delete(key: string): Promise<void>;
-  /** Everything that is stored, in no order, also what an interrupted `put` has left; `delete` takes its keys. @throws Error while it is away */
+  /**
+   * Everything that is stored, in no order, also what an interrupted `put` has left; `delete` accepts its keys. @throws Error while it is
+   * away
+   */
   list(): AsyncIterable<StoredContent>;
 }
 

@@ -7,7 +7,7 @@ import { deleteUnused, listKeysWithoutRow, listUnattached } from './repo.ts';
 const PAGE = 1_000;
 /** Files of one transaction: texts are searched for each of them. */
 const BATCH = 50;
-/** An upload stores the content first and its row a moment later; a restore takes longer. */
+/** An upload stores the content first and its row shortly afterwards; a restore takes longer. */
 const MIN_AGE_DAYS = 1;
 /** Without a row may be few contents only: else the database is probably not the one of this storage. */
 const MAX_SHARE_WITHOUT_ROW = 0.5;

@@ -97,7 +97,7 @@ interface UploadPage {
   last: string | null;
 }
 
-/** The next uploads in the order of their ids, of those before a moment. Reads by indexes. */
+/** The next uploads in the order of their ids, of those before a given time. Reads by indexes. */
 export async function listUnattached(db: Db, after: string, before: Date, limit: number): Promise<UploadPage> {
   const rows = await db.sql<{ fileId: string; isAttached: boolean | null }>(
     `SELECT f.file_id, CASE WHEN f.source = 'upload' AND f.created_at < $2::timestamptz THEN ${IS_ATTACHED} END AS is_attached

@@ -183,8 +183,8 @@ export function sendableHtml(text: string, markup: MessengerMarkup): string {
 }
 
 /**
- * A text that nobody has checked, for many recipients: as it is where the messenger takes it, with all attributes of its tags; else repaired
- * like `sendableHtml`, without reading entity-escaped tags.
+ * A text that nobody has checked, for many recipients: as it is where the messenger accepts it, with all attributes of its tags; else
+ * repaired like `sendableHtml`, without reading entity-escaped tags.
  */
 export function repairedHtml(text: string, markup: MessengerMarkup): string {
   return isAccepted(text, markup) ? text : acceptedHtml(text, markup);
@@ -192,7 +192,7 @@ export function repairedHtml(text: string, markup: MessengerMarkup): string {
 
 /**
  * A text to be stored: its tags with the one attribute each that messages may have, so that no handler and no script address waits for a
- * page that shows it (spec 10 O12). All else, also what the messenger would refuse, stays as it was written.
+ * page that shows it (spec 10 O12). All else, also what the messenger would refuse, stays as written.
  */
 export function withAllowedAttributes(text: string, markup: MessengerMarkup): string {
   let result = '';

@@ -2,7 +2,7 @@ import type { Rows } from '../../core/db/columns.ts';
 import type { Db } from '../../core/db/db.ts';
 import type { MailOverride, MailType, RenderedMail, TemplateMailType } from './render-mail.ts';
 
-/** Queues a mail with its job: in a transaction together with its events and jobs, else at this moment. */
+/** Queues a mail with its job: in a transaction together with its events and jobs, else now. */
 export async function queueMail(
   db: Db,
   recipient: string,

@@ -138,7 +138,7 @@ export interface MessengerPort {
    */
   sendMessage(chatId: number, html: string, options?: SendOptions): Promise<{ messageId: number }>;
   /**
-   * A file with a caption in the messenger's HTML, at most 1024 visible characters (empty = none). The messenger takes pictures of up to
+   * A file with a caption in the messenger's HTML, at most 1024 visible characters (empty = none). The messenger accepts pictures of up to
    * 10 MB and other files of up to 50 MB.
    * @returns also the messenger's ids of the file, by which it can be sent again; null when the answer names none
    */
@@ -160,7 +160,7 @@ export interface MessengerPort {
   unpinMessage(chatId: number, messageId: number): Promise<void>;
   /** Link that opens a Stars invoice (currency `XTR`). */
   createStarsInvoiceLink(invoice: StarsInvoice): Promise<string>;
-  /** Gives the Stars of a charge back to its payer. A charge that was given back before counts as done. */
+  /** Refunds the Stars of a charge to its payer. A charge that was given back before counts as done. */
   refundStars(payerMessengerId: number, chargeId: string): Promise<void>;
   /**
    * Transfers of Stars in the order of time, oldest first.
@@ -181,7 +181,7 @@ export interface MessengerPort {
   receiveUpdate(request: MessengerWebhookRequest): MessengerWebhookResult;
 }
 
-/** `put_off`: the server takes no mail for this recipient at present, but may take those of others. */
+/** `put_off`: the server accepts no mail for this recipient at present, but may take those of others. */
 export type MailFailure = 'unavailable' | 'put_off' | 'rejected' | 'not_configured';
 
 export class MailError extends Error {

@@ -25,7 +25,7 @@ const MARK_SECONDS = DAY_MS / SECOND_MS;
 
 /**
  * Queues a message in the caller's transaction; no outside system is called. Without a configured messenger nothing is queued.
- * @param options.startAfter not before this moment
+ * @param options.startAfter not before this time
  * @param options.isOnce at most once rather than at least once: for notices of charges, a second one of which looks like a second charge
  */
 export async function sendMessage(

@@ -40,11 +40,11 @@ export async function countEntries(db: Db, eventType: string | null): Promise<nu
 export const listTypes = (db: Db): Promise<string[]> => listDistinctNames(db, 'monitoring_logs', 'event_type');
 
 /** @returns rows deleted, at most `limit` */
-export async function deleteEntriesBefore(db: Db, moment: Date, limit: number): Promise<number> {
+export async function deleteEntriesBefore(db: Db, timestamp: Date, limit: number): Promise<number> {
   const rows = await db.sql(
     `DELETE FROM monitoring_logs WHERE id = ANY(ARRAY(
        SELECT id FROM monitoring_logs WHERE created_at < $1::timestamptz ORDER BY created_at, id LIMIT $2::int)) RETURNING 1 AS gone`,
-    [moment, limit],
+    [timestamp, limit],
   );
   return rows.length;
 }

@@ -55,7 +55,7 @@ export interface DatabaseProbe {
   latencyMs: number | null;
 }
 
-/** SQL that gives a row where the session may write. */
+/** SQL that returns a row where the session may write. */
 const ACCEPTS_WRITES = "SELECT 1 AS one WHERE NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
 
 /** Runs one trivial statement, for at most 5 s. Never throws. */

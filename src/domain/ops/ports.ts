@@ -9,7 +9,7 @@ interface InstancePort {
   poolCounters(): { size: number; inUse: number; waiting: number };
   /** False while the process starts or stops: the service should get no new requests. */
   isReady(): boolean;
-  /** True when the database connections of this process are lost for good: it must be started anew. */
+  /** True when the database connections of this process are lost for good: it must be started again. */
   isStuck(): boolean;
   /** How far the clock of this machine is ahead of the database's, in milliseconds; negative = behind. */
   clockSkewMs(): number;

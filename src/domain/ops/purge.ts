@@ -53,7 +53,7 @@ export async function purgeOldRows(app: App): Promise<Record<string, number>> {
 
 /** Deletes the rows of every table that are past their retention time, and logs how many of each. */
 export async function purgeExpired(instance: App): Promise<void> {
-  // One moment for all, which the database says: a machine whose clock is ahead deletes nothing early (spec 10 F5).
+  // One time for all, which the database says: a machine whose clock is ahead deletes nothing early (spec 10 F5).
   const now = await confirmedNow(instance.clock);
   const app = { ...instance, clock: { now: () => now } };
   const deleted = Object.entries({

@@ -41,9 +41,9 @@ export interface Fault {
 }
 
 /**
- * Notifies the administrators' chat, topic of errors, of a fault (spec 06 section 14; queue `ops.report-fault`): once for a kind and source in
- * the pause of the kind, whichever instance it happened on. The moment of the notice and the message are one transaction. While notices are
- * off nothing is recorded; the log has every fault.
+ * Notifies the administrators' chat, topic of errors, of a fault (spec 06 section 14; queue `ops.report-fault`): once for a kind and source
+ * in the pause of the kind, whichever instance it happened on. The time of the notice and the message are one transaction. While notices
+ * are off nothing is recorded; the log has every fault.
  */
 export async function reportFault(app: App, { kind, source, detail }: Fault): Promise<void> {
   await inTransaction(app, async (t) => {
@@ -59,7 +59,7 @@ export async function reportFault(app: App, { kind, source, detail }: Fault): Pr
   });
 }
 
-/** Deletes the moments of notices that no longer hold back another one; each refund with a fault has its own. @returns how many */
+/** Deletes the times of notices that no longer hold back another one; each refund with a fault has its own. @returns how many */
 export function purgeFaultNotices(app: App): Promise<number> {
   return deleteStates(app.db, KEY_PREFIX, addDays(app.clock.now(), -KEPT_DAYS));
 }

@@ -87,19 +87,19 @@ const AS_PANEL = {
 
 /**
  * Whether the local row is newer than the event: a change waits for its push or was pushed after the event happened (spec 06 section 17,
- * hazard 7). The two moments are of two clocks; where that matters, the panel is read again (`refreshSubscription`).
+ * hazard 7). The two timestamps are of two clocks; where that matters, the panel is read again (`refreshSubscription`).
  */
 export function isOlderThanPush(
   local: Pick<ReportedSubscription, 'isPushDue' | 'provisionRequestedAt' | 'provisionedAt'>,
   happenedAt: Date,
 ): boolean {
-  const isLater = (moment: Date | null) => moment !== null && moment >= happenedAt;
+  const isLater = (timestamp: Date | null) => timestamp !== null && timestamp >= happenedAt;
   return local.isPushDue || isLater(local.provisionedAt) || isLater(local.provisionRequestedAt);
 }
 
 /** Whether the link of the row was stored by a push at or after this time. */
-export function isStoredSince({ provisionedAt }: Pick<ReportedSubscription, 'provisionedAt'>, moment: Date): boolean {
-  return provisionedAt !== null && provisionedAt >= moment;
+export function isStoredSince({ provisionedAt }: Pick<ReportedSubscription, 'provisionedAt'>, timestamp: Date): boolean {
+  return provisionedAt !== null && provisionedAt >= timestamp;
 }
 
 /** What is known of the panel user after the event, the rest as the row has it: squads, devices and links are never taken from an event. */

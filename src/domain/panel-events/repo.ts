@@ -33,7 +33,7 @@ const STORE_EVENT = `
 export async function insertEvent(
   db: Db,
   event: PanelEvent,
-  moments: { happenedAt: Date; now: Date },
+  timestamps: { happenedAt: Date; now: Date },
   trace: Readonly<Record<string, string>>,
 ): Promise<boolean> {
   const { name, bodyHash, user, data } = event;
@@ -42,7 +42,7 @@ export async function insertEvent(
   );
   const stored = await db.sql(STORE_EVENT, [
     ...[bodyHash, name, ...names],
-    ...[moments.happenedAt, JSON.stringify(data), moments.now, QUEUE, JSON.stringify(trace)],
+    ...[timestamps.happenedAt, JSON.stringify(data), timestamps.now, QUEUE, JSON.stringify(trace)],
   ]);
   return stored.length > 0;
 }

@@ -85,11 +85,11 @@ export async function finishCallback(db: Db, id: number, result: string, now: Da
 
 const PAYER = columns('User', ['messengerId', 'language', 'status']);
 
-/** Of one invoice; further attempts are not told, so that nobody can make the record grow without end. */
+/** Of one invoice; of further attempts the payer is not notified, so that nobody can make the record grow without end. */
 const MAX_ATTEMPTS = 20;
 
 /**
- * Marks a failed attempt to pay an open invoice as told to its payer, in the transaction that sends the message.
+ * Marks a failed attempt to pay an open invoice as reported to its payer, in the transaction that sends the message.
  * @returns the payer; null when it was marked before, the invoice is credited, or the payer has no account
  */
 export async function claimAttempt(db: Db, paymentId: number, attemptId: string): Promise<RowOf<typeof PAYER> | null> {

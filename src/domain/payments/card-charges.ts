@@ -59,7 +59,7 @@ export async function chargeCards(app: App, { chargeId }: { chargeId: number }):
     }
     if (state === 'paid') {
       await finishPaid(app, attempt);
-      // That of an earlier day: whether this charge is still due is decided anew.
+      // That of an earlier day: whether this charge is still due is decided again.
       if (attempt.chargeId !== chargeId) continue;
       return;
     }
@@ -82,7 +82,7 @@ function finishPaid(app: App, attempt: OpenAttempt): Promise<void> {
 async function nextAttempt(app: App, charge: OpenCharge): Promise<OpenAttempt | null> {
   const now = app.clock.now();
   const renewal = areCardsCharged(app) ? await readDueRenewal(app, charge.subscriptionId) : null;
-  // A charge belongs to its day: after it the plan decides anew.
+  // A charge belongs to its day: after it the plan decides again.
   const isOfToday = charge.day === chargeDay(now);
   if (!renewal || renewal.missingKopeks === 0 || !isOfToday) {
     await finishCharge(app.db, charge.id, 'not_due', now);
@@ -176,7 +176,7 @@ async function failCharge(t: App, charge: OpenCharge, renewal: AutopayRenewal): 
   await notifyOwner(t, owner, 'autopay_failed', { reason: text(language, 'messages.autopay_cards_refused') });
 }
 
-/** A user without any card is not told that cards were refused. */
+/** A user without any card is not notified that cards were refused. */
 async function hasAttempts(t: App, chargeId: number): Promise<boolean> {
   return (await t.db.prisma.recurrentAttempt.count({ where: { chargeId } })) > 0;
 }
@@ -217,14 +217,14 @@ export async function startCharges(app: App): Promise<void> {
 type FailureNotices = 'each' | 'last' | 'none';
 
 /**
- * Days between a moment and the end of a subscription, as the plan of charges counts them: 0 = it ends within the next 24 hours, -1 = it has
- * ended within the last 24 hours.
+ * Days between a given time and the end of a subscription, as the plan of charges counts them: 0 = it ends within the next 24 hours, -1 =
+ * it has ended within the last 24 hours.
  */
 function daysBeforeEnd(endDate: Date, now: Date): number {
   return Math.floor((endDate.getTime() - now.getTime()) / DAY_MS);
 }
 
-/** Whether the owner is told of a charge that failed so many days before the end. */
+/** Whether the owner is notified of a charge that failed so many days before the end. */
 function isFailureReported(notices: FailureNotices, planDays: readonly number[], daysBefore: number): boolean {
   return notices === 'each' || (notices === 'last' && daysBefore <= Math.min(...planDays));
 }

@@ -117,7 +117,7 @@ const EXPIRE_BATCH = 1_000;
 /** A provider that gave no answer so often in a row is away: the rest of its payments would only keep callbacks from asking it. */
 const GIVE_UP_AFTER = 8;
 
-/** Takes the next payments of a method, each once in a run. */
+/** Claims the next payments of a method, each once in a run. */
 type Claim = (method: string) => Promise<Payment[]>;
 
 /**
@@ -235,7 +235,8 @@ async function expirePendingPayments(app: App): Promise<void> {
 
 /**
  * Tells the administrators' chat, once for each provider, that no public document confirms the interface of a provider that is in use (03a
- * section 11; queue `payments.notify-unconfirmed`). Without a chat it is told when there is one; the sandbox's fake is no provider in use.
+ * section 11; queue `payments.notify-unconfirmed`). Without a chat it is reported when there is one; the sandbox's fake is no provider in
+ * use.
  */
 export async function notifyUnconfirmed(app: App): Promise<void> {
   for (const method of METHODS) {

@@ -107,8 +107,8 @@ function isReversedWhole(payment: Payment, report: PaymentReport): boolean {
 }
 
 /**
- * `same` = of the money of this payment. `other_money` = of another charge of the same order, which may wait as a case. The others move nothing
- * and are cases: they are not about money of ours that can be told.
+ * `same` = of the money of this payment. `other_money` = of another charge of the same order, which may wait as a case. The others move
+ * nothing and are cases: they are not about money of ours that can be determined.
  */
 export type ReversalVerdict = 'same' | 'other_money' | 'other_order' | 'other_merchant' | 'test_payment' | 'other_currency';
 

@@ -58,8 +58,8 @@ export async function creditPayment(
 }
 
 /**
- * `creditPayment` for a caller that has read the payment, possibly before it asked the provider, with all charges of the report. A top-up to
- * credit is then one statement, which checks under its locks that the payment is still as it was read; for anything else the payment is read
+ * `creditPayment` for a caller that has read the payment, possibly before it asked the provider, with all charges of the report. A top-up
+ * to credit is then one statement, which checks under its locks that the payment is still as read; for anything else the payment is read
  * again.
  * @returns the result of the first charge, `credited` where any was
  */
@@ -174,7 +174,7 @@ async function openSurplusCase(app: App, payment: Payment, state: PaymentReport)
   await openCase(app, { kind: 'overpaid', payment, chargeId, amountKopeks: surplus, currency: payment.currency });
 }
 
-/** @returns `changed` when the payment is no longer as it was seen, so that the state may mean something else */
+/** @returns `changed` when the payment is no longer as seen, so that the state may mean something else */
 async function creditTopup(app: App, seen: Payment, state: PaymentReport): Promise<CreditResult | 'changed'> {
   if (seen.userId === null) return refuseCredit(app, seen, state, 'no_user');
   const topup = {

@@ -20,7 +20,7 @@ export interface TopupCredit {
 }
 
 /**
- * What `credit_topup()` did; only the first two have written anything. `changed` = the payment is no longer as it was seen, so it has to
+ * What `credit_topup()` did; only the first two have written anything. `changed` = the payment is no longer as seen, so it has to
  * be classified again; `taken` = the movement of this external id belongs to another payment or user.
  */
 export type TopupOutcome = 'credited' | 'already_credited' | 'changed' | 'no_user' | 'taken';

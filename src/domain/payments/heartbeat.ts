@@ -11,7 +11,7 @@ const BEAT_MS = 5 * SECOND_MS;
 /** More than two beats. Providers repeat what a shorter outage refused. */
 const SILENT_MS = 15 * SECOND_MS;
 
-/** What `doctor` shows of the last outage; moments in ISO 8601. */
+/** What `doctor` shows of the last outage; timestamps in ISO 8601. */
 export interface RecordedOutage {
   from: string;
   to: string;

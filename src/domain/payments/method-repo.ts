@@ -107,7 +107,9 @@ export async function replaceGroups(db: Db, methodId: string, groupIds: readonly
   );
 }
 
-/** Gives each method its index in `methodIds` as its place; unknown ids are skipped, of one that is named twice the first place counts. */
+/**
+ * Assigns each method its index in `methodIds` as its place; unknown ids are skipped, of one that is named twice the first place counts.
+ */
 export async function reorderConfigs(db: Db, methodIds: readonly string[], now: Date): Promise<void> {
   // Locked in one order, so that two reorderings do not deadlock.
   await db.sql('SELECT method_id FROM payment_method_configs ORDER BY method_id FOR UPDATE');

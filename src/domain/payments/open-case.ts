@@ -26,8 +26,8 @@ export interface NewCase {
 }
 
 /**
- * Opens a case for an administrator, once: nothing is credited or debited for this money until it is resolved (`cases` of the command line).
- * The administrators are told by a job. Works inside and outside of a transaction.
+ * Opens a case for an administrator, once: nothing is credited or debited for this money until it is resolved (`cases` of the command
+ * line). The administrators are notified by a job. Works inside and outside of a transaction.
  */
 export async function openCase(app: App, draft: NewCase): Promise<void> {
   const { kind, payment, details = {} } = draft;

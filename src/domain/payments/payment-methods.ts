@@ -273,7 +273,7 @@ export function methodDefaults(id: string): MethodDefaults | null {
 
 /**
  * Makes sure that every method has its configuration row; called at each start (spec 03 section 5.1). A new row is enabled if its
- * provider is configured at that moment; later changes are made by administrators. The sandbox's method exists only where the sandbox
+ * provider is configured at that time; later changes are made by administrators. The sandbox's method exists only where the sandbox
  * is on, and is the first.
  */
 export async function seedPaymentMethods(app: App): Promise<void> {

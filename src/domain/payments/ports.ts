@@ -112,7 +112,7 @@ export interface ProviderSavedMethod {
   } | null;
 }
 
-/** Why an attempt to pay failed, as the payer is told; `refused` where the provider says nothing that helps. */
+/** Why an attempt to pay failed, as reported to the payer; `refused` where the provider says nothing that helps. */
 export type AttemptFailure =
   | 'insufficient_funds'
   | 'card_expired'
@@ -164,7 +164,7 @@ export interface PaymentReport {
   savedMethod?: ProviderSavedMethod | null;
   /** The provider's word for why a payment failed, where it says so. */
   failureReason?: string | null;
-  /** Where the provider reports single attempts: this one failed, and its payer is told once. */
+  /** Where the provider reports single attempts: this one failed, and its payer is notified once. */
   failedAttempt?: FailedAttempt;
   /** The provider says that the saved method cannot be charged again. */
   isMethodGone?: boolean;
@@ -323,7 +323,7 @@ export interface PaymentProvider {
   readCallback?(body: string, subpath: string): PaymentReport | null;
   /** Reads the limits that the provider sets by itself; absent where it has no such call. @throws ProviderError */
   fetchLimits?(): Promise<ProviderLimit[]>;
-  /** Gives money back; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
+  /** Refunds money; absent where the provider has no such call. @throws ProviderError: `rejected` = it will never do so */
   refund?(request: RefundRequest): Promise<RefundAnswer>;
   /**
    * Charges a saved method; two calls with one order id charge once. Absent where the provider saves none.

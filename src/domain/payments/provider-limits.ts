@@ -30,7 +30,7 @@ export async function readProviderLimits(app: App): Promise<void> {
   }
 }
 
-/** The limits of a provider as they were read last; none where they are unknown. Never asks the provider: somebody is waiting. */
+/** The limits of a provider as read last; none where they are unknown. Never asks the provider: somebody is waiting. */
 export async function knownLimits(app: App, provider: PaymentProvider | null): Promise<readonly ProviderLimit[]> {
   if (!provider?.fetchLimits) return [];
   const key = keyOf(provider.method);

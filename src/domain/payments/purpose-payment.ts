@@ -35,7 +35,7 @@ export interface PaymentPurpose {
   readonly purpose: string;
   /**
    * Applies a success that the provider confirmed, with at least the amount of the invoice. May be called repeatedly; acts once.
-   * @returns `changed` when the invoice is no longer as it was classified
+   * @returns `changed` when the invoice is no longer as classified
    */
   settle(app: App, payment: Payment, state: PaymentReport): Promise<CreditResult | 'changed'>;
   /** Records that another amount or currency was paid, in the transaction that marks the payment, once (spec 03 H10). */
@@ -86,7 +86,10 @@ export function movementId(payment: Payment, state: PaymentReport): string {
   return state.chargeId ?? payment.externalId ?? state.externalId ?? payment.orderId;
 }
 
-/** The result of a state that credits nothing, for a purpose whose invoice changed since it was classified; the next run classifies it anew. */
+/**
+ * The result of a state that credits nothing, for a purpose whose invoice changed since it was classified; the next run classifies it
+ * again.
+ */
 export function uncreditedResult(verdict: Exclude<CreditVerdict, 'credit'>): CreditResult | 'changed' {
   const isFinal = verdict === 'already_credited' || verdict === 'pending' || verdict === 'failed' || verdict === 'refunded';
   return isFinal ? verdict : 'changed';

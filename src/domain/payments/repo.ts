@@ -124,7 +124,7 @@ export function claimForCheck(db: Db, method: string, createdAfter: Date, askedB
 /** When an invoice expires: as its provider said, after 24 h at the latest. */
 const DUE = "least(expires_at, created_at + interval '24 hours')";
 
-/** Takes payments of a method that have expired and were not asked for since. */
+/** Claims payments of a method that have expired and were not asked for since. */
 export function claimExpiring(db: Db, method: string, now: Date, limit: number): Promise<Payment[]> {
   return db.sql<PaymentRow>(
     `UPDATE payments SET last_checked_at = $2::timestamptz WHERE id = ANY(ARRAY(
@@ -136,7 +136,7 @@ export function claimExpiring(db: Db, method: string, now: Date, limit: number):
   );
 }
 
-/** Takes payments of a method that were created in a span of time and not asked for since its end. */
+/** Claims payments of a method that were created in a span of time and not asked for since its end. */
 export function claimOpenDuring(
   db: Db,
   method: string,
@@ -161,8 +161,8 @@ export async function forgetCheck(db: Db, ids: readonly number[]): Promise<void>
 }
 
 /**
- * Expires pending payments that were created before a moment, and asked for when they expired: other ones of the methods that can be asked
- * wait until a second moment. @returns how many were marked; at most `limit`
+ * Expires pending payments that were created before a given time, and asked for when they expired: other ones of the methods that can be
+ * asked wait until a second point in time. @returns how many were marked; at most `limit`
  */
 export async function expirePayments(
   db: Db,

@@ -53,7 +53,7 @@ export type CaseDecision =
   | { resolution: 'refund'; comment: string | null }
   | { resolution: 'ignore'; comment: string };
 
-/** A case as it was resolved; `isProviderAsked` = a job asks the provider to give back the money. */
+/** A case as resolved; `isProviderAsked` = a job asks the provider to give back the money. */
 export type ResolvedCase = PaymentCase & { isProviderAsked: boolean };
 
 /** @param status null = any. Open cases come oldest first, others newest first */

@@ -42,7 +42,7 @@ export async function postReversal(
   );
 }
 
-/** Applies one reversal of other money, in one statement. @param chargeId the money; null = it cannot be told which it is */
+/** Applies one reversal of other money, in one statement. @param chargeId the money; null = it cannot be determined which it is */
 export async function postOtherReversal(
   db: Db,
   posting: ReversalPosting & { payment: CasePayment; chargeId: string | null; currency: string | null; details: object },

@@ -106,9 +106,9 @@ function reportReversed(app: App, facts: { remainderKopeks: number; [fact: strin
 }
 
 /**
- * What follows a reversal (queue `payments.after-reversal`), once, in one transaction: money that the balance did not cover was spent, so that
- * the subscription it paid for is kept, shortened or ended (`REFUND_SUBSCRIPTION_RULE`); what was bought and not given yet is not given any
- * more; what the payment has earned a referrer is taken back; the payer is told; the tax receipt is corrected.
+ * What follows a reversal (queue `payments.after-reversal`), once, in one transaction: money that the balance did not cover was spent, so
+ * that the subscription it paid for is kept, shortened or ended (`REFUND_SUBSCRIPTION_RULE`); what was bought and not given yet is not
+ * given any more; what the payment has earned a referrer is taken back; the payer is notified; the tax receipt is corrected.
  * @param purposes what invoices pay besides the balance
  */
 export async function runAfterReversal(
@@ -130,7 +130,7 @@ export async function runAfterReversal(
   });
 }
 
-/** Takes back what the spent part of the money had bought, as the rule says. */
+/** Reverses what the spent part of the money had bought, as the rule says. */
 async function takeBack(t: App, reversal: FollowedReversal, ownerId: number): Promise<TakenBack | null> {
   const spentKopeks = reversal.isCredited ? reversal.amountKopeks - reversal.debitedKopeks : 0;
   const rule = t.env.refundSubscriptionRule;

@@ -94,7 +94,7 @@ async function requestLink(app: App, invoice: StoredInvoice): Promise<StarsInvoi
   }
 }
 
-/** @throws AppError 400 when the messenger takes no invoice of so many stars | 500 for a rate that is no price */
+/** @throws AppError 400 when the messenger accepts no invoice of so many stars | 500 for a rate that is no price */
 function priceInStars(app: App, amountKopeks: number): number {
   const rate = app.settings.get('MESSENGER_STARS_RATE_RUB');
   let stars: number;

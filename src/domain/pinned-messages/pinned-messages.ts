@@ -237,8 +237,8 @@ const WINDOW_MS = MINUTE_MS;
 
 /**
  * What reaches every user happens once a minute, on all instances and in both areas together (spec 05 section 4). The window begins with a
- * call that succeeds: it is written in the transaction of the call, whose rollback leaves it as it was. First step of the transaction; calls at once
- * wait here for each other.
+ * call that succeeds: it is written in the transaction of the call, whose rollback leaves it unchanged. First step of the transaction;
+ * calls at once wait here for each other.
  * @throws AppError 429 with `Retry-After`
  */
 async function takeCooldown(t: App): Promise<void> {

@@ -10,7 +10,7 @@ export interface PinnedMedia {
   fileId: string;
 }
 
-/** A new message as a request gives it. */
+/** A new message as a request has it. */
 export interface PinnedDraft extends Pick<PinnedMessage, 'content' | 'sendBeforeMenu' | 'sendOnEveryStart'> {
   media: PinnedMedia | null;
 }

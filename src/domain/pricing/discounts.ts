@@ -56,7 +56,7 @@ export function addOnPercent(
   return group?.applyDiscountsToAddons === false ? 0 : groupPercent(group, category, hintDays, settings);
 }
 
-/** The percentage of the personal promo offer, 0..100; 0 from the moment of its expiry on. */
+/** The percentage of the personal promo offer, 0..100; 0 from its expiry on. */
 export function offerPercent(user: PricedUser, now: Date): number {
   const expiresAt = user.promoOfferDiscountExpiresAt;
   if (expiresAt !== null && expiresAt.getTime() <= now.getTime()) return 0;

@@ -21,7 +21,7 @@ export function displayMonthsOf(days: number): number {
   return Math.max(1, Math.floor(days / MONTH_DAYS));
 }
 
-/** Whole days (UTC moments, 24 h each) from `now` to `endDate`, at least 0. */
+/** Whole days (UTC timestamps, 24 h each) from `now` to `endDate`, at least 0. */
 export function wholeDaysLeft(endDate: Date, now: Date): number {
   return Math.max(0, Math.floor((endDate.getTime() - now.getTime()) / DAY_MS));
 }

@@ -115,8 +115,8 @@ function cleaned(values: PromoGroupValues): PromoGroupValues {
 }
 
 /**
- * Names the promo group of a new shop in its first language (spec 10 R5): migrations do not know the settings. A shop with users, or a group
- * that was changed, keeps its name.
+ * Names the promo group of a new service in its first language (spec 10 R5): migrations do not know the settings. A service with users, or
+ * a group that was changed, keeps its name.
  */
 export function nameFirstPromoGroup(app: App): Promise<void> {
   return nameFirstGroup(app.db, text(app.settings.get('DEFAULT_LANGUAGE'), 'promo.first_group'));

@@ -217,7 +217,7 @@ export async function updateGroup(db: Db, id: number, values: PromoGroupValues, 
   await db.prisma.promoGroup.update({ where: { id }, data: { ...values, updatedAt: now }, select: { id: true } });
 }
 
-/** Names the group that the migration made, in a shop without users where nobody has changed it. */
+/** Names the group that the migration made, in a service without users where nobody has changed it. */
 export async function nameFirstGroup(db: Db, name: string): Promise<void> {
   await db.sql(
     `UPDATE promo_groups SET name = $1 WHERE is_default AND name = 'Default' AND updated_at = created_at
@@ -226,7 +226,7 @@ export async function nameFirstGroup(db: Db, name: string): Promise<void> {
   );
 }
 
-/** Takes the flag from the group that has it. */
+/** Removes the flag from the group that has it. */
 export async function unmarkDefault(db: Db, now: Date): Promise<void> {
   await db.prisma.promoGroup.updateMany({ where: { isDefault: true }, data: { isDefault: false, updatedAt: now } });
 }

@@ -19,7 +19,7 @@ const offerBroadcast = defineJob({
   handle: continueBroadcast,
 });
 
-/** Handles a pressed button under an offer, as it was received. */
+/** Handles a pressed button under an offer, as received. */
 const offerPress = defineJob({
   name: 'promo.offer-press',
   payload: z.object({

@@ -50,7 +50,7 @@ export function chosenAppConfig(app: App): string | null {
 /**
  * Chooses a configuration. Whether the panel has it is not checked.
  * @param uuid blank or null = none
- * @returns the uuid as it was sent, also where the environment sets another one
+ * @returns the uuid as sent, also where the environment sets another one
  * @throws AppError 400 'Invalid UUID format'
  */
 export async function chooseAppConfig(app: App, editor: SettingEditor, uuid: string | null): Promise<string | null> {
@@ -68,7 +68,7 @@ export async function listAppConfigs(app: App): Promise<PanelAppConfig[]> {
 }
 
 /**
- * The chosen configuration, read from the panel anew.
+ * The chosen configuration, read from the panel again.
  * @throws AppError 400 none is chosen | 404 the panel does not have it | 503 not configured | 502 with the reason
  */
 export async function readChosenAppConfig(app: App): Promise<PanelAppConfig & { config: AppConfigContent | null }> {

@@ -16,7 +16,7 @@ import { isPanelError, type PanelUser } from './ports.ts';
 
 export const nodeNotFound = refusal('node_not_found', 404, 'Node not found');
 
-/** Every node in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
+/** Every node in the panel's order. @throws AppError 503 not configured, 502 the panel does not answer (08 P10) */
 export function listNodes(app: App): Promise<PanelNode[]> {
   return readOfPanel(app, () => app.ports.panel.listNodes());
 }
@@ -38,12 +38,12 @@ export function countNodes(nodes: PanelNode[]): NodesOverview {
   return { total: nodes.length, online, offline: nodes.length - online - disabled, disabled, usersOnline, nodes };
 }
 
-/** @throws AppError 503 not configured, 502 the panel gives no answer */
+/** @throws AppError 503 not configured, 502 the panel does not answer */
 export async function nodesOverview(app: App): Promise<NodesOverview> {
   return countNodes(await listNodes(app));
 }
 
-/** @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer */
+/** @throws AppError 503 not configured, 404 'Node not found', 502 the panel does not answer */
 export async function readNode(app: App, uuid: string): Promise<PanelNode> {
   const node = await readOfPanel(app, () => app.ports.panel.getNode(uuid));
   if (!node) throw nodeNotFound();
@@ -122,7 +122,7 @@ async function usageOf(app: App, uuid: string, range: { from: Date; to: Date }):
 /**
  * Usage of a node by user and day, bytes; without bounds the last 7 days until now (spec 06 section 11).
  * @throws AppError 503 not configured, 400 'Invalid date range', 400 'Date range cannot exceed 730 days', 404 'Node not found',
- *   502 the panel gives no answer
+ *   502 the panel does not answer
  */
 export async function readNodeUsage(
   app: App,
@@ -143,7 +143,7 @@ export interface NodeStatistics {
 
 /**
  * A node with its current traffic and that of the last 7 days.
- * @throws AppError 503 not configured, 404 'Node not found', 502 the panel gives no answer
+ * @throws AppError 503 not configured, 404 'Node not found', 502 the panel does not answer
  */
 export async function readNodeStatistics(app: App, uuid: string): Promise<NodeStatistics> {
   const now = app.clock.now();
@@ -232,7 +232,7 @@ export const panelUserNotFound = refusal('panel_user_not_found', 404, 'User not 
 
 /**
  * Traffic of the panel user of a messenger id; of several the one that `findByMessengerId` prefers (spec 06 section 11).
- * @throws AppError 503 not configured, 404 'User not found', 502 the panel gives no answer
+ * @throws AppError 503 not configured, 404 'User not found', 502 the panel does not answer
  */
 export async function readUserTraffic(app: App, messengerId: number): Promise<PanelUser> {
   // The panel refuses ids below 1; they belong to no user.
@@ -269,11 +269,11 @@ interface NodeWeek {
   days: { date: string; bytes: number }[];
 }
 
-/** The UTC day of a date that the panel writes as a day or as a moment (08 P11); a text that is neither stays as it is. */
+/** The UTC day of a date that the panel writes as a day or as a timestamp (08 P11); a text that is neither stays as it is. */
 function dayOfPanelDate(date: string): string {
   if (/^\d{4}-\d{2}-\d{2}$/.test(date)) return date;
-  const moment = new Date(date);
-  return Number.isNaN(moment.getTime()) ? date : moment.toISOString().slice(0, 10);
+  const timestamp = new Date(date);
+  return Number.isNaN(timestamp.getTime()) ? date : timestamp.toISOString().slice(0, 10);
 }
 
 /** The panel's rows of node and day by node, most traffic first, then by name. */

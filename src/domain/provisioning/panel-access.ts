@@ -39,7 +39,7 @@ async function ask<T>(app: App, run: () => Promise<T>): Promise<{ value: T } | {
 }
 
 /**
- * Reads one object or a list. A panel that gives no usable answer is 502 with the reason, never an absent object or an empty list
+ * Reads one object or a list. A panel that returns no usable answer is 502 with the reason, never an absent object or an empty list
  * (08 P10).
  * @param failure text of the 502; without one the panel's error message
  * @throws AppError 503 naming the missing settings, 502
@@ -52,7 +52,7 @@ export async function readOfPanel<T>(app: App, read: () => Promise<T>, failure?:
 
 /**
  * Reads something that a page shows beside its subject and that only some versions of the panel have: a route that the panel does not
- * have is logged as an error and gives null, any other failure is 502 (08 P6, P10).
+ * have is logged as an error and returns null, any other failure is 502 (08 P6, P10).
  * @param what is read, for the log
  * @throws AppError 503 naming the missing settings, 502
  */

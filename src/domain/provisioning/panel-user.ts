@@ -173,7 +173,7 @@ interface DeletedPanelUser {
 }
 
 /**
- * Removes what links an account to its panel user, which was deleted there: uuid and links, so that no answer gives a link that no longer
+ * Removes what links an account to its panel user, which was deleted there: uuid and links, so that no answer has a link that no longer
  * works. For a subscription that a push provisions again: squads and server rows stay. In the caller's transaction, which has locked user
  * and subscription.
  */

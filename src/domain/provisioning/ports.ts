@@ -41,8 +41,8 @@ export class PanelError extends Error {
   /** HTTP status of the answer; null when there was none. */
   readonly status: number | null;
   /**
-   * The handle is of the panel's other generation: the panel was replaced in place, and the user has to be found anew (spec 10 V1). Of kind
-   * `unavailable`, because it says nothing about the user.
+   * The handle is of the panel's other generation: the panel was replaced in place, and the user has to be found again (spec 10 V1). Of
+   * kind `unavailable`, because it says nothing about the user.
    */
   readonly isOtherGeneration: boolean;
   /** The panel refused the API key: of kind `unavailable`, because the calls succeed again with a corrected key (08 P12). */
@@ -100,7 +100,7 @@ export interface PanelUser {
   firstConnectedAt: Date | null;
   lastConnectedNodeUuid: string | null;
   subscriptionUrl: string;
-  /** Encrypted form of `subscriptionUrl` for clients that hide it; null when the panel gives none. Always null in `listUsers`. */
+  /** Encrypted form of `subscriptionUrl` for clients that hide it; null when the panel returns none. Always null in `listUsers`. */
   cryptoLink: string | null;
   messengerId: number | null;
   email: string | null;
@@ -193,10 +193,10 @@ export interface VpnPanelPort {
   /** Also succeeds on a disabled user. */
   disableUser(uuid: string): Promise<PanelUser | null>;
   resetTraffic(uuid: string): Promise<PanelUser | null>;
-  /** Gives the user new links, or, with `onlyPasswords`, new passwords behind the same links. */
+  /** Issues the user new links, or, with `onlyPasswords`, new passwords behind the same links. */
   revokeUser(uuid: string, options?: { shortUuid?: string; onlyPasswords?: boolean }): Promise<PanelUser | null>;
   /**
-   * Gives many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and the call is
+   * Assigns many users the same internal squads, which replace what each had; at most `BULK_USERS` users a call, and the call is
    * idempotent. A panel may skip a user that it does not have without an error.
    * @returns how many users the panel reports as changed, or null without such a report
    */

@@ -33,7 +33,7 @@ export async function reconcileProvisioning(app: App): Promise<number> {
 
 /**
  * Requests pushes of users whose handle is of the panel's other generation: the panel was replaced in place, and a push finds the user
- * anew (spec 10 V1). The version is asked for in each round, as nothing else may call the panel for a while.
+ * again (spec 10 V1). The version is asked for in each round, as nothing else may call the panel for a while.
  */
 async function linkAgain(app: App): Promise<void> {
   const generation = await app.ports.panel.readGeneration().catch((error: unknown) => {

@@ -147,7 +147,7 @@ export function changedStrategyFor(
   return RESET_STRATEGIES.find((strategy) => strategy === named) ?? null;
 }
 
-/** Tag of a trial or paid subscription; null = leave it out. The panel takes `A-Z0-9_`, at most 16 characters. */
+/** Tag of a trial or paid subscription; null = leave it out. The panel accepts `A-Z0-9_`, at most 16 characters. */
 export function panelTagFor(
   subscription: { isTrial: boolean },
   settings: { trialUserTag: string | null; paidSubscriptionUserTag: string | null },

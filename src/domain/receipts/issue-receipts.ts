@@ -66,7 +66,7 @@ async function runStep(app: App, service: ReceiptService, receipt: ClaimedReceip
     return true;
   } catch (error) {
     if (!(error instanceof ReceiptError)) throw error;
-    // A receipt that the service refuses has told the administrators itself, and waits for a day; the queue works.
+    // A receipt that the service refuses has notified the administrators itself, and waits for a day; the queue works.
     if (error.failure !== 'rejected') await recordFailure(app, error);
     return false;
   }

@@ -19,7 +19,7 @@ export class ReceiptError extends Error {
 
 /** What all instances share of the sign-in, so that none signs in with the password while another is signed in. */
 export interface ReceiptSession {
-  /** 21 characters, the same as long as the installation exists: the service takes a new one for a new device. */
+  /** 21 characters, the same as long as the installation exists: the service accepts a new one for a new device. */
   deviceId: string;
   /** The tokens as `save` got them, unreadable without the password of the account; null = none. */
   load(): Promise<string | null>;
@@ -45,7 +45,7 @@ export interface ListedReceipt {
 export interface ReceiptService {
   /** Makes a receipt. The service knows no idempotency: a repeat makes a second one. @returns its id. @throws ReceiptError */
   issue(draft: ReceiptDraft): Promise<string>;
-  /** Every receipt whose operation was within a day of this moment. @throws ReceiptError, neither `unclear` nor `rejected` */
+  /** Every receipt whose operation was within a day of this time. @throws ReceiptError, neither `unclear` nor `rejected` */
   listAround(operationAt: Date): Promise<ListedReceipt[]>;
   /** Cancels a receipt because its money was returned. @throws ReceiptError */
   cancel(uuid: string): Promise<void>;

@@ -120,7 +120,7 @@ export function findPayment(t: App, paymentId: number): Promise<ReceiptPayment |
 
 const KEY = 'receipts:queue';
 
-/** What is stored; moments as ISO 8601. */
+/** What is stored; timestamps as ISO 8601. */
 interface StoredState {
   failingSince: string | null;
   failure: ReceiptFailure | null;
@@ -170,7 +170,7 @@ export async function recordFailure(app: App, { failure, message }: ReceiptError
   });
 }
 
-/** Notes that the queue works; when nothing waits any more after a failure, the administrators are told once. */
+/** Notes that the queue works; when nothing waits any more after a failure, the administrators are notified once. */
 export async function recordSuccess(app: App): Promise<void> {
   await inTransaction(app, async (t) => {
     const stored = await lockState<StoredState>(t.db, KEY);

@@ -35,7 +35,7 @@ export async function findReceiptPayment(
   return row ?? null;
 }
 
-/** Payments that were paid since a moment and have no receipt row, oldest first. @returns ids */
+/** Payments that were paid since a given time and have no receipt row, oldest first. @returns ids */
 export async function listWithoutReceipt(
   db: Db,
   range: { paidSince: Date; withTest: boolean; afterId: number; limit: number },
@@ -50,7 +50,7 @@ export async function listWithoutReceipt(
   return rows.map(({ id }) => id);
 }
 
-/** Payments of which money was returned since a moment, and whose receipt still says more than what is left. @returns ids */
+/** Payments of which money was returned since a given time, and whose receipt still says more than what is left. @returns ids */
 export async function listToCorrect(db: Db, range: { since: Date; afterId: number; limit: number }): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
     `SELECT p.id FROM payments p JOIN receipts r ON r.payment_id = p.id AND r.state IN ('queued', 'failed', 'created')

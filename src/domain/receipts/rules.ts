@@ -45,7 +45,7 @@ export function matchesOf(
   };
 }
 
-/** The first moment at which a receipt is late: it has to exist by the end of the 9th of the next month in Moscow. */
+/** The first time at which a receipt is late: it has to exist by the end of the 9th of the next month in Moscow. */
 export function receiptDeadline(operationAt: Date): Date {
   const moscow = addMs(operationAt, MOSCOW_OFFSET_MS);
   return new Date(Date.UTC(moscow.getUTCFullYear(), moscow.getUTCMonth() + 1, 10) - MOSCOW_OFFSET_MS);

@@ -10,7 +10,7 @@ const accrue = defineJob({
   handle: (app, { data }) => accrueReward(app, data),
 });
 
-/** Takes back what a payment has earned, after a reversal of it (spec 10 M4). */
+/** Revokes what a payment has earned, after a reversal of it (spec 10 M4). */
 const takeBack = defineJob({
   name: 'referrals.take-back',
   payload: z.object({ paymentId: z.int() }),

@@ -23,7 +23,7 @@ export function listNewestReferrals(db: Db, userId: number, limit: number): Prom
   );
 }
 
-/** Referrals with a first top-up, and kopeks earned since a moment. */
+/** Referrals with a first top-up, and kopeks earned since a given time. */
 export async function findRecentTotals(db: Db, userId: number, since: Date): Promise<{ paid: number; earnedKopeks: number }> {
   const [row] = await db.sql<{ paid: number; earnedKopeks: number }>(
     `SELECT coalesce((SELECT paid_referrals FROM referrer_stats WHERE user_id = $1::int), 0) AS paid,

@@ -111,7 +111,8 @@ export async function readMiniappReferral(app: App, actor: UserActor) {
     listNewestReferrals(app.db, actor.userId, LISTED_REFERRALS),
   ]);
   const { totalReferrals } = info;
-  const daysSince = (moment: Date | null) => moment && Math.max(0, Math.floor((now.getTime() - moment.getTime()) / DAY_MS));
+  const daysSince = (timestamp: Date | null) =>
+    timestamp && Math.max(0, Math.floor((now.getTime() - timestamp.getTime()) / DAY_MS));
   return {
     info,
     terms: { ...readReferralTerms(app), commissionPercent: info.commissionPercent },

@@ -44,7 +44,7 @@ export async function attributeReferral(t: App, pair: ReferralPair): Promise<boo
   return registerReferral(t, pair);
 }
 
-/** Takes the locks of an attribution; call it before any other lock of one of the two. */
+/** Acquires the locks of an attribution; call it before any other lock of one of the two. */
 export async function lockReferralPair(t: App, pair: ReferralPair): Promise<void> {
   await lockPair(t.db, pair);
 }

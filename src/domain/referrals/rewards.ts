@@ -136,9 +136,10 @@ export function takeBackTitles(key: 'transaction_taken_back' | 'transaction_debt
 }
 
 /**
- * Takes back what a payment has earned its referrer and its payer, in proportion to what went back of it (spec 10 M4; queue
- * `referrals.take-back`, sent with every reversal). What the referrer has spent or withdrawn becomes a debt that later earnings pay first; what
- * the balance of the payer does not cover is a case. Acts once for each reversal and reward, however often and in whichever order it runs.
+ * Revokes what a payment has earned its referrer and its payer, in proportion to what went back of it (spec 10 M4; queue
+ * `referrals.take-back`, sent with every reversal). What the referrer has spent or withdrawn becomes a debt that later earnings pay first;
+ * what the balance of the payer does not cover is a case. Acts once for each reversal and reward, however often and in whichever order it
+ * runs.
  */
 export function takeBackRewards(app: App, { paymentId }: { paymentId: number }): Promise<void> {
   return inTransaction(app, async (t) => {
@@ -190,7 +191,7 @@ export async function readDebt(app: App, userId: number): Promise<number> {
   return row?.kopeks ?? 0;
 }
 
-/** Gives the debt of a merged account to the one that remains; both are locked. */
+/** Moves the debt of a merged account to the one that remains; both are locked. */
 export async function moveDebt(t: App, fromUserId: number, toUserId: number): Promise<void> {
   const values = [fromUserId, toUserId, t.clock.now()];
   await t.db.sql('SELECT move_referral_debt($1::int, $2::int, $3::timestamptz) AS moved', values);

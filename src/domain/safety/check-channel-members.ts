@@ -38,7 +38,7 @@ interface Round {
   restored: number;
 }
 
-/** The messenger gives no answers: the run ends, the next one continues at the same place. */
+/** The messenger does not answer: the run ends, the next one continues at the same place. */
 class MessengerAway extends Error {}
 
 /**
@@ -92,7 +92,7 @@ async function openRound(app: App): Promise<Round | null> {
   return round;
 }
 
-/** Reads the bot's own membership of each channel: only an administrator is told who is a member. */
+/** Reads the bot's own membership of each channel: only an administrator learns who is a member. */
 async function findUnreadable(app: App, channels: readonly RequiredChannel[], round: Round): Promise<void> {
   const bot = await app.ports.messenger.getMe().catch((error: unknown) => {
     throw error instanceof MessengerError ? new MessengerAway() : error;

@@ -49,7 +49,7 @@ const member = defineJob({
   handle: (app, { data }) => checkMember(app, data.messengerId),
 });
 
-/** Handles the button with which a user asks for another check, as it was received. */
+/** Handles the button with which a user asks for another check, as received. */
 const press = defineJob({
   name: 'safety.channels-press',
   payload: z.object({ queryId: z.string(), messengerId: z.int() }),

@@ -58,7 +58,7 @@ export async function readMaintenanceNotice(app: App, language: string | null): 
   return { code: 'maintenance', message: text(language, 'errors.maintenance_auto', { checked }), reason: state.reason };
 }
 
-/** What an operator wrote, as it was written; the text of this service, which nobody has changed, in the reader's language (spec 10 U7). */
+/** What an operator wrote, as written; the text of this service, which nobody has changed, in the reader's language (spec 10 U7). */
 function operatorsMessage(app: App, language: string | null): string {
   const message = app.settings.get('MAINTENANCE_MESSAGE');
   return message === definitionOf('MAINTENANCE_MESSAGE').default ? text(language, 'errors.maintenance') : message;

@@ -20,7 +20,7 @@ interface ListState {
   /** Failures in a row, for the address in `triedUrl`. */
   failures: number;
   triedUrl: string | null;
-  /** Not before this moment, ISO 8601. */
+  /** Not before this time, ISO 8601. */
   nextTryAt: string | null;
   /** Counts refreshes: results of an older list are not used. */
   version: number;

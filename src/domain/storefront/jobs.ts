@@ -9,7 +9,7 @@ import { watchPurchases } from './purchases/watch-purchases.ts';
 
 // The queues have the module's former name, which is stored with every job.
 
-/** Gives a paid guest purchase to its recipient; after the last retry `gifts.watch` continues. */
+/** Delivers a paid guest purchase to its recipient; after the last retry `gifts.watch` continues. */
 const fulfil = defineJob({
   name: 'gifts.fulfil',
   payload: z.object({ purchaseId: z.int() }),
@@ -25,7 +25,7 @@ const watch = defineJob({
   handle: monitoringStep('guest purchases', watchPurchases),
 });
 
-/** Handles a pressed "activate" button under a gift, as it was received. */
+/** Handles a pressed "activate" button under a gift, as received. */
 const press = defineJob({
   name: 'gifts.press',
   payload: z.object({ queryId: z.string(), messengerId: z.int(), purchaseId: z.int() }),

@@ -194,7 +194,7 @@ const PUSH = columns('Subscription', [
   ...(['provisionState', 'provisionAttempts', 'provisionRequestedAt', 'subscriptionUrl'] as const),
 ]);
 
-/** State of the push of a subscription and the link that it gives; null = there is none yet. */
+/** State of the push of a subscription and the link that it returns; null = there is none yet. */
 type PushedLink = RowOf<typeof PUSH>;
 
 const FIRST_PAUSE_MS = 30;
@@ -226,7 +226,7 @@ export async function awaitPush(app: App, subscriptionId: number): Promise<Pushe
   return push;
 }
 
-/** The answer of a sale with the link of its subscription, if it had none and the panel gives it in time (spec 08 P14, spec 10 V4). */
+/** The answer of a sale with the link of its subscription, if it had none and the panel returns it in time (spec 08 P14, spec 10 V4). */
 export async function withPushedLink<T extends { subscription: { id: number; subscriptionUrl: string | null } }>(
   app: App,
   answer: T,

@@ -15,7 +15,7 @@ const ENCRYPTION_WAIT_MS = 3_000;
 
 /**
  * The connection guide with the user's own links; without a subscription the links are null (spec 02 section 5.14). The answer is built
- * anew each time, only the panel's configuration is cached. `hasSubscription`: a link is known; `hideLink`: clients do not show it.
+ * each time, only the panel's configuration is cached. `hasSubscription`: a link is known; `hideLink`: clients do not show it.
  * @throws AppError 404 'App configuration not set up.': none is chosen, or the panel gave none
  */
 export async function readAppGuide(app: App, actor: UserActor) {
@@ -123,7 +123,9 @@ function withResolvedUrl(button: Json, links: GuideLinks): Json {
   return isComplete ? { ...button, resolvedUrl } : { ...button };
 }
 
-/** The app's own scheme, else that of the first button with one, in front of the link that it takes; null without the link or a scheme. */
+/**
+ * The app's own scheme, else that of the first button with one, in front of the link that it accepts; null without the link or a scheme.
+ */
 function deepLinkOf(app: Json, links: GuideLinks): string | null {
   const found = schemeOf(app);
   if (found === null) return null;

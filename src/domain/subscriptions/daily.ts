@@ -102,7 +102,7 @@ const MAX_LEAD_MS = HOUR_MS;
 export async function chargeDays(app: App): Promise<void> {
   for (const work of ['resume', 'charge'] as const) {
     await forEachPage<DailyCandidate>(app, {
-      list: (after, limit) => listCandidates(app.db, work, momentOf(app, work), after?.id ?? 0, limit),
+      list: (after, limit) => listCandidates(app.db, work, timestampOf(app, work), after?.id ?? 0, limit),
       each: ({ userId }) => chargeDay(app, work, userId),
       failure: ({ id }) => ['a day of a daily subscription could not be charged', { subscriptionId: id, work }],
     });
@@ -114,8 +114,8 @@ export function dailyServiceMs(app: App): number {
   return Math.max(1, app.settings.get('DAILY_SUBSCRIPTIONS_CHECK_INTERVAL_MINUTES')) * MINUTE_MS;
 }
 
-/** The moment for which candidates are selected. */
-function momentOf(app: App, work: DailyWork): Date {
+/** The time for which candidates are selected. */
+function timestampOf(app: App, work: DailyWork): Date {
   if (work === 'resume') return app.clock.now();
   return addMs(app.clock.now(), Math.min(dailyServiceMs(app), MAX_LEAD_MS));
 }
@@ -145,7 +145,7 @@ function isResumable({ buyer, subscription, currentTariff }: SaleStart, isStoppe
 function chargeDay(app: App, work: DailyWork, userId: number): Promise<boolean> {
   return inTransaction(app, async (t) => {
     const start = await lockSaleStart(t.db, userId, NEEDS);
-    return start !== null && (await isCandidate(t.db, work, momentOf(t, work), userId)) && chargeFrom(t, work, start);
+    return start !== null && (await isCandidate(t.db, work, timestampOf(t, work), userId)) && chargeFrom(t, work, start);
   });
 }
 
@@ -215,7 +215,7 @@ interface PauseState {
 /**
  * Pauses or resumes a daily subscription, once per idempotency key (spec 02 section 5.12). Pausing costs nothing and changes
  * nothing at the panel. Resuming requires a day's price on the balance; a subscription that was stopped or ran out is charged now and is
- * active from this moment, in the same transaction (H22); the rest of the paid time is added (H10).
+ * active from now on, in the same transaction (H22); the rest of the paid time is added (H10).
  * @throws AppError 404 | 400 no_tariff, not_daily_tariff, daily_price_invalid | 402 insufficient_balance | 403 restricted
  */
 export function togglePause(app: App, actor: UserActor, idempotencyKey: string | null): Promise<PauseState> {

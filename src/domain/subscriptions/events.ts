@@ -5,8 +5,8 @@ import {
   AMOUNT_EXAMPLE,
   AmountAndBalanceFields,
   AmountFields,
-  MomentField,
   NoFields,
+  TimestampField,
 } from '../../core/events/event-fields.ts';
 
 export const SUBSCRIPTION_ACTIVATED = 'subscription.activated';
@@ -21,7 +21,7 @@ export const AUTOPAY_FAILED = 'autopay.failed';
 export const AUTOPAY_INSUFFICIENT_FUNDS = 'autopay.insufficient_funds';
 export const SUBSCRIPTION_EXPIRING = 'subscription.expiring';
 
-const MOMENT = '2026-01-31T12:00:00.000Z';
+const TIMESTAMP = '2026-01-31T12:00:00.000Z';
 const DAY = '31.01.2026';
 const Day = z.string().describe('Date as `dd.mm.yyyy`.');
 const Text = z.string().describe('Amount as text.');
@@ -38,15 +38,15 @@ const SaleNotice = z.object({
 const SALE_EXAMPLE = { expires_at: DAY, new_expires_at: DAY, traffic_limit_gb: 100, device_limit: 3, tariff_name: 'Basic' };
 
 export const SUBSCRIPTION_EVENTS = [
-  defineEvent(SUBSCRIPTION_ACTIVATED, z.object({ expires_at: MomentField, tariff_name: TariffName }), {
+  defineEvent(SUBSCRIPTION_ACTIVATED, z.object({ expires_at: TimestampField, tariff_name: TariffName }), {
     audience: 'user',
     description: "The user's first subscription starts.",
-    example: { expires_at: MOMENT, tariff_name: 'Basic' },
+    example: { expires_at: TIMESTAMP, tariff_name: 'Basic' },
   }),
-  defineEvent(SUBSCRIPTION_RENEWED, z.object({ new_expires_at: MomentField, ...AmountFields.shape }), {
+  defineEvent(SUBSCRIPTION_RENEWED, z.object({ new_expires_at: TimestampField, ...AmountFields.shape }), {
     audience: 'user',
     description: 'A further period was paid for; the amounts are those charged.',
-    example: { new_expires_at: MOMENT, ...AMOUNT_EXAMPLE },
+    example: { new_expires_at: TIMESTAMP, ...AMOUNT_EXAMPLE },
   }),
   defineEvent(SUBSCRIPTION_EXPIRED, NoFields, { audience: 'user', description: 'The subscription has ended.', example: {} }),
   defineEvent(
@@ -75,10 +75,10 @@ export const SUBSCRIPTION_EVENTS = [
       example: { traffic_gb_added: 10, new_traffic_limit_gb: 110, ...AMOUNT_EXAMPLE },
     },
   ),
-  defineEvent(SUBSCRIPTION_EXPIRING, z.object({ days_left: DaysLeft, expires_at: MomentField }), {
+  defineEvent(SUBSCRIPTION_EXPIRING, z.object({ days_left: DaysLeft, expires_at: TimestampField }), {
     audience: 'user',
     description: 'The end is within the days of a warning.',
-    example: { days_left: 3, expires_at: MOMENT },
+    example: { days_left: 3, expires_at: TIMESTAMP },
   }),
   defineEvent(TRAFFIC_RESET, NoFields, {
     audience: 'user',
@@ -90,10 +90,10 @@ export const SUBSCRIPTION_EVENTS = [
     description: 'A day of a daily tariff was charged.',
     example: AMOUNT_AND_BALANCE_EXAMPLE,
   }),
-  defineEvent(AUTOPAY_SUCCESS, z.object({ ...AmountFields.shape, new_expires_at: MomentField }), {
+  defineEvent(AUTOPAY_SUCCESS, z.object({ ...AmountFields.shape, new_expires_at: TimestampField }), {
     audience: 'user',
     description: 'Autopay renewed the subscription.',
-    example: { ...AMOUNT_EXAMPLE, new_expires_at: MOMENT },
+    example: { ...AMOUNT_EXAMPLE, new_expires_at: TIMESTAMP },
   }),
   defineEvent(AUTOPAY_FAILED, z.object({ reason: z.enum(['insufficient_funds', 'period_unavailable']).describe('Why.') }), {
     audience: 'user',

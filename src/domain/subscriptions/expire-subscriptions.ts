@@ -53,7 +53,7 @@ export async function deleteSubscription(db: Db, id: number): Promise<void> {
   await db.sql('DELETE FROM subscriptions WHERE id = $1::int RETURNING id', [id]);
 }
 
-/** Gives a locked subscription to another user, who must have none. */
+/** Transfers a locked subscription to another user, who must have none. */
 export async function moveSubscription(db: Db, id: number, primaryId: number, now: Date): Promise<void> {
   await db.sql('UPDATE subscriptions SET user_id = $2::int, updated_at = $3::timestamptz WHERE id = $1::int RETURNING id', [
     id,

@@ -88,8 +88,8 @@ interface TariffDelivery {
 }
 
 /**
- * Starts a paid tariff anew for a locked user, over whatever subscription there was: dates, limits, squads and used traffic begin
- * again, the links are removed until the panel gives new ones (spec 03 section 8.3). The caller decides whether a running subscription
+ * Starts a paid tariff from now for a locked user, over whatever subscription there was: dates, limits, squads and used traffic begin
+ * again, the links are removed until the panel returns new ones (spec 03 section 8.3). The caller decides whether a running subscription
  * may be replaced. In the caller's transaction; the panel is updated after commit.
  * @param current the user's subscription, locked
  */
@@ -143,7 +143,7 @@ export interface TakenBack {
 }
 
 /**
- * Takes back the term that returned money had paid for (03a section 0.5): the days that the money buys at the price of the next renewal,
+ * Revokes the term that returned money had paid for (03a section 0.5): the days that the money buys at the price of the next renewal,
  * rounded up, or the whole rest. Trials and subscriptions that are over are left as they are. The panel is updated after commit. In the
  * caller's transaction; locks the user, then the subscription.
  * @param kopeks money that was returned to the payer and had been spent

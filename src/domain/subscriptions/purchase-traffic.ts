@@ -223,7 +223,7 @@ function classicPackage({ tariff, gb, pricing }: TrafficRequest): number {
   return found.priceKopeks;
 }
 
-/** The package would exceed the tariff's maximum of the whole limit; GB. The mini-app answers the numbers one by one. */
+/** The package would exceed the tariff's maximum of the whole limit; GB. The mini-app returns the numbers one by one. */
 export class TopupLimitError extends AppError {
   readonly limits: { maxGb: number; currentGb: number; availableGb: number };
 

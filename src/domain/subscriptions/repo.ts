@@ -24,7 +24,7 @@ export function detailColumns(alias: string): string {
     AS purchases`;
 }
 
-/** What `detailColumns` answers. */
+/** What `detailColumns` returns. */
 export interface DetailColumns {
   servers: object[];
   purchases: object[];
@@ -235,7 +235,7 @@ export function expireBatch(
 }
 
 /**
- * Stores the panel's counter of used traffic, GB, as it was read at `readAt`; nothing that the panel must be updated to, so no push follows.
+ * Stores the panel's counter of used traffic, GB, as read at `readAt`; nothing that the panel must be updated to, so no push follows.
  * Not stored where the row has changed since, or a purchase has the counter set back to zero, at the panel too: the reading is older.
  */
 export async function storeUsedTraffic(

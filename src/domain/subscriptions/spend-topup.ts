@@ -17,7 +17,7 @@ import { RENEWAL_NEEDS, sellRenewal } from './renew-subscription.ts';
 import { cartKey, notifyOrderBought, notifyOrderRefused, notifySavedOrder, orderOfCart } from './saved-cart.ts';
 import type { SavedCart } from './types.ts';
 
-/** A payment within this time counts as the same purchase, made a moment ago (spec 03 section 2.2, step 6; spec 02 H13). */
+/** A payment within this time counts as the same purchase, made just before (spec 03 section 2.2, step 6; spec 02 H13). */
 const REPEAT_WINDOW_MS = MINUTE_MS;
 
 /** The saved orders that are not bought automatically after a payment within that time. */
@@ -28,13 +28,13 @@ export type ClaimTopup = (t: App) => Promise<boolean>;
 
 /**
  * What a new balance is used for, first match wins (spec 02 section 6): a stopped daily subscription is resumed; a saved order is
- * bought when the operator has switched that on, else its owner is told whether the balance covers it; without an order, autopay renews
+ * bought when the operator has switched that on, else its owner is notified whether the balance covers it; without an order, autopay renews
  * a subscription that ended recently.
  *
  * All of it is one transaction under the locks of the user and the subscription, with the mark of the top-up: after a crash
  * either nothing is done or the top-up is not spent again, and a passing fault leaves the order for the next run. When a subscription was
  * paid for within the last minute, by its owner or by another top-up, nothing is bought that would pay for it once more: the saved order
- * stays, and its owner is told that it waits for confirmation.
+ * stays, and its owner is notified that it waits for confirmation.
  */
 export async function spendTopup(app: App, userId: number, claim: ClaimTopup = async () => true): Promise<void> {
   const attempt: { order: SavedCart | null } = { order: null };
@@ -90,7 +90,7 @@ async function spend(t: App, start: SaleStart, attempt: { order: SavedCart | nul
 }
 
 /**
- * Removes the saved order and buys it. One that can never be bought is only removed, and its owner is told.
+ * Removes the saved order and buys it. One that can never be bought is only removed, and its owner is notified.
  * @throws AppError the refusal of the purchase; its rollback restores the saved order
  */
 async function buySaved(t: App, start: SaleStart, attempt: { order: SavedCart | null }): Promise<void> {
@@ -124,8 +124,8 @@ function purchase(t: App, start: SaleStart, order: SavableOrder): Promise<unknow
 
 /**
  * After the refused purchase is rolled back: an order for which only money is missing stays saved at its present price, and its owner is
- * told the missing amount; any other is deleted, and its owner is told. One that its owner has bought or replaced meanwhile is not
- * touched: the locks are taken again, and what was bought must not be saved again.
+ * notified of the missing amount; any other is deleted, and its owner is notified. One that its owner has bought or replaced meanwhile is
+ * not touched: the locks are taken again, and what was bought must not be saved again.
  */
 function settleRefusal(
   app: App,

@@ -5,7 +5,7 @@ import { type TrialTerms, trialTerms } from './rules/trial.ts';
 import { subscriptionSettingsOf } from './settings.ts';
 
 /**
- * What a trial gives at this moment (spec 02 section 4.1), for showing it and for every way to start one. The device limit is the fixed
+ * What a trial gives now (spec 02 section 4.1), for showing it and for every way to start one. The device limit is the fixed
  * one while devices cannot be chosen (section 4.4).
  */
 export async function readTrialTerms(app: App): Promise<TrialTerms & { tariff: Tariff | null }> {

@@ -1,10 +1,10 @@
 import type { RowOf, Rows } from '../../core/db/columns.ts';
 import type { SUBSCRIPTION } from './repo.ts';
 
-/** Subscriptions in the domain (spec 02 section 1.1). Times are UTC moments, traffic is GB, money is kopeks. */
+/** Subscriptions in the domain (spec 02 section 1.1). Times are UTC timestamps, traffic is GB, money is kopeks. */
 
 /**
- * One per user. `status` is the stored one; the status at this moment is `actualStatus`. `isTrial` is independent of it: a running trial
+ * One per user. `status` is the stored one; the current status is `actualStatus`. `isTrial` is independent of it: a running trial
  * normally is `active`. `trafficLimitGb` 0 is unlimited and includes purchased traffic, of which `purchasedTrafficGb` is the sum and
  * `trafficResetAt` the earliest end; `trafficUsedGb` is a fraction, from the panel. `deviceLimit` includes purchased devices;
  * `connectedSquads` are uuids; `tariffId` null is classic. For 60 s after `lastWebhookUpdateAt`, a report of the panel, jobs leave the row

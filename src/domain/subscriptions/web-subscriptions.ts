@@ -146,7 +146,7 @@ async function change(
   });
 }
 
-/** The same; where there is no link yet, the answer waits a moment for it (spec 08 P14, spec 10 V4). Not in a transaction. */
+/** The same; where there is no link yet, the answer waits briefly for it (spec 08 P14, spec 10 V4). Not in a transaction. */
 async function changeAndAwaitLink(...[app, id, decide]: Parameters<typeof change>): Promise<Subscription> {
   const saved = await change(app, id, decide);
   if (saved.subscriptionUrl) return saved;
@@ -174,7 +174,7 @@ type WebSubscriptionRequest = {
 
 /**
  * Creates the subscription of a user without charging (spec 02 section 7), or replaces the present one (section 3.4). The panel is updated
- * after commit; the answer waits a moment for the link (spec 08 P14), but does not depend on it (spec 02 H14). No events, no notifications.
+ * after commit; the answer waits briefly for the link (spec 08 P14), but does not depend on it (spec 02 H14). No events, no notifications.
  * @throws what `createWithoutWaiting` refuses
  */
 export async function createWebSubscription(app: App, actor: TokenActor, request: WebSubscriptionRequest): Promise<Subscription> {
@@ -275,7 +275,7 @@ export async function grantDays(t: App, subscription: Subscription, days: number
 }
 
 /**
- * What an extension by days without charging changes (spec 02 section 3.1). Not a paid extension, which would start a trial anew and drop
+ * What an extension by days without charging changes (spec 02 section 3.1). Not a paid extension, which would start a trial again and drop
  * its remaining days. The tariff stays, so that it does not matter whether it is a daily one.
  * @param days above 0
  */

@@ -280,7 +280,7 @@ export async function findRecipient(db: Db, id: number): Promise<{ userId: numbe
   return db.prisma.ticketNotification.findUnique({ where: { id }, select: { userId: true, isForAdmin: true } });
 }
 
-/** Marks unread rows read; those read before keep their moment. @returns rows marked now */
+/** Marks unread rows read; those read before keep their time. @returns rows marked now */
 export async function markRead(
   db: Db,
   inbox: Inbox,
@@ -345,11 +345,11 @@ export async function countSupportEntries(
   return row!.total;
 }
 
-/** Highest id written before a moment; 0 = none. */
-export async function findSupportIdBefore(db: Db, moment: Date): Promise<number> {
+/** Highest id written before a given time; 0 = none. */
+export async function findSupportIdBefore(db: Db, timestamp: Date): Promise<number> {
   const [row] = await db.sql<{ id: number }>(
     'SELECT id FROM support_audit_logs WHERE created_at < $1::timestamptz ORDER BY created_at DESC, id DESC LIMIT 1',
-    [moment],
+    [timestamp],
   );
   return row?.id ?? 0;
 }

@@ -12,7 +12,7 @@ const MEDIA_TYPES = ['photo', 'video', 'document'] as const;
 /** Seconds between two messages of a user in one ticket. */
 export const MESSAGE_PAUSE_SECONDS = 2;
 
-/** Blocked while permanent, or until a moment in the future; a block ends without a write. */
+/** Blocked while permanent, or until a time in the future; a block ends without a write. */
 export function isReplyBlocked(ticket: Pick<Ticket, 'userReplyBlockPermanent' | 'userReplyBlockUntil'>, now: Date): boolean {
   return ticket.userReplyBlockPermanent || (ticket.userReplyBlockUntil !== null && ticket.userReplyBlockUntil > now);
 }

@@ -176,7 +176,7 @@ export function changeTicketPriority(app: App, actor: Staff, ticketId: number, r
 }
 
 /**
- * Sets the reply block: permanent, until a moment, or neither = no block (spec 05 section 1.3).
+ * Sets the reply block: permanent, until a given time, or neither = no block (spec 05 section 1.3).
  * @throws AppError 400 an end in the past, then 404
  */
 export function changeReplyBlock(
@@ -265,7 +265,7 @@ export async function listSupportLog(
   const [items, total] = await Promise.all([
     listSupportEntries(app.db, action, page),
     countGrowingLog(app, `support-total:${JSON.stringify(action)}`, {
-      idBefore: (moment) => findSupportIdBefore(app.db, moment),
+      idBefore: (timestamp) => findSupportIdBefore(app.db, timestamp),
       count: (range) => countSupportEntries(app.db, action, range),
     }),
   ]);

@@ -53,7 +53,7 @@ interface Readings {
 /**
  * The panel counts by UTC days. At midnight the last 24 hours are the day before. At another time they are the day before and today so far,
  * less what was read of the day before at its check; while that is not known only today so far, so that nobody is accused of two days.
- * @returns null without a panel, and while only an earlier reading is there @throws AppError when the panel gives no answer in time
+ * @returns null without a panel, and while only an earlier reading is there @throws AppError when the panel does not answer in time
  */
 async function readLastDay(app: App, due: Date): Promise<Readings | null> {
   const midnight = startOfDay(due);
@@ -73,9 +73,9 @@ async function readLastDay(app: App, due: Date): Promise<Readings | null> {
   return before && { added: [before.id, today.id], removed: [atLastCheck!.id], nodeNames: namesOf(before, today) };
 }
 
-/** A page that waits too long is shown an earlier reading. Null for one from before the moment. */
-function readSince(moment: Date, fill: Fill | null): Fill | null {
-  return fill !== null && fill.finishedAt >= moment ? fill : null;
+/** A page that waits too long is shown an earlier reading. Null for one from before the given time. */
+function readSince(timestamp: Date, fill: Fill | null): Fill | null {
+  return fill !== null && fill.finishedAt >= timestamp ? fill : null;
 }
 
 /** @returns null when it is not known yet @throws AppError */
@@ -117,7 +117,7 @@ function namesOf(...fills: readonly Fill[]): Map<string, string> {
   return new Map(fills.flatMap(({ nodes }) => nodes.map(({ uuid, name }) => [uuid, name])));
 }
 
-/** The last moment with this time of the day, `HH:MM` UTC. */
+/** The last occurrence of this time of day, `HH:MM` UTC. */
 function dueAt(time: string, now: Date): Date {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   const today = addMs(startOfDay(now), hours * HOUR_MS + minutes * MINUTE_MS);
@@ -160,7 +160,9 @@ async function sendAlarms(
   t.log.warn({ violations: violations.length, sent }, 'traffic check: users above the threshold');
 }
 
-/** Sends what fast checks have found until a moment; what is too much for one run is dropped. Removal and messages are one transaction. */
+/**
+ * Sends what fast checks have found until a given time; what is too much for one run is dropped. Removal and messages are one transaction.
+ */
 export async function sendFoundAlarms(app: App, foundUntil: Date): Promise<void> {
   if (!(await hasViolations(app.db, foundUntil))) return;
   await inTransaction(app, async (t) => sendAlarms(t, 'operations.traffic_fast', await takeViolations(t.db, foundUntil)));
@@ -201,7 +203,7 @@ export function alarmFilter(settings: SettingsReader): AlarmFilter {
   };
 }
 
-/** How often used traffic is compared, and from which increase on the administrators are told. */
+/** How often used traffic is compared, and from which increase on the administrators are notified. */
 export interface FastCheck {
   intervalMs: number;
   thresholdBytes: number;

@@ -7,7 +7,7 @@ import { isPanelError, type PanelUser } from '../provisioning/ports.ts';
 import { alarmFilter, type FastCheck, fastCheckOf, gbText, sendFoundAlarms } from './check-traffic.ts';
 import { insertViolations, storeSnapshots } from './repo.ts';
 
-/** The panel gives at most so many users a page. */
+/** The panel returns at most so many users a page. */
 const MAX_PAGE = 1_000;
 /** The settings have no upper bound. */
 const MAX_AT_ONCE = 50;
@@ -17,7 +17,7 @@ const MAX_KEPT = 1_000;
 
 /**
  * Compares the used traffic of every panel user with the last reading, which is stored, and tells the administrators who used too much
- * since (job `traffic.fast-check`). Where the panel gives no answer any more, it ends with what it has found; each user's next reading is
+ * since (job `traffic.fast-check`). Where the panel does not answer any more, it ends with what it has found; each user's next reading is
  * compared with the last one of that user. What is found is written with the readings: a process that ends before the messages loses none.
  */
 export async function checkUsedTraffic(app: App, signal: AbortSignal): Promise<void> {
@@ -53,11 +53,11 @@ async function storeIncreases(
   const readPage = async (start: number): Promise<number> => {
     const { users, total } = await panel.listUsers({ start, size });
     const now = app.clock.now();
-    const moments = { now, validFrom: addMs(now, -validMs), refreshBefore: addMs(now, -validMs / 4) };
+    const timestamps = { now, validFrom: addMs(now, -validMs), refreshBefore: addMs(now, -validMs / 4) };
     const rows = users.map(({ uuid, usedTrafficBytes }) => ({ panelUuid: uuid, usedBytes: usedTrafficBytes }));
     const byUuid = new Map(users.map((user) => [user.uuid.toLowerCase(), user]));
     const stored = await inTransaction(app, async (t) => {
-      const increases = await storeSnapshots(t.db, rows, { ...moments, thresholdBytes: check.thresholdBytes });
+      const increases = await storeSnapshots(t.db, rows, { ...timestamps, thresholdBytes: check.thresholdBytes });
       const violations = increases.flatMap(({ panelUuid, increaseBytes: bytes }) => {
         const user = byUuid.get(panelUuid);
         const isCounted = user && !excludedUsers.has(panelUuid) && countsNode(user.lastConnectedNodeUuid);

@@ -35,7 +35,7 @@ export async function storeSnapshots(
   );
 }
 
-/** @returns whether the administrators may be told of this user now, which counts as done; of two callers at once, one gets true */
+/** @returns whether the administrators may be notified of this user now, which counts as done; of two callers at once, one gets true */
 export async function claimAlarm(db: Db, panelUuid: string, now: Date, notifiedBefore: Date): Promise<boolean> {
   const rows = await db.sql(
     `INSERT INTO traffic_alarms AS a (panel_uuid, notified_at) VALUES ($1::uuid, $2::timestamptz)
@@ -80,7 +80,7 @@ export function listHeavyUsers(
   );
 }
 
-// Increases that the fast check has found and that the administrators have not been told of.
+// Increases that the fast check has found and that the administrators have not been notified of.
 
 const VIOLATION = columns('TrafficViolation', ['panelUuid', 'bytes', 'texts']);
 
@@ -103,7 +103,9 @@ export async function insertViolations(db: Db, violations: readonly Violation[],
   );
 }
 
-/** Removes what was found until a moment. @returns it, to be sent in the same transaction; of two callers at once each gets other rows */
+/**
+ * Removes what was found until a given time. @returns it, to be sent in the same transaction; of two callers at once each gets other rows
+ */
 export function takeViolations(db: Db, foundUntil: Date): Promise<Violation[]> {
   return db.sql<Violation>(
     `DELETE FROM traffic_violations v WHERE v.panel_uuid = ANY(ARRAY(

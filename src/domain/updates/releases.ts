@@ -114,7 +114,7 @@ async function awaitList(app: App, project: Project, repo: string): Promise<Stor
 
 /**
  * Tells the administrators' chat of the newest version, once for each tag, whichever instance finds it (spec 06 section 14). Without a chat
- * it is told when there is one.
+ * it is reported when there is one.
  */
 async function notifyOfUpdate(app: App, repo: string, releases: readonly Release[]): Promise<void> {
   if (!app.settings.get('VERSION_CHECK_ENABLED')) return;

@@ -15,11 +15,11 @@ import { fieldsFromPanel, linksFromPanel, usedGigabytes } from './panel/sync-rul
 export type ImportOutcome = 'imported' | 'linked' | 'not_found' | 'taken_by_another' | 'not_applicable';
 
 /**
- * Gives an account whose e-mail has just been verified the subscription that the panel has for this address (spec 01 section 5.5).
+ * Grants an account whose e-mail has just been verified the subscription that the panel has for this address (spec 01 section 5.5).
  *
  * May run any number of times: an account with a panel user is not changed, so that a repeated job never overwrites what was bought since.
- * A paid subscription that is active, or one that ends no earlier than the panel's, is retained and pushed to the panel; any other takes the
- * panel's values.
+ * A paid subscription that is active, or one that ends no earlier than the panel's, is retained and pushed to the panel; any other takes
+ * the panel's values.
  * @throws PanelError when the panel gave no usable answer; the queue repeats
  */
 export async function importPanelUser(app: App, userId: number): Promise<ImportOutcome> {

@@ -92,7 +92,7 @@ export interface InactivePosition {
   userId: number;
 }
 
-/** A page of active users without balance who were last seen before a moment, latest first. Users who were never seen are left out. */
+/** A page of active users without balance who were last seen before a given time, latest first. Users who were never seen are left out. */
 export async function listInactiveUsers(
   db: Db,
   range: { before: Date; after: InactivePosition | null; limit: number },
@@ -111,7 +111,7 @@ const REMOVABLE = columns('User', ['id', 'messengerId', 'email', 'emailVerified'
 type RemovableUser = RowOf<typeof REMOVABLE>;
 
 /**
- * Locks those of the users that may be deleted at this moment: still inactive and without balance, no subscription with time left, no role,
+ * Locks those of the users that may be deleted now: still inactive and without balance, no subscription with time left, no role,
  * no partnership, no paid gift or purchase that is not delivered. Users locked by another transaction wait for the next night.
  */
 export async function lockRemovable(db: Db, userIds: readonly number[], before: Date, now: Date): Promise<RemovableUser[]> {

@@ -51,7 +51,7 @@ export interface SubscriptionView
     | 'subscriptionCryptoLink'
     | 'connectedSquads'
   > {
-  /** As stored; the status at this moment is `actualStatus`. */
+  /** As stored; the current status is `actualStatus`. */
   status: SubscriptionStatus;
   actualStatus: SubscriptionStatus;
 }

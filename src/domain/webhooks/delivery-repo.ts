@@ -119,7 +119,7 @@ interface FailedAttempt {
   /** Disable the webhook at once. */
   isGone: boolean;
   now: Date;
-  /** Disable a webhook that has failed without a success since this moment or longer. */
+  /** Disable a webhook that has failed without a success since this time or longer. */
   disableBefore: Date;
 }
 

@@ -3,7 +3,7 @@
 interface WebhookMessage {
   url: string;
   headers: Record<string, string>;
-  /** JSON text, sent exactly as it was signed. */
+  /** JSON text, sent exactly as signed. */
   body: string;
 }
 

@@ -20,7 +20,6 @@ import {
   freeForm,
   integerOr,
   isFields,
-  momentOrNull,
   readAgentHistory,
   readAgents,
   readNodes,
@@ -30,6 +29,7 @@ import {
   readUsers,
   rowsOf,
   textOr,
+  timestampOrNull,
 } from './read-users.ts';
 
 const HISTORY_RECORDS = 50;
@@ -110,7 +110,7 @@ function readStats(answer: unknown): BanStats {
     agentsOnline: online,
     agentsTotal: nodes.length,
     panelConnected: flag(row.panel_loaded),
-    intakeStartedAt: momentOrNull(fieldsOf(row.tcp_metrics).intake_started_at),
+    intakeStartedAt: timestampOrNull(fieldsOf(row.tcp_metrics).intake_started_at),
   };
 }
 
@@ -197,7 +197,7 @@ function readTopUsers(answer: unknown): BanTopUser[] {
 /** Of `[V]` or `{violations: [V]}`. */
 function readViolations(answer: unknown): TrafficViolation[] {
   return rowsOf(answer, 'violations').flatMap((row) => {
-    const detectedAt = momentOrNull(row.detected_at);
+    const detectedAt = timestampOrNull(row.detected_at);
     if (detectedAt === null) return [];
     const violation = {
       id: integerOr(row.id, null),

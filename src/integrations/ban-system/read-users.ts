@@ -24,7 +24,7 @@ function userOf(row: Fields): BanUser {
     limit: integerOr(row.limit, null),
     isOverLimit: flag(row.is_over_limit),
     blockedCount: count(row.blocked_count),
-    lastSeen: momentOrNull(row.last_seen),
+    lastSeen: timestampOrNull(row.last_seen),
   };
 }
 
@@ -50,8 +50,8 @@ function addressesOf(value: unknown): BanUserAddress[] {
 function addressOf(row: Fields, key: string): BanUserAddress {
   return {
     ip: textOr(row.ip, key),
-    firstSeen: momentOrNull(row.first_seen),
-    lastSeen: momentOrNull(row.last_seen),
+    firstSeen: timestampOrNull(row.first_seen),
+    lastSeen: timestampOrNull(row.last_seen),
     node: textOr(row.node, null),
     requestCount: count(row.request_count),
     countryCode: textOr(row.country_code, null),
@@ -61,7 +61,7 @@ function addressOf(row: Fields, key: string): BanUserAddress {
 }
 
 function requestOf(row: Fields): BanUserRequest[] {
-  const timestamp = momentOrNull(row.timestamp);
+  const timestamp = timestampOrNull(row.timestamp);
   if (timestamp === null) return [];
   const request = {
     timestamp,
@@ -78,7 +78,7 @@ function requestOf(row: Fields): BanUserRequest[] {
 /** Of `[P]`, or of an object with the list under `name`. */
 export function readPunishments(answer: unknown, name: 'punishments' | 'items'): Punishment[] {
   return rowsOf(answer, name).flatMap((row) => {
-    const punishedAt = momentOrNull(row.punished_at);
+    const punishedAt = timestampOrNull(row.punished_at);
     if (punishedAt === null) return [];
     const punishment = {
       id: integerOr(row.id, null),
@@ -87,11 +87,11 @@ export function readPunishments(answer: unknown, name: 'punishments' | 'items'):
       username: textOr(row.username, ''),
       reason: textOr(row.reason, null),
       punishedAt,
-      enableAt: momentOrNull(row.enable_at),
+      enableAt: timestampOrNull(row.enable_at),
       ipCount: count(row.ip_count),
       limit: count(row.limit),
       enabled: flag(row.enabled),
-      enabledAt: momentOrNull(row.enabled_at),
+      enabledAt: timestampOrNull(row.enabled_at),
       nodeName: textOr(row.node_name, null),
     };
     return [punishment];
@@ -104,7 +104,7 @@ export function readNodes(answer: unknown): BanNode[] {
     name: textOr(row.name, ''),
     address: textOr(row.address, null),
     isConnected: flag(firstOf(row, 'is_online', 'is_connected')),
-    lastSeen: momentOrNull(firstOf(row, 'last_heartbeat', 'last_seen')),
+    lastSeen: timestampOrNull(firstOf(row, 'last_heartbeat', 'last_seen')),
     usersCount: count(firstOf(row, 'unique_users', 'users_count')),
     agentStats: freeForm(row.agent_stats),
   }));
@@ -140,7 +140,7 @@ function measuredAgent(nodeName: string, row: Fields): BanAgent {
     filterFiltered: 0,
     health: textOr(row.health, 'unknown'),
     isOnline: flag(row.is_online),
-    lastReport: momentOrNull(row.updated_at),
+    lastReport: timestampOrNull(row.updated_at),
   };
 }
 
@@ -160,7 +160,7 @@ function flatAgent(row: Fields): BanAgent {
     filterFiltered: count(row.filter_filtered),
     health: textOr(row.health, 'unknown'),
     isOnline: flag(row.is_online),
-    lastReport: momentOrNull(row.last_report),
+    lastReport: timestampOrNull(row.last_report),
   };
 }
 
@@ -186,7 +186,7 @@ export function readSummary(
 export function readAgentHistory(answer: unknown, asked: { node: string; hours: number }): BanAgentHistory {
   const row = fieldsOf(answer);
   const history = rowsOf(row.history, '').flatMap((item) => {
-    const timestamp = momentOrNull(item.timestamp);
+    const timestamp = timestampOrNull(item.timestamp);
     if (timestamp === null) return [];
     const reading = {
       timestamp,
@@ -209,7 +209,7 @@ export function readAgentHistory(answer: unknown, asked: { node: string; hours: 
 }
 
 // Fields of the ban system's JSON, whatever it has in them: a value of another type is its default. Numbers given as text are numbers, ids
-// given as numbers are text, moments without a zone are UTC (spec 06 section 13).
+// given as numbers are text, timestamps without a zone are UTC (spec 06 section 13).
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -267,11 +267,11 @@ export function flag(value: unknown, otherwise = false): boolean {
   return word === 'true' || (word === 'false' ? false : otherwise);
 }
 
-const MOMENT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const TIMESTAMP = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** A moment in ISO 8601; null for everything else. */
-export function momentOrNull(value: unknown): Date | null {
-  const match = typeof value === 'string' ? MOMENT.exec(value.trim()) : null;
+/** A timestamp in ISO 8601; null for everything else. */
+export function timestampOrNull(value: unknown): Date | null {
+  const match = typeof value === 'string' ? TIMESTAMP.exec(value.trim()) : null;
   if (!match) return null;
   const [day, time] = [match[0].slice(0, 10), match[0].slice(11)];
   const clock =
@@ -281,11 +281,11 @@ export function momentOrNull(value: unknown): Date | null {
           .replace(match[1] ?? /$^/, '')
           .trim()
           .replace(',', '.');
-  const moment = new Date(`${day}T${clock}${zoneOf(match[1])}`);
-  return Number.isNaN(moment.getTime()) ? null : moment;
+  const timestamp = new Date(`${day}T${clock}${zoneOf(match[1])}`);
+  return Number.isNaN(timestamp.getTime()) ? null : timestamp;
 }
 
-/** As the date parser takes it: `+03` and `+0300` are `+03:00`. */
+/** As the date parser accepts it: `+03` and `+0300` are `+03:00`. */
 function zoneOf(zone: string | undefined): string {
   if (zone === undefined || zone.toUpperCase() === 'Z') return 'Z';
   return `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;

@@ -35,7 +35,7 @@ export interface MessengerOptions {
   /** For files, which take longer. Default: `http`. */
   fileHttp?: HttpClient;
   pacer?: SendPacer;
-  /** Told of a group that has another id now; messages to the old one go there while this process runs. */
+  /** Notified of a group that has another id now; messages to the old one go there while this process runs. */
   onMoved?: (from: number, to: number) => void;
 }
 

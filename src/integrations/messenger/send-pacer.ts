@@ -50,7 +50,7 @@ export class SendPacer {
   readonly #timer: PacerTimer;
   readonly #maxWaitMs: number;
   readonly #chatReadyAt = new Map<number, number>();
-  /** Moment at which the bucket would be full again (generic cell rate algorithm). */
+  /** Time at which the bucket would be full again (generic cell rate algorithm). */
   #bucketFullAt = 0;
   #pausedUntil = 0;
   readonly #shared: SharedPace | null;

@@ -71,7 +71,7 @@ async function fetchPayment(http: HttpClient, connection: MulenpayConnection, ex
 }
 
 /**
- * Gives back the whole payment. A refusal may be that of a refund whose answer was lost: it counts only while the payment is still paid.
+ * Refunds the whole payment. A refusal may be that of a refund whose answer was lost: it counts only while the payment is still paid.
  */
 async function refundPayment(http: HttpClient, connection: MulenpayConnection, externalId: string): Promise<RefundAnswer> {
   const done: RefundAnswer = { reversalId: `${externalId}:refund`, state: 'done' };

@@ -183,7 +183,7 @@ export interface RiopayConnection {
 }
 
 const RIOPAY_BASE_URL = 'https://api.riopay.online';
-/** The longest address that the provider takes. */
+/** The longest address that the provider accepts. */
 const MAX_URL = 2_048;
 
 /** Null while RioPay has no token. */

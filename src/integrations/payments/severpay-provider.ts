@@ -263,7 +263,7 @@ function isSeverpaySigned(text: string, body: WireObject, token: string): boolea
   return forms.map((form) => form !== null && isEqualHex(sign, hmac(form, token))).includes(true);
 }
 
-/** The text with its member `sign` cut out; null when it cannot be told which one that is. */
+/** The text with its member `sign` cut out; null when it cannot be determined which one that is. */
 function withoutSign(text: string, sign: string): string | null {
   if (!/^[0-9a-f]+$/i.test(sign)) return null;
   // A quote inside of a string is escaped, so the pattern matches members only; the first branch takes the comma before it.
@@ -275,7 +275,7 @@ function withoutSign(text: string, sign: string): string | null {
 interface PhpJsonForm {
   /** `/` as `\/` and all but ASCII as `\uXXXX`: its default flags. Else JSON_UNESCAPED_SLASHES and JSON_UNESCAPED_UNICODE. */
   isEscaped: boolean;
-  /** Numbers as they were received, in place of PHP's shortest form (`179.0` becomes `179`). */
+  /** Numbers as received, in place of PHP's shortest form (`179.0` becomes `179`). */
   keepsNumbers: boolean;
 }
 

@@ -16,7 +16,7 @@ export function createReleasePort(baseUrl: string, deps: HttpClientDeps): Releas
   return releasePort(createHttpClient({ system: 'releases', maxResponseBytes: MAX_RESPONSE_BYTES, ...limits }, deps), baseUrl);
 }
 
-/** The list of releases as GitHub gives it (spec 06 section 14). */
+/** The list of releases as GitHub returns it (spec 06 section 14). */
 function releasePort(http: HttpClient, baseUrl: string): ReleasePort {
   return {
     listReleases: async (repo) => {
@@ -42,13 +42,13 @@ function readRelease(value: unknown): Release[] {
     tagName,
     name: firstCharacters(storableText(textOrNull(fields.name) ?? tagName), MAX_TAG),
     body: firstCharacters(storableText(textOrNull(fields.body) ?? ''), MAX_BODY),
-    publishedAt: momentText(fields.published_at) ?? momentText(fields.created_at) ?? '',
+    publishedAt: timestampText(fields.published_at) ?? timestampText(fields.created_at) ?? '',
     prerelease: fields.prerelease === true,
   };
   return [release];
 }
 
-function momentText(value: unknown): string | null {
-  const moment = typeof value === 'string' ? new Date(value) : null;
-  return moment === null || Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+function timestampText(value: unknown): string | null {
+  const timestamp = typeof value === 'string' ? new Date(value) : null;
+  return timestamp === null || Number.isNaN(timestamp.getTime()) ? null : timestamp.toISOString();
 }

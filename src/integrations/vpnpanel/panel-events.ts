@@ -21,7 +21,7 @@ const DEFAULT_PERCENT = 80;
 const absent = <T extends z.ZodType>(schema: T) => schema.optional().catch(undefined);
 const text = absent(z.string().transform((value) => firstCharacters(storableText(value), 200)));
 const longText = absent(z.string().min(1).max(4_096).transform(storableText));
-const moment = absent(z.iso.datetime({ offset: true }));
+const timestamp = absent(z.iso.datetime({ offset: true }));
 /** With an offset the first and the last year of the notation reach years that the database does not read. */
 const end = absent(z.iso.datetime({ offset: true }).refine((value) => isOrdinaryYear(new Date(value).getUTCFullYear())));
 const isOrdinaryYear = (year: number) => year >= 1970 && year <= 9999;
@@ -58,7 +58,7 @@ const wireDevice = z.object({
 const wireBody = z.object({
   scope: z.string().min(1).max(100),
   event: z.string().min(1).max(100),
-  timestamp: moment,
+  timestamp: timestamp,
   data: z.record(z.string(), z.unknown()).catch({}),
   meta: absent(
     z.object({

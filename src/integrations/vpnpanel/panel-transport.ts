@@ -101,8 +101,8 @@ export function createPanelTransport(deps: PanelTransportDeps): PanelTransport {
 }
 
 /** The UTC day of a time, as the panel's statistics require it. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
+export function dayOf(timestamp: Date): string {
+  return timestamp.toISOString().slice(0, 10);
 }
 
 /** A list or a system call has no "absent": the address is wrong. */

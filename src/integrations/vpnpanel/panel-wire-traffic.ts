@@ -86,7 +86,7 @@ export function fromWireNodeMetrics(value: unknown): PanelNodeTraffic[] {
   });
 }
 
-/** The older generation's rows of user and day; it writes some days as the first moment of the day (spec 10 V3). */
+/** The older generation's rows of user and day; it writes some days as the start of the day (spec 10 V3). */
 export function fromWireNodeUsage(value: unknown): PanelNodeUsage[] {
   const row = z.object({
     userUuid: optionalText,

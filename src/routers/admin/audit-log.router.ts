@@ -8,7 +8,7 @@ import { AuditLogExportQuery, AuditLogListResponse, AuditLogQuery } from './audi
 
 const tags: [string] = ['Admin RBAC Audit Log'];
 
-const moment = (text: string | null | undefined) => (text ? utcDate(text) : null);
+const timestamp = (text: string | null | undefined) => (text ? utcDate(text) : null);
 
 export const adminAuditLogRouter = router({
   list: adminProcedure('audit_log:read')
@@ -20,7 +20,7 @@ export const adminAuditLogRouter = router({
     .input(fromWire(AuditLogQuery))
     .output(toWire(AuditLogListResponse))
     .query(async ({ ctx, input: { limit, offset, dateFrom, dateTo, ...filter } }) => {
-      const period = { dateFrom: moment(dateFrom), dateTo: moment(dateTo) };
+      const period = { dateFrom: timestamp(dateFrom), dateTo: timestamp(dateTo) };
       const { items, total } = await listAuditLog(ctx.app, { ...filter, ...period }, { limit, offset });
       const entries = items.map(({ firstName, email, actorName, ...row }) => ({
         ...row,
@@ -43,7 +43,7 @@ export const adminAuditLogRouter = router({
       fileReply({
         filename: auditExportName(ctx.app.clock.now()),
         contentType: 'text/csv; charset=utf-8',
-        body: await exportAuditLog(ctx.app, { ...filter, dateFrom: moment(dateFrom), dateTo: moment(dateTo) }, limit),
+        body: await exportAuditLog(ctx.app, { ...filter, dateFrom: timestamp(dateFrom), dateTo: timestamp(dateTo) }, limit),
       }),
     ),
 });

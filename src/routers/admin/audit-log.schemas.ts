@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
+import { FreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `Admin RBAC Audit Log` (spec 01 section 14). */
 
@@ -8,8 +8,8 @@ const AuditLogFilter = z.object({
   action: z.string().nullish().describe('Only entries whose action contains this text.'),
   resource_type: z.string().nullish().describe('Only entries of this section.'),
   status: z.string().nullish().describe('Only requests with this outcome: `success`, `denied` or `error`; null for all.'),
-  date_from: MomentInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
-  date_to: MomentInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
+  date_from: TimestampInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
+  date_to: TimestampInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
 });
 
 export const AuditLogQuery = AuditLogFilter.extend({
@@ -35,7 +35,7 @@ const AuditLogEntry = z
     status: z.string().describe('Outcome of the request: `success`, `denied` (403) or `error` (any other failure).'),
     request_method: z.string().nullish().describe('HTTP method; null when unknown.'),
     request_path: z.string().nullish().describe('Path of the request; null when unknown.'),
-    created_at: Moment.nullish().describe('When the request was made (UTC).'),
+    created_at: Timestamp.nullish().describe('When the request was made (UTC).'),
     user_first_name: z.string().nullish().describe('First name of the user; null when unknown.'),
     user_email: z.string().nullish().describe('E-mail address of the user; null for none.'),
   })

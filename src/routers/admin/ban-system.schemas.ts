@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Ban System` (spec 06 section 13). */
 
@@ -23,7 +23,7 @@ const limitOf = (otherwise: number) => z.int().min(1).max(100).default(otherwise
 const hours = z.int().min(1).max(168).default(24);
 const count = z.int().default(0);
 const text = z.string().nullish();
-const moment = Moment.nullish();
+const timestamp = Timestamp.nullish();
 const freeForm = z.record(z.string(), z.unknown());
 
 export const BanUsersQuery = z.object({
@@ -109,7 +109,7 @@ const banUser = {
 };
 
 const BanUserListItem = z
-  .object({ ...banUser, last_seen: moment.describe('Last request (UTC); null when unknown.') })
+  .object({ ...banUser, last_seen: timestamp.describe('Last request (UTC); null when unknown.') })
   .meta({ id: 'BanUserListItem' });
 
 export const BanUsersListResponse = z
@@ -124,8 +124,8 @@ export const BanUsersListResponse = z
 const BanUserIPInfo = z
   .object({
     ip: z.string().describe('IP address.'),
-    first_seen: moment.describe('First request (UTC); null when unknown.'),
-    last_seen: moment.describe('Last request (UTC); null when unknown.'),
+    first_seen: timestamp.describe('First request (UTC); null when unknown.'),
+    last_seen: timestamp.describe('Last request (UTC); null when unknown.'),
     node: text.describe('Name of the node; null when unknown.'),
     request_count: count.describe('Number of requests.'),
     country_code: text.describe('Country, two letters; null when unknown.'),
@@ -136,7 +136,7 @@ const BanUserIPInfo = z
 
 const BanUserRequestLog = z
   .object({
-    timestamp: Moment.describe('When (UTC).'),
+    timestamp: Timestamp.describe('When (UTC).'),
     source_ip: z.string().describe('IP address of the user.'),
     destination: text.describe('Where it went to; null when unknown.'),
     dest_port: z.int().nullish().describe('Port there; null when unknown.'),
@@ -162,12 +162,12 @@ const BanPunishmentItem = z
     uuid: text.describe('UUID of the user in the panel; null when unknown.'),
     username: z.string().describe('Name of the user in the ban system.'),
     reason: text.describe('Reason; null without one.'),
-    punished_at: Moment.describe('Beginning (UTC).'),
-    enable_at: moment.describe('Planned end (UTC); null when unknown.'),
+    punished_at: Timestamp.describe('Beginning (UTC).'),
+    enable_at: timestamp.describe('Planned end (UTC); null when unknown.'),
     ip_count: count.describe('Number of addresses that led to it.'),
     limit: count.describe('Limit of addresses at that time.'),
     enabled: z.boolean().default(false).describe('Whether the user has access again.'),
-    enabled_at: moment.describe('When the user got access again (UTC); null before.'),
+    enabled_at: timestamp.describe('When the user got access again (UTC); null before.'),
     node_name: text.describe('Name of the node; null when unknown.'),
   })
   .meta({ id: 'BanPunishmentItem' });
@@ -195,7 +195,7 @@ const BanNodeItem = z
     name: z.string().describe('Name of the node in the ban system.'),
     address: text.describe('Address; null when unknown.'),
     is_connected: z.boolean().default(false).describe('Whether its agent is connected.'),
-    last_seen: moment.describe('Last report (UTC); null when unknown.'),
+    last_seen: timestamp.describe('Last report (UTC); null when unknown.'),
     users_count: count.describe('Number of users.'),
     agent_stats: freeForm.nullish().describe('Numbers of the agent as the ban system gives them; null when unknown.'),
   })
@@ -228,7 +228,7 @@ const BanAgentItem = z
       .default('unknown')
       .describe('Health as the ban system names it, such as `healthy`, `warning`, `critical` or `unknown`.'),
     is_online: z.boolean().default(false).describe('Whether the agent is connected.'),
-    last_report: moment.describe('Last report (UTC); null when unknown.'),
+    last_report: timestamp.describe('Last report (UTC); null when unknown.'),
   })
   .meta({ id: 'BanAgentItem' });
 
@@ -256,7 +256,7 @@ export const BanAgentsListResponse = z
 
 const BanAgentHistoryItem = z
   .object({
-    timestamp: Moment.describe('When (UTC).'),
+    timestamp: Timestamp.describe('When (UTC).'),
     sent_total: count.describe('Number of reports sent.'),
     dropped_total: count.describe('Number of reports that were lost.'),
     queue_size: count.describe('Number of reports that wait.'),
@@ -294,7 +294,7 @@ const BanTrafficViolationItem = z
     description: text.describe('Description; null without one.'),
     bytes_used: count.describe('Traffic in bytes.'),
     bytes_limit: count.describe('Limit in bytes.'),
-    detected_at: Moment.describe('When it was found (UTC).'),
+    detected_at: Timestamp.describe('When it was found (UTC).'),
     resolved: z.boolean().default(false).describe('Whether it is settled.'),
   })
   .meta({ id: 'BanTrafficViolationItem' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { campaignHead } from '../web/campaigns.schemas.ts';
 
 /** Statistics of contract group `Cabinet Admin Campaigns` (spec 04 section 6.6). */
@@ -24,7 +24,7 @@ export const CampaignStatisticsResponse = z
     balance_issued_kopeks: z.int().default(0).describe('Kopeks given as bonuses.'),
     balance_issued_rubles: z.number().default(0).describe('Rubles given as bonuses.'),
     subscription_issued: z.int().default(0).describe('Number of subscriptions given.'),
-    last_registration: Moment.nullish().describe('When the last user registered (UTC); null when none did.'),
+    last_registration: Timestamp.nullish().describe('When the last user registered (UTC); null when none did.'),
     total_revenue_kopeks: z.int().default(0).describe('Payments of the registrants through providers, kopeks.'),
     total_revenue_rubles: z.number().default(0).describe('Revenue in rubles: kopeks / 100.'),
     avg_revenue_per_user_kopeks: z.int().default(0).describe('Revenue divided by the registrations, kopeks, rounded down.'),
@@ -79,7 +79,7 @@ const AdminTopRegistrationItem = z
   .object({
     id: z.int().describe('Identifier of the record.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
-    created_at: Moment.describe('When the record was created (UTC).'),
+    created_at: Timestamp.describe('When the record was created (UTC).'),
     has_paid: z.boolean().default(false).describe('Whether the user ever paid.'),
     is_active: z.boolean().default(false).describe('Whether the registrant has an active subscription now.'),
     total_earnings_kopeks: z.int().default(0).describe('All rewards in kopeks.'),

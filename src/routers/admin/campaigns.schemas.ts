@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { BonusTypeField, CAMPAIGN_EXAMPLE, campaignGift, campaignHead } from '../web/campaigns.schemas.ts';
 
 /** Contract group `Cabinet Admin Campaigns` (spec 04 section 6). */
@@ -24,7 +24,7 @@ const CampaignListItem = z
     conversion_rate: z.number().default(0).describe('Share of those who bought, in percent; 0 when there are none.'),
     partner_user_id: z.int().nullish().describe('Internal id of the partner whom the campaign belongs to; null for none.'),
     partner_name: z.string().nullish().describe('Name of the partner; null for none.'),
-    created_at: Moment.describe('When the campaign was created (UTC).'),
+    created_at: Timestamp.describe('When the campaign was created (UTC).'),
   })
   .meta({ id: 'CampaignListItem' });
 
@@ -52,8 +52,8 @@ export const CampaignDetailResponse = z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.describe('When the campaign was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.describe('When the campaign was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     deep_link: z.string().nullish().describe('Link to the bot with the start parameter; null when it cannot be built.'),
     web_link: z.string().nullish().describe('Link to the cabinet with the start parameter; null when no address is configured.'),
   })
@@ -174,7 +174,7 @@ const CampaignRegistrationItem = z
       .describe('Days of the given subscription; for the bonus type `subscription`. Null for none.'),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),
     tariff_duration_days: z.int().nullish().describe('Days on the tariff; for the bonus type `tariff`. Null for none.'),
-    created_at: Moment.describe('When the user registered through the campaign (UTC).'),
+    created_at: Timestamp.describe('When the user registered through the campaign (UTC).'),
     user_balance_kopeks: z.int().default(0).describe('Balance of the user in kopeks.'),
     has_subscription: z.boolean().default(false).describe('Whether the user has a subscription.'),
     has_paid: z.boolean().default(false).describe('Whether the user ever paid.'),

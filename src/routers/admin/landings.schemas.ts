@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 import {
   AllowedPeriods,
   BackgroundConfig,
@@ -36,8 +36,8 @@ const optionalFields = {
   discount_overrides: DiscountOverrides.nullish().describe(
     'Other discounts for single tariffs: tariff id (as text) to percent; null for none.',
   ),
-  discount_starts_at: MomentInput.nullish().describe('Start of the discount (UTC); null for none.'),
-  discount_ends_at: MomentInput.nullish().describe('End of the discount (UTC); null for none.'),
+  discount_starts_at: TimestampInput.nullish().describe('Start of the discount (UTC); null for none.'),
+  discount_ends_at: TimestampInput.nullish().describe('End of the discount (UTC); null for none.'),
   discount_badge_text: localeTexts(200).nullish().describe('Text beside the discount by language; null for none.'),
   background_config: BackgroundConfig.nullish().describe(
     'Animated background: `enabled`, `type`, `settings`, `opacity`, `blur`, `reducedOnMobile`; null for none.',
@@ -112,15 +112,15 @@ export const LandingDetailResponse = z
       .record(z.string(), z.int())
       .nullish()
       .describe('Other discounts for single tariffs: tariff id (as text) to percent; null for none.'),
-    discount_starts_at: Moment.nullish().describe('Start of the discount (UTC); null for none.'),
-    discount_ends_at: Moment.nullish().describe('End of the discount (UTC); null for none.'),
+    discount_starts_at: Timestamp.nullish().describe('Start of the discount (UTC); null for none.'),
+    discount_ends_at: Timestamp.nullish().describe('End of the discount (UTC); null for none.'),
     discount_badge_text: Texts.nullish().describe('Text beside the discount by language; null for none.'),
     background_config: z
       .record(z.string(), z.unknown())
       .nullish()
       .describe('Animated background: `enabled`, `type`, `settings`, `opacity`, `blur`, `reducedOnMobile`; null for none.'),
-    created_at: Moment.nullish().describe('When the sales page was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the sales page was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'LandingDetailResponse' });
 
@@ -148,8 +148,8 @@ export const LandingListItem = z
     method_count: z.int().describe('Number of payment methods on the page.'),
     purchase_stats: PurchaseStats.describe('Number of purchases by state.'),
     has_active_discount: z.boolean().default(false).describe('Whether a discount runs now.'),
-    created_at: Moment.nullish().describe('When the sales page was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the sales page was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'LandingListItem' });
 
@@ -229,8 +229,8 @@ export const LandingPurchaseListResponse = z
           .describe(
             'State of the purchase: `pending` (not paid), `paid` (money received, access not given yet), `pending_activation` (the recipient has a running subscription and must agree), `delivered`, `failed` or `expired`.',
           ),
-        created_at: Moment.nullish().describe('When the purchase was started (UTC).'),
-        paid_at: Moment.nullish().describe('When the payment arrived (UTC); null while it has not.'),
+        created_at: Timestamp.nullish().describe('When the purchase was started (UTC).'),
+        paid_at: Timestamp.nullish().describe('When the payment arrived (UTC); null while it has not.'),
       })
       .meta({ id: 'LandingPurchaseItem' })
       .array()

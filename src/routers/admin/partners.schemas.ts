@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Partners` (spec 04 section 3.3). */
 
@@ -80,8 +80,8 @@ export const ApplicationFields = {
   status: z.string().describe('State of the application: `pending` (waits for a decision), `approved` or `rejected`.'),
   admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
   approved_commission_percent: z.int().nullish().describe('Commission that was granted, percent; null while none was.'),
-  created_at: Moment.describe('When the application was sent (UTC).'),
-  processed_at: Moment.nullish().describe('When the application was decided (UTC); null while it was not.'),
+  created_at: Timestamp.describe('When the application was sent (UTC).'),
+  processed_at: Timestamp.nullish().describe('When the application was decided (UTC); null while it was not.'),
 };
 
 const Who = {
@@ -136,7 +136,7 @@ const PartnerFields = {
   partner_status: z.string().describe('`none`, `pending`, `approved` or `rejected`.'),
   balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
   total_referrals: z.int().describe('Number of all referrals.'),
-  created_at: Moment.describe('When the account of the partner was created (UTC).'),
+  created_at: Timestamp.describe('When the account of the partner was created (UTC).'),
 };
 
 export const AdminPartnerListResponse = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Payment Methods` (spec 03 section 5.1). */
 
@@ -128,8 +128,10 @@ export const PaymentMethodConfigResponse = z
     is_provider_configured: z
       .boolean()
       .describe('Whether the provider of the method is enabled and has its credentials. Users are offered no other methods.'),
-    created_at: Moment.nullish().describe('When the settings of the method were first saved (UTC); null while they never were.'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe(
+      'When the settings of the method were first saved (UTC); null while they never were.',
+    ),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'PaymentMethodConfigResponse' });
 

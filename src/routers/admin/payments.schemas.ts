@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput, publishedAsFreeForm } from '../shared.schemas.ts';
+import { publishedAsFreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Payments` (spec 03 section 4.4). */
 
@@ -27,8 +27,8 @@ export const PaymentSearchStatsQuery = z.object({
     .string()
     .default('24h')
     .describe('`24h`, `7d`, `30d` or `all` (365 days) until now; anything else is `24h`. Ignored when `date_from` is given.'),
-  date_from: MomentInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
-  date_to: MomentInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
+  date_from: TimestampInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
+  date_to: TimestampInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
 });
 
 export const PaymentSearchQuery = PaymentSearchStatsQuery.extend(paging);
@@ -55,8 +55,8 @@ export const AdminPaymentResponse = z
     status_text: z.string().describe('State for display.'),
     is_paid: z.boolean().describe('Whether the payment is completed.'),
     is_checkable: z.boolean().describe('Whether the provider can be queried about the payment now.'),
-    created_at: Moment.describe('When the payment was created (UTC).'),
-    expires_at: Moment.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
+    created_at: Timestamp.describe('When the payment was created (UTC).'),
+    expires_at: Timestamp.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
     payment_url: z.string().nullish().describe('Address where the user pays; null when there is none.'),
     user_id: z.int().nullish().describe('Internal id of the payer; null for people without an account.'),
     user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),

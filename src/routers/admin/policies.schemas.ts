@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Admin RBAC Policies` (spec 01 section 13). */
 
@@ -27,7 +27,7 @@ export const PolicyResponse = z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.nullish().describe('When the policy was created (UTC).'),
+    created_at: Timestamp.nullish().describe('When the policy was created (UTC).'),
   })
   .meta({ id: 'PolicyResponse' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 import {
   OfferLogFields,
   OfferLogOfferFields,
@@ -37,16 +37,16 @@ const AdminOfferResponse = z
       .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
     bonus_amount_kopeks: z.int().nullish().describe('Amount in kopeks for display; it is not credited.'),
-    expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
-    claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
+    expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     effect_type: z
       .string()
       .nullish()
       .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
     extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
-    created_at: Moment.nullish().describe('When the promo offer was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the promo offer was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     user: AdminOfferUser.nullish().describe('The user; null when the account no longer exists.'),
   })
   .meta({ id: `${PREFIX}Response` });
@@ -121,8 +121,8 @@ export const AdminOfferLogListResponse = z
 
 export const AdminOfferTemplateResponse = OfferTemplateFields.extend({
   test_squad_uuids: z.string().array().default([]).describe('UUIDs of the servers of test access.'),
-  created_at: Moment.nullish().describe('When the template of the offer was created (UTC).'),
-  updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Timestamp.nullish().describe('When the template of the offer was created (UTC).'),
+  updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 }).meta({ id: `${PREFIX}TemplateResponse` });
 
 export const AdminOfferTemplateListResponse = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../shared.schemas.ts';
+import { TimestampInput } from '../shared.schemas.ts';
 import { PROMOCODE_EXAMPLE, PromoCodeResponse, PromocodeTypeField, PromocodeUseFields } from '../web/promocodes.schemas.ts';
 
 /** Contract group `Admin Promocodes` (spec 04 section 7). */
@@ -49,8 +49,8 @@ export const AdminPromocodeCreateRequest = z
       .min(0)
       .default(1)
       .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
-    valid_from: MomentInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: MomentInput.nullish().describe('End of validity (UTC); null for no end.'),
+    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
+    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
     is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
     first_purchase_only: z.boolean().default(false).describe('Whether only users who never paid for a subscription can use it.'),
     promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
@@ -78,8 +78,8 @@ export const AdminPromocodeUpdateRequest = z
       .min(0)
       .nullish()
       .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
-    valid_from: MomentInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: MomentInput.nullish().describe('End of validity (UTC); null for no end.'),
+    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
+    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
     is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     first_purchase_only: z.boolean().nullish().describe('Whether only users who never paid for a subscription can use it.'),
     promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `Admin RBAC` (spec 01 section 12). */
 
@@ -33,8 +33,8 @@ export const UserRoleResponse = z
     user_first_name: z.string().nullish().describe('First name of the user; null when unknown.'),
     user_email: z.string().nullish().describe('E-mail address of the user; null for none.'),
     assigned_by: z.int().nullish().describe('Internal id of the user who assigned the role; null for the service itself.'),
-    assigned_at: Moment.nullish().describe('When the role was assigned (UTC); null when unknown.'),
-    expires_at: Moment.nullish().describe('When the assignment ends (UTC); null for an assignment without end.'),
+    assigned_at: Timestamp.nullish().describe('When the role was assigned (UTC); null when unknown.'),
+    expires_at: Timestamp.nullish().describe('When the assignment ends (UTC); null for an assignment without end.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
   })
   .meta({ id: 'UserRoleResponse' });
@@ -51,7 +51,7 @@ export const RoleResponse = z
     is_system: z.boolean().describe('Whether the role belongs to the service and cannot be deleted.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     user_count: z.int().default(0).describe('Number of users with the role.'),
-    created_at: Moment.nullish().describe('When the role was created (UTC).'),
+    created_at: Timestamp.nullish().describe('When the role was created (UTC).'),
   })
   .meta({ id: 'RoleResponse' });
 
@@ -101,7 +101,7 @@ export const RoleAssignRequest = z
   .object({
     user_id: z.int().describe('Internal id of the user.'),
     role_id: z.int().describe('Id of the role.'),
-    expires_at: MomentInput.nullish().describe('When the assignment ends (UTC); null for an assignment without end.'),
+    expires_at: TimestampInput.nullish().describe('When the assignment ends (UTC); null for an assignment without end.'),
   })
   .meta({ id: 'RoleAssignRequest' });
 

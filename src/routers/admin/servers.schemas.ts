@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Servers` (spec 02 section 9). */
 
@@ -25,7 +25,7 @@ const ServerListItem = z
     sort_order: z.int().describe('Place in the list; smaller numbers come first.'),
     is_full: z.boolean().describe('Whether the number of users has reached the cap.'),
     availability_status: z.string().describe('Availability for display: unavailable, full or available.'),
-    created_at: Moment.describe('When the server was created (UTC).'),
+    created_at: Timestamp.describe('When the server was created (UTC).'),
   })
   .meta({ id: 'ServerListItem' });
 
@@ -64,8 +64,8 @@ export const ServerDetailResponse = z
     promo_groups: CabinetServersPromoGroupInfo.array().describe('All promo groups; the selected ones are marked.'),
     active_subscriptions: z.int().describe('Number of subscriptions with access.'),
     tariffs_using: z.string().array().describe('Names of the tariffs that contain the server.'),
-    created_at: Moment.describe('When the server was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.describe('When the server was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'ServerDetailResponse' });
 

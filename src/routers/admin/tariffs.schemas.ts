@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Tariffs` (spec 02 section 10). */
 
@@ -28,7 +28,7 @@ export const TariffListItem = z
     display_order: z.int().describe('Place in the list; smaller numbers come first.'),
     servers_count: z.int().describe('Number of servers of the tariff.'),
     subscriptions_count: z.int().describe('Number of subscriptions on the tariff.'),
-    created_at: Moment.describe('When the tariff was created (UTC).'),
+    created_at: Timestamp.describe('When the tariff was created (UTC).'),
   })
   .meta({ id: 'TariffListItem' });
 
@@ -261,8 +261,8 @@ export const TariffDetailResponse = z
       .nullish()
       .describe('UUID of the external squad of the panel; null for none. In an update an explicit null clears it.'),
     show_in_gift: z.boolean().describe('Whether the tariff can be bought as a gift.'),
-    created_at: Moment.describe('When the tariff was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.describe('When the tariff was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'TariffDetailResponse' });
 

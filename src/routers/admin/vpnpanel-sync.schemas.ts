@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, publishedAsFreeForm } from '../shared.schemas.ts';
+import { publishedAsFreeForm, Timestamp } from '../shared.schemas.ts';
 import {
   CleanupStats,
   FromPanelStats,
@@ -67,10 +67,10 @@ export const AutoSyncStatus = z
   .object({
     enabled: z.boolean().describe('Whether it is switched on.'),
     times: z.string().array().default([]).describe('Times of the day of the automatic synchronisation, `HH:MM` (UTC).'),
-    next_run: Moment.nullish().describe('When it runs next (UTC); null while it is off.'),
+    next_run: Timestamp.nullish().describe('When it runs next (UTC); null while it is off.'),
     is_running: z.boolean().default(false).describe('Whether it runs now.'),
-    last_run_started_at: Moment.nullish().describe('Start of the last run (UTC); null when there was none.'),
-    last_run_finished_at: Moment.nullish().describe('End of the last run (UTC); null while it runs or when there was none.'),
+    last_run_started_at: Timestamp.nullish().describe('Start of the last run (UTC); null when there was none.'),
+    last_run_finished_at: Timestamp.nullish().describe('End of the last run (UTC); null while it runs or when there was none.'),
     last_run_success: z.boolean().nullish().describe('Whether the last run succeeded; null when there was none.'),
     last_run_reason: z
       .string()

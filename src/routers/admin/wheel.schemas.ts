@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `Admin Fortune Wheel` (spec 04 section 13.6). */
 
@@ -34,8 +34,8 @@ export const WheelPrizeAdminResponse = z
       .default(0)
       .describe('Subscription days of the promo code that is won; above 0 they take precedence.'),
     promo_traffic_gb: z.int().default(0).describe('Traffic of the promo code that is won, GB. Stored, without effect.'),
-    created_at: Moment.nullish().describe('When the prize of the wheel was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the prize of the wheel was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'WheelPrizeAdminResponse' });
 
@@ -61,8 +61,8 @@ export const AdminWheelConfigResponse = z
       .describe(
         'Return to player that follows from the prizes and their probabilities, percent; null when it cannot be computed.',
       ),
-    created_at: Moment.nullish().describe('When the settings of the wheel was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the settings of the wheel was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'AdminWheelConfigResponse' });
 
@@ -200,8 +200,8 @@ export const ReorderPrizesRequest = z
   .meta({ id: 'ReorderPrizesRequest' });
 
 const period = {
-  date_from: MomentInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
-  date_to: MomentInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
+  date_from: TimestampInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
+  date_to: TimestampInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
 };
 
 export const WheelStatisticsQuery = z.object(period);
@@ -225,7 +225,7 @@ const TopWin = z.object({
   prize_value_kopeks: z
     .int()
     .describe('Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.'),
-  created_at: Moment.describe('When the prize was won (UTC).'),
+  created_at: Timestamp.describe('When the prize was won (UTC).'),
 });
 
 export const WheelStatisticsResponse = z
@@ -267,7 +267,7 @@ const AdminSpinItem = z
         'Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.',
       ),
     is_applied: z.boolean().describe('Whether the prize was given.'),
-    created_at: Moment.describe('When the wheel was spun (UTC).'),
+    created_at: Timestamp.describe('When the wheel was spun (UTC).'),
   })
   .meta({ id: 'AdminSpinItem' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Admin Withdrawals` (spec 03 section 6). */
 
@@ -43,8 +43,8 @@ const RequestFields = {
     .nullish()
     .describe('Where the money is to go, as the user wrote it; null when it was deleted with the account.'),
   admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
-  created_at: Moment.describe('When the user asked for the withdrawal (UTC).'),
-  processed_at: Moment.nullish().describe('When an administrator last approved, rejected or completed it (UTC); null before.'),
+  created_at: Timestamp.describe('When the user asked for the withdrawal (UTC).'),
+  processed_at: Timestamp.nullish().describe('When an administrator last approved, rejected or completed it (UTC); null before.'),
 };
 
 export const AdminWithdrawalListResponse = z

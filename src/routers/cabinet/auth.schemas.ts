@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INIT_DATA_EXAMPLE, Moment } from '../shared.schemas.ts';
+import { INIT_DATA_EXAMPLE, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Auth`: sign-in, sessions, own e-mail and password (spec 01 section 5). */
 
@@ -208,7 +208,7 @@ export const CabinetAuthUserResponse = z
     balance_rubles: z.number().default(0).describe('Balance in rubles: kopeks / 100.'),
     referral_code: z.string().nullish().describe('Code of the account for invitations; null while it has none.'),
     language: z.string().default('ru').describe('Two-letter language code, for example `ru` or `en`.'),
-    created_at: Moment.describe('When the account was created (UTC).'),
+    created_at: Timestamp.describe('When the account was created (UTC).'),
     auth_type: z
       .string()
       .default('messenger')
@@ -292,7 +292,7 @@ export const EmailChangedAnswer = z.object({
 export const EmailChangeStatusAnswer = z.object({
   pending: z.boolean().describe('Whether a change of the address waits for its code.'),
   new_email: z.string().nullable().describe('New e-mail address; null when no change is pending.'),
-  expires_at: Moment.nullable().describe('When the mailed code expires (UTC); null when no change is pending.'),
+  expires_at: Timestamp.nullable().describe('When the mailed code expires (UTC); null when no change is pending.'),
 });
 export const MyPermissionsAnswer = z.object({
   permissions: z.string().array().describe('Patterns of permissions (`section:action`, `section:*`, `*:*`) of the user.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Balance` (spec 03 section 3). */
 
@@ -29,8 +29,8 @@ const CabinetBalanceTransactionResponse = z
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     is_completed: z.boolean().describe('Whether it is finished.'),
-    created_at: Moment.describe('When the movement was recorded (UTC).'),
-    completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
+    created_at: Timestamp.describe('When the movement was recorded (UTC).'),
+    completed_at: Timestamp.nullish().describe('When it was finished (UTC); null while it is not.'),
   })
   .meta({ id: 'CabinetBalanceTransactionResponse' });
 
@@ -92,7 +92,7 @@ export const TopUpResponse = z
     amount_kopeks: z.int().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     amount_rubles: z.number().describe('Amount in rubles: kopeks / 100, with two decimals.'),
     status: z.string().describe('State of the new payment, always `pending`: it waits for the payer.'),
-    expires_at: Moment.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
+    expires_at: Timestamp.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
   })
   .meta({ id: 'TopUpResponse' });
 
@@ -120,8 +120,8 @@ export const PendingPaymentResponse = z
     status_text: z.string().describe('State for display.'),
     is_paid: z.boolean().describe('Whether the payment is completed.'),
     is_checkable: z.boolean().describe('Whether the provider can be queried about the payment now.'),
-    created_at: Moment.describe('When the payment was created (UTC).'),
-    expires_at: Moment.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
+    created_at: Timestamp.describe('When the payment was created (UTC).'),
+    expires_at: Timestamp.nullish().describe('When the invoice expires (UTC); null when the provider gave no time.'),
     payment_url: z.string().nullish().describe('Address where the user pays; null when there is none.'),
     user_id: z.int().nullish().describe('Internal id of the user; null where no user is known.'),
     user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
@@ -159,7 +159,7 @@ const SavedCardResponse = z
     card_last4: z.string().nullish().describe('Last four digits of the card; null when unknown.'),
     card_type: z.string().nullish().describe('Payment system of the card; null when unknown.'),
     title: z.string().nullish().describe('Name for display, for example `Visa *4242`.'),
-    created_at: Moment.describe('When the card was saved (UTC).'),
+    created_at: Timestamp.describe('When the card was saved (UTC).'),
   })
   .meta({ id: 'SavedCardResponse' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GivenQuote, Moment, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Gift` (spec 03 section 9). */
 
@@ -71,7 +71,7 @@ export const GiftConfigResponse = z
       .int()
       .nullish()
       .describe('Personal discount that the next purchase uses, percent, contained in the prices; null for none.'),
-    active_discount_expires_at: Moment.nullish().describe(
+    active_discount_expires_at: Timestamp.nullish().describe(
       'When the personal discount ends (UTC); null for none, or without an end.',
     ),
   })
@@ -155,7 +155,7 @@ export const PendingGiftResponse = z
     period_days: z.int().describe('Length of the period in days.'),
     gift_message: z.string().nullish().describe('Message to the recipient; null for none.'),
     sender_display: z.string().nullish().describe('Contact of the buyer: e-mail address, `@` user name or `id:` with a number.'),
-    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
+    created_at: Timestamp.nullish().describe('When the gift was created (UTC).'),
   })
   .meta({ id: 'PendingGiftResponse' });
 
@@ -181,7 +181,7 @@ export const SentGiftResponse = z
       .string()
       .nullish()
       .describe('`@` user name of who got the gift, when it is delivered; null otherwise, and without a user name.'),
-    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
+    created_at: Timestamp.nullish().describe('When the gift was created (UTC).'),
   })
   .meta({ id: 'SentGiftResponse' });
 
@@ -200,7 +200,7 @@ export const ReceivedGiftResponse = z
       ),
     sender_display: z.string().nullish().describe('`@` user name of the buyer, else the contact.'),
     gift_message: z.string().nullish().describe('Message to the recipient; null for none.'),
-    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
+    created_at: Timestamp.nullish().describe('When the gift was created (UTC).'),
   })
   .meta({ id: 'ReceivedGiftResponse' });
 

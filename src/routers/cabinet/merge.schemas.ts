@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 import { CabinetAuthUserResponse, RotateRefreshToken } from './auth.schemas.ts';
 
@@ -32,7 +32,7 @@ const MergePreviewSubscription = z
         'Stored status of the subscription of the account: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    end_date: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
+    end_date: Timestamp.nullish().describe('End of the subscription (UTC); null when there is none.'),
     traffic_limit_gb: z.number().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
     device_limit: z.int().describe('Number of devices that may be connected.'),
@@ -53,7 +53,7 @@ const MergePreviewUser = z
       .describe('Ways to sign in to the account: `messenger`, `email` and names of linked providers.'),
     balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     subscription: MergePreviewSubscription.nullish().describe('The subscription; null when there is none.'),
-    created_at: Moment.nullish().describe('When the account was created (UTC).'),
+    created_at: Timestamp.nullish().describe('When the account was created (UTC).'),
   })
   .meta({ id: 'MergePreviewUser' });
 

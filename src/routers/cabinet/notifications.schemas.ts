@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Notifications` (spec 05 section 9.1). The last two answers are untyped there. */
 
@@ -67,7 +67,7 @@ export const NotificationHistoryResponse = z.object({
         .string()
         .nullable()
         .describe('The amount with its currency, for example `500 ₽`; null where none belongs to it.'),
-      created_at: Moment.describe('When it happened (UTC).'),
+      created_at: Timestamp.describe('When it happened (UTC).'),
     })
     .array()
     .describe('What happened, newest first.'),

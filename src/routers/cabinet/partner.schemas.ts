@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApplicationFields } from '../admin/partners.schemas.ts';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Partner` (spec 04 section 3.2 and section 5, item 2). */
 
@@ -135,7 +135,7 @@ export const PartnerCampaignDetailedStats = z
           .object({
             id: z.int().describe('Internal id of the referral.'),
             full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
-            created_at: Moment.describe('When the referral registered (UTC).'),
+            created_at: Timestamp.describe('When the referral registered (UTC).'),
             has_paid: z.boolean().describe('Whether the user ever paid.'),
             is_active: z.boolean().describe('Whether the referral has an active subscription now.'),
             total_earnings_kopeks: z.int().describe('All rewards in kopeks.'),

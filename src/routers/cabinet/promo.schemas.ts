@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Promo` (spec 04 section 9.5). */
 
@@ -11,10 +11,10 @@ export const PromoOfferInfo = z
       .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
     effect_type: z.string().describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
-    expires_at: Moment.describe('When it stops being valid (UTC).'),
+    expires_at: Timestamp.describe('When it stops being valid (UTC).'),
     is_active: z.boolean().describe('Whether the offer can be claimed: not claimed and not expired.'),
     is_claimed: z.boolean().describe('Whether the offer was claimed.'),
-    claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
+    claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
     extra_data: FreeForm.nullish().describe('Further values as free-form object.'),
   })
   .meta({ id: 'PromoOfferInfo' });
@@ -23,7 +23,7 @@ export const ActiveDiscountInfo = z
   .object({
     discount_percent: z.int().describe('Discount in percent; 0 for none.'),
     source: z.string().nullish().describe('Where the discount came from, for example `promocode:{CODE}`; null for none.'),
-    expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
     is_active: z.boolean().describe('Whether a personal discount applies to the next purchase.'),
   })
   .meta({ id: 'ActiveDiscountInfo' });
@@ -84,6 +84,6 @@ export const ClaimOfferResponse = z
     success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
     message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
     discount_percent: z.int().nullish().describe('Discount in percent; 0 or null for none.'),
-    expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
   })
   .meta({ id: 'ClaimOfferResponse' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Referral` (spec 04 section 2). */
 
@@ -39,7 +39,7 @@ export const ReferralListResponse = z
             id: z.int().describe('Internal id of the referral.'),
             username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
             first_name: z.string().nullish().describe('First name; null when unknown.'),
-            created_at: Moment.describe('When the invited user registered (UTC).'),
+            created_at: Timestamp.describe('When the invited user registered (UTC).'),
             has_subscription: z.boolean().describe('Whether the user has a subscription.'),
             has_paid: z.boolean().describe('Whether the user ever paid.'),
           })
@@ -66,7 +66,7 @@ export const ReferralEarningsListResponse = z
             referral_username: z.string().nullish().describe('User name of the referral; null when there is none.'),
             referral_first_name: z.string().nullish().describe('First name of the referral; null when unknown.'),
             campaign_name: z.string().nullish().describe('Name of the campaign; null for none.'),
-            created_at: Moment.describe('When the reward was credited (UTC).'),
+            created_at: Timestamp.describe('When the reward was credited (UTC).'),
           })
           .meta({ id: 'ReferralEarningResponse' }),
       )

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: traffic and devices (spec 02 sections 5.3 to 5.5 and 5.15). The contract types no answer. */
 
@@ -58,7 +58,7 @@ export const TrafficSwitchAnswer = publishedAsFreeForm(
 export const ConnectedDevicesAnswer = publishedAsFreeForm(
   z.object({
     devices: z.array(
-      z.object({ hwid: z.string(), platform: z.string(), device_model: z.string(), created_at: Moment.nullable() }),
+      z.object({ hwid: z.string(), platform: z.string(), device_model: z.string(), created_at: Timestamp.nullable() }),
     ),
     total: z.int(),
     device_limit: z.int(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { camelCase } from '../../core/camel-case.ts';
-import { GivenQuote, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 import type { CamelCase } from '../wire.ts';
 import { SubscriptionData } from './subscription.schemas.ts';
 
@@ -54,7 +54,7 @@ export const PurchasePreviewRequest = z
 export const RenewalResponse = publishedAsFreeForm(
   z.object({
     message: z.string(),
-    new_end_date: Moment,
+    new_end_date: Timestamp,
     amount_paid_kopeks: z.int(),
     promo_discount_percent: z.int().optional(),
     promo_discount_amount_kopeks: z.int().optional(),

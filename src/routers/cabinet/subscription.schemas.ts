@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Subscription`: reading and autopay (spec 02 sections 5.1, 5.6, 5.8, 5.14). */
 
@@ -15,8 +15,8 @@ const TrafficPurchaseInfo = z
   .object({
     id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
-    expires_at: Moment.describe('When the purchased traffic expires (UTC): 30 days after the purchase.'),
-    created_at: Moment.describe('When the traffic was bought (UTC).'),
+    expires_at: Timestamp.describe('When the purchased traffic expires (UTC): 30 days after the purchase.'),
+    created_at: Timestamp.describe('When the traffic was bought (UTC).'),
     days_remaining: z.int().describe('Whole days until the purchased traffic expires.'),
     progress_percent: z.number().describe('Elapsed share of the 30 days in percent, one decimal.'),
   })
@@ -31,8 +31,8 @@ export const SubscriptionData = z
         'Effective status of the subscription: the stored one, but `expired` also where the end has passed and the stored status is still active.',
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC).'),
-    end_date: Moment.describe('End of the subscription (UTC).'),
+    start_date: Timestamp.describe('Start of the subscription (UTC).'),
+    end_date: Timestamp.describe('End of the subscription (UTC).'),
     days_left: z.int().describe('Whole days until the end; 0 when it has passed.'),
     hours_left: z.int().default(0).describe('Hours until the end beyond the whole days.'),
     minutes_left: z.int().default(0).describe('Minutes until the end beyond the whole hours.'),
@@ -67,7 +67,7 @@ export const SubscriptionData = z
       .int()
       .nullish()
       .describe('Price of one day in kopeks; null or 0 for a tariff that is not charged by the day.'),
-    next_daily_charge_at: Moment.nullish().describe(
+    next_daily_charge_at: Timestamp.nullish().describe(
       'When the next day is charged (UTC); null while paused and for other tariffs.',
     ),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),

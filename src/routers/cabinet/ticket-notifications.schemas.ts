@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract groups `Cabinet Ticket Notifications` and `Cabinet Admin Ticket Notifications` (spec 05 section 2). */
 
@@ -18,8 +18,8 @@ const TicketNotificationResponse = z
     notification_type: z.string().describe('`new_ticket`, `admin_reply` or `user_reply`.'),
     message: z.string().nullish().describe('Text of the notification.'),
     is_read: z.boolean().describe('Whether the notification was read.'),
-    created_at: Moment.describe('When the notification was created (UTC).'),
-    read_at: Moment.nullish().describe('When it was first marked as read (UTC); null while it was not.'),
+    created_at: Timestamp.describe('When the notification was created (UTC).'),
+    read_at: Timestamp.nullish().describe('When it was first marked as read (UTC); null while it was not.'),
   })
   .meta({ id: 'TicketNotificationResponse' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 
 /** Contract group `Cabinet Tickets` (spec 05 section 1.2). */
@@ -15,7 +15,7 @@ export const CabinetTicketsTicketMessageResponse = z
     media_type: z.string().nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
     media_file_id: z.string().nullish().describe('Id of the file, as the upload returned it; null without a file.'),
     media_caption: z.string().nullish().describe('Caption of the file; null for none.'),
-    created_at: Moment.describe('When the message was written (UTC).'),
+    created_at: Timestamp.describe('When the message was written (UTC).'),
   })
   .meta({ id: 'CabinetTicketsTicketMessageResponse' });
 
@@ -28,9 +28,9 @@ const ticketFields = {
       'State of the ticket: `open` (waits for support), `pending` (the user wrote again after an answer), `answered` (by support) or `closed`.',
     ),
   priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
-  created_at: Moment.describe('When the ticket was opened (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC).'),
-  closed_at: Moment.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
+  created_at: Timestamp.describe('When the ticket was opened (UTC).'),
+  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+  closed_at: Timestamp.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
 };
 
 export const CabinetTicketsTicketResponse = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Fortune Wheel` (spec 04 section 13). */
 
@@ -92,7 +92,7 @@ const SpinHistoryItem = z
       .describe(
         'Value of the prize in kopeks; used to compute probabilities, and credited when the prize itself cannot be given.',
       ),
-    created_at: Moment.describe('When the wheel was spun (UTC).'),
+    created_at: Timestamp.describe('When the wheel was spun (UTC).'),
   })
   .meta({ id: 'SpinHistoryItem' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `Cabinet Withdrawal` (spec 03 section 6). */
 
@@ -56,8 +56,8 @@ export const WithdrawalListResponse = z
               .nullish()
               .describe('Where the money is to go, as the user wrote it; null when it was deleted with the account.'),
             admin_comment: z.string().nullish().describe('Comment of the administrator; null for none.'),
-            created_at: Moment.describe('When the user asked for the withdrawal (UTC).'),
-            processed_at: Moment.nullish().describe(
+            created_at: Timestamp.describe('When the user asked for the withdrawal (UTC).'),
+            processed_at: Timestamp.nullish().describe(
               'When an administrator last approved, rejected or completed it (UTC); null before.',
             ),
           })

@@ -29,7 +29,7 @@ export const asMiniappUser = (renames: Renames = {}) =>
 
 /**
  * The same guard for the operations that answer refusals of the identity as plain sentences (spec 02 section 12.1, style A).
- * @param explains an unknown user is told where to begin (section 12.3)
+ * @param explains an unknown user gets a message where to begin (section 12.3)
  */
 export const asMiniappCaller = ({ explains = false } = {}) =>
   middleware(async ({ ctx, input, next }) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { autopayFields } from './subscription.schemas.ts';
 import { MiniAppConnectedServer, MiniAppCurrentTariff, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
@@ -17,7 +17,7 @@ const MiniAppSubscriptionUser = z
     subscription_status: z.string().describe('Status of the subscription.'),
     subscription_actual_status: z.string().describe('Status of the subscription at this moment; `missing` for none.'),
     status_label: z.string().describe('Status of the subscription for display.'),
-    expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
     device_limit: z.int().nullish().describe('Number of devices that may be connected; null in a request for the default.'),
     traffic_used_gb: z.number().default(0).describe('Traffic used since the last reset in GB, as the panel reports it.'),
     traffic_used_label: z.string().describe('Used traffic for display.'),
@@ -29,7 +29,7 @@ const MiniAppSubscriptionUser = z
     lifetime_used_traffic_gb: z.number().default(0).describe('All traffic ever used in GB.'),
     has_active_subscription: z.boolean().default(false).describe('Whether the user has a subscription that gives access now.'),
     promo_offer_discount_percent: z.int().default(0).describe('Personal discount in percent; 0 for none.'),
-    promo_offer_discount_expires_at: Moment.nullish().describe('End of the personal discount (UTC); null for no end.'),
+    promo_offer_discount_expires_at: Timestamp.nullish().describe('End of the personal discount (UTC); null for no end.'),
     promo_offer_discount_source: z.string().nullish().describe('Where the personal discount came from; null for none.'),
     is_daily_tariff: z.boolean().default(false).describe('Whether the tariff is paid by the day.'),
     is_daily_paused: z.boolean().default(false).describe('Whether the daily subscription is paused by the user.'),
@@ -42,7 +42,7 @@ const MiniAppSubscriptionUser = z
       .string()
       .nullish()
       .describe('Price of one day for display; null for a tariff that is not charged by the day.'),
-    daily_next_charge_at: Moment.nullish().describe('End of the paid time of a daily tariff (UTC); null for another one.'),
+    daily_next_charge_at: Timestamp.nullish().describe('End of the paid time of a daily tariff (UTC); null for another one.'),
   })
   .meta({ id: 'MiniAppSubscriptionUser' });
 
@@ -50,8 +50,8 @@ const MiniAppTrafficPurchase = z
   .object({
     id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
-    expires_at: Moment.describe('When it stops being valid (UTC).'),
-    created_at: Moment.describe('When the traffic was bought (UTC).'),
+    expires_at: Timestamp.describe('When it stops being valid (UTC).'),
+    created_at: Timestamp.describe('When the traffic was bought (UTC).'),
     days_remaining: z.int().describe('Whole days until the purchased traffic expires.'),
     progress_percent: z.number().describe('How much of the time of the package has passed, 0 to 100, one decimal.'),
   })
@@ -82,8 +82,8 @@ const MiniAppTransaction = z
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     external_id: z.string().nullish().describe('Id of the payment at the provider; null for movements without one.'),
     is_completed: z.boolean().describe('Whether it is finished.'),
-    created_at: Moment.describe('When the movement was recorded (UTC).'),
-    completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
+    created_at: Timestamp.describe('When the movement was recorded (UTC).'),
+    completed_at: Timestamp.nullish().describe('When it was finished (UTC); null while it is not.'),
   })
   .meta({ id: 'MiniAppTransaction' });
 
@@ -103,8 +103,8 @@ const MiniAppPromoOffer = z
     discount_percent: z.int().default(0).describe('Discount in percent; 0 for none.'),
     bonus_amount_kopeks: z.int().default(0).describe('Amount in kopeks for display; it is not credited.'),
     bonus_amount_label: z.string().nullish().describe('Bonus for display; null for none.'),
-    expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
-    claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
+    expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+    claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
     is_active: z.boolean().default(false).describe('Whether it is active; an inactive record remains stored but has no effect.'),
     template_id: z.int().nullish().describe('Id of the template of the offer; null for none.'),
     template_name: z.string().nullish().describe('Name of the template; null for none.'),
@@ -113,10 +113,10 @@ const MiniAppPromoOffer = z
     message_text: z.string().nullish().describe('Text of the message.'),
     icon: z.string().nullish().describe('Emoji or icon name; null or empty when there is none.'),
     test_squads: z.array(MiniAppConnectedServer).default([]).describe('Servers of temporary access; empty for a discount.'),
-    active_discount_expires_at: Moment.nullish().describe(
+    active_discount_expires_at: Timestamp.nullish().describe(
       'When a claimed offer ends (UTC); null with the first purchase, or when it is open.',
     ),
-    active_discount_started_at: Moment.nullish().describe('When the offer was claimed (UTC); null for an open one.'),
+    active_discount_started_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null for an open one.'),
     active_discount_duration_seconds: z.int().nullish().describe('Length of a claimed offer in seconds; null without an end.'),
   })
   .meta({ id: 'MiniAppPromoOffer' });
@@ -179,8 +179,8 @@ const MiniAppRichTextDocument = z
     title: z.string().nullish().describe('Title of the document; null for none.'),
     is_enabled: z.boolean().default(true).describe('Whether it is switched on.'),
     content: z.string().default('').describe('Text of the document.'),
-    created_at: Moment.nullish().describe('When the document was first saved (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the document was first saved (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'MiniAppRichTextDocument' });
 
@@ -223,7 +223,7 @@ const MiniAppReferralRecentEarning = z
     amount_label: z.string().nullish().describe('Amount for display.'),
     reason: z.string().nullish().describe('Why; null when no reason is known or was given.'),
     referral_name: z.string().nullish().describe('Name of the referral; null when unknown.'),
-    created_at: Moment.nullish().describe('When the reward was credited (UTC).'),
+    created_at: Timestamp.nullish().describe('When the reward was credited (UTC).'),
   })
   .meta({ id: 'MiniAppReferralRecentEarning' });
 
@@ -233,8 +233,8 @@ const MiniAppReferralItem = z
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     full_name: z.string().nullish().describe('First and last name, else the user name, else a text with the id.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
-    created_at: Moment.nullish().describe('When the invited user registered (UTC).'),
-    last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
+    created_at: Timestamp.nullish().describe('When the invited user registered (UTC).'),
+    last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
     has_made_first_topup: z.boolean().default(false).describe('Whether the user ever topped up the balance.'),
     balance_kopeks: z.int().default(0).describe('Balance in kopeks; never negative.'),
     balance_label: z.string().nullish().describe('Balance for display, for example `150 ₽`; null where it is not known.'),

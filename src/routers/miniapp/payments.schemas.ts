@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INIT_DATA_EXAMPLE, Moment } from '../shared.schemas.ts';
+import { INIT_DATA_EXAMPLE, Timestamp } from '../shared.schemas.ts';
 import { InitData } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: payments (spec 02 section 12.5). */
@@ -122,7 +122,7 @@ const MiniAppPaymentStatusResult = z
     is_paid: z.boolean().default(false).describe('Whether the payment is completed.'),
     amount_kopeks: z.int().nullish().describe('Amount in kopeks (1 ruble = 100 kopeks).'),
     currency: z.string().nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),
-    completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
+    completed_at: Timestamp.nullish().describe('When it was finished (UTC); null while it is not.'),
     transaction_id: z.int().nullish().describe('Movement of money that belongs to the event; null for none.'),
     external_id: z.string().nullish().describe('Id of the payment at the provider; null for movements without one.'),
     message: z.string().nullish().describe('Sentence for people that describes the outcome. Not for programs.'),

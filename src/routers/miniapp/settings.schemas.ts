@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INIT_DATA_EXAMPLE, Moment } from '../shared.schemas.ts';
+import { INIT_DATA_EXAMPLE, Timestamp } from '../shared.schemas.ts';
 import { InitData, MiniAppConnectedServer } from './tariffs.schemas.ts';
 
 /** Contract group `miniapp`: changes of servers, traffic and devices (spec 02 sections 12.2 and 12.3a). */
@@ -103,7 +103,7 @@ const MiniAppSubscriptionBillingContext = z
   .object({
     months_remaining: z.int().default(1).describe('Started months of the paid time, at least 1.'),
     period_hint_days: z.int().nullish().describe('Whole days of the paid time; null when none is left.'),
-    renews_at: Moment.nullish().describe('End of the paid time (UTC).'),
+    renews_at: Timestamp.nullish().describe('End of the paid time (UTC).'),
   })
   .meta({ id: 'MiniAppSubscriptionBillingContext' });
 

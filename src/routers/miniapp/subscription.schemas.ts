@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GivenQuote, INIT_DATA_EXAMPLE, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, INIT_DATA_EXAMPLE, publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 import { InitData, MiniAppPromoGroup } from './tariffs.schemas.ts';
 
@@ -11,7 +11,7 @@ const MiniAppSubscriptionAutopay = z
   .object({
     enabled: z.boolean().default(false).describe('Whether it is switched on.'),
     autopay_enabled: z.boolean().nullish().describe('Whether the subscription is renewed automatically from the balance.'),
-    autopay_enabled_at: Moment.nullish().describe('When automatic renewal was switched on (UTC); null when unknown.'),
+    autopay_enabled_at: Timestamp.nullish().describe('When automatic renewal was switched on (UTC); null when unknown.'),
     days_before: z.int().nullish().describe('Days before the end at which automatic renewal starts; null when it is off.'),
     autopay_days_before: z.int().nullish().describe('Days before the end at which automatic renewal starts.'),
     default_days_before: z
@@ -179,7 +179,7 @@ export const MiniAppSubscriptionRenewalResponse = z
     balanceKopeks: z.int().nullish().describe('Balance in kopeks; null where it is not known.'),
     balanceLabel: z.string().nullish().describe('Balance for display; null where it is not known.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
-    renewedUntil: Moment.nullish().describe('New end of the subscription (UTC); null when it was not renewed.'),
+    renewedUntil: Timestamp.nullish().describe('New end of the subscription (UTC); null when it was not renewed.'),
     requiresPayment: z.boolean().default(false).describe('Whether an invoice must be paid before the subscription is renewed.'),
     paymentMethod: z.string().nullish().describe('Method of the invoice; null when none was created.'),
     paymentUrl: z.string().nullish().describe('Address where the invoice is paid; null when none was created.'),

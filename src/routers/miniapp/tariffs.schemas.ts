@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { switchPreviewFields } from '../cabinet/subscription-purchase.schemas.ts';
-import { GivenQuote, INIT_DATA_EXAMPLE, Moment, publishedAsFreeForm, SignedQuote } from '../shared.schemas.ts';
+import { GivenQuote, INIT_DATA_EXAMPLE, publishedAsFreeForm, SignedQuote, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `miniapp`: tariffs, their purchase and switch (spec 02 section 12.2). */
 
@@ -178,7 +178,7 @@ export const MiniAppTariffPurchaseResponse = z
     subscription_id: z.int().nullish().describe('Id of the subscription; null for none.'),
     tariff_id: z.int().nullish().describe('Id of the tariff; null for none.'),
     tariff_name: z.string().nullish().describe('Name of the tariff; null for none.'),
-    new_end_date: Moment.nullish().describe('End of the subscription after the operation (UTC); null when unknown.'),
+    new_end_date: Timestamp.nullish().describe('End of the subscription after the operation (UTC); null when unknown.'),
     balance_kopeks: z.int().nullish().describe('Balance in kopeks; never negative. Null where it is not known.'),
     balance_label: z.string().nullish().describe('Balance for display, for example `150 ₽`; null where it is not known.'),
   })

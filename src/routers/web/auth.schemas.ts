@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../shared.schemas.ts';
+import { TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `auth`: API tokens (spec 01 section 9). */
 
@@ -9,7 +9,7 @@ export const TokenCreateRequest = z
   .object({
     name: z.string().describe('Name of the token, shown in lists and in the audit log. Trimmed.'),
     description: z.string().nullish().describe('What the token is for; null for nothing.'),
-    expires_at: MomentInput.nullish().describe(
+    expires_at: TimestampInput.nullish().describe(
       'When the token stops working (UTC, in the future); null for a token without end.',
     ),
   })

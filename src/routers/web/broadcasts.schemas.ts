@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `broadcasts` (spec 05 section 3). */
 
@@ -28,8 +28,8 @@ export const broadcastFields = {
     ),
   admin_id: z.int().nullish().describe('Id of the administrator who sent it; null for an API token.'),
   admin_name: z.string().nullish().describe('Name of the administrator or of the API token.'),
-  created_at: Moment.describe('When the broadcast was created (UTC).'),
-  completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
+  created_at: Timestamp.describe('When the broadcast was created (UTC).'),
+  completed_at: Timestamp.nullish().describe('When it was finished (UTC); null while it is not.'),
   repeated_count: z
     .int()
     .describe(
@@ -41,7 +41,7 @@ export const broadcastFields = {
       'Recipients of whom it is unknown whether they got it, because a process ended while their message was under way. They are not sent it again unless that is asked for with `retry_unconfirmed`.',
     ),
   unsubscribed_count: z.int().describe('Recipients of the mail who switched off news by the link in it.'),
-  estimated_end_at: Moment.nullish().describe('When it is likely to end (UTC); null while that is unknown.'),
+  estimated_end_at: Timestamp.nullish().describe('When it is likely to end (UTC); null while that is unknown.'),
 };
 
 export const BroadcastResponse = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `campaigns` (spec 04 section 6). */
 
@@ -53,8 +53,8 @@ export const CampaignResponse = z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.describe('When the campaign was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the campaign was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
     registrations_count: z.int().default(0).describe('Number of users who registered through the campaign.'),
   })
   .meta({ id: 'CampaignResponse' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
+import { FreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `contests`, daily games (spec 04 section 10.4). */
 
@@ -37,8 +37,8 @@ export const ContestTemplateResponse = z
     cooldown_hours: z.int().describe('Hours that a round lasts.'),
     payload: FreeForm.default({}).describe('What rounds are drawn from; its fields depend on the game.'),
     is_enabled: z.boolean().describe('Whether the game is offered and its schedule starts rounds.'),
-    created_at: Moment.describe('When the daily game was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the daily game was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'ContestTemplateResponse' });
 
@@ -97,10 +97,10 @@ export const ContestTemplateUpdateRequest = z
 
 export const StartRoundRequest = z
   .object({
-    starts_at: MomentInput.nullish().describe(
+    starts_at: TimestampInput.nullish().describe(
       'When the round begins; without a zone in the time zone of the setting `TIMEZONE`. Absent or null: now.',
     ),
-    ends_at: MomentInput.nullish().describe(
+    ends_at: TimestampInput.nullish().describe(
       'When the round ends, likewise; takes precedence over `cooldown_hours`. Absent or null: by the hours.',
     ),
     cooldown_hours: z
@@ -129,8 +129,8 @@ export const ContestRoundResponse = z
     template_id: z.int().describe('Id of the game.'),
     template_slug: z.string().describe('Name of the game for programs.'),
     template_name: z.string().nullish().describe('Display name of the game.'),
-    starts_at: Moment.describe('When the round begins (UTC).'),
-    ends_at: Moment.describe('When the round ends (UTC).'),
+    starts_at: Timestamp.describe('When the round begins (UTC).'),
+    ends_at: Timestamp.describe('When the round ends (UTC).'),
     status: z
       .string()
       .describe(
@@ -142,8 +142,8 @@ export const ContestRoundResponse = z
     winners_count: z.int().describe('How many users have won.'),
     max_winners: z.int().describe('How many users can win a round.'),
     attempts_per_user: z.int().describe('Stored without effect: a user has one attempt in a round.'),
-    created_at: Moment.describe('When the round was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the round was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'ContestRoundResponse' });
 
@@ -182,7 +182,7 @@ const ContestAttemptResponse = z
     user: ContestAttemptUser.describe('Who played.'),
     answer: z.string().nullish().describe('The answer as it was sent; null when none is stored.'),
     is_winner: z.boolean().describe('Whether the attempt has won.'),
-    created_at: Moment.describe('When the user made the attempt (UTC).'),
+    created_at: Timestamp.describe('When the user made the attempt (UTC).'),
   })
   .meta({ id: 'ContestAttemptResponse' });
 

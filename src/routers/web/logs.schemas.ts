@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `logs` (spec 06 section 8). */
 
@@ -11,7 +11,7 @@ export const SystemLogPreviewResponse = z
   .object({
     path: z.string().describe('The log file as the settings name it.'),
     exists: z.boolean().describe('Whether the file exists.'),
-    updated_at: Moment.nullish().describe('When the file was last written (UTC); null while it does not exist.'),
+    updated_at: Timestamp.nullish().describe('When the file was last written (UTC); null while it does not exist.'),
     size_bytes: z.int().min(0).describe('Size of the file in bytes.'),
     size_chars: z.int().min(0).describe('Size of the file in characters; above 20 MiB the size in bytes.'),
     preview: z.string().default('').describe('The last characters of the file.'),
@@ -25,7 +25,7 @@ export const SystemLogFullResponse = z
   .object({
     path: z.string().describe('The log file as the settings name it.'),
     exists: z.boolean().describe('Whether the file exists.'),
-    updated_at: Moment.nullish().describe('When the file was last written (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the file was last written (UTC).'),
     size_bytes: z.int().describe('Size of the file in bytes.'),
     size_chars: z.int().describe('Size of the file in characters; above 20 MiB the size in bytes.'),
     content: z.string().describe('Text of the file. Bytes that are not UTF-8 are left out.'),
@@ -45,7 +45,7 @@ const MonitoringLogEntry = z
     message: z.string().describe('The same as a sentence, in the language `DEFAULT_LANGUAGE`.'),
     data: FreeForm.nullish().describe('Counters of the run, or what failed; its keys depend on the type.'),
     is_success: z.boolean().describe('False for failures.'),
-    created_at: Moment.describe('When the job ran (UTC).'),
+    created_at: Timestamp.describe('When the job ran (UTC).'),
   })
   .meta({ id: 'MonitoringLogEntry' });
 
@@ -83,7 +83,7 @@ const SupportAuditLogEntry = z
     ticket_id: z.int().nullable().describe('Id of the ticket; null when it was deleted.'),
     target_user_id: z.int().nullable().describe('Internal id of the user of the ticket; null when the account was deleted.'),
     details: FreeForm.nullish().describe('Further facts of the record as free-form object; its keys depend on the action.'),
-    created_at: Moment.describe('When the action was done (UTC).'),
+    created_at: Timestamp.describe('When the action was done (UTC).'),
   })
   .meta({ id: 'SupportAuditLogEntry' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `main-menu` (spec 05 section 6). Blank texts and addresses are checked in the domain. */
 
@@ -69,8 +69,8 @@ export const MainMenuButtonResponse = z
     visibility: Visibility.describe('Who sees the button: `all`, `admins`, or `subscribers` with access at the moment.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     display_order: z.int().describe('Place in the list; smaller numbers come first.'),
-    created_at: Moment.describe('When the link of the main menu was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the link of the main menu was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'MainMenuButtonResponse' });
 
@@ -131,8 +131,8 @@ export const UserMessageResponse = z
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     sort_order: z.int().describe('A number of your own; it orders nothing.'),
     created_by: z.int().nullable().describe('Id of the user who wrote the message; null for one that came with an API token.'),
-    created_at: Moment.describe('When the message of the main menu was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the message of the main menu was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'UserMessageResponse' });
 

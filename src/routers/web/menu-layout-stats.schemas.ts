@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `menu-layout` (spec 05 section 7.5): clicks. */
 
@@ -15,7 +15,7 @@ const ButtonClickStats = z
     clicks_today: z.int().default(0).describe('Clicks since 00:00 UTC.'),
     clicks_week: z.int().default(0).describe('Clicks of the last 7 days.'),
     clicks_month: z.int().default(0).describe('Clicks of the asked period.'),
-    last_click_at: Moment.nullish().describe('When it was last pressed (UTC); null when never.'),
+    last_click_at: Timestamp.nullish().describe('When it was last pressed (UTC); null when never.'),
     unique_users: z.int().default(0).describe('Number of different users who pressed it.'),
   })
   .meta({ id: 'ButtonClickStats' });
@@ -24,8 +24,8 @@ export const MenuClickStatsResponse = z
   .object({
     items: ButtonClickStats.array().describe('Buttons with their clicks, most pressed first.'),
     total_clicks: z.int().describe('Number of clicks in the period.'),
-    period_start: Moment.describe('Start of the period (UTC).'),
-    period_end: Moment.describe('End of the period (UTC).'),
+    period_start: Timestamp.describe('Start of the period (UTC).'),
+    period_end: Timestamp.describe('End of the period (UTC).'),
   })
   .meta({ id: 'MenuClickStatsResponse' });
 
@@ -123,7 +123,7 @@ export const TopUsersResponse = z
       .object({
         user_id: z.int().describe('Internal id of the user.'),
         clicks_count: z.int().describe('Number of clicks of the user.'),
-        last_click_at: Moment.nullish().describe('When it was last pressed (UTC); null when never.'),
+        last_click_at: Timestamp.nullish().describe('When it was last pressed (UTC); null when never.'),
       })
       .meta({ id: 'TopUserStats' })
       .array()
@@ -142,8 +142,8 @@ export const CompareQuery = z.object({
 const ClickPeriod = z.object({
   clicks: z.int().describe('Number of clicks.'),
   days: z.int().describe('Number of days whose clicks are counted.'),
-  start: Moment.describe('Start of the period (UTC, inclusive).'),
-  end: Moment.describe('End of the period (UTC, exclusive).'),
+  start: Timestamp.describe('Start of the period (UTC, inclusive).'),
+  end: Timestamp.describe('End of the period (UTC, exclusive).'),
 });
 
 export const PeriodComparisonResponse = z
@@ -173,7 +173,7 @@ export const UserClickSequencesResponse = z
       .object({
         button_id: z.string().describe('Id of the button.'),
         button_text: z.string().nullish().describe('Text of the button when it was pressed; null when unknown.'),
-        clicked_at: Moment.describe('When the button was pressed (UTC).'),
+        clicked_at: Timestamp.describe('When the button was pressed (UTC).'),
       })
       .meta({ id: 'UserClickSequence' })
       .array()

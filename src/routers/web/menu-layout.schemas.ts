@@ -7,7 +7,7 @@ import {
   OPEN_MODES,
   VISIBILITIES,
 } from '../../domain/content/menu-layout/types.ts';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `menu-layout` (spec 05 section 7): documents and history; edits of rows and buttons are in `menu-layout-parts.schemas.ts`. */
 
@@ -109,7 +109,7 @@ export const MenuLayoutResponse = z
       .describe(
         'Whether the chat menu is built from this layout (setting `MENU_LAYOUT_ENABLED`). Edits are possible either way.',
       ),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'MenuLayoutResponse' });
 
@@ -212,7 +212,7 @@ export const MenuLayoutExportResponse = z
     version: z.int().describe('Version of the document; increases with each saved change.'),
     rows: MenuRowConfig.array().describe('Rows from top to bottom.'),
     buttons: Buttons.describe('Buttons by id.'),
-    exported_at: Moment.describe('When the export was made (UTC).'),
+    exported_at: Timestamp.describe('When the export was made (UTC).'),
     bot_version: z.string().nullish().describe('Release of the service; null when unknown.'),
   })
   .meta({ id: 'MenuLayoutExportResponse' });
@@ -273,7 +273,7 @@ export const MenuLayoutHistoryResponse = z
     items: z
       .object({
         id: z.int().describe('Id of the edit of the layout.'),
-        created_at: Moment.describe('When the layout was edited (UTC).'),
+        created_at: Timestamp.describe('When the layout was edited (UTC).'),
         action: z.string().describe('`update`, `reset`, `import`, `rollback_backup` or `rollback`.'),
         changes_summary: z.string().describe('Short summary of the edit.'),
         user_info: z.string().nullish().describe('Who made the edit: name of the API token; null when unknown.'),
@@ -292,7 +292,7 @@ export const HistoryEntryResponse = z.object({
   action: z.string().describe('`update`, `reset`, `import`, `rollback_backup` or `rollback`.'),
   changes_summary: z.string().describe('Short summary of the edit.'),
   user_info: z.string().nullable().describe('Who made the edit: name of the API token; null when unknown.'),
-  created_at: Moment.nullable().describe('When the layout was edited (UTC).'),
+  created_at: Timestamp.nullable().describe('When the layout was edited (UTC).'),
   config: z
     .object({
       version: z.int().describe('Version of the document; increases with each saved change.'),

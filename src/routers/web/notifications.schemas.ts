@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { literalTexts } from '../../core/zod-structure.ts';
-import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
+import { FreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `notifications`: the dashboard feed of subscription events (spec 05 section 9.2). */
 
@@ -29,7 +29,7 @@ export const SubscriptionEventCreate = z
     amount_kopeks: z.int().min(0).nullish().describe('Amount of the event in kopeks; null for none. No money is moved.'),
     currency: z.string().min(1).max(16).nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),
     message: z.string().max(2000).nullish().describe('Note to the event, trimmed; null or empty for none.'),
-    occurred_at: MomentInput.nullish().describe('When it happened (UTC); absent or null in a request for now.'),
+    occurred_at: TimestampInput.nullish().describe('When it happened (UTC); absent or null in a request for now.'),
     extra: FreeForm.default({}).describe('Further values of the event as free-form object.'),
   })
   .meta({
@@ -57,8 +57,8 @@ export const SubscriptionEventResponse = z
     amount_kopeks: z.int().nullish().describe('Amount of the event in kopeks; null when none was recorded.'),
     currency: z.string().nullish().describe('ISO 4217 code of the currency; null when none was recorded.'),
     message: z.string().nullish().describe('Note to the event; null when there is none.'),
-    occurred_at: Moment.describe('When it happened (UTC).'),
-    created_at: Moment.describe('When the event was recorded (UTC).'),
+    occurred_at: Timestamp.describe('When it happened (UTC).'),
+    created_at: Timestamp.describe('When the event was recorded (UTC).'),
     extra: FreeForm.default({}).describe('Further values of the event as free-form object.'),
   })
   .meta({ id: 'SubscriptionEventResponse' });

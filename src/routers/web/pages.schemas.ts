@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_RULES_TITLE } from '../../domain/content/pages/types.ts';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `pages` (spec 05 section 5.1). The length of contents is checked in the domain. */
 
@@ -40,8 +40,8 @@ export const RichTextPageResponse = z
       .describe(
         'The content in parts of at most 3500 characters, for messages of the chat; empty for a blank content. Tags that are open where a part ends are closed there and opened again in the next one.',
       ),
-    created_at: Moment.nullish().describe('When the page was first saved (UTC); null while it never was.'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the page was first saved (UTC); null while it never was.'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'RichTextPageResponse' });
 
@@ -77,8 +77,8 @@ export const FaqPageResponse = z
       .describe('The content in parts of at most 3500 characters, for messages of the chat; empty for a blank content.'),
     display_order: z.int().describe('Place in the list; of equal numbers the lower id comes first.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
-    created_at: Moment.describe('When the question was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the question was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'FaqPageResponse' });
 
@@ -222,8 +222,8 @@ export const ServiceRulesResponse = z
     content: z.string().describe('The text as it was written.'),
     language: z.string().describe('Language of the rules.'),
     is_active: z.boolean().describe('Whether this version is in force.'),
-    created_at: Moment.describe('When the version of the rules was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the version of the rules was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'ServiceRulesResponse' });
 

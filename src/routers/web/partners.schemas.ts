@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 import { UserPath } from './users.schemas.ts';
 
 /** Contract group `partners` (spec 04 sections 4 and 5). */
@@ -66,8 +66,8 @@ export const PartnerReferrerItem = z
     total_earned_rubles: z.number().describe('All rewards in rubles.'),
     month_earned_kopeks: z.int().describe('Rewards of the last 30 days in kopeks.'),
     month_earned_rubles: z.number().describe('Rewards of the last 30 days in rubles.'),
-    created_at: Moment.describe('When the account of the referrer was created (UTC).'),
-    last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
+    created_at: Timestamp.describe('When the account of the referrer was created (UTC).'),
+    last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
   })
   .meta({ id: 'PartnerReferrerItem' });
 
@@ -86,8 +86,8 @@ const PartnerReferralItem = z
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     full_name: z.string().describe('First and last name, else the user name, else a text with the id.'),
     username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
-    created_at: Moment.describe('When the invited user registered (UTC).'),
-    last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
+    created_at: Timestamp.describe('When the invited user registered (UTC).'),
+    last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
     has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
     balance_kopeks: z.int().describe('Balance of the referral in kopeks.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
@@ -204,7 +204,7 @@ export const TopReferralsResponse = z
         z
           .object({
             ...TopName,
-            created_at: Moment.describe('When the invited user registered (UTC).'),
+            created_at: Timestamp.describe('When the invited user registered (UTC).'),
             has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
             is_active: z.boolean().describe('Whether the referral has an active subscription now.'),
             total_earnings_kopeks: z.int().describe('All rewards in kopeks.'),

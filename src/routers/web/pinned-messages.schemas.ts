@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `pinned-messages` (spec 05 section 4). Blank texts and ids of files are checked in the domain. */
 
@@ -102,8 +102,8 @@ export const pinnedMessageFields = {
     .describe('Whether it is delivered at every start of the chat, or only to those who got another message last.'),
   is_active: z.boolean().describe('Whether it is the message that is delivered when a chat starts.'),
   created_by: z.int().nullish().describe('Id of the administrator who added it; null for an API token.'),
-  created_at: Moment.describe('When the pinned message was created (UTC).'),
-  updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Timestamp.describe('When the pinned message was created (UTC).'),
+  updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 };
 
 export const PinnedMessageResponse = z.object(pinnedMessageFields).meta({ id: 'PinnedMessageResponse' });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `polls` (spec 04 section 12.2). */
 
@@ -82,8 +82,8 @@ const head = {
   reward_amount_rubles: z.number().describe('Reward in rubles: kopeks / 100.'),
 };
 const dates = {
-  created_at: Moment.describe('When the poll was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC).'),
+  created_at: Timestamp.describe('When the poll was created (UTC).'),
+  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
 };
 
 const PollSummaryResponse = z
@@ -160,7 +160,7 @@ const PollAnswerResponse = z
     question_text: z.string().nullable().describe('Text of the question; null when it no longer exists.'),
     option_id: z.int().nullable().describe('Id of the chosen answer; null when it no longer exists.'),
     option_text: z.string().nullable().describe('Text of the chosen answer; null when it no longer exists.'),
-    created_at: Moment.describe('When the question was answered (UTC).'),
+    created_at: Timestamp.describe('When the question was answered (UTC).'),
   })
   .meta({ id: 'PollAnswerResponse' });
 
@@ -170,9 +170,9 @@ const PollUserResponse = z
     user_id: z.int().nullable().describe('Internal id of the user; null where no user is known.'),
     user_messenger_id: z.int().nullable().describe('Id of the user in the messenger; null for an account without messenger.'),
     user_username: z.string().nullable().describe('User name in the messenger; null when the user has none.'),
-    sent_at: Moment.describe('When the user got the poll (UTC).'),
-    started_at: Moment.nullable().describe('When the user began (UTC); null while they have not.'),
-    completed_at: Moment.nullable().describe('When it was finished (UTC); null while it is not.'),
+    sent_at: Timestamp.describe('When the user got the poll (UTC).'),
+    started_at: Timestamp.nullable().describe('When the user began (UTC); null while they have not.'),
+    completed_at: Timestamp.nullable().describe('When it was finished (UTC); null while it is not.'),
     reward_given: z.boolean().describe('Whether the reward was credited.'),
     reward_amount_kopeks: z.int().describe('Reward in kopeks; 0 for none.'),
     reward_amount_rubles: z.number().describe('Reward in rubles: kopeks / 100.'),

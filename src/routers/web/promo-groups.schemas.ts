@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `promo-groups` (spec 04 section 8). Fields without value are left out of its answers. */
 
@@ -28,8 +28,8 @@ export const PromoGroupFields = z.object({
     .describe('Whether traffic, devices and servers bought in mid-period are discounted too.'),
   is_default: z.boolean().describe('Whether it is the default group. Exactly one group is.'),
   members_count: z.int().default(0).describe('Number of members.'),
-  created_at: Moment.nullish().describe('When the promo group was created (UTC).'),
-  updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+  created_at: Timestamp.nullish().describe('When the promo group was created (UTC).'),
+  updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
 });
 
 export const PromoGroupCreateFields = z.object({
@@ -75,7 +75,7 @@ export const PromoGroupUpdateFields = z.object({
   is_default: z.boolean().nullish().describe('Whether it is the default group. Exactly one group is.'),
 });
 
-/** A request that every schema of this group takes. */
+/** A request that every schema of this group accepts. */
 export const PROMO_GROUP_EXAMPLE = {
   name: 'Regulars',
   server_discount_percent: 5,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment } from '../shared.schemas.ts';
+import { FreeForm, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `promo-offers` (spec 04 section 9.3). */
 
@@ -26,8 +26,8 @@ const PromoOfferSubscriptionInfo = z
         "Stored status of the recipient's subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).",
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC).'),
-    end_date: Moment.describe('End of the subscription (UTC).'),
+    start_date: Timestamp.describe('Start of the subscription (UTC).'),
+    end_date: Timestamp.describe('End of the subscription (UTC).'),
     autopay_enabled: z.boolean().describe('Whether the subscription is renewed automatically from the balance.'),
   })
   .meta({ id: 'PromoOfferSubscriptionInfo' });
@@ -42,13 +42,13 @@ export const PromoOfferResponse = z
       .describe('Occasion of the offer, up to 50 characters. An unclaimed offer of the same type is replaced.'),
     discount_percent: z.int().describe('Discount in percent; 0 for none.'),
     bonus_amount_kopeks: z.int().describe('Amount in kopeks for display; it is not credited.'),
-    expires_at: Moment.describe('When it stops being valid (UTC).'),
-    claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
+    expires_at: Timestamp.describe('When it stops being valid (UTC).'),
+    claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     effect_type: z.string().describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
     extra_data: FreeForm.default({}).describe('Further values as free-form object.'),
-    created_at: Moment.describe('When the promo offer was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the promo offer was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
     user: PromoOfferUserInfo.nullish().describe('The user; null when the account no longer exists.'),
     subscription: PromoOfferSubscriptionInfo.nullish().describe('The subscription; null when there is none.'),
   })
@@ -152,8 +152,8 @@ export const OfferLogOfferFields = z.object({
     .string()
     .nullish()
     .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
-  expires_at: Moment.nullish().describe('When it stops being valid (UTC); null when it never does.'),
-  claimed_at: Moment.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
+  expires_at: Timestamp.nullish().describe('When it stops being valid (UTC); null when it never does.'),
+  claimed_at: Timestamp.nullish().describe('When the offer was claimed (UTC); null while it was not.'),
   is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
 });
 
@@ -171,7 +171,7 @@ export const OfferLogFields = z.object({
     .nullish()
     .describe('`percent_discount` (a personal discount) or `test_access` (temporary access to servers).'),
   details: FreeForm.default({}).describe('Further facts of the record as free-form object; its keys depend on the action.'),
-  created_at: Moment.describe('When the event happened (UTC).'),
+  created_at: Timestamp.describe('When the event happened (UTC).'),
 });
 
 const PromoOfferLogResponse = OfferLogFields.extend({
@@ -205,8 +205,8 @@ export const OfferTemplateFields = z.object({
 
 export const PromoOfferTemplateResponse = OfferTemplateFields.extend({
   test_squad_uuids: z.string().array().describe('UUIDs of the servers of test access.'),
-  created_at: Moment.describe('When the template of the offer was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC).'),
+  created_at: Timestamp.describe('When the template of the offer was created (UTC).'),
+  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
 }).meta({ id: 'PromoOfferTemplateResponse' });
 
 export const PromoOfferTemplateListResponse = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `promo-codes` (spec 04 section 7). */
 
@@ -34,14 +34,14 @@ export const PromoCodeResponse = z
     uses_left: z.int().describe('How often the code can still be used.'),
     is_active: z.boolean().describe('Whether it is active; an inactive record remains stored but has no effect.'),
     is_valid: z.boolean().describe('Whether the code can be used now: active, within its dates, with uses left.'),
-    valid_from: Moment.describe('Start of validity (UTC).'),
-    valid_until: Moment.nullish().describe('End of validity (UTC); null for no end.'),
+    valid_from: Timestamp.describe('Start of validity (UTC).'),
+    valid_until: Timestamp.nullish().describe('End of validity (UTC); null for no end.'),
     created_by: z
       .int()
       .nullish()
       .describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-    created_at: Moment.describe('When the promo code was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the promo code was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'PromoCodeResponse' });
 
@@ -60,7 +60,7 @@ export const PromocodeUseFields = z.object({
   user_username: z.string().nullish().describe('User name in the messenger; null when the user has none.'),
   user_full_name: z.string().nullish().describe('Name of the user for display; null when unknown.'),
   user_messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
-  used_at: Moment.describe('When the code was used (UTC).'),
+  used_at: Timestamp.describe('When the code was used (UTC).'),
 });
 
 const PromoCodeRecentUse = PromocodeUseFields.meta({ id: 'PromoCodeRecentUse' });
@@ -101,8 +101,8 @@ export const PromoCodeCreateRequest = z
       .min(0)
       .default(1)
       .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
-    valid_from: MomentInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: MomentInput.nullish().describe('End of validity (UTC); null for no end.'),
+    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
+    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
     is_active: z.boolean().default(true).describe('Whether it is active; an inactive record remains stored but has no effect.'),
     created_by: z.int().nullish().describe('Internal id of the user to record as creator; null for none.'),
   })
@@ -129,8 +129,8 @@ export const PromoCodeUpdateRequest = z
       .min(0)
       .nullish()
       .describe('How often the code can be used; 0 in a request for unlimited, which is answered as 999999.'),
-    valid_from: MomentInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
-    valid_until: MomentInput.nullish().describe('End of validity (UTC); null for no end.'),
+    valid_from: TimestampInput.nullish().describe('Start of validity (UTC); null in a request for now.'),
+    valid_until: TimestampInput.nullish().describe('End of validity (UTC); null for no end.'),
     is_active: z.boolean().nullish().describe('Whether it is active; an inactive record remains stored but has no effect.'),
   })
   .meta({ id: 'PromoCodeUpdateRequest', example: PROMOCODE_EXAMPLE });

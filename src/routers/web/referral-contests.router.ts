@@ -1,5 +1,5 @@
 import { rublesOf } from '../../core/money.ts';
-import { wallDay } from '../../core/time-zone.ts';
+import { localDay } from '../../core/time-zone.ts';
 import {
   changeReferralContest,
   contestNotFound,
@@ -37,7 +37,7 @@ const tags: [string] = ['contests'];
 /** The day of the last summary is that of the contest's zone. */
 function withDay<T extends Pick<ReferralContest, 'lastDailySummaryAt' | 'timezone'>>(contest: T) {
   const { lastDailySummaryAt: at, timezone } = contest;
-  return { ...contest, lastDailySummaryDate: at && new Date(wallDay(at, timezone)).toISOString().slice(0, 10) };
+  return { ...contest, lastDailySummaryDate: at && new Date(localDay(at, timezone)).toISOString().slice(0, 10) };
 }
 
 function leader({ id: userId, totalAmountKopeks, ...entry }: LeaderboardEntry) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 import { page, ReferralContestEventUser } from './contests.schemas.ts';
 
 /** Contract group `contests`, contests of referrers (spec 04 section 11.4). */
@@ -11,7 +11,7 @@ export const ContestListQuery = z.object({
   ...page,
 });
 
-/** A time of day; the domain reads it, because it takes `HH:MM` too. */
+/** A time of day; the domain reads it, because it accepts `HH:MM` too. */
 const TimeInput = z.string().meta({ format: 'time' });
 
 const contest = {
@@ -27,8 +27,8 @@ const contest = {
     .describe(
       '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing.',
     ),
-  start_at: Moment.describe('When the contest begins. In a request without a zone: in `timezone`.'),
-  end_at: Moment.describe(
+  start_at: Timestamp.describe('When the contest begins. In a request without a zone: in `timezone`.'),
+  end_at: Timestamp.describe(
     'When the contest ends. In a request without a zone: in `timezone`. 00:00:00 UTC means the end of that day.',
   ),
   daily_summary_time: z.string().meta({ format: 'time' }).describe('Time of day of the summary, in `timezone`.'),
@@ -43,11 +43,11 @@ const contest = {
     .meta({ format: 'date' })
     .nullish()
     .describe('Day of the last summary in `timezone`; null when none was sent.'),
-  last_daily_summary_at: Moment.nullish().describe('When the last summary was sent (UTC); null when none was.'),
+  last_daily_summary_at: Timestamp.nullish().describe('When the last summary was sent (UTC); null when none was.'),
   final_summary_sent: z.boolean().describe('Whether the final summary was sent.'),
   created_by: z.int().nullish().describe('Who created the record: id of the user, or name of the API token; null when unknown.'),
-  created_at: Moment.describe('When the contest was created (UTC).'),
-  updated_at: Moment.describe('When the record was last changed (UTC).'),
+  created_at: Timestamp.describe('When the contest was created (UTC).'),
+  updated_at: Timestamp.describe('When the record was last changed (UTC).'),
 };
 
 export const ReferralContestResponse = z.object(contest).meta({ id: 'ReferralContestResponse' });
@@ -76,8 +76,8 @@ export const ReferralContestCreateRequest = z
       .describe(
         '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing.',
       ),
-    start_at: MomentInput.describe('When the contest begins. In a request without a zone: in `timezone`.'),
-    end_at: MomentInput.describe(
+    start_at: TimestampInput.describe('When the contest begins. In a request without a zone: in `timezone`.'),
+    end_at: TimestampInput.describe(
       'When the contest ends. In a request without a zone: in `timezone`. 00:00:00 UTC means the end of that day.',
     ),
     daily_summary_time: TimeInput.nullish().describe('Time of day of the summary, in `timezone`.'),
@@ -147,8 +147,8 @@ export const ReferralContestUpdateRequest = z
       .describe(
         '`referral_paid` scores payments of referrals, `referral_registered` their registrations; other types score nothing.',
       ),
-    start_at: MomentInput.nullish().describe('When the contest begins. In a request without a zone: in `timezone`.'),
-    end_at: MomentInput.nullish().describe(
+    start_at: TimestampInput.nullish().describe('When the contest begins. In a request without a zone: in `timezone`.'),
+    end_at: TimestampInput.nullish().describe(
       'When the contest ends. In a request without a zone: in `timezone`. 00:00:00 UTC means the end of that day.',
     ),
     daily_summary_time: TimeInput.nullish().describe('Time of day of the summary, in `timezone`.'),
@@ -183,7 +183,7 @@ const ReferralContestEventResponse = z
     event_type: z.string().describe('`subscription_purchase` or `referral_registration`.'),
     amount_kopeks: z.int().describe('What the referral paid for subscriptions within the period, kopeks; 0 for a registration.'),
     amount_rubles: z.number().describe('The same in rubles: kopeks / 100.'),
-    occurred_at: Moment.describe('When the first payment was made, or the referral registered (UTC).'),
+    occurred_at: Timestamp.describe('When the first payment was made, or the referral registered (UTC).'),
   })
   .meta({ id: 'ReferralContestEventResponse' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, PromoGroupSummary } from '../shared.schemas.ts';
+import { PromoGroupSummary, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `servers`: camelCase on the wire (spec 02 section 8). */
 
@@ -32,8 +32,8 @@ export const ServerResponse = z
     sortOrder: z.int().describe('Place in the list; smaller numbers come first.'),
     maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
     currentUsers: z.int().describe('Number of users counted at the last count.'),
-    createdAt: Moment.nullish().describe('When the record was created (UTC); null when unknown.'),
-    updatedAt: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    createdAt: Timestamp.nullish().describe('When the record was created (UTC); null when unknown.'),
+    updatedAt: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     promoGroups: PromoGroupSummary.array().describe('Promo groups whose members may use the server.'),
   })
   .meta({ id: 'ServerResponse' });
@@ -132,7 +132,7 @@ const ServerConnectedUser = z
     balanceRubles: z.number().describe('Balance in rubles.'),
     subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
     subscriptionStatus: z.string().nullish().describe('Status of the subscription; null when there is none.'),
-    subscriptionEndDate: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
+    subscriptionEndDate: Timestamp.nullish().describe('End of the subscription (UTC); null when there is none.'),
   })
   .meta({ id: 'ServerConnectedUser' });
 

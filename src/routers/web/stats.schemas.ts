@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `stats` (spec 06 sections 4.1 and 4.2). */
 
@@ -30,7 +30,7 @@ export const StatsOverviewResponse = z
       .object({
         today_kopeks: z.int().describe('Completed top-ups through providers since 00:00 UTC, kopeks.'),
         today_rubles: z.number().describe('Completed top-ups through providers since 00:00 UTC, rubles.'),
-        uncounted_since: Moment.optional().describe(
+        uncounted_since: Timestamp.optional().describe(
           'Only while so many transactions are not counted yet, as after a restore or an import, that the sums of this answer leave some out: when the first of those was made.',
         ),
       })
@@ -87,8 +87,8 @@ const TransactionStats = z
   .object({
     period: z
       .object({
-        start_date: Moment.describe('Start of the period (UTC): 2020-01-01.'),
-        end_date: Moment.describe('End of the period (UTC): the moment of the request.'),
+        start_date: Timestamp.describe('Start of the period (UTC): 2020-01-01.'),
+        end_date: Timestamp.describe('End of the period (UTC): the moment of the request.'),
       })
       .meta({ id: 'StatsPeriod' })
       .describe('Period of `totals`, `by_type` and `by_payment_method`.'),

@@ -34,7 +34,7 @@ import {
 
 const tags: [string] = ['subscriptions'];
 
-/** The stored status with the one at this moment. */
+/** The stored status with the current one. */
 const withActualStatus = (app: App, subscription: Subscription) => ({
   ...subscription,
   actualStatus: actualStatus(subscription, app.clock.now()),

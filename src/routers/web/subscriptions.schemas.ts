@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `subscriptions` (spec 02 section 7). */
 
@@ -28,8 +28,8 @@ export const SubscriptionResponse = z
       ),
     actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC).'),
-    end_date: Moment.describe('End of the subscription (UTC).'),
+    start_date: Timestamp.describe('Start of the subscription (UTC).'),
+    end_date: Timestamp.describe('End of the subscription (UTC).'),
     traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
     device_limit: z.int().describe('Number of devices that may be connected.'),
@@ -47,8 +47,8 @@ export const SubscriptionResponse = z
       .array(z.string())
       .default([])
       .describe('UUIDs of the servers (internal squads of the panel) of the subscription.'),
-    created_at: Moment.nullish().describe('When the subscription was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the subscription was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
   })
   .meta({ id: 'SubscriptionResponse' });
 

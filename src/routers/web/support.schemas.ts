@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 import { withBody } from '../wire.ts';
 
 /** Contract group `support` (spec 05 section 1.3). */
@@ -28,7 +28,7 @@ const TicketMessageResponse = z
     media_type: z.string().nullish().describe('Kind of the file: `photo`, `video` or `document`; null without a file.'),
     media_file_id: z.string().nullish().describe('Id of the file, as the upload returned it; null without a file.'),
     media_caption: z.string().nullish().describe('Caption of the file; null for none.'),
-    created_at: Moment.describe('When the message was written (UTC).'),
+    created_at: Timestamp.describe('When the message was written (UTC).'),
   })
   .meta({ id: 'TicketMessageResponse' });
 
@@ -43,11 +43,11 @@ export const TicketResponse = z
         'State of the ticket: `open` (waits for support), `pending` (the user wrote again after an answer), `answered` (by support) or `closed`.',
       ),
     priority: z.string().describe('`low`, `normal`, `high` or `urgent`.'),
-    created_at: Moment.describe('When the ticket was opened (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
-    closed_at: Moment.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
+    created_at: Timestamp.describe('When the ticket was opened (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    closed_at: Timestamp.nullish().describe('When the ticket was closed (UTC); null while it is not.'),
     user_reply_block_permanent: z.boolean().describe('Whether replies of the user are blocked permanently.'),
-    user_reply_block_until: Moment.nullish().describe('End of a temporary block of replies (UTC); null for none.'),
+    user_reply_block_until: Timestamp.nullish().describe('End of a temporary block of replies (UTC); null for none.'),
     messages: TicketMessageResponse.array().default([]).describe('Messages, oldest first. Empty in lists.'),
   })
   .meta({ id: 'TicketResponse' });
@@ -71,7 +71,7 @@ const blockExample = { permanent: true, until: null };
 const TicketReplyBlockRequest = z
   .object({
     permanent: z.boolean().default(false).describe('Whether replies are blocked permanently.'),
-    until: MomentInput.nullish().describe('End of a temporary block (UTC, in the future); null for none.'),
+    until: TimestampInput.nullish().describe('End of a temporary block (UTC, in the future); null for none.'),
   })
   .meta({ id: 'TicketReplyBlockRequest', example: blockExample });
 export const TicketReplyBlockInput = withBody(TicketPath, TicketReplyBlockRequest);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, MomentInput } from '../shared.schemas.ts';
+import { Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `transactions` (spec 03 section 1.2). */
 
@@ -10,8 +10,8 @@ export const TransactionListQuery = z.object({
   type: z.string().nullish().describe('Only movements of exactly this type, for example `subscription_payment`; null for all.'),
   payment_method: z.string().nullish().describe('Only movements with this payment method.'),
   is_completed: z.boolean().nullish().describe('Only completed movements, or only open ones.'),
-  date_from: MomentInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
-  date_to: MomentInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
+  date_from: TimestampInput.nullish().describe('Only records from this moment on (UTC, inclusive).'),
+  date_to: TimestampInput.nullish().describe('Only records up to this moment (UTC, inclusive).'),
 });
 
 const TransactionResponse = z
@@ -29,8 +29,8 @@ const TransactionResponse = z
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     external_id: z.string().nullish().describe('Id of the payment at the provider; null for movements without one.'),
     is_completed: z.boolean().describe('Whether it is finished.'),
-    created_at: Moment.describe('When the movement was recorded (UTC).'),
-    completed_at: Moment.nullish().describe('When it was finished (UTC); null while it is not.'),
+    created_at: Timestamp.describe('When the movement was recorded (UTC).'),
+    completed_at: Timestamp.nullish().describe('When it was finished (UTC); null while it is not.'),
   })
   .meta({ id: 'TransactionResponse' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment, PromoGroupSummary } from '../shared.schemas.ts';
+import { PromoGroupSummary, Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `users` (spec 01 section 10). */
 
@@ -36,8 +36,8 @@ const SubscriptionSummary = z
       ),
     actual_status: z.string().describe('Effective status: the stored one, but `expired` once the end has passed.'),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.describe('Start of the subscription (UTC).'),
-    end_date: Moment.describe('End of the subscription (UTC).'),
+    start_date: Timestamp.describe('Start of the subscription (UTC).'),
+    end_date: Timestamp.describe('End of the subscription (UTC).'),
     traffic_limit_gb: z.int().describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().describe('Traffic used since the last reset in GB, as the panel reports it.'),
     device_limit: z.int().describe('Number of devices that may be connected.'),
@@ -77,9 +77,9 @@ export const UserResponse = z
     referred_by_id: z.int().nullish().describe('Internal id of the user who invited this one; null for none.'),
     has_had_paid_subscription: z.boolean().describe('Whether the user ever paid for a subscription.'),
     has_made_first_topup: z.boolean().describe('Whether the user ever topped up the balance.'),
-    created_at: Moment.describe('When the account was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
-    last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
+    created_at: Timestamp.describe('When the account was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
+    last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
     promo_group: PromoGroupSummary.nullish().describe('Primary promo group of the user; null for none.'),
     subscription: SubscriptionSummary.nullish().describe('The subscription; null when there is none.'),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FreeForm, Moment, MomentInput } from '../shared.schemas.ts';
+import { FreeForm, Timestamp, TimestampInput } from '../shared.schemas.ts';
 
 /** Contract group `vpnpanel` (spec 06 section 11); sizes are bytes. `admin/vpnpanel.schemas.ts` gives the same shapes its own names. */
 
@@ -12,8 +12,8 @@ const UuidInPath = z.string().toLowerCase();
 export const NodePath = z.object({ node_uuid: UuidInPath.describe('UUID of the node.') });
 export const SquadPath = z.object({ squad_uuid: UuidInPath.describe('UUID of the internal squad of the panel.') });
 export const NodeUsageQuery = NodePath.extend({
-  start: MomentInput.nullish().describe('Start of the period (UTC); absent for seven days ago.'),
-  end: MomentInput.nullish().describe('End of the period (UTC), after the start; absent for now.'),
+  start: TimestampInput.nullish().describe('Start of the period (UTC); absent for seven days ago.'),
+  end: TimestampInput.nullish().describe('End of the period (UTC), after the start; absent for now.'),
 });
 export const PanelUserPath = z.object({ messenger_id: z.int().describe('Id of the user in the messenger.') });
 
@@ -102,7 +102,7 @@ export const VpnPanelSystemStatsResponse = z
     traffic_periods: VpnPanelTrafficPeriods.describe('Traffic of periods, each beside the period before.'),
     nodes_realtime: FreeForm.array().default([]).describe('Traffic of the nodes at the moment, as the panel returns it.'),
     nodes_weekly: FreeForm.array().default([]).describe('Traffic of the nodes in the last 7 days.'),
-    last_updated: Moment.nullish().describe('When the values were read (UTC); null when unknown.'),
+    last_updated: Timestamp.nullish().describe('When the values were read (UTC); null when unknown.'),
   })
   .meta({ id: 'VpnPanelSystemStatsResponse' });
 
@@ -119,7 +119,7 @@ export const VpnPanelNode = z
     users_online: z.int().nullish().describe('Number of users online; null when unknown.'),
     traffic_used_bytes: z.int().nullish().describe('Used traffic in bytes; null when it is not counted.'),
     traffic_limit_bytes: z.int().nullish().describe('Traffic limit in bytes; 0 = unlimited, null when there is none.'),
-    last_status_change: Moment.nullish().describe('When the connection last changed (UTC); null when unknown.'),
+    last_status_change: Timestamp.nullish().describe('When the connection last changed (UTC); null when unknown.'),
     last_status_message: z.string().nullish().describe('Message of the last change; null for none.'),
     xray_uptime: z.string().nullish().describe('How long the core has run, as text; null when unknown.'),
     is_traffic_tracking_active: z.boolean().default(false).describe('Whether the panel counts the traffic of the node.'),
@@ -129,8 +129,8 @@ export const VpnPanelNode = z
     cpu_count: z.int().nullish().describe('Number of processor cores; null when unknown.'),
     cpu_model: z.string().nullish().describe('Model of the processor; null when unknown.'),
     total_ram: z.string().nullish().describe('Memory as text; null when unknown.'),
-    created_at: Moment.nullish().describe('When the node was added to the panel (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    created_at: Timestamp.nullish().describe('When the node was added to the panel (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
     provider_uuid: z.string().nullish().describe('UUID of the hosting provider in the panel; null for none.'),
   })
   .meta({ id: 'VpnPanelNode' });
@@ -147,7 +147,7 @@ export const VpnPanelNodeStatisticsResponse = z
     node: VpnPanelNode.describe('The node.'),
     realtime: FreeForm.nullish().describe('Traffic of the node at the moment, as the panel returns it; null for none.'),
     usage_history: FreeForm.array().default([]).describe('Usage of the last 7 days by user, as the panel returns it.'),
-    last_updated: Moment.nullish().describe('When the values were read (UTC); null when unknown.'),
+    last_updated: Timestamp.nullish().describe('When the values were read (UTC); null when unknown.'),
   })
   .meta({ id: 'VpnPanelNodeStatisticsResponse' });
 

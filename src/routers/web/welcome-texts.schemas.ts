@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../shared.schemas.ts';
+import { Timestamp } from '../shared.schemas.ts';
 
 /** Contract group `welcome-texts` (spec 05 section 6). A blank text is refused in the domain. */
 
@@ -50,8 +50,8 @@ export const WelcomeTextResponse = z
     is_active: z.boolean().describe('Whether it is the active text; at most one is.'),
     is_enabled: z.boolean().describe('Whether the text is sent while it is the active one.'),
     created_by: z.int().nullable().describe('Id of the user who wrote the text; null for one that came with an API token.'),
-    created_at: Moment.describe('When the welcome text was created (UTC).'),
-    updated_at: Moment.describe('When the record was last changed (UTC).'),
+    created_at: Timestamp.describe('When the welcome text was created (UTC).'),
+    updated_at: Timestamp.describe('When the record was last changed (UTC).'),
   })
   .meta({ id: 'WelcomeTextResponse' });
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const ROOT = '/cabinet/admin/users';
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const pay = (userId: number, type: 'subscription_payment' | 'gift_payment' | 'withdrawal', kopeks: number) =>
   postMovement(t.app, {
     ...{ userId, type, amountKopeks: -kopeks, paymentMethod: 'balance', description: type },
@@ -66,9 +66,9 @@ describe('the list', () => {
         {
           ...{ id: user.id, messenger_id: user.messengerId, username: expect.any(String), first_name: expect.any(String) },
           ...{ last_name: null, full_name: expect.stringMatching(/^User /), status: 'active' },
-          ...{ balance_kopeks: 4_050, balance_rubles: 40.5, created_at: expect.stringMatching(MOMENT) },
-          ...{ last_activity: expect.stringMatching(MOMENT), has_subscription: true, subscription_status: 'active' },
-          ...{ subscription_is_trial: false, subscription_end_date: expect.stringMatching(MOMENT) },
+          ...{ balance_kopeks: 4_050, balance_rubles: 40.5, created_at: expect.stringMatching(TIMESTAMP) },
+          ...{ last_activity: expect.stringMatching(TIMESTAMP), has_subscription: true, subscription_status: 'active' },
+          ...{ subscription_is_trial: false, subscription_end_date: expect.stringMatching(TIMESTAMP) },
           ...{ promo_group_id: expect.any(Number), promo_group_name: 'Default', total_spent_kopeks: 1_000, purchase_count: 1 },
           ...{ has_restrictions: true, restriction_topup: true, restriction_subscription: false },
         },

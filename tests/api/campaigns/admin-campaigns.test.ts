@@ -14,20 +14,20 @@ import {
   aBody,
   aCampaignBy,
   aPartner,
-  type CampaignStage,
-  campaignStage,
+  type CampaignFixture,
+  campaignFixture,
   signIn,
   UNKNOWN,
-} from './campaign-stage.ts';
+} from './campaign-fixture.ts';
 
-let stage: CampaignStage;
+let fixture: CampaignFixture;
 let t: TestApp;
 let server: FastifyInstance;
 let admin: ActorClient;
 
 beforeAll(async () => {
-  stage = await campaignStage();
-  ({ t, server, admin } = stage);
+  fixture = await campaignFixture();
+  ({ t, server, admin } = fixture);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -38,7 +38,7 @@ const create = (fields: Record<string, unknown> = {}) => aCampaignBy(admin, ADMI
 
 describe('Cabinet Admin', () => {
   it('answers the detail with tariff, partner and links', async () => {
-    const [tariffId, partner] = [await aTariff(t.app, { name: 'Gold' }), await aPartner(stage)];
+    const [tariffId, partner] = [await aTariff(t.app, { name: 'Gold' }), await aPartner(fixture)];
     const fields = { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 9, partner_user_id: partner };
     const made = await create({ ...fields, balance_bonus_kopeks: 0 });
     const slug = made.start_parameter;
@@ -74,7 +74,7 @@ describe('Cabinet Admin', () => {
   });
 
   it('takes approved partners only; null takes the campaign away again', async () => {
-    const [partner, stranger] = [await aPartner(stage), (await aUser(t.app)).id];
+    const [partner, stranger] = [await aPartner(fixture), (await aUser(t.app)).id];
     const detail = { detail: 'Partner not found or not approved' };
     for (const id of [stranger, UNKNOWN, -1, 9_007_199_254_740_000]) {
       const made = await admin.post(ADMIN, aBody({ partner_user_id: id }));
@@ -118,7 +118,7 @@ describe('Cabinet Admin', () => {
 
   it('does not delete what somebody registered through', async () => {
     const [used, free] = [await create(), await create()];
-    for (const _ of [1, 2]) await signIn(stage, used.start_parameter);
+    for (const _ of [1, 2]) await signIn(fixture, used.start_parameter);
     const kept = await admin.delete(`${ADMIN}/${used.id}`);
     const detail = 'Cannot delete campaign with 2 registrations. Deactivate it instead.';
     expect([kept.status, kept.body]).toEqual([400, { detail }]);
@@ -142,10 +142,10 @@ describe('Cabinet Admin', () => {
     expect(tariffs.find((item) => item.id === on)).toMatchObject({ servers_count: 2, subscriptions_count: 0, is_active: true });
     expect(tariffs.some((item) => item.id === off)).toBe(false);
 
-    const [second, first] = [await aPartner(stage), await aPartner(stage)];
+    const [second, first] = [await aPartner(fixture), await aPartner(fixture)];
     await setUser(t.app, first, { first_name: 'AAA' });
     await setUser(t.app, second, { first_name: 'AAB' });
-    const gone = await aPartner(stage);
+    const gone = await aPartner(fixture);
     await setUser(t.app, gone, { first_name: 'AAC', status: 'deleted' });
     const partners = (await admin.get(`${ADMIN}/available-partners`)).body as { user_id: number; first_name: string }[];
     const named = partners.filter((item) => [first, second, gone].includes(item.user_id));
@@ -157,7 +157,7 @@ describe('Cabinet Admin', () => {
     const { id, start_parameter: slug } = await create();
     const users: number[] = [];
     for (let index = 0; index < 3; index++) {
-      users.push((await signIn(stage, slug)).body.user.id);
+      users.push((await signIn(fixture, slug)).body.user.id);
       t.clock.advance(1_000);
     }
     const [one, two, three] = users as [number, number, number];
@@ -187,7 +187,7 @@ describe('Cabinet Admin', () => {
   it('counts: overview, list, statistics and chart of a campaign with registrations', async () => {
     const { id, start_parameter: slug } = await create();
     await create({ is_active: false });
-    const [payer] = [(await signIn(stage, slug)).body.user.id, (await signIn(stage, slug)).body.user.id];
+    const [payer] = [(await signIn(fixture, slug)).body.user.id, (await signIn(fixture, slug)).body.user.id];
     await topUp(t.app, payer, 5_001);
     await setUser(t.app, payer, { has_had_paid_subscription: true });
     const none = { total_subscription_issued: 0, total_tariff_issued: 0 };
@@ -214,7 +214,7 @@ describe('Cabinet Admin', () => {
     });
     const chart = (await admin.get(`${ADMIN}/${id}/chart-data`)).body;
     const today = startOfDay(t.app.clock.now());
-    const day = (moment: Date) => moment.toISOString().slice(0, 10);
+    const day = (timestamp: Date) => timestamp.toISOString().slice(0, 10);
     expect(chart.daily_stats).toHaveLength(30);
     expect(chart.daily_stats[0]).toEqual({ date: day(addDays(today, -29)), referrals_count: 0, earnings_kopeks: 0 });
     expect(chart.daily_stats[29]).toEqual({ date: day(today), referrals_count: 2, earnings_kopeks: 5_001 });
@@ -256,11 +256,11 @@ describe('Cabinet Admin', () => {
 
 describe('signing in through a campaign', () => {
   it('spec 04 section 6.7: a bonus that cannot be written rolls everything back, and the sign-in still succeeds', async () => {
-    const partner = await aPartner(stage);
+    const partner = await aPartner(fixture);
     // No calendar holds the end of this subscription.
     const columns = { bonus_type: 'subscription', subscription_duration_days: 2_000_000_000, partner_user_id: partner };
     const { slug } = await aCampaign(t.app, columns);
-    const reply = await signIn(stage, slug);
+    const reply = await signIn(fixture, slug);
     expect([reply.status, reply.body.campaign_bonus ?? null]).toEqual([200, null]);
     expect(reply.body.access_token).toEqual(expect.any(String));
     const userId = reply.body.user.id;

@@ -11,21 +11,21 @@ import {
   aCampaignBy,
   aPartner,
   aSlug,
-  type CampaignStage,
-  campaignStage,
+  type CampaignFixture,
+  campaignFixture,
   signIn,
   UNKNOWN,
-} from './campaign-stage.ts';
+} from './campaign-fixture.ts';
 
-let stage: CampaignStage;
+let fixture: CampaignFixture;
 let t: TestApp;
 let server: FastifyInstance;
 let web: ApiClient;
 let admin: ActorClient;
 
 beforeAll(async () => {
-  stage = await campaignStage();
-  ({ t, server, web, admin } = stage);
+  fixture = await campaignFixture();
+  ({ t, server, web, admin } = fixture);
 });
 afterAll(() => server.close());
 beforeEach(async () => {
@@ -225,7 +225,7 @@ describe('Web API', () => {
       ...{ tariff_duration_days: null, tariff_name: null, is_active: true, created_by: null },
       ...{ created_at: t.app.clock.now().toISOString(), updated_at: t.app.clock.now().toISOString(), registrations_count: 0 },
     });
-    for (const _ of [1, 2]) expect((await signIn(stage, made.start_parameter)).status).toBe(200);
+    for (const _ of [1, 2]) expect((await signIn(fixture, made.start_parameter)).status).toBe(200);
     expect((await web.get('/campaigns')).body).toMatchObject({
       ...{ total: 1, limit: 50, offset: 0 },
       items: [{ id: made.id, registrations_count: 2 }],
@@ -233,9 +233,9 @@ describe('Web API', () => {
   });
 
   it('deletes a campaign with its registrations; what partners earned stays', async () => {
-    const partner = await aPartner(stage);
+    const partner = await aPartner(fixture);
     const made = await create({ partner_user_id: partner });
-    expect((await signIn(stage, made.start_parameter)).status).toBe(200);
+    expect((await signIn(fixture, made.start_parameter)).status).toBe(200);
     const gone = await web.delete(`/campaigns/${made.id}`);
     expect([gone.status, gone.body]).toEqual([200, { success: true }]);
     expect(

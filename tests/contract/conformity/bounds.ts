@@ -28,7 +28,7 @@ interface Presence {
   nullable?: boolean;
 }
 
-/** Of moments that are accepted: some must be in the future. */
+/** Of timestamps that are accepted: some must be in the future. */
 const YEAR = new Date().getUTCFullYear() + 2;
 
 const taken = (what: string, value: unknown): ValueCase => ({ what, value, refusal: null });
@@ -59,7 +59,7 @@ interface TextBounds extends Presence {
   max?: number;
   /** The documented pattern with texts that break it (and are of a good length). */
   pattern?: { source: string; breaks: string[] };
-  /** What the field is filled with up to a length; `a` unless told. */
+  /** What the field is filled with up to a length; `a` unless stated. */
   fill?: (length: number) => string;
   /** A text that is taken where a filled one would not be. */
   sample?: string;
@@ -197,7 +197,7 @@ export function texts(sample: string[], rest: Presence): Field {
   };
 }
 
-export function moment(rest: Presence): Field {
+export function timestamp(rest: Presence): Field {
   const broken = (error: string): Refusal => ({
     type: 'datetime_from_date_parsing',
     msg: `Input should be a valid datetime or date, ${error}`,

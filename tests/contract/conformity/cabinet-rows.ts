@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { unique } from '../../support/builders.ts';
 import { aPoll, given } from '../../support/poll-samples.ts';
-import { aFile } from '../../support/ticket-stage.ts';
+import { aFile } from '../../support/ticket-fixture.ts';
 import { type Field, flag, queryWhole, text, whole } from './bounds.ts';
-import type { Row, Stage } from './row.ts';
+import type { Fixture, Row } from './row.ts';
 
 const WHEEL_NUMBERS: [string, number, number][] = [
   ['spin_cost_stars', 1, 1000],
@@ -35,15 +35,15 @@ const mediaType = (): Field => ({
 });
 
 /** One ticket at a time is the rule of the cabinet. */
-async function freeOfTickets(stage: Stage): Promise<void> {
-  await stage.t.app.db.sql("UPDATE tickets SET status = 'closed', closed_at = now() WHERE user_id = $1::int RETURNING id", [
-    stage.user.user.id,
+async function freeOfTickets(fixture: Fixture): Promise<void> {
+  await fixture.t.app.db.sql("UPDATE tickets SET status = 'closed', closed_at = now() WHERE user_id = $1::int RETURNING id", [
+    fixture.user.user.id,
   ]);
 }
 
-async function aTicket(stage: Stage): Promise<number> {
-  await freeOfTickets(stage);
-  const made = await stage.user.post('/cabinet/tickets', TICKET);
+async function aTicket(fixture: Fixture): Promise<number> {
+  await freeOfTickets(fixture);
+  const made = await fixture.user.post('/cabinet/tickets', TICKET);
   expect(made.status, made.text).toBe(200);
   return made.body.id;
 }
@@ -72,8 +72,8 @@ export const cabinetRows: Row[] = [
     method: 'POST',
     path: '/cabinet/tickets',
     as: 'user',
-    good: async (stage) => {
-      await freeOfTickets(stage);
+    good: async (fixture) => {
+      await freeOfTickets(fixture);
       return { body: TICKET };
     },
     body: {
@@ -88,9 +88,9 @@ export const cabinetRows: Row[] = [
     method: 'POST',
     path: '/cabinet/tickets',
     as: 'user',
-    good: async (stage) => {
-      await freeOfTickets(stage);
-      return { body: { ...TICKET, media_type: 'photo', media_file_id: await aFile(stage.t.app), media_caption: 'See here' } };
+    good: async (fixture) => {
+      await freeOfTickets(fixture);
+      return { body: { ...TICKET, media_type: 'photo', media_file_id: await aFile(fixture.t.app), media_caption: 'See here' } };
     },
     body: { media_type: mediaType() },
   },
@@ -99,9 +99,9 @@ export const cabinetRows: Row[] = [
     method: 'GET',
     path: '/cabinet/admin/tickets',
     as: 'admin',
-    good: async (stage) => {
-      await aTicket(stage);
-      return { query: { status: 'open', priority: 'normal', user_id: String(stage.user.user.id) } };
+    good: async (fixture) => {
+      await aTicket(fixture);
+      return { query: { status: 'open', priority: 'normal', user_id: String(fixture.user.user.id) } };
     },
     query: { page: queryWhole({ ge: 1 }), per_page: queryWhole({ ge: 1, le: 100 }) },
     answers: (reply, sent) => {
@@ -119,7 +119,7 @@ export const cabinetRows: Row[] = [
     method: 'GET',
     path: '/cabinet/admin/tickets/{ticket_id}',
     as: 'admin',
-    good: async (stage) => ({ path: `/cabinet/admin/tickets/${await aTicket(stage)}` }),
+    good: async (fixture) => ({ path: `/cabinet/admin/tickets/${await aTicket(fixture)}` }),
     answers: (reply) => expect(reply.body.messages).toMatchObject([{ message_text: TICKET.message, is_from_admin: false }]),
   },
   {
@@ -136,10 +136,10 @@ export const cabinetRows: Row[] = [
     method: 'POST',
     path: '/cabinet/polls/{response_id}/questions/{question_id}/answer',
     as: 'user',
-    good: async (stage) => {
-      const poll = await aPoll(stage.t.app);
-      const response = await given(stage.t.app, poll, stage.user.user.id);
-      const started = await stage.user.post(`/cabinet/polls/${response}/start`);
+    good: async (fixture) => {
+      const poll = await aPoll(fixture.t.app);
+      const response = await given(fixture.t.app, poll, fixture.user.user.id);
+      const started = await fixture.user.post(`/cabinet/polls/${response}/start`);
       const { id, options } = started.body.question;
       return { path: `/cabinet/polls/${response}/questions/${id}/answer`, body: { option_id: options[0].id } };
     },
@@ -157,8 +157,8 @@ export const cabinetRows: Row[] = [
     method: 'DELETE',
     path: '/cabinet/admin/rbac/roles/{role_id}',
     as: 'admin',
-    good: async (stage) => {
-      const made = await stage.admin.post('/cabinet/admin/rbac/roles', { name: `Role ${unique()}`, level: 5, permissions: [] });
+    good: async (fixture) => {
+      const made = await fixture.admin.post('/cabinet/admin/rbac/roles', { name: `Role ${unique()}`, level: 5, permissions: [] });
       expect(made.status, made.text).toBe(200);
       return { path: `/cabinet/admin/rbac/roles/${made.body.id}` };
     },
@@ -169,8 +169,8 @@ export const cabinetRows: Row[] = [
     path: '/cabinet/admin/rbac/roles/{role_id}',
     as: 'admin',
     // A role of the system stays, whoever asks.
-    good: async (stage) => {
-      const [role] = await stage.t.app.db.sql<{ id: number }>(
+    good: async (fixture) => {
+      const [role] = await fixture.t.app.db.sql<{ id: number }>(
         "INSERT INTO admin_roles (name, level, permissions, is_system) VALUES ($1, 5, '[]'::jsonb, true) RETURNING id",
         [`System ${unique()}`],
       );

@@ -7,24 +7,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { testServer } from '../../support/api.ts';
 import { sampleOf } from '../../support/matrix-sample.ts';
 import { testApp } from '../../support/test-app.ts';
-import { call, casesOf, openStage, ROWS, tryCase } from './field-cases.ts';
-import type { Stage } from './row.ts';
+import { call, casesOf, openFixture, ROWS, tryCase } from './field-cases.ts';
+import type { Fixture } from './row.ts';
 
-let stage: Stage;
+let fixture: Fixture;
 let server: FastifyInstance;
 
 beforeAll(async () => {
   const t = await testApp();
   server = await testServer(t.app);
-  stage = await openStage(t, server);
+  fixture = await openFixture(t, server);
 });
-beforeEach(() => stage.t.app.db.sql('DELETE FROM rate_limit_windows'));
+beforeEach(() => fixture.t.app.db.sql('DELETE FROM rate_limit_windows'));
 afterAll(() => server.close());
 
 describe.each(ROWS)('row $row: $method $path', (row) => {
   test('the valid call is accepted', async () => {
-    const good = await row.good(stage);
-    const reply = await call(stage, row, good.path ?? row.path, good.body, good.query ?? {});
+    const good = await row.good(fixture);
+    const reply = await call(fixture, row, good.path ?? row.path, good.body, good.query ?? {});
     expect(row.takenStatus ?? [200], reply.text).toContain(reply.status);
     row.answers?.(reply, { ...good.body, ...good.query });
   });
@@ -35,7 +35,7 @@ describe.each(ROWS)('row $row: $method $path', (row) => {
   );
   if (taken.length === 0) return;
   test.each(taken)('%s', async (_name, tried) => {
-    const { reply, body, query } = await tryCase(stage, row, tried);
+    const { reply, body, query } = await tryCase(fixture, row, tried);
     expect(row.takenStatus ?? [200], reply.text).toContain(reply.status);
     row.answers?.(reply, { ...body, ...query });
   });

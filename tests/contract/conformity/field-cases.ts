@@ -6,13 +6,13 @@ import type { ValueCase } from './bounds.ts';
 import { cabinetRows } from './cabinet-rows.ts';
 import { growthRows } from './growth-rows.ts';
 import { keyRows } from './key-rows.ts';
-import type { Row, Stage } from './row.ts';
+import type { Fixture, Row } from './row.ts';
 import { panelRows, saleRows } from './sale-rows.ts';
 import { signInRows } from './sign-in-rows.ts';
 
 export const ROWS: Row[] = [...keyRows, ...cabinetRows, ...signInRows, ...growthRows, ...panelRows, ...saleRows];
 
-export async function openStage(t: TestApp, server: FastifyInstance): Promise<Stage> {
+export async function openFixture(t: TestApp, server: FastifyInstance): Promise<Fixture> {
   return {
     t,
     open: clientOf(server),
@@ -39,8 +39,8 @@ export function casesOf(row: Row): [string, FieldCase][] {
   );
 }
 
-export function call(stage: Stage, row: Row, path: string, body: unknown, query: Record<string, string>): Promise<ApiReply> {
-  const client = stage[row.as];
+export function call(fixture: Fixture, row: Row, path: string, body: unknown, query: Record<string, string>): Promise<ApiReply> {
+  const client = fixture[row.as];
   if (row.method === 'GET') return client.get(path, { query });
   if (row.method === 'DELETE') return client.delete(path, { query });
   const send = { POST: client.post, PUT: client.put, PATCH: client.patch }[row.method];
@@ -54,9 +54,9 @@ function withCase(fields: Record<string, unknown> | undefined, { field, one }: F
 }
 
 /** Sends the good call of a row with the value of a case. @returns the answer, with what was sent */
-export async function tryCase(stage: Stage, row: Row, tried: FieldCase) {
-  const good = await row.good(stage);
+export async function tryCase(fixture: Fixture, row: Row, tried: FieldCase) {
+  const good = await row.good(fixture);
   const body = tried.place === 'body' ? withCase(good.body, tried) : good.body;
   const query = (tried.place === 'query' ? withCase(good.query, tried) : (good.query ?? {})) as Record<string, string>;
-  return { reply: await call(stage, row, good.path ?? row.path, body, query), body, query };
+  return { reply: await call(fixture, row, good.path ?? row.path, body, query), body, query };
 }

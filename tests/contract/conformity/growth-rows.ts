@@ -2,15 +2,15 @@ import { expect } from 'vitest';
 import { aUser, unique } from '../../support/builders.ts';
 import { aTariff } from '../../support/sale-samples.ts';
 import { flag, freeForm, numeric, oneOf, queryWhole, refusalsOf, text, texts, whole, without } from './bounds.ts';
-import type { Row, Stage } from './row.ts';
+import type { Fixture, Row } from './row.ts';
 
 const SLUG = '^[a-zA-Z0-9_-]+$';
 
 const aCampaign = () => ({ name: 'Summer', start_parameter: `summer_${unique()}`, bonus_type: 'none' });
 
-async function anApprovedPartner(stage: Stage): Promise<number> {
-  const partner = await aUser(stage.t.app);
-  await stage.t.app.db.sql("UPDATE users SET partner_status = 'approved' WHERE id = $1::int RETURNING id", [partner.id]);
+async function anApprovedPartner(fixture: Fixture): Promise<number> {
+  const partner = await aUser(fixture.t.app);
+  await fixture.t.app.db.sql("UPDATE users SET partner_status = 'approved' WHERE id = $1::int RETURNING id", [partner.id]);
   return partner.id;
 }
 
@@ -28,7 +28,7 @@ export const growthRows: Row[] = [
     method: 'POST',
     path: '/cabinet/admin/campaigns',
     as: 'admin',
-    good: async (stage) => ({
+    good: async (fixture) => ({
       body: {
         name: 'Summer',
         // Case matters and length is bounded; a fresh one each time, for it is unique.
@@ -36,7 +36,7 @@ export const growthRows: Row[] = [
         bonus_type: 'subscription',
         balance_bonus_kopeks: 100,
         subscription_duration_days: 7,
-        tariff_id: await aTariff(stage.t.app),
+        tariff_id: await aTariff(fixture.t.app),
         tariff_duration_days: 7,
       },
     }),
@@ -81,8 +81,8 @@ export const growthRows: Row[] = [
     method: 'DELETE',
     path: '/campaigns/{campaign_id}',
     as: 'key',
-    good: async (stage) => {
-      const made = await stage.admin.post('/cabinet/admin/campaigns', aCampaign());
+    good: async (fixture) => {
+      const made = await fixture.admin.post('/cabinet/admin/campaigns', aCampaign());
       expect(made.status, made.text).toBe(200);
       return { path: `/campaigns/${made.body.id}` };
     },
@@ -117,9 +117,9 @@ export const growthRows: Row[] = [
     method: 'GET',
     path: '/cabinet/promo/offers',
     as: 'user',
-    good: async (stage) => {
-      const offer = { user_id: stage.user.user.id, notification_type: 'spring', valid_hours: 24, discount_percent: 10 };
-      const made = await stage.key.post('/promo-offers/broadcast', offer);
+    good: async (fixture) => {
+      const offer = { user_id: fixture.user.user.id, notification_type: 'spring', valid_hours: 24, discount_percent: 10 };
+      const made = await fixture.key.post('/promo-offers/broadcast', offer);
       expect(made.status, made.text).toBe(200);
       return {};
     },
@@ -143,8 +143,8 @@ export const growthRows: Row[] = [
     method: 'PATCH',
     path: '/cabinet/admin/partners/{user_id}/commission',
     as: 'admin',
-    good: async (stage) => ({
-      path: `/cabinet/admin/partners/${await anApprovedPartner(stage)}/commission`,
+    good: async (fixture) => ({
+      path: `/cabinet/admin/partners/${await anApprovedPartner(fixture)}/commission`,
       body: { commission_percent: 30 },
     }),
     body: { commission_percent: numeric({ required: true, ge: 1, le: 100, samples: [12.5] }) },
@@ -155,7 +155,7 @@ export const growthRows: Row[] = [
     method: 'GET',
     path: '/partners/referrers/{user_id}/stats/compare',
     as: 'key',
-    good: async (stage) => ({ path: `/partners/referrers/${stage.user.user.id}/stats/compare` }),
+    good: async (fixture) => ({ path: `/partners/referrers/${fixture.user.user.id}/stats/compare` }),
     query: { current_days: queryWhole({ ge: 1, le: 365 }), previous_days: queryWhole({ ge: 1, le: 365 }) },
     answers: (reply, sent) => {
       expect(reply.body.current_period).toMatchObject({ ...PERIOD, days: Number(sent.current_days ?? 7) });

@@ -1,29 +1,29 @@
 import { expect } from 'vitest';
 import { aUser, unique } from '../../support/builders.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
-import { flag, freeForm, moment, oneOf, queryWhole, text, texts, whole, without } from './bounds.ts';
-import type { Row, Stage } from './row.ts';
+import { flag, freeForm, oneOf, queryWhole, text, texts, timestamp, whole, without } from './bounds.ts';
+import type { Fixture, Row } from './row.ts';
 
 const TOKEN_FIELDS = [
   ...['id', 'name', 'prefix', 'is_active', 'created_at', 'description', 'updated_at', 'expires_at', 'last_used_at'],
   ...['last_used_ip', 'created_by'],
 ];
 
-async function madeId(stage: Stage, path: string, body: object): Promise<number> {
-  const made = await stage.key.post(path, body);
+async function madeId(fixture: Fixture, path: string, body: object): Promise<number> {
+  const made = await fixture.key.post(path, body);
   expect(made.status, made.text).toBe(200);
   return made.body.id;
 }
 
-const aToken = (stage: Stage) => madeId(stage, '/tokens', { name: `Token ${unique()}` });
+const aToken = (fixture: Fixture) => madeId(fixture, '/tokens', { name: `Token ${unique()}` });
 const WEBHOOK = { name: 'Billing', url: 'https://hooks.example.com/in', event_type: 'payment.completed', secret: 'hush-hush' };
-const aWebhook = (stage: Stage) => madeId(stage, '/webhooks', WEBHOOK);
+const aWebhook = (fixture: Fixture) => madeId(fixture, '/webhooks', WEBHOOK);
 const EVENT_TYPES = ['user.created', 'payment.completed', 'transaction.created', 'ticket.created', 'ticket.status_changed'];
 const NOTICE_TYPES = [
   ...['activation', 'purchase', 'renewal', 'balance_topup', 'promocode_activation', 'referral_link_visit', 'promo_group_change'],
 ];
 
-/** A secret is taken and never told. */
+/** A secret is accepted and never returned. */
 const withoutSecret = (reply: { text: string }) => {
   expect(reply.text).not.toContain('hush-hush');
   expect(reply.text).not.toContain('"secret"');
@@ -92,7 +92,7 @@ export const keyRows: Row[] = [
     body: {
       name: text({ required: true, sample: 'Scripts' }),
       description: text({ nullable: true, sample: 'For the nightly report' }),
-      expires_at: moment({ nullable: true }),
+      expires_at: timestamp({ nullable: true }),
     },
   },
   ...(['activate', 'revoke'] as const).map(
@@ -101,7 +101,7 @@ export const keyRows: Row[] = [
       method: 'POST',
       path: `/tokens/{token_id}/${verb}`,
       as: 'key',
-      good: async (stage) => ({ path: `/tokens/${await aToken(stage)}/${verb}` }),
+      good: async (fixture) => ({ path: `/tokens/${await aToken(fixture)}/${verb}` }),
       answers: (reply) => {
         expect(Object.keys(reply.body).sort()).toEqual([...TOKEN_FIELDS].sort());
         expect(reply.body.is_active).toBe(verb === 'activate');
@@ -113,8 +113,8 @@ export const keyRows: Row[] = [
     method: 'DELETE',
     path: '/promo-codes/{promocode_id}',
     as: 'key',
-    good: async (stage) => ({
-      path: `/promo-codes/${await madeId(stage, '/promo-codes', { code: `CODE${unique()}`, type: 'balance', balance_bonus_kopeks: 100 })}`,
+    good: async (fixture) => ({
+      path: `/promo-codes/${await madeId(fixture, '/promo-codes', { code: `CODE${unique()}`, type: 'balance', balance_bonus_kopeks: 100 })}`,
     }),
   },
   {
@@ -122,8 +122,8 @@ export const keyRows: Row[] = [
     method: 'DELETE',
     path: '/settings/{key}',
     as: 'key',
-    good: async (stage) => {
-      const changed = await stage.key.put('/settings/REFERRAL_COMMISSION_PERCENT', { value: 7 });
+    good: async (fixture) => {
+      const changed = await fixture.key.put('/settings/REFERRAL_COMMISSION_PERCENT', { value: 7 });
       expect(changed.status, changed.text).toBe(200);
       return { path: '/settings/REFERRAL_COMMISSION_PERCENT' };
     },
@@ -160,7 +160,7 @@ export const keyRows: Row[] = [
       amount_kopeks: whole({ nullable: true, ge: 0 }),
       currency: text({ nullable: true, min: 1, max: 16 }),
       message: text({ nullable: true, max: 2000 }),
-      occurred_at: moment({ nullable: true }),
+      occurred_at: timestamp({ nullable: true }),
       extra: freeForm({}),
     },
     answers: (reply, sent) => expect(reply.body.event_type).toBe(sent.event_type),
@@ -188,8 +188,8 @@ export const keyRows: Row[] = [
     method: 'GET',
     path: '/webhooks',
     as: 'key',
-    good: async (stage) => {
-      await aWebhook(stage);
+    good: async (fixture) => {
+      await aWebhook(fixture);
       return {};
     },
     query: { limit: queryWhole({ ge: 1, le: 200 }), offset: queryWhole({ ge: 0 }) },
@@ -200,7 +200,7 @@ export const keyRows: Row[] = [
     method: 'GET',
     path: '/webhooks/{webhook_id}',
     as: 'key',
-    good: async (stage) => ({ path: `/webhooks/${await aWebhook(stage)}` }),
+    good: async (fixture) => ({ path: `/webhooks/${await aWebhook(fixture)}` }),
     answers: withoutSecret,
   },
   {
@@ -208,7 +208,7 @@ export const keyRows: Row[] = [
     method: 'PATCH',
     path: '/webhooks/{webhook_id}',
     as: 'key',
-    good: async (stage) => ({ path: `/webhooks/${await aWebhook(stage)}`, body: { name: 'Books' } }),
+    good: async (fixture) => ({ path: `/webhooks/${await aWebhook(fixture)}`, body: { name: 'Books' } }),
     body: {
       name: text({ nullable: true, min: 1, max: 255 }),
       url: text({ nullable: true, min: 1, sample: 'https://hooks.example.com/third' }),
@@ -227,7 +227,7 @@ export const keyRows: Row[] = [
     method: 'DELETE',
     path: '/webhooks/{webhook_id}',
     as: 'key',
-    good: async (stage) => ({ path: `/webhooks/${await aWebhook(stage)}` }),
+    good: async (fixture) => ({ path: `/webhooks/${await aWebhook(fixture)}` }),
   },
   {
     row: 25,
@@ -242,7 +242,7 @@ export const keyRows: Row[] = [
     method: 'GET',
     path: '/webhooks/{webhook_id}/deliveries',
     as: 'key',
-    good: async (stage) => ({ path: `/webhooks/${await aWebhook(stage)}/deliveries` }),
+    good: async (fixture) => ({ path: `/webhooks/${await aWebhook(fixture)}/deliveries` }),
     query: { limit: queryWhole({ ge: 1, le: 200 }), offset: queryWhole({ ge: 0 }) },
   },
 ];

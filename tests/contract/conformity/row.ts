@@ -4,7 +4,7 @@ import type { TestApp } from '../../support/test-app.ts';
 import type { Field } from './bounds.ts';
 
 /** Who may call and what a row may lean on. */
-export interface Stage {
+export interface Fixture {
   t: TestApp;
   open: ApiClient;
   key: ApiClient;
@@ -21,7 +21,7 @@ export interface Row {
   path: string;
   as: 'open' | 'key' | 'user' | 'admin';
   /** Makes what the call needs: the path with its ids, and a body (or a query) that is taken. Called before every case. */
-  good: (stage: Stage) => Promise<{ path?: string; body?: Record<string, unknown>; query?: Record<string, string> }>;
+  good: (fixture: Fixture) => Promise<{ path?: string; body?: Record<string, unknown>; query?: Record<string, string> }>;
   body?: Record<string, Field>;
   query?: Record<string, Field>;
   /** Statuses of a value that is taken: 200 unless the operation needs more than its input to succeed. */

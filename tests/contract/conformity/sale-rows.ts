@@ -3,17 +3,17 @@ import { aUser, unique } from '../../support/builders.ts';
 import { initDataOf } from '../../support/init-data.ts';
 import { aServer, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { flag, refusalsOf, text, whole } from './bounds.ts';
-import type { Row, Stage } from './row.ts';
+import type { Fixture, Row } from './row.ts';
 
 const WORDS_OF_CONTACT = '^(email|messenger)$';
 const METHOD = '^[a-z0-9_]+$';
 
-/** A page of one tariff that takes the sandbox's payments, made by the administrator. */
-async function aSalesPage(stage: Stage): Promise<{ slug: string; tariffId: number }> {
-  const tariffId = await aTariff(stage.t.app);
+/** A page of one tariff that accepts the sandbox's payments, made by the administrator. */
+async function aSalesPage(fixture: Fixture): Promise<{ slug: string; tariffId: number }> {
+  const tariffId = await aTariff(fixture.t.app);
   const slug = `page-${unique()}`;
   const methods = [{ method_id: 'sandbox', display_name: 'Sandbox' }];
-  const made = await stage.admin.post('/cabinet/admin/landings', {
+  const made = await fixture.admin.post('/cabinet/admin/landings', {
     slug,
     allowed_tariff_ids: [tariffId],
     payment_methods: methods,
@@ -29,11 +29,11 @@ export const saleRows: Row[] = [
     method: 'POST',
     path: '/cabinet/subscription/tariff/switch/preview',
     as: 'user',
-    good: async (stage) => {
-      const { id } = stage.user.user;
-      await stage.t.app.db.sql('DELETE FROM subscriptions WHERE user_id = $1::int RETURNING id', [id]);
-      await aStoredSubscription(stage.t.app, id, { tariff_id: await aTariff(stage.t.app) });
-      return { body: { tariff_id: await aTariff(stage.t.app), period_days: 30 } };
+    good: async (fixture) => {
+      const { id } = fixture.user.user;
+      await fixture.t.app.db.sql('DELETE FROM subscriptions WHERE user_id = $1::int RETURNING id', [id]);
+      await aStoredSubscription(fixture.t.app, id, { tariff_id: await aTariff(fixture.t.app) });
+      return { body: { tariff_id: await aTariff(fixture.t.app), period_days: 30 } };
     },
     body: {
       tariff_id: whole({ required: true }),
@@ -68,8 +68,8 @@ export const saleRows: Row[] = [
     method: 'POST',
     path: '/cabinet/landing/{slug}/purchase',
     as: 'open',
-    good: async (stage) => {
-      const { slug, tariffId } = await aSalesPage(stage);
+    good: async (fixture) => {
+      const { slug, tariffId } = await aSalesPage(fixture);
       return {
         path: `/cabinet/landing/${slug}/purchase`,
         body: {

@@ -6,8 +6,8 @@ import type { AuditEntry } from '../../../src/domain/access/types.ts';
 
 const failure = (code: string) => Object.assign(new Error(`failed with ${code}`), { code });
 
-/** A log table that takes rows until a test makes it fail or wait. */
-function stage() {
+/** A log table that accepts rows until a test makes it fail or wait. */
+function fixture() {
   const lines: string[] = [];
   const table = {
     /** `resource_id` of each row, in the order of writing. */
@@ -66,7 +66,7 @@ afterEach(() => void vi.useRealTimers());
 
 describe('an answer', () => {
   it.each(['ECONNREFUSED', '57014', '55P03'])('does not wait for a database that fails with %s; its row does', async (code) => {
-    const { table, change, settled, levels } = stage();
+    const { table, change, settled, levels } = fixture();
     table.onStatement = async () => Promise.reject(failure(code));
     change('1');
     change('2');
@@ -83,7 +83,7 @@ describe('an answer', () => {
   });
 
   it('waits two seconds for a database that is slow; its row is written all the same, once', async () => {
-    const { table, change, settled, lines } = stage();
+    const { table, change, settled, lines } = fixture();
     table.onStatement = () => new Promise((resolve) => setTimeout(resolve, 10_000));
     change('1');
     await pass(500);
@@ -100,7 +100,7 @@ describe('an answer', () => {
   });
 
   it('shares one time-out with all that wait for a locked table', async () => {
-    const { table, change, settled } = stage();
+    const { table, change, settled } = fixture();
     table.onStatement = () => new Promise((_, reject) => setTimeout(() => reject(failure('57014')), 1_000));
     change('first');
     await pass(10);
@@ -113,7 +113,7 @@ describe('an answer', () => {
 
 describe('rows', () => {
   it('are written once and in order when the database goes away between two of them', async () => {
-    const { table, change, settled } = stage();
+    const { table, change, settled } = fixture();
     let isGone = false;
     table.onStatement = async (rows) => {
       if (rows.length > 1) throw failure('23514');
@@ -131,7 +131,7 @@ describe('rows', () => {
   });
 
   it('that wait are bounded; the oldest go first, and that is an error', async () => {
-    const { table, writer, read, levels } = stage();
+    const { table, writer, read, levels } = fixture();
     table.onStatement = async () => Promise.reject(failure('ECONNREFUSED'));
     for (const id of ids(20_300)) read(id);
     await pass(1_000);
@@ -145,7 +145,7 @@ describe('rows', () => {
 
 describe('the stop', () => {
   it('writes rows whose answers are out already', async () => {
-    const { table, writer, change, settled } = stage();
+    const { table, writer, change, settled } = fixture();
     table.onStatement = async () => Promise.reject(failure('57014'));
     change('1');
     await pass(0);
@@ -158,7 +158,7 @@ describe('the stop', () => {
   });
 
   it('is not over while a row that came meanwhile is being written', async () => {
-    const { table, writer, read, change } = stage();
+    const { table, writer, read, change } = fixture();
     table.onStatement = () => new Promise((resolve) => setTimeout(resolve, 100));
     read('1');
     const flushed = vi.fn();
@@ -171,7 +171,7 @@ describe('the stop', () => {
   });
 
   it('waits for a statement under way, and writes what it puts back', async () => {
-    const { table, writer, change } = stage();
+    const { table, writer, change } = fixture();
     table.onStatement = async () => {
       const isFirst = table.statements === 1;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -187,7 +187,7 @@ describe('the stop', () => {
   });
 
   it('takes one time-out when the table stays locked, and logs what is lost', async () => {
-    const { table, writer, read, lines } = stage();
+    const { table, writer, read, lines } = fixture();
     table.onStatement = async () => Promise.reject(failure('57014'));
     for (const id of ids(450)) read(id);
     await writer.flush();

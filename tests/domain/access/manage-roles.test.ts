@@ -296,7 +296,7 @@ describe('effective at once on every instance', () => {
   });
 });
 
-describe('spec 01 H24: no query a row, none for a permission known a moment ago', () => {
+describe('spec 01 H24: no query a row, none for a permission known just before', () => {
   /** The app with its statements counted. */
   function counted(): { app: App; statements: () => number } {
     let statements = 0;

@@ -1,4 +1,4 @@
-/** Values of every type come through an archive exactly as they were (spec 06 section 7: Values). */
+/** Values of every type come through an archive unchanged (spec 06 section 7: Values). */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { moveProbes } from '../../support/exact-rows.ts';
 import { freshDatabase, type TestDatabase } from '../../support/test-database.ts';

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 
 describe('restore', () => {
-  test('everything is as it was, whatever was changed, deleted or added since', async () => {
+  test('everything is in its former state, whatever was changed, deleted or added since', async () => {
     const before = await databaseDigests(t.app);
     const backup = await aBackup(t.app);
     await fill(t.app, 5);

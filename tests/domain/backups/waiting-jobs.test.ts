@@ -18,7 +18,7 @@ interface StoredJob {
 
 const QUEUES = allJobs().filter(({ name }) => !name.startsWith('backups.'));
 let t: TestApp;
-/** Jobs by queue: as they were when the backup was made, and after the restore. */
+/** Jobs by queue: in their state when the backup was made, and after the restore. */
 let before: Map<string, StoredJob[]>;
 let after: Map<string, StoredJob[]>;
 let message: string;

@@ -17,7 +17,7 @@ beforeAll(async () => {
   t = await testApp({ environment: { ...FAST, WEBHOOK_URL: `${PUBLIC}/` } });
 });
 
-/** Readers with a verified address, in the order of their ids, and a mail server that calls `receive` before it takes a mail. */
+/** Readers with a verified address, in the order of their ids, and a mail server that calls `receive` before it accepts a mail. */
 async function readers(count: number, receive: (mail: Mail) => Promise<void> = async () => undefined, base: App = t.app) {
   // Mailings of this file go to the readers of one test only.
   await base.db.sql("UPDATE users SET email_verified = false WHERE email LIKE '%@readers.example'");

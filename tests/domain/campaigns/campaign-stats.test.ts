@@ -28,7 +28,7 @@ async function registrantOf(slug: string): Promise<number> {
   return id;
 }
 
-/** A subscription payment past the shop, at any moment. */
+/** A subscription payment past the service, at any time. */
 async function pay(userId: number, kopeks: number, createdAt?: Date): Promise<number> {
   await topUp(t.app, userId, kopeks);
   const posting = await postMovement(t.app, {

@@ -221,31 +221,31 @@ it.each([
   ['ru', 'Стандартный', 'Базовая группа', ['Скидка на продление', 'Скидка на покупку', 'Пробный доступ']],
   ['en', 'Standard', 'Default', ['Renewal discount', 'Purchase discount', 'Trial access']],
 ])('spec 10 R5: in a new shop of the language %s the first rows are named in it', async (language, tariff, group, offers) => {
-  const { app: shop } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: language } });
-  await ensureDefaultTariff(shop);
-  await seedInstallation(shop);
-  expect((await listTariffs(shop, { includeInactive: true })).map((one) => one.tariff.name)).toEqual([tariff]);
-  expect((await listPromoGroups(shop)).map((one) => one.name)).toEqual([group]);
-  const templates = await listOfferTemplates(shop);
+  const { app: fresh } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: language } });
+  await ensureDefaultTariff(fresh);
+  await seedInstallation(fresh);
+  expect((await listTariffs(fresh, { includeInactive: true })).map((one) => one.tariff.name)).toEqual([tariff]);
+  expect((await listPromoGroups(fresh)).map((one) => one.name)).toEqual([group]);
+  const templates = await listOfferTemplates(fresh);
   expect(templates.map((one) => one.name)).toEqual(offers);
   for (const { messageText, buttonText } of templates) {
     expect([/[а-яё]/i.test(messageText), /[а-яё]/i.test(buttonText)]).toEqual([language === 'ru', language === 'ru']);
   }
-  // A name that an administrator gave, and that of a shop with users, stay.
-  await shop.db.sql("UPDATE promo_groups SET name = 'Default' WHERE is_default RETURNING id");
-  await aUser(shop);
-  await shop.db.sql("UPDATE promo_offer_templates SET name = 'Seeded' RETURNING id");
-  await seedInstallation(shop);
-  expect((await listPromoGroups(shop)).map((one) => one.name)).toEqual(['Default']);
-  expect((await listOfferTemplates(shop)).map((one) => one.name)).toEqual(['Seeded', 'Seeded', 'Seeded']);
+  // A name that an administrator gave, and that of a service with users, stay.
+  await fresh.db.sql("UPDATE promo_groups SET name = 'Default' WHERE is_default RETURNING id");
+  await aUser(fresh);
+  await fresh.db.sql("UPDATE promo_offer_templates SET name = 'Seeded' RETURNING id");
+  await seedInstallation(fresh);
+  expect((await listPromoGroups(fresh)).map((one) => one.name)).toEqual(['Default']);
+  expect((await listOfferTemplates(fresh)).map((one) => one.name)).toEqual(['Seeded', 'Seeded', 'Seeded']);
 });
 
 it('spec 10 R5: a template that an administrator changed keeps its texts', async () => {
-  const { app: shop } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: 'en' } });
-  const [first] = await listOfferTemplates(shop);
-  await changeOfferTemplate(shop, { kind: 'system', name: 'test' }, first!.id, { name: 'Mine' });
-  await nameFirstOfferTemplates(shop);
-  expect((await listOfferTemplates(shop)).map((one) => one.name)).toEqual(['Mine', 'Purchase discount', 'Trial access']);
+  const { app: fresh } = await testApp({ database: await freshDatabase(), environment: { DEFAULT_LANGUAGE: 'en' } });
+  const [first] = await listOfferTemplates(fresh);
+  await changeOfferTemplate(fresh, { kind: 'system', name: 'test' }, first!.id, { name: 'Mine' });
+  await nameFirstOfferTemplates(fresh);
+  expect((await listOfferTemplates(fresh)).map((one) => one.name)).toEqual(['Mine', 'Purchase discount', 'Trial access']);
 });
 
 describe('promo groups', () => {

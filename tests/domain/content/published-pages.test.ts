@@ -202,8 +202,8 @@ describe('the pages of the mini-app (spec 02 section 12.3)', () => {
     await question('ru', 'inactive', { isActive: false });
     await writeDocument(app, 'public_offer', { language: 'ru', content: '<b onclick="x">offer</b>' });
     await writeRules(app, { language: 'en', title: 'Our rules', content: 'rules' });
-    const moments = { createdAt: expect.any(Date), updatedAt: expect.any(Date) };
-    const common = { requestedLanguage: 'en', isEnabled: true, ...moments };
+    const timestamps = { createdAt: expect.any(Date), updatedAt: expect.any(Date) };
+    const common = { requestedLanguage: 'en', isEnabled: true, ...timestamps };
     expect(await readMiniappPages(app, 'en')).toEqual({
       faq: {
         requestedLanguage: 'en',

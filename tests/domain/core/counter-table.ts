@@ -19,7 +19,7 @@ const REAL_DEPOSIT =
   "t.type = 'deposit' AND t.is_completed AND coalesce(t.payment_method, 'balance') NOT IN ('balance', 'manual')";
 const SALE = "t.type = 'subscription_payment' AND t.is_completed";
 
-/** Payments that can be the first one of a user, in their order: a conversion precedes a payment of the same moment. */
+/** Payments that can be the first one of a user, in their order: a conversion precedes a payment of the same time. */
 const FIRST_PAYMENTS = `SELECT DISTINCT ON (user_id) user_id, at, kopeks FROM (
   SELECT user_id, converted_at AS at, 0 AS rank, id, first_payment_amount_kopeks AS kopeks FROM subscription_conversions
     WHERE first_payment_amount_kopeks IS NOT NULL

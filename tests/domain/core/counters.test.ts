@@ -23,7 +23,7 @@ function seededRandom(seed: number): (bound: number) => number {
 function changes(random: (bound: number) => number): Record<string, () => string> {
   const one = (...values: string[]) => values[random(values.length)]!;
   const flag = () => one('true', 'false');
-  const moment = () => `timestamptz '2026-03-01 22:30+00' + interval '${random(96)} hours'`;
+  const timestamp = () => `timestamptz '2026-03-01 22:30+00' + interval '${random(96)} hours'`;
   const row = (table: string, where = 'true') =>
     `(SELECT id FROM ${table} WHERE ${where} ORDER BY md5(id::text || '${random(1e9)}') LIMIT 1)`;
   /** One of a few users, so that their registrations, subscriptions and payments meet. */
@@ -42,15 +42,15 @@ function changes(random: (bound: number) => number): Record<string, () => string
   const code = () => `'c${serial++}'`;
   const post = (type: string, kopeks: number, contra: string, method: string, external: string, internal = 'false') =>
     `SELECT outcome FROM post_transaction(${member()}, '${type}', ${kopeks}, ${contra}, ${method}, ${external}, 'test', now(),
-       ${moment()}, ${internal})`;
+       ${timestamp()}, ${internal})`;
   return {
     addUsers: () =>
       `INSERT INTO users (referral_code, status, promo_group_id, referred_by_id, has_made_first_topup, created_at) VALUES
-        (${code()}, ${status()}, ${group()}, ${one('NULL', row('users'))}, ${flag()}, ${moment()}),
-        (${code()}, 'active', NULL, ${row('users')}, ${flag()}, ${moment()})`,
+        (${code()}, ${status()}, ${group()}, ${one('NULL', row('users'))}, ${flag()}, ${timestamp()}),
+        (${code()}, 'active', NULL, ${row('users')}, ${flag()}, ${timestamp()})`,
     changeStatus: () => set('users', `status = ${status()}`),
     changeGroup: () => set('users', `promo_group_id = ${group()}`),
-    changeDay: () => set('users', `created_at = ${moment()}, last_activity = ${one('NULL', moment())}`),
+    changeDay: () => set('users', `created_at = ${timestamp()}, last_activity = ${one('NULL', timestamp())}`),
     changeReferrer: () => set('users', `referred_by_id = ${one('NULL', row('users'))}, has_made_first_topup = ${flag()}`),
     changeFlag: () => `UPDATE users SET has_had_paid_subscription = ${flag()} WHERE id = ${registrant()}`,
     changePaid: () =>
@@ -62,11 +62,11 @@ function changes(random: (bound: number) => number): Record<string, () => string
     removeTariff: () => `DELETE FROM tariffs WHERE id = ${row('tariffs')} AND (SELECT count(*) FROM tariffs) > 3`,
     buyTraffic: () =>
       `INSERT INTO traffic_purchases (subscription_id, traffic_gb, expires_at, created_at)
-       VALUES (${row('subscriptions')}, ${one('5', '10')}, now(), ${moment()})`,
+       VALUES (${row('subscriptions')}, ${one('5', '10')}, now(), ${timestamp()})`,
     dropTraffic: () => `DELETE FROM traffic_purchases WHERE id = ${row('traffic_purchases')}`,
     connect: () =>
       `INSERT INTO subscription_servers AS s (subscription_id, server_squad_id, paid_price_kopeks, connected_at)
-       VALUES (${row('subscriptions')}, ${row('server_squads')}, ${random(3)}, ${moment()})
+       VALUES (${row('subscriptions')}, ${row('server_squads')}, ${random(3)}, ${timestamp()})
        ON CONFLICT (subscription_id, server_squad_id) DO UPDATE SET paid_price_kopeks = s.paid_price_kopeks + EXCLUDED.paid_price_kopeks`,
     disconnect: () => `DELETE FROM subscription_servers WHERE id = ${row('subscription_servers')}`,
     addGroup: () => `INSERT INTO promo_groups (name) VALUES (${code()})`,
@@ -74,24 +74,24 @@ function changes(random: (bound: number) => number): Record<string, () => string
     bonus: () => post('deposit', 1 + random(900), "'bonus', 'bonus:x'", one("'manual'", 'NULL'), 'NULL', flag()),
     invoice: () =>
       `INSERT INTO payments (method, order_id, amount_kopeks, status, outcome, is_paid, purpose, created_at)
-       VALUES (${one("'x'", "'y'")}, ${code()}, 100, 'x', ${outcome()}, ${flag()}, 'guest_purchase', ${moment()})`,
+       VALUES (${one("'x'", "'y'")}, ${code()}, 100, 'x', ${outcome()}, ${flag()}, 'guest_purchase', ${timestamp()})`,
     changeInvoice: () =>
       set(
         'payments',
-        one(`outcome = ${outcome()}`, `is_paid = ${flag()}`, `created_at = ${moment()}`, "method = 'y'", "status = 'z'"),
+        one(`outcome = ${outcome()}`, `is_paid = ${flag()}`, `created_at = ${timestamp()}`, "method = 'y'", "status = 'z'"),
       ),
     removeInvoice: () => `DELETE FROM payments WHERE id = ${row('payments')}`,
     sale: () => post('subscription_payment', -1 - random(40_000), "'sales_revenue', 'sales:traffic'", "'balance'", 'NULL'),
-    uncomplete: () => set('transactions', `is_completed = ${flag()}, is_internal = ${flag()}, created_at = ${moment()}`),
+    uncomplete: () => set('transactions', `is_completed = ${flag()}, is_internal = ${flag()}, created_at = ${timestamp()}`),
     merge: () => `SELECT move_transactions(${row('users', 'balance_kopeks = 0')}, ${row('users')})`,
     subscribe: () =>
       `INSERT INTO subscriptions (user_id, status, is_trial, connected_squads, traffic_used_gb, end_date)
-       VALUES (${member()}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, ${moment()})`,
+       VALUES (${member()}, ${state()}, ${flag()}, ${squads()}, ${random(4)}, ${timestamp()})`,
     changeSubscription: () =>
       set(
         'subscriptions',
         one(
-          `end_date = ${moment()}`,
+          `end_date = ${timestamp()}`,
           `status = ${state()}`,
           `connected_squads = ${squads()}`,
           `is_trial = ${flag()}`,
@@ -102,52 +102,52 @@ function changes(random: (bound: number) => number): Record<string, () => string
     // The user and the subscription in one statement, as a sale does.
     sell: () =>
       `WITH buyer AS (UPDATE users SET has_had_paid_subscription = ${flag()} WHERE id = ${member()} RETURNING id)
-       UPDATE subscriptions s SET is_trial = ${flag()}, status = ${state()}, end_date = ${moment()} FROM buyer WHERE s.user_id = buyer.id`,
+       UPDATE subscriptions s SET is_trial = ${flag()}, status = ${state()}, end_date = ${timestamp()} FROM buyer WHERE s.user_id = buyer.id`,
     changeTrial: () => `UPDATE subscriptions SET is_trial = ${flag()}, status = ${state()} WHERE user_id = ${registrant()}`,
     giveSubscription: () => set('subscriptions', `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM subscriptions)')}`),
     unsubscribe: () => `DELETE FROM subscriptions WHERE id = ${row('subscriptions')}`,
     convert: () =>
       `INSERT INTO subscription_conversions (user_id, converted_at, trial_duration_days, first_payment_amount_kopeks)
-       VALUES (${member()}, ${moment()}, ${one('NULL', '3')}, ${one('NULL', String(random(5000)))})`,
-    changeConversion: () => set('subscription_conversions', `user_id = ${row('users')}, converted_at = ${moment()}`),
+       VALUES (${member()}, ${timestamp()}, ${one('NULL', '3')}, ${one('NULL', String(random(5000)))})`,
+    changeConversion: () => set('subscription_conversions', `user_id = ${row('users')}, converted_at = ${timestamp()}`),
     removeConversion: () => `DELETE FROM subscription_conversions WHERE id = ${row('subscription_conversions')}`,
     addCampaign: () => `INSERT INTO advertising_campaigns (name, start_parameter, bonus_type) VALUES ('x', ${code()}, 'none')`,
     removeCampaign: () =>
       `DELETE FROM advertising_campaigns WHERE id = ${row('advertising_campaigns')} AND (SELECT count(*) FROM advertising_campaigns) > 3`,
     register: () =>
       `INSERT INTO advertising_campaign_registrations (campaign_id, user_id, bonus_type, balance_bonus_kopeks, created_at)
-       VALUES (${row('advertising_campaigns')}, ${member()}, ${one("'none'", "'balance'", "'tariff'", "'subscription'")}, ${random(100)}, ${moment()})`,
+       VALUES (${row('advertising_campaigns')}, ${member()}, ${one("'none'", "'balance'", "'tariff'", "'subscription'")}, ${random(100)}, ${timestamp()})`,
     changeRegistration: () =>
       set(
         'advertising_campaign_registrations',
         one(
           `campaign_id = ${row('advertising_campaigns')}`,
-          `created_at = ${moment()}`,
+          `created_at = ${timestamp()}`,
           `user_id = ${row('users', 'id NOT IN (SELECT user_id FROM advertising_campaign_registrations)')}`,
         ),
       ),
     unregister: () => `DELETE FROM advertising_campaign_registrations WHERE id = ${row('advertising_campaign_registrations')}`,
     earn: () =>
       `INSERT INTO referral_earnings (user_id, referral_id, amount_kopeks, reason, referral_transaction_id, created_at)
-       VALUES (${row('users')}, ${row('users')}, ${random(700)}, 'referral_commission', ${row('transactions')}, ${moment()})`,
+       VALUES (${row('users')}, ${row('users')}, ${random(700)}, 'referral_commission', ${row('transactions')}, ${timestamp()})`,
     changeEarning: () =>
-      set('referral_earnings', `amount_kopeks = ${random(700)}, created_at = ${moment()}, user_id = ${row('users')}`),
+      set('referral_earnings', `amount_kopeks = ${random(700)}, created_at = ${timestamp()}, user_id = ${row('users')}`),
     removeEarning: () => `DELETE FROM referral_earnings WHERE id = ${row('referral_earnings')}`,
     addContest: () =>
       `INSERT INTO referral_contests (title, start_at, end_at, closes_at) SELECT 'x', m, m + interval '30 hours 1 second', m + interval '30 hours 1 second'
-       FROM (SELECT ${moment()} AS m) x`,
+       FROM (SELECT ${timestamp()} AS m) x`,
     // The last second is never midnight, which would be the end of the day.
     moveContest: () =>
       `UPDATE referral_contests SET start_at = m, end_at = m + interval '20 hours 1 second', closes_at = m + interval '20 hours 1 second'
-       FROM (SELECT ${moment()} AS m) x WHERE id = ${row('referral_contests')}`,
+       FROM (SELECT ${timestamp()} AS m) x WHERE id = ${row('referral_contests')}`,
     removeContest: () =>
       `DELETE FROM referral_contests WHERE id = ${row('referral_contests')} AND (SELECT count(*) FROM referral_contests) > 3`,
     score: () =>
       `INSERT INTO referral_contest_events AS e (contest_id, referrer_id, referral_id, event_type, amount_kopeks, occurred_at)
-       SELECT c.id, ${member()}, u.id, 'subscription_purchase', ${random(3)} * u.id, ${moment()} FROM referral_contests c
+       SELECT c.id, ${member()}, u.id, 'subscription_purchase', ${random(3)} * u.id, ${timestamp()} FROM referral_contests c
        CROSS JOIN (SELECT id FROM users ORDER BY md5(id::text || '${random(1e9)}') LIMIT 3) u
        ON CONFLICT (contest_id, referral_id) DO UPDATE SET amount_kopeks = EXCLUDED.amount_kopeks, occurred_at = EXCLUDED.occurred_at`,
-    moveScore: () => set('referral_contest_events', one(`referrer_id = ${member()}`, `occurred_at = ${moment()}`)),
+    moveScore: () => set('referral_contest_events', one(`referrer_id = ${member()}`, `occurred_at = ${timestamp()}`)),
     removeScores: () => `DELETE FROM referral_contest_events WHERE referrer_id = ${member()} AND id % 2 = ${random(2)}`,
     requestWithdrawal: () =>
       `INSERT INTO withdrawal_requests (user_id, amount_kopeks, status) VALUES (${row('users')}, ${1 + random(900)}, ${withdrawal()})`,
@@ -200,7 +200,7 @@ test('every maintained counter equals a recount, after each of many random chang
   expect([...done.keys()].sort()).toEqual(kinds.map(([kind]) => kind).sort());
   expect([...mostRows].filter(([, rows]) => rows < 2)).toEqual([]);
 
-  // Another time zone, with an offset of 5 hours 45 minutes: transactions are counted anew by the job.
+  // Another time zone, with an offset of 5 hours 45 minutes: transactions are counted again by the job.
   await t.app.db.sql("SELECT recount_statistics('Asia/Kathmandu')::text AS done");
   expect(await differences()).toEqual({});
   await t.app.db.sql('SELECT count_sales(1000000) AS more');

@@ -92,7 +92,7 @@ describe('the event bus', () => {
     }
   });
 
-  it('delivers nothing of before its start, though another instance announces events in that moment', async () => {
+  it('delivers nothing of before its start, though another instance announces events at that time', async () => {
     for (const n of [1, 2, 3]) await record(t.app, n);
     const { side } = t.database;
     const hasty: SideConnection = {

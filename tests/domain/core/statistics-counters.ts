@@ -2,7 +2,7 @@ import type { Counter } from './counter-table.ts';
 
 /** Counters of the statistics of the administration; days are those of the zone in statistics_mark. */
 
-const DAY = (moment: string) => `(${moment} AT TIME ZONE coalesce((SELECT zone FROM statistics_mark), 'UTC'))::date`;
+const DAY = (timestamp: string) => `(${timestamp} AT TIME ZONE coalesce((SELECT zone FROM statistics_mark), 'UTC'))::date`;
 const COUNTED = `NOT is_internal AND is_completed AND id <= (SELECT coalesce(max(through_id), 0) FROM statistics_mark)`;
 const PAYMENT = `type = 'subscription_payment' AND ${COUNTED}`;
 const FIRST = `SELECT user_id, min(created_at) AS first_paid_at, count(*)::int AS payments, sum(abs(amount_kopeks))::bigint AS amount_kopeks

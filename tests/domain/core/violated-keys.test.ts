@@ -19,7 +19,7 @@ async function refusalOf(data: Prisma.UserUncheckedUpdateManyInput): Promise<unk
   );
 }
 
-test('a key that refuses a row of the Prisma Client is told by the name of its column, in a transaction too', async () => {
+test('a key that refuses a row of the Prisma Client is named by its column, in a transaction too', async () => {
   const other = await aUser(t.app);
   await t.app.db.prisma.user.update({
     where: { id: other.id },
@@ -31,7 +31,7 @@ test('a key that refuses a row of the Prisma Client is told by the name of its c
   expect(isUniqueViolation(await refusalOf({ email: 'taken@example.com' }), 'email')).toBe(true);
 });
 
-test('a missing row and a text that cannot be stored are told from other errors', async () => {
+test('a missing row and a text that cannot be stored are distinguished from other errors', async () => {
   const missing = await refusalOf({ promoGroupId: 2_000_000_000 });
   expect([isForeignKeyViolation(missing), isUniqueViolation(missing)]).toEqual([true, false]);
   expect(isUnstorableText(await refusalOf({ firstName: 'a\u0000b' }))).toBe(true);

@@ -123,7 +123,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect((await jobsOf(sendId))[0]).toBeLessThanOrEqual(0);
   });
 
-  test('a sent message is recorded although the database was unavailable for a moment: it is not sent again', async () => {
+  test('a sent message is recorded although the database was unavailable for a short time: it is not sent again', async () => {
     const { app, sent, state, sendId, poll } = await aWaitingPoll(1);
     state.isHurried = false;
     let isAway = true;

@@ -18,7 +18,7 @@ afterEach(async () => {
   await app.db.sql("DELETE FROM service_state WHERE key = 'disposable_domains' RETURNING key");
 });
 
-/** An installation with a mail server of its own, whose published list is what `answer` gives. */
+/** An installation with a mail server of its own, whose published list is what `answer` returns. */
 async function listening(answer: () => Promise<string>, environment: Record<string, string> = {}) {
   const t = await testApp({ environment });
   let calls = 0;

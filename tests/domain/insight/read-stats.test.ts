@@ -12,7 +12,7 @@ import { emptyDatabase } from '../../support/test-database.ts';
 
 const NOW = new Date('2026-03-20T15:30:00Z');
 const MIDNIGHT = new Date('2026-03-20T00:00:00Z');
-const plus = (moment: Date, ms: number) => new Date(moment.getTime() + ms);
+const plus = (timestamp: Date, ms: number) => new Date(timestamp.getTime() + ms);
 
 let t: TestApp;
 let database: Database;
@@ -112,8 +112,8 @@ describe('users', () => {
       plus(NOW, -30 * DAY_MS - 1),
     ];
     const ids = await users(created.length + 1);
-    for (const [index, moment] of created.entries())
-      await sql('UPDATE users SET created_at = $2::timestamptz WHERE id = $1::int', [ids[index], moment]);
+    for (const [index, timestamp] of created.entries())
+      await sql('UPDATE users SET created_at = $2::timestamptz WHERE id = $1::int', [ids[index], timestamp]);
     await sql("UPDATE users SET status = 'blocked' WHERE id = $1::int", [ids.at(-1)]);
     expect((await readFullStats(t.app)).users).toMatchObject({ newToday: 1, newWeek: 3, newMonth: 5 });
   });
@@ -201,10 +201,10 @@ describe('subscriptions', () => {
 
   test('renewals are the changes from trial to paid of 30 times 24 hours', async () => {
     const [userId] = await users(1);
-    for (const moment of [NOW, plus(NOW, -30 * DAY_MS), plus(NOW, -30 * DAY_MS - 1)])
+    for (const timestamp of [NOW, plus(NOW, -30 * DAY_MS), plus(NOW, -30 * DAY_MS - 1)])
       await sql('INSERT INTO subscription_conversions (user_id, converted_at) VALUES ($1::int, $2::timestamptz)', [
         userId,
-        moment,
+        timestamp,
       ]);
     expect((await readFullStats(t.app)).subscriptions.renewalsCount).toBe(2);
   });
@@ -312,7 +312,7 @@ describe('transactions', () => {
   test('equal a recount at every edge of a day, however far the job has counted', async () => {
     const [userId] = (await users(1)) as [number];
     await post(userId, 10_000_000, { createdAt: new Date('2019-12-31T23:59:59.999Z') });
-    const moments = [
+    const timestamps = [
       new Date('2020-01-01T00:00:00Z'),
       ...[0, 7, 30].flatMap((days) => [plus(MIDNIGHT, -days * DAY_MS), plus(MIDNIGHT, -days * DAY_MS - 1)]),
       NOW,
@@ -321,7 +321,7 @@ describe('transactions', () => {
       plus(MIDNIGHT, DAY_MS),
     ];
     const ids: number[] = [];
-    for (const [index, createdAt] of moments.entries()) {
+    for (const [index, createdAt] of timestamps.entries()) {
       ids.push(await post(userId, 1_000 + index, { createdAt, paymentMethod: index % 3 === 0 ? 'manual' : 'heleket' }));
       ids.push(await post(userId, -100 - index, { createdAt, type: 'subscription_payment', paymentMethod: 'balance' }));
     }

@@ -15,7 +15,7 @@ import { aStoredSubscription } from '../../support/sale-samples.ts';
 import { countEverything, payAt, postAt } from '../../support/statistics-setup.ts';
 import { type TestApp, type TestAppOptions, TestClock, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
-import { takeMessages } from '../../support/ticket-stage.ts';
+import { takeMessages } from '../../support/ticket-fixture.ts';
 
 /** 18:30 of 20 November in Moscow. */
 const NOW = new Date('2026-11-20T15:30:00Z');
@@ -47,8 +47,8 @@ afterEach(() => emptyDatabase(t.database));
 const sql = <T extends object>(text: string, values: unknown[] = []) => t.app.db.sql<T>(text, values);
 const one = async <T extends object>(text: string, values: unknown[] = []): Promise<T> => (await sql<T>(text, values))[0]!;
 
-/** The first and the last moment of a day, its neighbours, and moments within, in the days of Moscow (UTC+3). */
-const MOMENTS = ['2026-11-19', '2026-11-13', '2026-10-21', '2026-11-20'].flatMap((day) => {
+/** The first and the last millisecond of a day, its neighbours, and times within, in the days of Moscow (UTC+3). */
+const TIMESTAMPS = ['2026-11-19', '2026-11-13', '2026-10-21', '2026-11-20'].flatMap((day) => {
   const midnight = new Date(`${day}T00:00:00+03:00`).getTime();
   return [-1, 0, 5 * HOUR_MS, 12 * HOUR_MS, DAY_MS - 1, DAY_MS].map((ms) => new Date(midnight + ms));
 });
@@ -61,11 +61,11 @@ async function aTicketAt(userId: number, at: Date, status: string): Promise<void
   );
 }
 
-/** Everything that a report counts, at each of the moments. */
+/** Everything that a report counts, at each of the times. */
 async function fillInstallation(): Promise<void> {
   const referrers = [await aUser(t.app), await aUser(t.app)];
   const statuses = ['open', 'pending', 'answered', 'closed'];
-  for (const [index, at] of MOMENTS.entries()) {
+  for (const [index, at] of TIMESTAMPS.entries()) {
     const { id } = await aUser(t.app);
     await sql('UPDATE users SET created_at = $2::timestamptz, referred_by_id = $3::int WHERE id = $1::int RETURNING id', [
       id,
@@ -149,8 +149,8 @@ describe("06 14: the values of the administrators' report", () => {
       // Some payments are counted by day, others are not yet.
       await countEverything(t.app);
       const late = await aUser(t.app);
-      await payAt(t.app, late.id, MOMENTS[1]!, 12_345);
-      await postAt(t.app, late.id, MOMENTS[4]!, 54_321);
+      await payAt(t.app, late.id, TIMESTAMPS[1]!, 12_345);
+      await postAt(t.app, late.id, TIMESTAMPS[4]!, 54_321);
       for (const [kind, lastDay, first, last] of PERIODS) {
         const period = reportPeriod(kind, lastDay);
         expect([period.firstDay, period.lastDay]).toEqual([first, last]);

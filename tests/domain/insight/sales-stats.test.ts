@@ -186,13 +186,15 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
     const random = seededRandom(zone.length);
     const users: number[] = [];
     for (let index = 0; index < 12; index++) users.push((await aUser(t.app)).id);
-    const moment = () => new Date(NOW.getTime() - random(60 * 24 * 60) * MINUTE_MS + (random(8) === 0 ? 2 * HOUR_MS : 0));
+    const timestamp = () => new Date(NOW.getTime() - random(60 * 24 * 60) * MINUTE_MS + (random(8) === 0 ? 2 * HOUR_MS : 0));
     const products: Product[] = ['tariff', 'traffic', 'devices', 'servers'];
     for (let step = 0; step < 150; step++) {
       const user = users[random(users.length)]!;
       switch (random(9)) {
         case 0:
-          await post(user, moment(), 1 + random(9000), { paymentMethod: ['manual', 'yookassa', 'cryptobot', null][random(4)]! });
+          await post(user, timestamp(), 1 + random(9000), {
+            paymentMethod: ['manual', 'yookassa', 'cryptobot', null][random(4)]!,
+          });
           break;
         case 1:
           await sql(
@@ -203,17 +205,17 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
           break;
         case 2:
           await sql('UPDATE transactions SET created_at = $1::timestamptz WHERE id = (SELECT max(id) FROM transactions)', [
-            moment(),
+            timestamp(),
           ]);
           break;
         default:
-          await pay(user, moment(), 1 + random(9000), products[random(4)]!);
+          await pay(user, timestamp(), 1 + random(9000), products[random(4)]!);
       }
       if (random(25) === 0) await count();
     }
     for (let index = 0; index < 12; index++) {
       // Also periods that begin and end within a day, and the days on which clocks are changed.
-      const from = index % 3 === 0 ? new Date('2026-10-25T00:00:00Z') : moment();
+      const from = index % 3 === 0 ? new Date('2026-10-25T00:00:00Z') : timestamp();
       const to = new Date(from.getTime() + (1 + random(25)) * DAY_MS);
       const [last] = await t.app.db.sql<{ end: Date }>(
         `SELECT (date_trunc('day', $1::timestamptz AT TIME ZONE 'UTC') + interval '1 day') AT TIME ZONE 'UTC' AS end`,
@@ -256,9 +258,9 @@ describe('spec 06 section 4.5: days of the time zone of the service', () => {
     await useZone('Europe/Berlin');
     const [user] = [await aUser(t.app)];
     // The first and the last minute of the 29 March 2026 (23 hours), and of the 25 October 2026 (25 hours), and the minutes around them.
-    const moments = ['2026-03-28T22:59', '2026-03-28T23:00', '2026-03-29T21:59', '2026-03-29T22:00'];
-    moments.push('2026-10-24T21:59', '2026-10-24T22:00', '2026-10-25T22:59', '2026-10-25T23:00');
-    for (const [index, moment] of moments.entries()) await pay(user!.id, `${moment}:30Z`, 10 ** index);
+    const timestamps = ['2026-03-28T22:59', '2026-03-28T23:00', '2026-03-29T21:59', '2026-03-29T22:00'];
+    timestamps.push('2026-10-24T21:59', '2026-10-24T22:00', '2026-10-25T22:59', '2026-10-25T23:00');
+    for (const [index, timestamp] of timestamps.entries()) await pay(user!.id, `${timestamp}:30Z`, 10 ** index);
     for (let round = 0; round < 2; round++) {
       expect((await readSubscriptionSales(t.app, between('2026-03-29', '2026-03-29'))).daily).toEqual([
         { date: '2026-03-29', count: 2, revenueKopeks: 110 },

@@ -213,7 +213,7 @@ describe('a check that does not run', () => {
     expect(errors).toEqual(['THE LEDGER CHECK DID NOT COMPLETE']);
     await app.db.sql('ALTER FUNCTION ledger_check_payments_away() RENAME TO ledger_check_payments');
     t.clock.advance(2 * MINUTE_MS);
-    // Another instance gives the same answer.
+    // Another instance returns the same answer.
     const other = await testApp({ database, clock: t.clock });
     expect(await readLedgerHealth(other.app)).toMatchObject({
       isOk: false,

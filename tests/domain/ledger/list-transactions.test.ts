@@ -43,7 +43,7 @@ async function post(): Promise<void> {
   await postMovement(t.app, movement);
 }
 
-const moments = fc.option(
+const timestamps = fc.option(
   fc.integer({ min: -4, max: 44 }).map((quarter) => new Date(START + quarter * 6 * 3_600_000)),
   { nil: undefined },
 );
@@ -54,8 +54,8 @@ const filters: fc.Arbitrary<TransactionFilter> = fc
     type: fc.option(fc.constantFrom(...TYPES, 'nonsense'), { nil: undefined }),
     paymentMethod: fc.option(fc.constantFrom('yookassa', 'manual', 'tribute', ''), { nil: undefined }),
     isCompleted: fc.option(fc.boolean(), { nil: undefined }),
-    from: moments,
-    to: moments,
+    from: timestamps,
+    to: timestamps,
   })
   .map((filter) => Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)));
 

@@ -9,7 +9,7 @@ import { answerTicketByToken } from '../../../src/domain/tickets/write-ticket.ts
 import { anOldStore, anUpload, isKnown } from '../../support/stored-contents.ts';
 import { testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
-import { aPerson, aTicket, token } from '../../support/ticket-stage.ts';
+import { aPerson, aTicket, token } from '../../support/ticket-fixture.ts';
 
 const { signal } = new AbortController();
 let app: App;

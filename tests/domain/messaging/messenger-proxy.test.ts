@@ -62,7 +62,7 @@ describe('spec 10 O3: PROXY_URL', () => {
       const { env, settings, ports } = await connected(`${kind}://user:secret-of-proxy@${proxy.host}`);
       await expect(ports.messenger.sendMessage(5, 'text')).rejects.toMatchObject({ failure: { kind: 'unavailable' } });
       expect(await attemptSend(() => ports.messenger.sendMessage(6, 'text'))).toMatchObject({ state: 'unsent' });
-      const finding = await checkMessenger({ env, settings, ports, fakes: [], shop: null });
+      const finding = await checkMessenger({ env, settings, ports, fakes: [], sales: null });
       expect(finding.verdict).not.toBe('ok');
       expect(finding.detail).toContain('PROXY_URL: The proxy could not be used');
       expect(JSON.stringify(finding)).not.toContain('secret-of-proxy');
@@ -84,7 +84,7 @@ describe('spec 10 O3: PROXY_URL', () => {
     const proxy = await startHttpProxy({ target: await startTarget(), password: 'right' });
     open.push(proxy);
     const { env, settings, ports } = await connected(`http://user:wrong@${proxy.host}`);
-    const finding = await checkMessenger({ env, settings, ports, fakes: [], shop: null });
+    const finding = await checkMessenger({ env, settings, ports, fakes: [], sales: null });
     expect(finding.detail).toContain('PROXY_URL: The proxy refuses the credentials');
   });
 });

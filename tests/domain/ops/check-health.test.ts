@@ -41,7 +41,7 @@ test('the probes say what they wait for', async () => {
 
 describe('spec 10 F5: a machine whose clock is a day ahead', () => {
   const DAY = 86_400_000;
-  const machine: MachineClocks = { wallMs: () => Date.now() + DAY, monotonicMs: () => performance.now() };
+  const machine: MachineClocks = { systemMs: () => Date.now() + DAY, monotonicMs: () => performance.now() };
 
   test('has the time of the database, deletes no key early, and is not ready', async () => {
     const { app: made, database } = await testApp();
@@ -72,13 +72,13 @@ describe('spec 10 F5: a machine whose clock is a day ahead', () => {
     }
   });
 
-  test('whose time jumps later does not take the jump over, and what deletes asks anew', async () => {
+  test('whose time jumps later does not take the jump over, and what deletes asks again', async () => {
     const { app: made, database } = await testApp();
     let jumpMs = 0;
     const watch = new DatabaseWatch({
       database,
       log: made.log,
-      machine: { wallMs: () => Date.now() + jumpMs, monotonicMs: () => performance.now() },
+      machine: { systemMs: () => Date.now() + jumpMs, monotonicMs: () => performance.now() },
     });
     await watch.look();
     expect(Math.abs(watch.skewMs)).toBeLessThan(30_000);

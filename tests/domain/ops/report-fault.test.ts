@@ -10,7 +10,7 @@ import { purgeExpired } from '../../../src/domain/ops/purge.ts';
 import { type Fault, notifyStart, reportFault } from '../../../src/domain/ops/report-fault.ts';
 import { eventually } from '../../support/eventually.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
-import { takeMessages } from '../../support/ticket-stage.ts';
+import { takeMessages } from '../../support/ticket-fixture.ts';
 
 const CHAT = -1_003_000_000_771;
 const ON = {
@@ -49,7 +49,7 @@ describe('spec 06 section 14, category errors: a fault', () => {
     expect(await takeMessages(app, CHAT)).toHaveLength(1);
   });
 
-  it('leaves its moment for a week, and no other value of the installation is deleted with it', async () => {
+  it('leaves its timestamp for a week, and no other value of the installation is deleted with it', async () => {
     const stored = async () => {
       const rows = await app.db.sql<{ key: string }>("SELECT key FROM service_state WHERE key ~ ':purged-|^faulty' ORDER BY key");
       return rows.map(({ key }) => key);

@@ -321,7 +321,7 @@ describe('06 section 17, hazards 7 and 9: duplicates, order and loss', () => {
     expect(states[0]!.trafficUsedGb).toBe(100);
   });
 
-  it('in doubt the panel is read: right after a push both moments are of different clocks', async () => {
+  it('in doubt the panel is read: right after a push both timestamps are of different clocks', async () => {
     const t = await start();
     const sub = await aProvisioned(t);
     await push(t.app, sub.id);

@@ -2,13 +2,13 @@ import { afterEach, expect, test } from 'vitest';
 import { processCallback } from '../../../src/domain/payments/process-callback.ts';
 import { moneyFacts } from '../../support/payment-samples.ts';
 import { cryptobotCase } from '../../support/providers/cryptobot-case.ts';
-import { aProviderStage, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import { aProviderFixture, type ProviderFixture } from '../../support/providers/provider-fixture.ts';
 import { yookassaCase } from '../../support/providers/yookassa-case.ts';
 
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 afterEach(async () => {
-  await stage?.close();
-  stage = null;
+  await fixture?.close();
+  fixture = null;
 });
 
 const AMOUNT = 50_000;
@@ -16,19 +16,19 @@ const AMOUNT = 50_000;
 const AT_ONCE = 3;
 
 test('callbacks of a provider that does not answer take a part of the workers; the others of it are put off, uncounted', async () => {
-  stage = await aProviderStage(yookassaCase, { neighbour: cryptobotCase });
-  const { app } = stage;
+  fixture = await aProviderFixture(yookassaCase, { neighbour: cryptobotCase });
+  const { app } = fixture;
   const payers: number[] = [];
   for (let payment = 0; payment < 5; payment++) {
-    const { user } = await stage.open();
+    const { user } = await fixture.open();
     payers.push(user.id);
-    for (const report of await stage.act('pay')) await stage.store(report);
+    for (const report of await fixture.act('pay')) await fixture.store(report);
   }
   const waiting = await app.db.sql<{ id: number }>(
     "SELECT id FROM provider_callbacks WHERE provider = 'yookassa' AND processed_at IS NULL ORDER BY id",
   );
   expect(waiting).toHaveLength(5);
-  const stall = stage.stall();
+  const stall = fixture.stall();
   const asking = waiting.slice(0, AT_ONCE).map(({ id }) => processCallback(app, { callbackId: id }).catch((error) => error));
   await expect.poll(() => stall.requests()).toBe(AT_ONCE);
 
@@ -44,13 +44,13 @@ test('callbacks of a provider that does not answer take a part of the workers; t
   );
   expect(jobs.map(({ callbackId }) => callbackId)).toEqual(putOff);
 
-  const { user } = await stage.open(AMOUNT, cryptobotCase);
-  for (const report of await stage.act('pay')) await stage.deliver(report, cryptobotCase);
+  const { user } = await fixture.open(AMOUNT, cryptobotCase);
+  for (const report of await fixture.act('pay')) await fixture.deliver(report, cryptobotCase);
   expect(await moneyFacts(app, user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
 
   stall.end();
   // A lost answer is tried again by the adapter, and by the queue.
   await Promise.all(asking);
-  await stage.process();
+  await fixture.process();
   for (const payer of payers) expect(await moneyFacts(app, payer)).toMatchObject({ balance: AMOUNT, deposits: 1 });
 });

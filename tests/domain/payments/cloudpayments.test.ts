@@ -5,20 +5,26 @@ import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.
 import { findPayment } from '../../../src/domain/payments/repo.ts';
 import { changedTables, databaseDigests } from '../../support/database-digests.ts';
 import { cloudpaymentsCase, notification } from '../../support/providers/cloudpayments-case.ts';
-import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import {
+  aProviderFixture,
+  factsOf,
+  lastCaseId,
+  openCasesOf,
+  type ProviderFixture,
+} from '../../support/providers/provider-fixture.ts';
 import { whileRefused } from '../../support/refused-writes.ts';
 
 /** What CloudPayments has besides the tables of all providers (03a section 12). */
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 afterEach(async () => {
-  await stage?.close();
-  stage = null;
+  await fixture?.close();
+  fixture = null;
 });
 
 const BEFORE_PAYMENT = { GatewayName: null, Status: 'Completed' };
 
-async function check(staged: ProviderStage, change: Record<string, string | null> = {}): Promise<unknown> {
-  const reply = await staged.deliver(notification(staged, 'check', { ...BEFORE_PAYMENT, ...change }));
+async function check(prepared: ProviderFixture, change: Record<string, string | null> = {}): Promise<unknown> {
+  const reply = await prepared.deliver(notification(prepared, 'check', { ...BEFORE_PAYMENT, ...change }));
   expect(reply.status).toBe(200);
   return JSON.parse(reply.body).code;
 }
@@ -27,201 +33,201 @@ describe('spec 03 H1: nobody makes a balance', () => {
   const KINDS = ['', 'check', 'pay', 'fail', 'confirm', 'refund', 'cancel'];
 
   test.each(KINDS)('without the signature of the shop: "/%s" is refused and leaves no row', async (kind) => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const genuine = notification(stage, kind);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const genuine = notification(fixture, kind);
     const { 'content-hmac': signature, ...unsigned } = genuine.headers as Record<string, string>;
-    const before = await databaseDigests(stage.app);
+    const before = await databaseDigests(fixture.app);
     for (const headers of [
       unsigned,
       { ...unsigned, 'content-hmac': '' },
       { ...unsigned, 'x-content-hmac': '' },
       { ...unsigned, 'content-hmac': 'AAAA' },
-      { ...unsigned, 'content-hmac': notification(stage, kind, {}, '').headers['content-hmac']! },
+      { ...unsigned, 'content-hmac': notification(fixture, kind, {}, '').headers['content-hmac']! },
       // The one of another body.
-      { ...unsigned, 'content-hmac': notification(stage, kind, { Amount: '1.00' }).headers['content-hmac']! },
+      { ...unsigned, 'content-hmac': notification(fixture, kind, { Amount: '1.00' }).headers['content-hmac']! },
     ]) {
-      expect(await stage.deliver({ ...genuine, headers })).toEqual({ status: 200, body: '{"code":13}' });
+      expect(await fixture.deliver({ ...genuine, headers })).toEqual({ status: 200, body: '{"code":13}' });
     }
     expect(signature).toMatch(/=$/);
-    expect(changedTables(before, await databaseDigests(stage.app))).toEqual([]);
+    expect(changedTables(before, await databaseDigests(fixture.app))).toEqual([]);
   });
 
   test.each([{ InvoiceId: 'an-order-of-nobody' }, { InvoiceId: null }, { InvoiceId: 'cp_1_1790000000' }])(
     'an invoice that is not ours (%j) is not made from AccountId and Amount',
     async (change) => {
-      stage = await aProviderStage(cloudpaymentsCase);
-      const lastCase = await lastCaseId(stage);
-      const { user } = stage.current;
+      fixture = await aProviderFixture(cloudpaymentsCase);
+      const lastCase = await lastCaseId(fixture);
+      const { user } = fixture.current;
       for (const kind of ['pay', 'confirm', '']) {
         const TransactionId = `7${KINDS.indexOf(kind)}${user.id}`;
-        await stage.deliver(
-          notification(stage, kind, { ...change, TransactionId, AccountId: String(user.id), Amount: '90000.00' }),
+        await fixture.deliver(
+          notification(fixture, kind, { ...change, TransactionId, AccountId: String(user.id), Amount: '90000.00' }),
         );
       }
-      expect(await factsOf(stage)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
-      expect(await openCasesOf(stage, lastCase)).toEqual(Array(3).fill('unknown_payment'));
-      const mine = await stage.app.db.sql('SELECT id FROM payments WHERE user_id = $1::int', [user.id]);
+      expect(await factsOf(fixture)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
+      expect(await openCasesOf(fixture, lastCase)).toEqual(Array(3).fill('unknown_payment'));
+      const mine = await fixture.app.db.sql('SELECT id FROM payments WHERE user_id = $1::int', [user.id]);
       expect(mine).toHaveLength(1);
     },
   );
 
   test.each(['fail', 'cancel'])('a paid record stays exactly as it is after "%s", however often', async (kind) => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    await stage.deliver(notification(stage, 'pay'));
-    const where = { where: { id: stage.current.paymentId } };
-    const paid = await stage.app.db.prisma.payment.findUnique(where);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    await fixture.deliver(notification(fixture, 'pay'));
+    const where = { where: { id: fixture.current.paymentId } };
+    const paid = await fixture.app.db.prisma.payment.findUnique(where);
     expect(paid).toMatchObject({ outcome: 'paid', isPaid: true });
     for (let copy = 0; copy < 2; copy++) {
       const change = { Status: null, Reason: 'Insufficient funds', ReasonCode: '5051', DateTime: `2026-10-02 10:0${copy}:00` };
-      await stage.deliver(notification(stage, kind, change));
+      await fixture.deliver(notification(fixture, kind, change));
     }
-    expect(await stage.app.db.prisma.payment.findUnique(where)).toEqual(paid);
-    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await fixture.app.db.prisma.payment.findUnique(where)).toEqual(paid);
+    expect(await factsOf(fixture)).toMatchObject({ balance: 50_000, deposits: 1 });
   });
 
   test('a payment that could not be stored is not acknowledged, and credits once when it is repeated', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const staged = stage;
-    const genuine = notification(staged, 'pay');
-    const reply = await whileRefused(staged.app, 'provider_callbacks', () => staged.deliver(genuine));
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const prepared = fixture;
+    const genuine = notification(prepared, 'pay');
+    const reply = await whileRefused(prepared.app, 'provider_callbacks', () => prepared.deliver(genuine));
     expect(reply.status).toBeGreaterThanOrEqual(500);
     expect(reply.body).not.toContain('"code":0');
-    expect(await staged.deliver(genuine)).toMatchObject(cloudpaymentsCase.acknowledges);
-    expect(await factsOf(staged)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await prepared.deliver(genuine)).toMatchObject(cloudpaymentsCase.acknowledges);
+    expect(await factsOf(prepared)).toMatchObject({ balance: 50_000, deposits: 1 });
   });
 });
 
 describe('Check is answered by our record', () => {
   test('of an open order, before and after the payment, and stores nothing', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    expect(await check(stage)).toBe(0);
-    expect(await check(stage, { AccountId: '999999' })).toBe(11);
-    expect(await check(stage, { Amount: '499.99' })).toBe(12);
-    expect(await check(stage, { InvoiceId: 'an-order-of-nobody' })).toBe(10);
-    const stored = await stage.app.db.sql('SELECT id FROM provider_callbacks WHERE order_id = $1', [stage.current.orderId]);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    expect(await check(fixture)).toBe(0);
+    expect(await check(fixture, { AccountId: '999999' })).toBe(11);
+    expect(await check(fixture, { Amount: '499.99' })).toBe(12);
+    expect(await check(fixture, { InvoiceId: 'an-order-of-nobody' })).toBe(10);
+    const stored = await fixture.app.db.sql('SELECT id FROM provider_callbacks WHERE order_id = $1', [fixture.current.orderId]);
     expect(stored).toEqual([]);
-    for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
-    expect(await check(stage)).toBe(13);
+    for (const genuine of await fixture.act('pay')) await fixture.deliver(genuine);
+    expect(await check(fixture)).toBe(13);
   });
 
   test('of an order that is older than a day', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    stage.t.clock.advance(25 * HOUR_MS);
-    expect(await check(stage)).toBe(20);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    fixture.t.clock.advance(25 * HOUR_MS);
+    expect(await check(fixture)).toBe(20);
   });
 
   test('on the shared path too', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const reply = await stage.deliver(notification(stage, '', { ...BEFORE_PAYMENT, Amount: '1.00' }));
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const reply = await fixture.deliver(notification(fixture, '', { ...BEFORE_PAYMENT, Amount: '1.00' }));
     expect(reply).toEqual({ status: 200, body: '{"code":12}' });
   });
 
   test('only for a genuine question', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const reply = await stage.deliver(notification(stage, 'check', BEFORE_PAYMENT, 'another secret'));
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const reply = await fixture.deliver(notification(fixture, 'check', BEFORE_PAYMENT, 'another secret'));
     expect(reply).toEqual({ status: 200, body: '{"code":13}' });
   });
 });
 
 describe('a failed attempt', () => {
-  const messagesTo = (staged: ProviderStage) =>
-    staged.app.db.sql<{ html: string }>(
+  const messagesTo = (prepared: ProviderFixture) =>
+    prepared.app.db.sql<{ html: string }>(
       "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND (data ->> 'messengerId')::bigint = $1::bigint ORDER BY created_on, ctid",
-      [staged.current.user.messengerId],
+      [prepared.current.user.messengerId],
     );
-  const failed = (staged: ProviderStage, change: Record<string, string | null> = {}) =>
-    notification(staged, 'fail', { Status: 'Declined', Reason: 'InsufficientFunds', ReasonCode: '5051', ...change });
+  const failed = (prepared: ProviderFixture, change: Record<string, string | null> = {}) =>
+    notification(prepared, 'fail', { Status: 'Declined', Reason: 'InsufficientFunds', ReasonCode: '5051', ...change });
 
   test.each([
     ['ru', '5051', /недостаточно средств/],
     ['en', '5051', /not enough money/],
     ['ru', '5206', /3-D Secure/],
     ['en', '9999', /the bank refused/],
-  ])('is told to its payer in %s with the reason %s, once, and the order stays payable', async (language, code, reason) => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const { user } = stage.current;
-    await stage.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int RETURNING id', [user.id, language]);
+  ])('is reported to its payer in %s with the reason %s, once, and the order stays payable', async (language, code, reason) => {
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const { user } = fixture.current;
+    await fixture.app.db.sql('UPDATE users SET language = $2 WHERE id = $1::int RETURNING id', [user.id, language]);
     for (let copy = 0; copy < 2; copy++) {
-      expect(await stage.deliver(failed(stage, { ReasonCode: code }))).toMatchObject(cloudpaymentsCase.acknowledges);
+      expect(await fixture.deliver(failed(fixture, { ReasonCode: code }))).toMatchObject(cloudpaymentsCase.acknowledges);
       // A repeat after a minute is processed again; so is another report of the same attempt.
-      stage.t.clock.advance(MINUTE_MS + 1);
-      await stage.deliver(failed(stage, { ReasonCode: code, DateTime: `2026-10-02 10:0${copy}:30` }));
+      fixture.t.clock.advance(MINUTE_MS + 1);
+      await fixture.deliver(failed(fixture, { ReasonCode: code, DateTime: `2026-10-02 10:0${copy}:30` }));
     }
-    const notices = await messagesTo(stage);
+    const notices = await messagesTo(fixture);
     expect(notices).toEqual([{ html: expect.stringMatching(reason) }]);
     expect(notices[0]!.html).toMatch(/500/);
-    await stage.deliver(failed(stage, { TransactionId: '5999999999', ReasonCode: '5054' }));
-    expect(await messagesTo(stage)).toHaveLength(2);
-    for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
-    await stage.deliver(failed(stage, { TransactionId: '5999999998' }));
-    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
-    expect(await messagesTo(stage)).toHaveLength(2);
+    await fixture.deliver(failed(fixture, { TransactionId: '5999999999', ReasonCode: '5054' }));
+    expect(await messagesTo(fixture)).toHaveLength(2);
+    for (const genuine of await fixture.act('pay')) await fixture.deliver(genuine);
+    await fixture.deliver(failed(fixture, { TransactionId: '5999999998' }));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await messagesTo(fixture)).toHaveLength(2);
   });
 
   test('of an order of nobody, or of a payer who is blocked, tells nobody', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    await stage.deliver(failed(stage, { InvoiceId: 'an-order-of-nobody' }));
-    await stage.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [stage.current.user.id]);
-    await stage.deliver(failed(stage));
-    expect(await messagesTo(stage)).toEqual([]);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    await fixture.deliver(failed(fixture, { InvoiceId: 'an-order-of-nobody' }));
+    await fixture.app.db.sql("UPDATE users SET status = 'blocked' WHERE id = $1::int RETURNING id", [fixture.current.user.id]);
+    await fixture.deliver(failed(fixture));
+    expect(await messagesTo(fixture)).toEqual([]);
   });
 });
 
 describe('a payment', () => {
   test('in test mode is a case and credits nothing', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const lastCase = await lastCaseId(stage);
-    expect(await stage.deliver(notification(stage, 'pay', { TestMode: '1' }))).toMatchObject(cloudpaymentsCase.acknowledges);
-    expect((await factsOf(stage)).balance).toBe(0);
-    expect(await openCasesOf(stage, lastCase)).toEqual(['test_payment']);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const lastCase = await lastCaseId(fixture);
+    expect(await fixture.deliver(notification(fixture, 'pay', { TestMode: '1' }))).toMatchObject(cloudpaymentsCase.acknowledges);
+    expect((await factsOf(fixture)).balance).toBe(0);
+    expect(await openCasesOf(fixture, lastCase)).toEqual(['test_payment']);
   });
 
   test('that was held is credited by Confirm', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    await stage.deliver(notification(stage, 'pay', { Status: 'Authorized' }));
-    expect((await factsOf(stage)).balance).toBe(0);
-    await stage.deliver(notification(stage, 'confirm'));
-    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    await fixture.deliver(notification(fixture, 'pay', { Status: 'Authorized' }));
+    expect((await factsOf(fixture)).balance).toBe(0);
+    await fixture.deliver(notification(fixture, 'confirm'));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 50_000, deposits: 1 });
   });
 
   test('of a second attempt on the same order is a case', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    await stage.deliver(notification(stage, 'pay'));
-    const lastCase = await lastCaseId(stage);
-    await stage.deliver(notification(stage, 'pay', { TransactionId: `6${stage.current.paymentId}` }));
-    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
-    expect(await openCasesOf(stage, lastCase)).toEqual(['second_payment']);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    await fixture.deliver(notification(fixture, 'pay'));
+    const lastCase = await lastCaseId(fixture);
+    await fixture.deliver(notification(fixture, 'pay', { TransactionId: `6${fixture.current.paymentId}` }));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await openCasesOf(fixture, lastCase)).toEqual(['second_payment']);
   });
 
   test('has the transaction of the provider in the ledger, and an AccountId that a merge of accounts does not change', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    await stage.deliver(notification(stage, 'pay'));
-    const payment = await findPayment(stage.app.db, stage.current.paymentId);
-    const { orderId, user } = stage.current;
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    await fixture.deliver(notification(fixture, 'pay'));
+    const payment = await findPayment(fixture.app.db, fixture.current.paymentId);
+    const { orderId, user } = fixture.current;
     expect(payment).toMatchObject({
       chargeId: expect.stringMatching(/^59\d{8}$/),
       externalId: orderId,
       merchantId: String(user.id),
     });
-    const rows = await stage.app.db.sql('SELECT external_id FROM transactions WHERE id = $1::int', [payment!.transactionId]);
+    const rows = await fixture.app.db.sql('SELECT external_id FROM transactions WHERE id = $1::int', [payment!.transactionId]);
     expect(rows).toEqual([{ externalId: payment!.chargeId }]);
   });
 
   test('whose partial refund is reported before it, is credited without that part', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const inOrder = [...(await stage.act('pay')), ...(await stage.act('refund', 20_000))];
-    for (const callback of [...inOrder.toReversed(), ...inOrder]) await stage.deliver(callback);
-    expect(await factsOf(stage)).toMatchObject({ balance: 30_000, deposits: 1, payment: { outcome: 'paid' } });
-    expect(await checkLedger(stage.app)).toEqual([]);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const inOrder = [...(await fixture.act('pay')), ...(await fixture.act('refund', 20_000))];
+    for (const callback of [...inOrder.toReversed(), ...inOrder]) await fixture.deliver(callback);
+    expect(await factsOf(fixture)).toMatchObject({ balance: 30_000, deposits: 1, payment: { outcome: 'paid' } });
+    expect(await checkLedger(fixture.app)).toEqual([]);
   });
 
   test('is refunded in parts, each once', async () => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
-    for (const part of [...(await stage.act('refund', 20_000)), ...(await stage.act('refund', 10_000))]) {
-      for (let copy = 0; copy < 2; copy++) await stage.deliver(part);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    for (const genuine of await fixture.act('pay')) await fixture.deliver(genuine);
+    for (const part of [...(await fixture.act('refund', 20_000)), ...(await fixture.act('refund', 10_000))]) {
+      for (let copy = 0; copy < 2; copy++) await fixture.deliver(part);
     }
-    expect((await factsOf(stage)).balance).toBe(20_000);
+    expect((await factsOf(fixture)).balance).toBe(20_000);
   });
 });
 
@@ -233,9 +239,9 @@ describe('a refund that was requested here, and whose answer was lost', () => {
 
   /** Requests the refund of a paid invoice, and sends it while no answer comes through. */
   const sentUnanswered = async (amountKopeks: number | null, { isCarriedOut }: { isCarriedOut: boolean }) => {
-    stage = await aProviderStage(cloudpaymentsCase);
-    const { app, sandbox, current } = stage;
-    for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
+    fixture = await aProviderFixture(cloudpaymentsCase);
+    const { app, sandbox, current } = fixture;
+    for (const genuine of await fixture.act('pay')) await fixture.deliver(genuine);
     const order = { paymentId: current.paymentId, amountKopeks, reason: 'asked for it', requestedBy: 'test' };
     const { refundId } = await requestRefund(app, order);
     let isPassedOn = false;
@@ -250,60 +256,60 @@ describe('a refund that was requested here, and whose answer was lost', () => {
     });
     await expect(sendRefund(app, { reversalId: refundId })).rejects.toMatchObject({ failure: 'unavailable' });
     sandbox.intercept(null);
-    return { staged: stage, again: () => sendRefund(app, { reversalId: refundId }) };
+    return { prepared: fixture, again: () => sendRefund(app, { reversalId: refundId }) };
   };
   /** Kopeks that the provider gave back, the states of the refunds here, and the balance. */
-  const refundFacts = async (staged: ProviderStage) => {
-    const invoice = (await staged.sandbox.list()).find(({ id }) => id === staged.current.invoice.id)!;
-    const rows = await staged.app.db.sql<{ status: string }>(
+  const refundFacts = async (prepared: ProviderFixture) => {
+    const invoice = (await prepared.sandbox.list()).find(({ id }) => id === prepared.current.invoice.id)!;
+    const rows = await prepared.app.db.sql<{ status: string }>(
       'SELECT status FROM payment_reversals WHERE payment_id = $1::int ORDER BY id',
-      [staged.current.paymentId],
+      [prepared.current.paymentId],
     );
     return {
       there: invoice.reversals.map(({ amountKopeks }) => amountKopeks),
       here: rows.map(({ status }) => status),
-      balance: (await factsOf(staged)).balance,
+      balance: (await factsOf(prepared)).balance,
     };
   };
 
   test('is sent again with its key within the hour, and carried out once', async () => {
-    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: true });
-    staged.t.clock.advance(30 * MINUTE_MS);
+    const { prepared, again } = await sentUnanswered(PART, { isCarriedOut: true });
+    prepared.t.clock.advance(30 * MINUTE_MS);
     await again();
-    expect(await refundFacts(staged)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
+    expect(await refundFacts(prepared)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
   });
 
   test.each([PART, null])(
     'of %s kopeks is not sent again when the key is forgotten: its notification ends it',
     async (kopeks) => {
-      const { staged, again } = await sentUnanswered(kopeks, { isCarriedOut: true });
+      const { prepared, again } = await sentUnanswered(kopeks, { isCarriedOut: true });
       const amount = kopeks ?? 50_000;
-      staged.t.clock.advance(2 * HOUR_MS);
+      prepared.t.clock.advance(2 * HOUR_MS);
       for (let time = 0; time < 2; time++) await again();
       const waiting = { there: [amount], here: ['requested'], balance: 50_000 - amount };
-      expect(await refundFacts(staged)).toEqual(waiting);
-      const { chargeId } = (await findPayment(staged.app.db, staged.current.paymentId))!;
+      expect(await refundFacts(prepared)).toEqual(waiting);
+      const { chargeId } = (await findPayment(prepared.app.db, prepared.current.paymentId))!;
       const change = { PaymentTransactionId: chargeId, OperationType: 'Refund', Amount: `${amount / 100}.00` };
-      await staged.deliver(notification(staged, 'refund', { ...change, TransactionId: `7${staged.current.paymentId}` }));
+      await prepared.deliver(notification(prepared, 'refund', { ...change, TransactionId: `7${prepared.current.paymentId}` }));
       await again();
-      expect(await refundFacts(staged)).toEqual({ ...waiting, here: ['done'] });
-      expect(await checkLedger(staged.app)).toEqual([]);
+      expect(await refundFacts(prepared)).toEqual({ ...waiting, here: ['done'] });
+      expect(await checkLedger(prepared.app)).toEqual([]);
     },
   );
 
   test('ends as refused when the payer has got the whole payment back in another way', async () => {
-    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });
-    for (const genuine of await staged.act('refund')) await staged.deliver(genuine);
-    staged.t.clock.advance(2 * HOUR_MS);
+    const { prepared, again } = await sentUnanswered(PART, { isCarriedOut: false });
+    for (const genuine of await prepared.act('refund')) await prepared.deliver(genuine);
+    prepared.t.clock.advance(2 * HOUR_MS);
     await again();
-    expect(await refundFacts(staged)).toEqual({ there: [50_000], here: ['failed', 'done'], balance: 0 });
-    expect(await checkLedger(staged.app)).toEqual([]);
+    expect(await refundFacts(prepared)).toEqual({ there: [50_000], here: ['failed', 'done'], balance: 0 });
+    expect(await checkLedger(prepared.app)).toEqual([]);
   });
 
   test('is sent again at any time while the provider has given nothing back', async () => {
-    const { staged, again } = await sentUnanswered(PART, { isCarriedOut: false });
-    staged.t.clock.advance(2 * HOUR_MS);
+    const { prepared, again } = await sentUnanswered(PART, { isCarriedOut: false });
+    prepared.t.clock.advance(2 * HOUR_MS);
     await again();
-    expect(await refundFacts(staged)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
+    expect(await refundFacts(prepared)).toEqual({ there: [PART], here: ['done'], balance: 30_000 });
   });
 });

@@ -8,13 +8,19 @@ import { aUser } from '../../support/builders.ts';
 import { freekassaCase } from '../../support/providers/freekassa-case.ts';
 import { answerOrder, notification } from '../../support/providers/order-api-case.ts';
 import type { ProviderCase } from '../../support/providers/provider-case.ts';
-import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import {
+  aProviderFixture,
+  factsOf,
+  lastCaseId,
+  openCasesOf,
+  type ProviderFixture,
+} from '../../support/providers/provider-fixture.ts';
 import { testApp } from '../../support/test-app.ts';
 
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 afterEach(async () => {
-  await stage?.close();
-  stage = null;
+  await fixture?.close();
+  fixture = null;
 });
 
 const PATH = '/freekassa-webhook';
@@ -52,14 +58,14 @@ describe('nonces', () => {
   });
 
   test('the start is a setting of the process', async () => {
-    const staged = await aProviderStage(freekassaCase, { environment: { FREEKASSA_NONCE_START: '1790000000000000001' } });
-    stage = staged;
+    const prepared = await aProviderFixture(freekassaCase, { environment: { FREEKASSA_NONCE_START: '1790000000000000001' } });
+    fixture = prepared;
     const nonces: string[] = [];
-    staged.intercept(({ body }) => {
+    prepared.intercept(({ body }) => {
       nonces.push(/"nonce":(\d+)/.exec(body)![1]!);
       return null;
     });
-    await refreshPayment(staged.app, (await findPayment(staged.app.db, staged.current.paymentId))!);
+    await refreshPayment(prepared.app, (await findPayment(prepared.app.db, prepared.current.paymentId))!);
     expect(nonces).toHaveLength(1);
     expect(BigInt(nonces[0]!)).toBeGreaterThan(1_790_000_000_000_000_001n);
   });
@@ -74,9 +80,9 @@ describe('Freekassa', () => {
       ...freekassaCase,
       settings: { FREEKASSA_SBP_ENABLED: 'true', FREEKASSA_CARD_ENABLED: 'true' },
     };
-    const staged = await aProviderStage(provider);
-    stage = staged;
-    const { app, sandbox } = staged;
+    const prepared = await aProviderFixture(provider);
+    fixture = prepared;
+    const { app, sandbox } = prepared;
     await app.db.sql('UPDATE payment_method_configs SET is_enabled = true WHERE method_id = $1 RETURNING method_id', [method]);
     const user = await aUser(app, { email: `variant-${Math.random()}@example.com` });
     const request = { amountKopeks: 50_000, method, option: null };
@@ -87,15 +93,15 @@ describe('Freekassa', () => {
     const payment = (await findPayment(app.db, topup.paymentId))!;
     const invoice = (await sandbox.list()).find(({ orderId }) => orderId === payment.orderId)!;
     expect([payment.method, invoice.option]).toEqual(['freekassa', system]);
-    staged.current = { user, paymentId: payment.id, orderId: payment.orderId, invoice };
-    await staged.deliver(await staged.callbackOf('pay'));
-    expect(await factsOf(staged)).toMatchObject({ balance: 50_000, deposits: 1 });
+    prepared.current = { user, paymentId: payment.id, orderId: payment.orderId, invoice };
+    await prepared.deliver(await prepared.callbackOf('pay'));
+    expect(await factsOf(prepared)).toMatchObject({ balance: 50_000, deposits: 1 });
   });
 
   test('a payment by the form is credited; the movement has the id of the provider', async () => {
-    const staged = await aProviderStage(freekassaCase);
-    stage = staged;
-    const { app, sandbox } = staged;
+    const prepared = await aProviderFixture(freekassaCase);
+    fixture = prepared;
+    const { app, sandbox } = prepared;
     const user = await aUser(app, { email: `form-${Math.random()}@example.com` });
     const request = { amountKopeks: 50_000, method: 'freekassa', option: 'sbp' };
     // The address of a developer's plain machine is none of a payer.
@@ -106,37 +112,37 @@ describe('Freekassa', () => {
     expect((await fetch(topup.paymentUrl, { redirect: 'manual' })).status).toBe(303);
     const invoice = (await sandbox.list()).find(({ orderId }) => orderId === payment.orderId)!;
     expect(invoice.option).toBe('42');
-    staged.current = { user, paymentId: payment.id, orderId: payment.orderId, invoice };
-    for (const copy of [await staged.callbackOf('pay')].flatMap((one) => [one, one])) {
-      expect(await staged.deliver(copy)).toMatchObject({ status: 200, body: 'YES' });
+    prepared.current = { user, paymentId: payment.id, orderId: payment.orderId, invoice };
+    for (const copy of [await prepared.callbackOf('pay')].flatMap((one) => [one, one])) {
+      expect(await prepared.deliver(copy)).toMatchObject({ status: 200, body: 'YES' });
     }
-    expect(await factsOf(staged)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await factsOf(prepared)).toMatchObject({ balance: 50_000, deposits: 1 });
     expect((await findPayment(app.db, payment.id))!.chargeId).toBe(String(invoice.number));
   });
 
   test('money by a second order of the same invoice is credited when it is the first, and is a case when it is the second', async () => {
-    const staged = await aProviderStage(freekassaCase);
-    stage = staged;
-    answerOrder(staged, { fk_order_id: 900_001 });
-    await staged.deliver(notification(staged, PATH, { intid: '900001' }));
-    expect(await factsOf(staged)).toMatchObject({ balance: 50_000, deposits: 1 });
-    const lastCase = await lastCaseId(staged);
-    answerOrder(staged, { fk_order_id: 900_002 });
-    await staged.deliver(notification(staged, PATH, { intid: '900002' }));
-    expect(await factsOf(staged)).toMatchObject({ balance: 50_000, deposits: 1 });
-    expect(await openCasesOf(staged, lastCase)).toEqual(['second_payment']);
+    const prepared = await aProviderFixture(freekassaCase);
+    fixture = prepared;
+    answerOrder(prepared, { fk_order_id: 900_001 });
+    await prepared.deliver(notification(prepared, PATH, { intid: '900001' }));
+    expect(await factsOf(prepared)).toMatchObject({ balance: 50_000, deposits: 1 });
+    const lastCase = await lastCaseId(prepared);
+    answerOrder(prepared, { fk_order_id: 900_002 });
+    await prepared.deliver(notification(prepared, PATH, { intid: '900002' }));
+    expect(await factsOf(prepared)).toMatchObject({ balance: 50_000, deposits: 1 });
+    expect(await openCasesOf(prepared, lastCase)).toEqual(['second_payment']);
   });
 
   test('a notification that comes before the API shows the payment is asked about again', async () => {
-    const staged = await aProviderStage(freekassaCase);
-    stage = staged;
-    const genuine = await staged.callbackOf('pay');
-    answerOrder(staged, { status: 0 });
-    expect(await staged.deliver(genuine)).toMatchObject({ status: 200, body: 'YES' });
-    expect((await factsOf(staged)).balance).toBe(0);
-    staged.intercept(null);
-    await staged.process();
-    expect((await factsOf(staged)).balance).toBe(50_000);
+    const prepared = await aProviderFixture(freekassaCase);
+    fixture = prepared;
+    const genuine = await prepared.callbackOf('pay');
+    answerOrder(prepared, { status: 0 });
+    expect(await prepared.deliver(genuine)).toMatchObject({ status: 200, body: 'YES' });
+    expect((await factsOf(prepared)).balance).toBe(0);
+    prepared.intercept(null);
+    await prepared.process();
+    expect((await factsOf(prepared)).balance).toBe(50_000);
   });
 });
 
@@ -159,15 +165,15 @@ describe('Freekassa without an API key', () => {
   ])(
     'then a notification from %s of %s rubles signed with %s is answered %s and credits %i',
     async (ip, amount, word2, answer, balance) => {
-      // The stage of the fake only carries the callback; this provider is the real one.
-      const staged = await aProviderStage(freekassaCase);
-      stage = staged;
-      const { payment, user, deliver } = await realPayment(staged, { ...SHOP, FREEKASSA_CREDIT_WITHOUT_API: 'true' });
+      // The fixture of the fake only carries the callback; this provider is the real one.
+      const prepared = await aProviderFixture(freekassaCase);
+      fixture = prepared;
+      const { payment, user, deliver } = await realPayment(prepared, { ...SHOP, FREEKASSA_CREDIT_WITHOUT_API: 'true' });
       const sign = notificationSignature({ merchantId: '7012', amount, orderId: payment.orderId, word2 });
       const fields = { MERCHANT_ID: '7012', AMOUNT: amount, intid: '77', MERCHANT_ORDER_ID: payment.orderId, SIGN: sign };
       const reply = await deliver(new URLSearchParams(fields).toString(), ip);
       expect(reply.body).toBe(answer);
-      const [row] = await staged.app.db.sql<{ balance: number }>(
+      const [row] = await prepared.app.db.sql<{ balance: number }>(
         'SELECT balance_kopeks AS balance FROM users WHERE id = $1::int',
         [user.id],
       );
@@ -177,7 +183,7 @@ describe('Freekassa without an API key', () => {
 });
 
 /** A payment through the payment form of a shop without a key, with what receives its notifications. */
-async function realPayment(staged: ProviderStage, environment: Record<string, string>) {
+async function realPayment(prepared: ProviderFixture, environment: Record<string, string>) {
   const { receiveProviderCallback } = await import('../../../src/domain/payments/receive-callback.ts');
   const { processCallback } = await import('../../../src/domain/payments/process-callback.ts');
   const { app } = await testApp({ environment });
@@ -190,7 +196,7 @@ async function realPayment(staged: ProviderStage, environment: Record<string, st
     const callback = { method: 'POST', subpath: '', query: {}, ip, rawBody: Buffer.from(body) };
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const reply = await receiveProviderCallback(app, 'freekassa', { ...callback, headers });
-    const waiting = await staged.app.db.sql<{ id: number }>(
+    const waiting = await prepared.app.db.sql<{ id: number }>(
       "SELECT id FROM provider_callbacks WHERE provider = 'freekassa' AND processed_at IS NULL",
     );
     for (const { id } of waiting) await processCallback(app, { callbackId: id });

@@ -3,23 +3,23 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { listPaymentMethodsFor } from '../../../src/domain/payments/payment-methods.ts';
 import { requestRefund, sendRefund } from '../../../src/domain/payments/refunds.ts';
 import { claimed, plategaCase } from '../../support/providers/platega-case.ts';
-import { aProviderStage, factsOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import { aProviderFixture, factsOf, type ProviderFixture } from '../../support/providers/provider-fixture.ts';
 
-let stage: ProviderStage;
-afterEach(() => stage.close());
+let fixture: ProviderFixture;
+afterEach(() => fixture.close());
 
 const AMOUNT = 50_000;
 
 describe('Platega (03a section 8)', () => {
   test('right headers and CONFIRMED, but the API says PENDING: nothing is credited', async () => {
-    stage = await aProviderStage(plategaCase);
-    expect(await stage.deliver(claimed(stage))).toMatchObject({ status: 200 });
-    expect(await factsOf(stage)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false, outcome: 'pending' } });
+    fixture = await aProviderFixture(plategaCase);
+    expect(await fixture.deliver(claimed(fixture))).toMatchObject({ status: 200 });
+    expect(await factsOf(fixture)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false, outcome: 'pending' } });
   });
 
   test('the code 10 is not offered although the setting still names it', async () => {
-    stage = await aProviderStage(plategaCase, { environment: { PLATEGA_ACTIVE_METHODS: '2,10,11' } });
-    const methods = await listPaymentMethodsFor(stage.app, stage.current.user.id);
+    fixture = await aProviderFixture(plategaCase, { environment: { PLATEGA_ACTIVE_METHODS: '2,10,11' } });
+    const methods = await listPaymentMethodsFor(fixture.app, fixture.current.user.id);
     expect(methods.find(({ id }) => id === 'platega')?.options?.map(({ id }) => id)).toEqual(['2', '11']);
   });
 
@@ -27,17 +27,17 @@ describe('Platega (03a section 8)', () => {
     ['answered', false],
     ['whose answer was lost', true],
   ])('a refund %s is taken from the balance once, and ends when the status says it', async (_name, isLost) => {
-    stage = await aProviderStage(plategaCase);
-    const { app } = stage;
-    await stage.deliver(await stage.callbackOf('pay'));
+    fixture = await aProviderFixture(plategaCase);
+    const { app } = fixture;
+    await fixture.deliver(await fixture.callbackOf('pay'));
     const { refundId } = await requestRefund(app, {
-      ...{ paymentId: stage.current.paymentId, amountKopeks: null, reason: 'asked for', requestedBy: 'test' },
+      ...{ paymentId: fixture.current.paymentId, amountKopeks: null, reason: 'asked for', requestedBy: 'test' },
     });
-    expect((await factsOf(stage)).balance).toBe(0);
+    expect((await factsOf(fixture)).balance).toBe(0);
     if (isLost) {
       // The provider cancels, and we never hear of it.
-      await stage.act('refund');
-      stage.intercept((request) =>
+      await fixture.act('refund');
+      fixture.intercept((request) =>
         request.method === 'POST' ? { status: 504, contentType: 'text/plain', body: 'no answer' } : null,
       );
       await expect(sendRefund(app, { reversalId: refundId })).rejects.toMatchObject({ failure: 'unavailable' });
@@ -47,12 +47,12 @@ describe('Platega (03a section 8)', () => {
     await sendRefund(app, { reversalId: refundId });
     const rows = await app.db.sql(
       'SELECT kind, status, reversal_id, amount_kopeks FROM payment_reversals WHERE payment_id = $1',
-      [stage.current.paymentId],
+      [fixture.current.paymentId],
     );
     expect(rows).toEqual([
-      { kind: 'refund', status: 'done', reversalId: `${stage.current.invoice.id}:reversed`, amountKopeks: AMOUNT },
+      { kind: 'refund', status: 'done', reversalId: `${fixture.current.invoice.id}:reversed`, amountKopeks: AMOUNT },
     ]);
-    expect(await factsOf(stage)).toMatchObject({ balance: 0, payment: { outcome: 'refunded' } });
+    expect(await factsOf(fixture)).toMatchObject({ balance: 0, payment: { outcome: 'refunded' } });
     expect(await checkLedger(app)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { checkLedger } from '../../../src/domain/ledger/check-ledger.ts';
 import { chargeCards, listSavedCards, startCharges, unlinkSavedCard } from '../../../src/domain/payments/card-charges.ts';
 import { readDueRenewal, renewDue } from '../../../src/domain/subscriptions/autopay/renew-due.ts';
 import { moneyFacts } from '../../support/payment-samples.ts';
-import { aProviderStage, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import { aProviderFixture, type ProviderFixture } from '../../support/providers/provider-fixture.ts';
 import { yookassaCase } from '../../support/providers/yookassa-case.ts';
 import { aSubscription } from '../../support/provisioning-setup.ts';
 
@@ -14,7 +14,7 @@ const ENVIRONMENT = { ENABLE_AUTOPAY: 'true', YOOKASSA_RECURRENT_ENABLED: 'true'
 /** Of 30 days; the subscription's second device is paid besides. */
 const PRICE = 90_000;
 
-let stage: ProviderStage;
+let fixture: ProviderFixture;
 let subscriptionId: number;
 let userId: number;
 /** What the balance lacks for the renewal. */
@@ -22,48 +22,48 @@ let missingKopeks: number;
 const actor = () => ({ kind: 'user', userId }) as const;
 
 const start = async (environment: Record<string, string> = {}) => {
-  stage = await aProviderStage({ ...yookassaCase, option: 'card' }, { environment: { ...ENVIRONMENT, ...environment } });
-  userId = stage.current.user.id;
-  for (const callback of await stage.act('pay')) await stage.deliver(callback);
-  const [tariff] = await stage.app.db.sql<{ id: number }>(
+  fixture = await aProviderFixture({ ...yookassaCase, option: 'card' }, { environment: { ...ENVIRONMENT, ...environment } });
+  userId = fixture.current.user.id;
+  for (const callback of await fixture.act('pay')) await fixture.deliver(callback);
+  const [tariff] = await fixture.app.db.sql<{ id: number }>(
     `INSERT INTO tariffs (name, period_prices) VALUES ('T', '{"30": ${PRICE}}'::jsonb) RETURNING id`,
   );
-  const subscription = await aSubscription(stage.app, { user: stage.current.user, days: 1, tariffId: tariff!.id });
+  const subscription = await aSubscription(fixture.app, { user: fixture.current.user, days: 1, tariffId: tariff!.id });
   subscriptionId = subscription.id;
-  await stage.app.db.sql(
+  await fixture.app.db.sql(
     "UPDATE subscriptions SET autopay_enabled = true, autopay_days_before = 3, end_date = end_date + interval '1 hour' WHERE id = $1::int RETURNING id",
     [subscriptionId],
   );
-  ({ missingKopeks } = (await readDueRenewal(stage.app, subscriptionId))!);
+  ({ missingKopeks } = (await readDueRenewal(fixture.app, subscriptionId))!);
   expect(missingKopeks).toBeGreaterThan(0);
 };
 beforeEach(() => start());
-afterEach(() => stage.close());
+afterEach(() => fixture.close());
 
 const charges = () =>
-  stage.app.db.sql<{ id: number; status: string }>(
+  fixture.app.db.sql<{ id: number; status: string }>(
     'SELECT id, status FROM recurrent_charges WHERE subscription_id = $1::int ORDER BY id',
     [subscriptionId],
   );
 const attempts = () =>
-  stage.app.db.sql<{ status: string; reason: string | null }>(
+  fixture.app.db.sql<{ status: string; reason: string | null }>(
     `SELECT a.status, a.reason FROM recurrent_attempts a JOIN recurrent_charges c ON c.id = a.charge_id
      WHERE c.subscription_id = $1::int ORDER BY a.id`,
     [subscriptionId],
   );
 const chargeToday = async () => {
-  await startCharges(stage.app);
+  await startCharges(fixture.app);
   const open = (await charges()).filter(({ status }) => status === 'open');
-  for (const { id } of open) await chargeCards(stage.app, { chargeId: id });
+  for (const { id } of open) await chargeCards(fixture.app, { chargeId: id });
 };
 const endDate = async () => {
-  const [row] = await stage.app.db.sql<{ endDate: Date }>('SELECT end_date FROM subscriptions WHERE id = $1::int', [
+  const [row] = await fixture.app.db.sql<{ endDate: Date }>('SELECT end_date FROM subscriptions WHERE id = $1::int', [
     subscriptionId,
   ]);
   return row!.endDate;
 };
 const paidByCard = async () => {
-  const [row] = await stage.app.db.sql<{ sum: number }>(
+  const [row] = await fixture.app.db.sql<{ sum: number }>(
     `SELECT coalesce(sum(p.amount_kopeks), 0)::int AS sum FROM payments p WHERE p.user_id = $1::int AND p.purpose = 'recurrent_topup' AND p.is_paid`,
     [userId],
   );
@@ -73,7 +73,7 @@ const paidByCard = async () => {
 /** The charges that reach the provider, answered in place of the fake: null = by the fake, without an id = the provider is down. */
 function answerCharges(answer: (request: LoopbackRequest) => object | null) {
   const seen: LoopbackRequest[] = [];
-  stage.intercept((request) => {
+  fixture.intercept((request) => {
     if (request.method !== 'POST' || !request.body.includes('payment_method_id')) return null;
     seen.push(request);
     const body = answer(request);
@@ -86,7 +86,7 @@ function answerCharges(answer: (request: LoopbackRequest) => object | null) {
 /** A provider that decides on charges when `status` says so. */
 function undecided() {
   const payment = { status: 'pending', made: [] as { key: string; body: string }[] };
-  stage.intercept((request) => {
+  fixture.intercept((request) => {
     const isCharge = request.method === 'POST' && request.body.includes('payment_method_id');
     if (isCharge) payment.made.push({ key: request.headers['idempotence-key']!, body: request.body });
     const made = isCharge ? payment.made.at(-1) : payment.made.find(({ key }) => request.path.includes(key));
@@ -101,7 +101,7 @@ function undecided() {
         metadata,
         test: true,
       },
-      ...{ recipient: { account_id: 'sandbox' }, created_at: stage.t.clock.now().toISOString() },
+      ...{ recipient: { account_id: 'sandbox' }, created_at: fixture.t.clock.now().toISOString() },
     });
     return { status: 200, contentType: 'application/json', body };
   });
@@ -121,14 +121,14 @@ const canceled = (reason: string) => (request: LoopbackRequest) => ({
 });
 describe('a card', () => {
   test('is saved by a payment whose method the provider keeps, once, and not linked again after it was unlinked', async () => {
-    const { cards } = await listSavedCards(stage.app, actor());
+    const { cards } = await listSavedCards(fixture.app, actor());
     expect(cards).toMatchObject([{ methodType: 'bank_card', cardLast4: '4477', title: 'MasterCard *4477' }]);
-    await unlinkSavedCard(stage.app, actor(), cards[0]!.id);
-    for (const callback of stage.posted('pay')) {
-      stage.t.clock.advance(HOUR_MS);
-      await stage.deliver(callback);
+    await unlinkSavedCard(fixture.app, actor(), cards[0]!.id);
+    for (const callback of fixture.posted('pay')) {
+      fixture.t.clock.advance(HOUR_MS);
+      await fixture.deliver(callback);
     }
-    expect((await listSavedCards(stage.app, actor())).cards).toEqual([]);
+    expect((await listSavedCards(fixture.app, actor())).cards).toEqual([]);
   });
 });
 
@@ -136,27 +136,27 @@ describe('a renewal that the balance does not cover', () => {
   test('is paid with the card, once a day, and renewed by autopay', async () => {
     const seen = answerCharges(() => null);
     const before = await endDate();
-    await Promise.all([startCharges(stage.app), startCharges(stage.app)]);
+    await Promise.all([startCharges(fixture.app), startCharges(fixture.app)]);
     const [charge] = await charges();
-    await Promise.all([chargeCards(stage.app, { chargeId: charge!.id }), chargeCards(stage.app, { chargeId: charge!.id })]);
+    await Promise.all([chargeCards(fixture.app, { chargeId: charge!.id }), chargeCards(fixture.app, { chargeId: charge!.id })]);
     await chargeToday();
     expect(await charges()).toMatchObject([{ status: 'paid' }]);
     expect(new Set(seen.map((request) => request.headers['idempotence-key'])).size).toBe(1);
     expect(await paidByCard()).toBe(missingKopeks);
-    await renewDue(stage.app);
+    await renewDue(fixture.app);
     expect(await endDate()).toEqual(addDays(before, 30));
-    expect((await moneyFacts(stage.app, userId)).balance).toBe(0);
-    expect(await checkLedger(stage.app)).toEqual([]);
+    expect((await moneyFacts(fixture.app, userId)).balance).toBe(0);
+    expect(await checkLedger(fixture.app)).toEqual([]);
   });
 
   test('is not charged after the card was unlinked, nor on a day that the plan leaves out', async () => {
     const seen = answerCharges(() => null);
-    const [card] = (await listSavedCards(stage.app, actor())).cards;
-    await startCharges(stage.app);
-    await unlinkSavedCard(stage.app, actor(), card!.id);
+    const [card] = (await listSavedCards(fixture.app, actor())).cards;
+    await startCharges(fixture.app);
+    await unlinkSavedCard(fixture.app, actor(), card!.id);
     await chargeToday();
     expect(await charges()).toMatchObject([{ status: 'failed' }]);
-    await stage.close();
+    await fixture.close();
     await start({ CARD_CHARGE_DAYS: '3' });
     await chargeToday();
     expect(await charges()).toEqual([]);
@@ -165,31 +165,31 @@ describe('a renewal that the balance does not cover', () => {
 
   test('whose card was unlinked between the stored attempt and the call is not charged', async () => {
     const seen = answerCharges(() => ({}));
-    await startCharges(stage.app);
+    await startCharges(fixture.app);
     const [charge] = await charges();
-    await expect(chargeCards(stage.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
+    await expect(chargeCards(fixture.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
     const before = seen.length;
-    const [card] = (await listSavedCards(stage.app, actor())).cards;
-    await unlinkSavedCard(stage.app, actor(), card!.id);
-    await chargeCards(stage.app, { chargeId: charge!.id });
+    const [card] = (await listSavedCards(fixture.app, actor())).cards;
+    await unlinkSavedCard(fixture.app, actor(), card!.id);
+    await chargeCards(fixture.app, { chargeId: charge!.id });
     expect(seen).toHaveLength(before);
     expect(await attempts()).toEqual([{ status: 'failed', reason: 'unlinked' }]);
   });
 
-  test('killed at any moment is charged once: the same idempotency key, one credit', async () => {
+  test('killed at any time is charged once: the same idempotency key, one credit', async () => {
     let isDown = true;
     const keys = new Set<string>();
-    stage.intercept((request) => {
+    fixture.intercept((request) => {
       if (request.method === 'POST' && request.body.includes('payment_method_id')) keys.add(request.headers['idempotence-key']!);
       return isDown ? { status: 503, contentType: 'text/plain', body: '' } : null;
     });
-    await startCharges(stage.app);
+    await startCharges(fixture.app);
     const [charge] = await charges();
     // Every try of the first run, so that another run has to repeat the charge.
-    await expect(chargeCards(stage.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
+    await expect(chargeCards(fixture.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
     isDown = false;
-    for (let run = 0; run < 4; run++) await chargeCards(stage.app, { chargeId: charge!.id });
-    const [attempt] = await stage.app.db.sql<{ orderId: string }>(
+    for (let run = 0; run < 4; run++) await chargeCards(fixture.app, { chargeId: charge!.id });
+    const [attempt] = await fixture.app.db.sql<{ orderId: string }>(
       'SELECT p.order_id FROM recurrent_attempts a JOIN payments p ON p.id = a.payment_id WHERE a.charge_id = $1::int',
       [charge!.id],
     );
@@ -203,8 +203,8 @@ describe('a renewal that the balance does not cover', () => {
     await chargeToday();
     expect(await charges()).toMatchObject([{ status: 'failed' }]);
     expect(await attempts()).toEqual([{ status: 'failed', reason }]);
-    expect((await listSavedCards(stage.app, actor())).cards).toEqual([]);
-    stage.t.clock.advance(DAY_MS);
+    expect((await listSavedCards(fixture.app, actor())).cards).toEqual([]);
+    fixture.t.clock.advance(DAY_MS);
     await chargeToday();
     expect(seen).toHaveLength(1);
   });
@@ -213,14 +213,14 @@ describe('a renewal that the balance does not cover', () => {
     const seen = answerCharges(canceled('insufficient_funds'));
     await chargeToday();
     await chargeToday();
-    stage.t.clock.advance(DAY_MS);
+    fixture.t.clock.advance(DAY_MS);
     await chargeToday();
     expect(seen).toHaveLength(2);
     expect(await charges()).toMatchObject([{ status: 'failed' }, { status: 'failed' }]);
-    expect((await listSavedCards(stage.app, actor())).cards).toHaveLength(1);
-    const notices = await stage.app.db.sql(
+    expect((await listSavedCards(fixture.app, actor())).cards).toHaveLength(1);
+    const notices = await fixture.app.db.sql(
       `SELECT 1 FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1 AND data ->> 'html' LIKE '%карт%'`,
-      [String(stage.current.user.messengerId)],
+      [String(fixture.current.user.messengerId)],
     );
     expect(notices).toHaveLength(2);
   });
@@ -228,7 +228,7 @@ describe('a renewal that the balance does not cover', () => {
   test('that the provider has not decided waits, and no second charge is made', async () => {
     let status = 'pending';
     const made: string[] = [];
-    stage.intercept((request) => {
+    fixture.intercept((request) => {
       const isCharge = request.method === 'POST' && request.body.includes('payment_method_id');
       if (isCharge) made.push(request.body);
       if (made.length === 0) return null;
@@ -237,7 +237,7 @@ describe('a renewal that the balance does not cover', () => {
       const body = JSON.stringify({
         ...payment,
         recipient: { account_id: 'sandbox' },
-        created_at: stage.t.clock.now().toISOString(),
+        created_at: fixture.t.clock.now().toISOString(),
       });
       return { status: 200, contentType: 'application/json', body };
     });
@@ -255,7 +255,7 @@ describe('a renewal that the balance does not cover', () => {
     const payment = undecided();
     await chargeToday();
     expect(await charges()).toMatchObject([{ status: 'open' }]);
-    stage.t.clock.advance(DAY_MS);
+    fixture.t.clock.advance(DAY_MS);
     await chargeToday();
     expect(payment.made).toHaveLength(1);
     payment.status = 'succeeded';
@@ -263,13 +263,13 @@ describe('a renewal that the balance does not cover', () => {
     expect(payment.made).toHaveLength(1);
     expect(await paidByCard()).toBe(missingKopeks);
     expect((await charges()).map(({ status }) => status)).toEqual(['paid', 'not_due']);
-    expect(await checkLedger(stage.app)).toEqual([]);
+    expect(await checkLedger(fixture.app)).toEqual([]);
   });
 
   test('that the provider refuses at last is charged again on the day of the plan', async () => {
     const payment = undecided();
     await chargeToday();
-    stage.t.clock.advance(DAY_MS);
+    fixture.t.clock.advance(DAY_MS);
     await chargeToday();
     payment.status = 'canceled';
     // The job of today's charge ends yesterday's attempt and goes on; that of yesterday's finds nothing to do.
@@ -281,12 +281,12 @@ describe('a renewal that the balance does not cover', () => {
 
   test('whose answer was lost is not sent again after the idempotency key has expired at the provider', async () => {
     const seen = answerCharges(() => ({}));
-    await startCharges(stage.app);
+    await startCharges(fixture.app);
     const [charge] = await charges();
-    await expect(chargeCards(stage.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
+    await expect(chargeCards(fixture.app, { chargeId: charge!.id })).rejects.toMatchObject({ failure: 'unavailable' });
     const before = seen.length;
-    stage.t.clock.advance(DAY_MS);
-    await chargeCards(stage.app, { chargeId: charge!.id });
+    fixture.t.clock.advance(DAY_MS);
+    await chargeCards(fixture.app, { chargeId: charge!.id });
     expect(seen).toHaveLength(before);
     expect(await attempts()).toEqual([{ status: 'failed', reason: 'unclear' }]);
     expect(await charges()).toMatchObject([{ status: 'not_due' }]);

@@ -63,8 +63,8 @@ describe('topupBalance', () => {
 
   test('spec 10 O4: the invoice of a provider has the description that the operator wrote for it', async () => {
     const wata = Object.assign(new ScriptedProvider(), { method: 'wata' });
-    const shop = await testApp({ environment: { WATA_PAYMENT_DESCRIPTION: 'Services', PAYMENT_SERVICE_NAME: 'Shop' } });
-    const scripted = await withProvider(shop.app, wata);
+    const named = await testApp({ environment: { WATA_PAYMENT_DESCRIPTION: 'Services', PAYMENT_SERVICE_NAME: 'Shop' } });
+    const scripted = await withProvider(named.app, wata);
     await seedPaymentMethods(scripted);
     await scripted.db.sql("UPDATE payment_method_configs SET is_enabled = true WHERE method_id = 'wata' RETURNING method_id");
     const user = await aUser(scripted);

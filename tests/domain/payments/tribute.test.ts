@@ -7,48 +7,54 @@ import { topupBalance } from '../../../src/domain/payments/topup-balance.ts';
 import { donationState, tributeSignature } from '../../../src/integrations/payments/tribute-provider.ts';
 import { parseWireObject } from '../../../src/integrations/payments/wire/json.ts';
 import type { Vector } from '../../support/providers/provider-case.ts';
-import { aProviderStage, factsOf, lastCaseId, openCasesOf, type ProviderStage } from '../../support/providers/provider-stage.ts';
+import {
+  aProviderFixture,
+  factsOf,
+  lastCaseId,
+  openCasesOf,
+  type ProviderFixture,
+} from '../../support/providers/provider-fixture.ts';
 import { donation, tributeCase } from '../../support/providers/tribute-case.ts';
 import { testApp } from '../../support/test-app.ts';
 
 /** What Tribute has besides the tables of all providers (03a section 2, spec 03 H8). */
-let stage: ProviderStage;
+let fixture: ProviderFixture;
 beforeEach(async () => {
-  stage = await aProviderStage(tributeCase);
+  fixture = await aProviderFixture(tributeCase);
 });
-afterEach(() => stage.close());
+afterEach(() => fixture.close());
 
 describe('a donation', () => {
-  test('of any sum is credited as it was paid, also below the minimum of the method (F4)', async () => {
-    await stage.deliver(donation(stage, { payload: { amount: 1 } }));
-    expect(await factsOf(stage)).toMatchObject({ balance: 1, deposits: 1, payment: { isPaid: true } });
-    expect(await checkLedger(stage.app)).toEqual([]);
+  test('of any sum is credited as paid, also below the minimum of the method (F4)', async () => {
+    await fixture.deliver(donation(fixture, { payload: { amount: 1 } }));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 1, deposits: 1, payment: { isPaid: true } });
+    expect(await checkLedger(fixture.app)).toEqual([]);
   });
 
   test('is credited once, whenever it is delivered again, and a second one of the same link, donor and sum too (spec 03 H8)', async () => {
-    await stage.deliver(donation(stage));
-    await stage.deliver(donation(stage, { sentAt: '2026-03-21T05:20:58.9Z' }));
-    stage.t.clock.advance(48 * 3_600_000);
-    await stage.deliver(donation(stage, { sentAt: '2026-03-29T05:20:58.9Z' }));
-    expect(await factsOf(stage)).toMatchObject({ balance: 50_000, deposits: 1 });
-    await stage.deliver(donation(stage, { createdAt: '2026-03-20T02:40:11.10000Z' }));
-    expect(await factsOf(stage)).toMatchObject({ balance: 100_000, deposits: 2 });
+    await fixture.deliver(donation(fixture));
+    await fixture.deliver(donation(fixture, { sentAt: '2026-03-21T05:20:58.9Z' }));
+    fixture.t.clock.advance(48 * 3_600_000);
+    await fixture.deliver(donation(fixture, { sentAt: '2026-03-29T05:20:58.9Z' }));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 50_000, deposits: 1 });
+    await fixture.deliver(donation(fixture, { createdAt: '2026-03-20T02:40:11.10000Z' }));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 100_000, deposits: 2 });
   });
 
   test('that recurs is credited each time', async () => {
-    await stage.deliver(donation(stage));
-    await stage.deliver(donation(stage, { name: 'recurrent_donation', createdAt: '2026-04-20T01:15:58.33246Z' }));
-    expect(await factsOf(stage)).toMatchObject({ balance: 100_000, deposits: 2 });
+    await fixture.deliver(donation(fixture));
+    await fixture.deliver(donation(fixture, { name: 'recurrent_donation', createdAt: '2026-04-20T01:15:58.33246Z' }));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 100_000, deposits: 2 });
   });
 
   test('of an unknown or hidden person is a case with their id, once', async () => {
-    const lastCase = await lastCaseId(stage);
-    const payload = { telegram_user_id: 9_200_000_000 + stage.current.user.id };
-    await stage.deliver(donation(stage, { payload }));
-    await stage.deliver(donation(stage, { payload, sentAt: '2026-03-21T05:20:58.9Z' }));
-    await stage.deliver(donation(stage, { payload: { telegram_user_id: null, anonymously: true } }));
-    expect(await openCasesOf(stage, lastCase)).toEqual(['unknown_payment', 'unknown_payment']);
-    const rows = await stage.app.db.sql(
+    const lastCase = await lastCaseId(fixture);
+    const payload = { telegram_user_id: 9_200_000_000 + fixture.current.user.id };
+    await fixture.deliver(donation(fixture, { payload }));
+    await fixture.deliver(donation(fixture, { payload, sentAt: '2026-03-21T05:20:58.9Z' }));
+    await fixture.deliver(donation(fixture, { payload: { telegram_user_id: null, anonymously: true } }));
+    expect(await openCasesOf(fixture, lastCase)).toEqual(['unknown_payment', 'unknown_payment']);
+    const rows = await fixture.app.db.sql(
       'SELECT amount_kopeks, currency, details FROM payment_cases WHERE id > $1::int ORDER BY id',
       [lastCase],
     );
@@ -60,19 +66,19 @@ describe('a donation', () => {
   });
 
   test.each([0, -5, 1.5, '1e3', null])('with the amount %j is refused', async (amount) => {
-    expect(await stage.deliver(donation(stage, { payload: { amount } }))).toMatchObject({ status: 400 });
+    expect(await fixture.deliver(donation(fixture, { payload: { amount } }))).toMatchObject({ status: 400 });
   });
 
   test.each([
     ['flat', (body: Record<string, object>) => body.payload],
     ['with a status', (body: Record<string, object>) => ({ payload: { ...body.payload, id: 1, status: 'paid' } })],
   ])('in the %s form of other software is not accepted', async (_form, change) => {
-    const genuine = donation(stage);
+    const genuine = donation(fixture);
     const body = JSON.stringify(change(JSON.parse(String(genuine.body))));
-    const signature = tributeSignature(Buffer.from(body), stage.secret).toString('hex');
-    const reply = await stage.deliver({ ...genuine, body, headers: { ...genuine.headers, 'trbt-signature': signature } });
+    const signature = tributeSignature(Buffer.from(body), fixture.secret).toString('hex');
+    const reply = await fixture.deliver({ ...genuine, body, headers: { ...genuine.headers, 'trbt-signature': signature } });
     expect(reply.status).toBe(400);
-    expect((await factsOf(stage)).balance).toBe(0);
+    expect((await factsOf(fixture)).balance).toBe(0);
   });
 });
 
@@ -86,8 +92,8 @@ describe('spec 03 H8: nothing is credited', () => {
     ['euros', { payload: { currency: 'EUR' } }],
     ['a donation without a currency', { payload: { currency: '' } }],
   ])('for %s', async (_what, change) => {
-    await stage.deliver(donation(stage, change));
-    expect(await factsOf(stage)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
+    await fixture.deliver(donation(fixture, change));
+    expect(await factsOf(fixture)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
   });
 
   test.each([
@@ -97,18 +103,18 @@ describe('spec 03 H8: nothing is credited', () => {
   ])('%s: %j, signed with "%s"', async (_what, settings, signedWith) => {
     const environment = { TRIBUTE_ENABLED: 'true', TRIBUTE_DONATE_LINK: 'https://t.example/donate', ...settings };
     const real = (await testApp({ environment })).app;
-    const genuine = donation(stage, {}, signedWith);
+    const genuine = donation(fixture, {}, signedWith);
     const headers = signedWith === '' ? { 'content-type': 'application/json' } : genuine.headers;
     const callback = { method: 'POST', subpath: '', query: {}, ip: '127.0.0.1', headers, rawBody: Buffer.from(genuine.body) };
     const provider = real.ports.payments.byMethod('tribute')!;
     expect(provider.isConfigured()).toBe(settings.TRIBUTE_API_KEY !== '');
     expect((await provider.receiveCallback(callback)).accepted).toBe(false);
-    expect((await factsOf(stage)).balance).toBe(0);
+    expect((await factsOf(fixture)).balance).toBe(0);
   });
 });
 
 test('a top-up leads to the page of donations and stores nothing before the money comes', async () => {
-  const { app, current } = stage;
+  const { app, current } = fixture;
   await seedPaymentMethods(app);
   const topup = await topupBalance(
     app,

@@ -30,7 +30,7 @@ async function anInstallation(environment: Record<string, string>) {
 test.each([
   ['ru', /KassaAI.*не подтверждён/],
   ['en', /KassaAI.*no public document/],
-])('the administrators are told in %s when it is in use, once', async (language, words) => {
+])('the administrators are notified in %s when it is in use, once', async (language, words) => {
   const { app, notices } = await anInstallation({ ...KASSA_AI, DEFAULT_LANGUAGE: language });
   for (let round = 0; round < 3; round++) await notifyUnconfirmed(app);
   expect(await notices()).toEqual([{ html: expect.stringMatching(words) }]);
@@ -40,7 +40,7 @@ test.each([
   ['it is off', { ...KASSA_AI, KASSA_AI_ENABLED: 'false' }],
   ['it is the fake of the sandbox', { SANDBOX_PROVIDERS: 'kassa_ai' }],
   ['there is no chat yet', { ...KASSA_AI, ADMIN_NOTIFICATIONS_ENABLED: 'false' }],
-])('nobody is told while %s, and it is told later', async (_when, environment) => {
+])('nobody is notified while %s, and it is reported later', async (_when, environment) => {
   const { app, notices } = await anInstallation(environment);
   await notifyUnconfirmed(app);
   expect(await notices()).toEqual([]);

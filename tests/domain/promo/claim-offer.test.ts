@@ -80,7 +80,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     expect(await offersOf(t.app, user)).toMatchObject([{ claimed: true }, { claimed: false, active: true }]);
   });
 
-  test('an offer at the moment of its end has expired, recorded once in row and log', async () => {
+  test('an offer at the time of its end has expired, recorded once in row and log', async () => {
     const user = await aClaimer();
     const offer = await anOfferTo(t.app, user, { validHours: 1 });
     t.clock.advance(HOUR_MS);

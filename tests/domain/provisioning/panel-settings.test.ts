@@ -56,14 +56,14 @@ describe('the key or the address of the panel changes at run time', () => {
     await expect(syncServersOrFail(app)).rejects.toMatchObject(REFUSED);
     await aSubscription(app);
     expect(await run(app, 'to_panel')).toMatchObject({ status: 'failed', error: REFUSED.detail });
-    expect(await checkPanel({ ports: app.ports, shop: null })).toMatchObject([{ verdict: 'problem', detail: REFUSED.detail }]);
+    expect(await checkPanel({ ports: app.ports, sales: null })).toMatchObject([{ verdict: 'problem', detail: REFUSED.detail }]);
 
     await connectTo(app, t.panel.url, t.panel.apiKey);
     expect(await listNodes(app)).not.toEqual([]);
     expect((await syncServersOrFail(app)).total).toBe((await listPanelSquads(app)).length);
     t.clock.advance(SECOND_MS);
     expect(await run(app, 'to_panel')).toMatchObject({ status: 'completed', counts: { created: 1, errors: 0 } });
-    expect(await checkPanel({ ports: app.ports, shop: null })).toMatchObject([{ verdict: 'ok' }, { verdict: 'ok' }]);
+    expect(await checkPanel({ ports: app.ports, sales: null })).toMatchObject([{ verdict: 'ok' }, { verdict: 'ok' }]);
 
     const other = await startSandboxPanel({ state: createMemoryStore(), clock: t.clock });
     onTestFinished(() => other.close());

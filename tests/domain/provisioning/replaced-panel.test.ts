@@ -14,7 +14,7 @@ import { run } from './panel-sync/setup.ts';
 
 type Generation = 'uuid' | 'number';
 
-async function shop(generation: Generation, count: number): Promise<{ t: ProvisioningTest; ids: number[] }> {
+async function prepareAccounts(generation: Generation, count: number): Promise<{ t: ProvisioningTest; ids: number[] }> {
   const t = await withPanel({ generation, environment: PANEL_WEBHOOK_ON });
   await t.app.db.sql('DELETE FROM subscriptions RETURNING id');
   await t.app.db.sql("DELETE FROM jobs.job WHERE name = 'provisioning.push'");
@@ -48,7 +48,7 @@ const DIRECTIONS: [Generation, Generation][] = [
 
 describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced in place by one of %s', (before, after) => {
   it('under load: no push is given up, everybody is linked again with the same link and devices', async () => {
-    const { t, ids } = await shop(before, 12);
+    const { t, ids } = await prepareAccounts(before, 12);
     const rows = await Promise.all(ids.map((id) => readRow(t.app, id)));
     for (const user of t.panel.listUsers()) t.panel.addDevice(user.uuid, `device-of-${user.username}`);
     // Four workers renew eight of the customers; in the middle of that the panel is replaced. The other four have no reason to be pushed.
@@ -92,7 +92,7 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
   });
 
   it('the reconciler notices it though nothing else calls the panel', async () => {
-    const { t, ids } = await shop(before, 2);
+    const { t, ids } = await prepareAccounts(before, 2);
     const rows = await Promise.all(ids.map((id) => readRow(t.app, id)));
     t.panel.replaceBy(after);
     await untilInStep(t);
@@ -104,7 +104,7 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
   });
 
   it('the start that the panel reports is enough: the version is read before the next call', async () => {
-    const { t, ids } = await shop(before, 1);
+    const { t, ids } = await prepareAccounts(before, 1);
     t.panel.replaceBy(after);
     const started = panelBody('service.panel_started', t.clock.now(), { panelVersion: after === 'number' ? '3.3.2' : '2.7.4' });
     await deliver(t.app, started);
@@ -115,7 +115,7 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
   });
 
   it('a synchronisation right afterwards takes nobody for absent', async () => {
-    const { t, ids } = await shop(before, 4);
+    const { t, ids } = await prepareAccounts(before, 4);
     t.panel.replaceBy(after);
     await run(t.app, 'from_panel', 'all');
     for (const id of ids) expect(await readRow(t.app, id)).toMatchObject({ status: 'active' });
@@ -124,7 +124,7 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
   });
 
   it('nor one whom the panel knows by the link alone', async () => {
-    const { t, ids } = await shop(before, 24);
+    const { t, ids } = await prepareAccounts(before, 24);
     t.panel.replaceBy(after);
     const row = await readRow(t.app, ids[0]!);
     const isOdd = (shortUuid: string) => shortUuid === row.vpnpanelShortUuid;
@@ -144,7 +144,7 @@ describe.each(DIRECTIONS)('spec 10 V1: a panel of the generation %s is replaced 
 
 describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generation %s', (generation) => {
   it('a run to the panel leaves users alone that the panel keeps EXPIRED', async () => {
-    const { t, ids } = await shop(generation, 3);
+    const { t, ids } = await prepareAccounts(generation, 3);
     t.clock.advance(40 * 24 * 60 * MINUTE_MS);
     t.panel.reviewUsers();
     await t.app.db.sql("UPDATE subscriptions SET status = 'expired' WHERE id = ANY($1::int[])", [ids]);
@@ -157,7 +157,7 @@ describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generati
   });
 
   it('a key that is refused and corrected at run time: all waiting pushes go in the next round', async () => {
-    const { t, ids } = await shop(generation, 3);
+    const { t, ids } = await prepareAccounts(generation, 3);
     let apiKey = 'a-key-that-was-withdrawn';
     const none = { authType: 'api_key', username: null, password: null, caddyToken: null, secretKey: null };
     const connection = () => ({ ...none, baseUrl: t.panel.url, apiKey });
@@ -181,7 +181,7 @@ describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generati
   });
 
   it('a new empty panel becomes the home of all users', async () => {
-    const { t, ids } = await shop(generation, 4);
+    const { t, ids } = await prepareAccounts(generation, 4);
     const before = await Promise.all(ids.map((id) => readRow(t.app, id)));
     for (const row of before) await t.adapter.deleteUser(row.vpnpanelUuid!);
     expect(t.panel.listUsers()).toEqual([]);
@@ -196,7 +196,7 @@ describe.each(['uuid', 'number'] as const)('spec 10 section 2, to show, generati
   });
 
   it('purchases in the first minute of an outage are in step when it is over', async () => {
-    const { t } = await shop(generation, 1);
+    const { t } = await prepareAccounts(generation, 1);
     t.panel.faults.set({ status: 502 });
     const bought: number[] = [];
     for (let count = 0; count < 5; count++) {

@@ -91,7 +91,7 @@ describe('squad sync of a tariff', () => {
     expect((await readRow(t.app, id)).connectedSquads).toHaveLength(2);
   });
 
-  it('keeps the row as it was where the panel refuses, and stops after ten failures in a row', async () => {
+  it('keeps the row unchanged where the panel refuses, and stops after ten failures in a row', async () => {
     const tariffId = await aTariff([NETHERLANDS]);
     const made = [];
     for (let count = 0; count < 14; count++) made.push(await provisioned(tariffId));

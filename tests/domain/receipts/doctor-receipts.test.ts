@@ -1,21 +1,21 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { checkReceipts } from '../../../src/cli/doctor/content-checks.ts';
 import type { App } from '../../../src/core/app.ts';
-import { aQueuedReceipt, type Paid, receiptStage } from '../../support/receipt-samples.ts';
+import { aQueuedReceipt, type Paid, receiptFixture } from '../../support/receipt-samples.ts';
 
 const ACCOUNT = { NALOGO_INN: '123456789012', NALOGO_PASSWORD: 'a password' };
 
 let app: App;
 beforeEach(async () => {
-  ({ app } = await receiptStage(ACCOUNT));
+  ({ app } = await receiptFixture(ACCOUNT));
 });
 
 const doctor = () => checkReceipts(app, app.settings);
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-const paidAt = (paid: Paid, moment: Date, state = 'queued') =>
+const paidAt = (paid: Paid, timestamp: Date, state = 'queued') =>
   app.db.sql('UPDATE receipts SET operation_at = $2::timestamptz, state = $3 WHERE payment_id = $1::int RETURNING id', [
     paid.paymentId,
-    moment,
+    timestamp,
     state,
   ]);
 
@@ -42,12 +42,12 @@ describe('doctor about tax receipts', () => {
 
   test('warns when receipts are on without an account, or off while some wait', async () => {
     await aQueuedReceipt(app);
-    const { app: without } = await receiptStage({});
+    const { app: without } = await receiptFixture({});
     expect(await checkReceipts(app, without.settings)).toMatchObject({
       verdict: 'warning',
       next: expect.stringContaining('NALOGO_INN'),
     });
-    const { app: off } = await receiptStage({ NALOGO_ENABLED: 'false' });
+    const { app: off } = await receiptFixture({ NALOGO_ENABLED: 'false' });
     await aQueuedReceipt(app);
     expect(await checkReceipts(app, off.settings)).toMatchObject({
       verdict: 'warning',

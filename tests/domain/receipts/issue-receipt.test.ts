@@ -4,13 +4,13 @@ import type { App } from '../../../src/core/app.ts';
 import { addMs, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { runAfterTopup } from '../../../src/domain/payments/after-topup.ts';
 import { findMissingReceipts, queueReceipt } from '../../../src/domain/receipts/receipt-queue.ts';
-import { aPaidPurchase, aShop } from '../../support/purchase-samples.ts';
+import { aPaidPurchase, aStorefront } from '../../support/purchase-samples.ts';
 import {
   aCreditedTopup,
   aQueuedReceipt,
   incomesOf,
   notices,
-  receiptStage,
+  receiptFixture,
   receiptsOf,
   round,
   shownReceipt,
@@ -23,7 +23,7 @@ let app: App;
 let clock: TestClock;
 let nalogo: ReceiptSandbox;
 beforeEach(async () => {
-  ({ app, clock, nalogo } = await receiptStage());
+  ({ app, clock, nalogo } = await receiptFixture());
 });
 
 const jobsOf = (paymentId: number) =>
@@ -91,11 +91,11 @@ describe('which payments have a receipt', () => {
 
   test('every paid guest purchase has one, without an id of the payer', async () => {
     const provider = new ScriptedProvider();
-    const shop = await withProvider(app, provider);
-    const { paymentId, id } = await aPaidPurchase(shop, provider, await aShop(shop));
+    const paidApp = await withProvider(app, provider);
+    const { paymentId, id } = await aPaidPurchase(paidApp, provider, await aStorefront(paidApp));
     expect(await jobsOf(paymentId)).toHaveLength(1);
-    await queueReceipt(shop, { paymentId });
-    await round(shop);
+    await queueReceipt(paidApp, { paymentId });
+    await round(paidApp);
     const paid = { paymentId, transactionId: 0, userId: 0 };
     const [income] = await incomesOf(app, nalogo, paid);
     expect(income).toMatchObject({ totalAmount: '300.00' });
@@ -108,7 +108,7 @@ describe('which payments have a receipt', () => {
   });
 
   test('while receipts are off no payment gets one, and those of that time get none later', async () => {
-    const off = await receiptStage({ NALOGO_ENABLED: 'false' });
+    const off = await receiptFixture({ NALOGO_ENABLED: 'false' });
     const before = await aCreditedTopup(off.app);
     await runAfterTopup(off.app, before);
     expect(await jobsOf(before.paymentId)).toEqual([]);
@@ -274,7 +274,7 @@ describe('a database that was restored from a backup', () => {
 });
 
 describe('a receipt that the service refuses', () => {
-  test('is told once, stays, does not hold up the others, and is tried again after a day', async () => {
+  test('is reported once, stays, does not hold up the others, and is tried again after a day', async () => {
     const [refused, next] = [await aQueuedReceipt(app), await aQueuedReceipt(app)];
     nalogo.faults.next.push({ call: 'POST /income', fault: 'refused' });
     await round(app);

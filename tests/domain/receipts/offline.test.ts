@@ -3,14 +3,14 @@ import type { ReceiptSandbox } from '../../../packages/sandbox/src/nalogo/receip
 import type { App } from '../../../src/core/app.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/core/clock.ts';
 import { readReceiptHealth } from '../../../src/domain/receipts/receipt-queue.ts';
-import { aQueuedReceipt, incomesOf, notices, type Paid, receiptStage, round, statesOf } from '../../support/receipt-samples.ts';
+import { aQueuedReceipt, incomesOf, notices, type Paid, receiptFixture, round, statesOf } from '../../support/receipt-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 
 let app: App;
 let clock: TestClock;
 let nalogo: ReceiptSandbox;
 beforeEach(async () => {
-  ({ app, clock, nalogo } = await receiptStage());
+  ({ app, clock, nalogo } = await receiptFixture());
 });
 
 const signIns = () => nalogo.calls.filter((call) => call.startsWith('POST /auth')).map((call) => call.replace('POST /auth/', ''));
@@ -129,7 +129,7 @@ describe('the pace', () => {
   });
 
   test('receipts are NALOGO_QUEUE_RECEIPT_DELAY seconds apart, also those of different runs', async () => {
-    const slow = await receiptStage({ NALOGO_QUEUE_RECEIPT_DELAY: '3' });
+    const slow = await receiptFixture({ NALOGO_QUEUE_RECEIPT_DELAY: '3' });
     for (let one = 0; one < 3; one++) await aQueuedReceipt(slow.app);
     expect(await round(slow.app)).toEqual([3_000, 3_000, 3_000]);
     await aQueuedReceipt(slow.app);

@@ -9,7 +9,7 @@ import {
   incomesOf,
   notices,
   type Paid,
-  receiptStage,
+  receiptFixture,
   receiptsOf,
   reverse,
   round,
@@ -22,7 +22,7 @@ let app: App;
 let clock: TestClock;
 let nalogo: ReceiptSandbox;
 beforeEach(async () => {
-  ({ app, clock, nalogo } = await receiptStage());
+  ({ app, clock, nalogo } = await receiptFixture());
 });
 
 async function aReceipt(): Promise<Paid> {
@@ -110,7 +110,7 @@ describe('a payment with a receipt', () => {
     expect(await statesOf(app, byHand)).toEqual(['cancelled']);
   });
 
-  test('a refused cancellation is told once and tried again after a day', async () => {
+  test('a refused cancellation is reported once and tried again after a day', async () => {
     const paid = await aReceipt();
     await reverse(app, paid);
     nalogo.faults.next.push({ call: 'POST /cancel', fault: 'refused' });

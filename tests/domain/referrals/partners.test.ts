@@ -101,7 +101,7 @@ describe('an application (spec 04 section 3.1)', () => {
     await expect(apply(user.id)).rejects.toMatchObject({ status: 400, detail: 'You are a partner already' });
   });
 
-  test('rejected: the commission stays as it was, and he may apply again at once', async () => {
+  test('rejected: the commission stays unchanged, and he may apply again at once', async () => {
     const user = await anApplicant();
     await setUser(t.app, user.id, { referral_commission_percent: 10 });
     const { id } = await apply(user.id);

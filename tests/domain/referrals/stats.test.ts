@@ -43,7 +43,7 @@ async function aBusyReferrer() {
 }
 
 describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
-  test('windows are exact to the moment, today starts at midnight UTC', async () => {
+  test('windows are exact to the millisecond, today starts at midnight UTC', async () => {
     const referrer = await aBusyReferrer();
     expect(await readReferrerStats(t.app, referrer.id)).toEqual({
       totalReferrals: 6,

@@ -379,7 +379,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
     expect(await stateOf(user)).toEqual(DISABLED);
   });
 
-  test('05 13: the button reads all channels anew, at most once in 5 seconds', async () => {
+  test('05 13: the button reads all channels again, at most once in 5 seconds', async () => {
     const channelId = await aChannel();
     const user = await aCandidate(byRule);
     await setMember(channelId, user.messengerId, 'left');

@@ -16,7 +16,7 @@ import {
   anEmail,
   aPaidPurchase,
   aPurchase,
-  aShop,
+  aStorefront,
   confirmPayment,
   contact,
   factsOf,
@@ -24,7 +24,7 @@ import {
   mailText,
   panelAnswers,
   revenueOf,
-  type Shop,
+  type Storefront,
   subscriptionOf,
 } from '../../support/purchase-samples.ts';
 import { aStoredSubscription } from '../../support/sale-samples.ts';
@@ -49,10 +49,10 @@ async function aWaitingPurchase(columns: Record<string, unknown> = {}, isGift = 
   const email = anEmail();
   const user = await aUser(app, { email });
   await aStoredSubscription(app, user.id, columns);
-  const shop = await aShop(app);
-  const bought = await aPaidPurchase(app, provider, shop, isGift ? giftTo(email) : { buyer: contact(email) });
+  const storefront = await aStorefront(app);
+  const bought = await aPaidPurchase(app, provider, storefront, isGift ? giftTo(email) : { buyer: contact(email) });
   await fulfilPurchase(app, { purchaseId: bought.id });
-  return { bought, shop, userId: user.id, messengerId: user.messengerId, email };
+  return { bought, storefront, userId: user.id, messengerId: user.messengerId, email };
 }
 
 /** The token of the link in the mail to the recipient. */
@@ -65,10 +65,13 @@ const ENDED = { status: 'expired', end_date: new Date('2026-01-01T00:00:00Z') };
 
 describe('an activation', () => {
   test('replaces the subscription when its owner is signed in, and is delivered with the links', async () => {
-    const { bought, shop, userId } = await aWaitingPurchase();
+    const { bought, storefront, userId } = await aWaitingPurchase();
     await activateByToken(app, bought.token, actorOf(userId));
     expect((await viewPurchase(app, bought.token)).status).toBe('paid');
-    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId, endDate: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({
+      tariffId: storefront.tariffId,
+      endDate: addDays(app.clock.now(), 30),
+    });
     await panelAnswers(app, bought.id);
     expect((await factsOf(app, bought.id)).status).toBe('delivered');
     t.clock.advance(DAY_MS);
@@ -79,10 +82,13 @@ describe('an activation', () => {
   });
 
   test('spec 10 U4: the token of a purchase for oneself replaces a running subscription, without a sign-in', async () => {
-    const { bought, shop, userId, email } = await aWaitingPurchase();
+    const { bought, storefront, userId, email } = await aWaitingPurchase();
     expect(await mailedToken(email)).toBe(bought.token);
     await activateByToken(app, bought.token, null);
-    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId, endDate: addDays(app.clock.now(), 30) });
+    expect(await subscriptionOf(app, userId)).toMatchObject({
+      tariffId: storefront.tariffId,
+      endDate: addDays(app.clock.now(), 30),
+    });
     // Who bought it for himself has paid, unlike the recipient of a gift (spec 10 X5).
     const [row] = await app.db.sql('SELECT has_had_paid_subscription AS paid FROM users WHERE id = $1::int', [userId]);
     expect(row).toEqual({ paid: true });
@@ -92,23 +98,23 @@ describe('an activation', () => {
     const email = anEmail();
     const user = await aUser(app, { email });
     await aStoredSubscription(app, user.id);
-    const shop = await aShop(app);
-    const bought = await aPaidPurchase(app, provider, shop, { ...giftTo(email), buyer: contact(email) });
+    const storefront = await aStorefront(app);
+    const bought = await aPaidPurchase(app, provider, storefront, { ...giftTo(email), buyer: contact(email) });
     await fulfilPurchase(app, { purchaseId: bought.id });
     await activateByToken(app, bought.token, null);
-    expect(await subscriptionOf(app, user.id)).toMatchObject({ tariffId: shop.tariffId });
+    expect(await subscriptionOf(app, user.id)).toMatchObject({ tariffId: storefront.tariffId });
   });
 
   test('spec 10 U4: the recipient of a gift is mailed a token of their own, which shows the gift and suffices', async () => {
-    const { bought, shop, userId, email } = await aWaitingPurchase({}, true);
+    const { bought, storefront, userId, email } = await aWaitingPurchase({}, true);
     const token = await mailedToken(email);
     expect(token).not.toBe(bought.token);
     expect(await viewPurchase(app, token)).toEqual(await viewPurchase(app, bought.token));
     await activateByToken(app, token, null);
-    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: shop.tariffId });
+    expect(await subscriptionOf(app, userId)).toMatchObject({ tariffId: storefront.tariffId });
     // One delivered at once names the giver's token to nobody either.
     const other = anEmail();
-    const given = await aPaidPurchase(app, provider, shop, giftTo(other));
+    const given = await aPaidPurchase(app, provider, storefront, giftTo(other));
     await fulfilPurchase(app, { purchaseId: given.id });
     await panelAnswers(app, given.id);
     expect(await mailText(app, other, 'guest_gift_received')).not.toContain(given.token);
@@ -120,7 +126,7 @@ describe('an activation', () => {
       user.id,
     ])) as [{ username: string }];
     await aStoredSubscription(app, user.id);
-    const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(`@${username}`));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app), giftTo(`@${username}`));
     await fulfilPurchase(app, { purchaseId: bought.id });
     const [message] = await app.db.sql<{ buttons: { url?: string }[][] }>(
       "SELECT data -> 'buttons' AS buttons FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1",
@@ -158,10 +164,10 @@ describe('an activation', () => {
   });
 
   test.each([
-    ['pending', async (shop: Shop) => aPurchase(app, shop)],
-    ['paid', async (shop: Shop) => aPaidPurchase(app, provider, shop)],
+    ['pending', async (storefront: Storefront) => aPurchase(app, storefront)],
+    ['paid', async (storefront: Storefront) => aPaidPurchase(app, provider, storefront)],
   ])('of a purchase that is %s is refused', async (_status, make) => {
-    const { token } = await make(await aShop(app));
+    const { token } = await make(await aStorefront(app));
     await expect(activateByToken(app, token, null)).rejects.toMatchObject({
       status: 400,
       detail: 'Purchase is not pending activation',
@@ -176,8 +182,8 @@ describe('an activation', () => {
   });
 
   test('without the tariff is refused, and the administrators are alerted to refund', async () => {
-    const { bought, shop, userId } = await aWaitingPurchase();
-    await app.db.sql("UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int RETURNING id", [shop.tariffId]);
+    const { bought, storefront, userId } = await aWaitingPurchase();
+    await app.db.sql("UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int RETURNING id", [storefront.tariffId]);
     const before = await subscriptionOf(app, userId);
     await expect(activateByToken(app, bought.token, actorOf(userId))).rejects.toMatchObject({
       status: 500,
@@ -217,7 +223,7 @@ describe('an activation', () => {
 
 describe('the job `gifts.watch`', () => {
   test('finds a payment whose callback was lost', async () => {
-    const bought = await aPurchase(app, await aShop(app));
+    const bought = await aPurchase(app, await aStorefront(app));
     provider.set(bought.externalId, 'paid');
     t.clock.advance(9 * MINUTE_MS);
     await watchPurchases(app);
@@ -233,7 +239,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('also finds a mismatch', async () => {
-    const bought = await aPurchase(app, await aShop(app));
+    const bought = await aPurchase(app, await aStorefront(app));
     provider.set(bought.externalId, 'paid', { amountKopeks: 1 });
     t.clock.advance(11 * MINUTE_MS);
     await watchPurchases(app);
@@ -241,11 +247,11 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('spec 03 H15: expires purchases unpaid for a day, after asking the provider once more', async () => {
-    const shop = await aShop(app);
-    const [unpaid, paid] = [await aPurchase(app, shop), await aPurchase(app, shop)];
+    const storefront = await aStorefront(app);
+    const [unpaid, paid] = [await aPurchase(app, storefront), await aPurchase(app, storefront)];
     provider.set(paid.externalId, 'paid');
     t.clock.advance(DAY_MS - MINUTE_MS);
-    const young = await aPurchase(app, shop);
+    const young = await aPurchase(app, storefront);
     t.clock.advance(2 * MINUTE_MS);
     await watchPurchases(app);
     expect((await factsOf(app, unpaid.id)).status).toBe('expired');
@@ -257,7 +263,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('waits a second day for a provider that does not answer', async () => {
-    const bought = await aPurchase(app, await aShop(app));
+    const bought = await aPurchase(app, await aStorefront(app));
     t.clock.advance(DAY_MS + MINUTE_MS);
     provider.fetchFaults = ['unavailable'];
     await watchPurchases(app);
@@ -269,7 +275,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('retries a paid purchase whose job was lost, at growing intervals', async () => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
     await watchPurchases(app);
     expect(await factsOf(app, bought.id)).toMatchObject({ retryCount: 0, grantedAt: null });
     t.clock.advance(5 * MINUTE_MS);
@@ -280,7 +286,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('spec 03 H21: a paid purchase that cannot be given fails after twenty tries, with an alert', async () => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
 
     await app.db.sql(
       `CREATE FUNCTION refuse_grants() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
@@ -306,7 +312,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('a granted purchase is never failed by a panel that stays silent: it is delivered when the panel answers', async () => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     for (let attempt = 1; attempt <= 21; attempt++) {
       t.clock.advance(HOUR_MS);
@@ -318,7 +324,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('delivers purchases whose call after the panel push was lost', async () => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     await app.db.sql(
       `UPDATE subscriptions SET provision_state = 'synced', subscription_url = 'https://sub.example.com/1' WHERE user_id =
@@ -374,7 +380,7 @@ describe('the job `gifts.watch`', () => {
   });
 
   test('deletes credentials that were not fetched', async () => {
-    const bought = await aDeliveredPurchase(app, provider, await aShop(app));
+    const bought = await aDeliveredPurchase(app, provider, await aStorefront(app));
     expect((await factsOf(app, bought.id)).autoLoginToken).toEqual(expect.any(String));
     t.clock.advance(DAY_MS + MINUTE_MS);
     await watchPurchases(app);

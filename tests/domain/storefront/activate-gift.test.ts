@@ -173,7 +173,7 @@ describe('a code', () => {
     const random = { ...app.random, bytes: (length: number) => (length === 48 && drawn.shift()) || app.random.bytes(length) };
     const second = await aCode({ ...app, random }, tariffId);
     expect([drawn, second.code.slice(0, 12) === token.slice(0, 12), /^gift_/i.test(second.code)]).toEqual([[], false, false]);
-    // Two that were made at the same moment: the second is refused.
+    // Two that were made at the same time: the second is refused.
     await expect(
       app.db.sql('UPDATE guest_purchases SET token = $2::text, code = left($2::text, 22) WHERE id = $1::int RETURNING id', [
         second.id,

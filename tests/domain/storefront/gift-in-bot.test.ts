@@ -34,7 +34,7 @@ function follow(messengerId: number, startParameter: string, chatId = messengerI
   return receiveGiftStart(app, update);
 }
 
-/** Runs the jobs that are due; those without a moment of their own have that of the database's clock. @returns how many there were */
+/** Runs the jobs that are due; those without a timestamp of their own have that of the database's clock. @returns how many there were */
 async function runDue(messengerId: number): Promise<number> {
   const jobs = await app.db.sql<{ id: string; data: GiftStart }>(
     `DELETE FROM jobs.job WHERE name = 'gifts.start' AND data ->> 'messengerId' = $1 AND start_after <= $2::timestamptz + interval '30 seconds' RETURNING id, data`,

@@ -11,7 +11,7 @@ import {
   anEmail,
   aPaidPurchase,
   aPurchase,
-  aShop,
+  aStorefront,
   confirmPayment,
   contact,
   factsOf,
@@ -36,9 +36,9 @@ beforeEach(async () => {
 
 describe('a paid purchase', () => {
   test('becomes an account, one revenue row and a running subscription, however often the callback comes', async () => {
-    const shop = await aShop(app, {}, { name: 'Family' });
+    const storefront = await aStorefront(app, {}, { name: 'Family' });
     const email = anEmail();
-    const bought = await aPurchase(app, shop, { buyer: contact(email.toUpperCase()) });
+    const bought = await aPurchase(app, storefront, { buyer: contact(email.toUpperCase()) });
     provider.set(bought.externalId, 'paid');
     for (const eventId of ['a', 'a', 'b', 'c']) await callback(app, bought.externalId, { eventId: eventId + bought.externalId });
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
@@ -62,7 +62,7 @@ describe('a paid purchase', () => {
     expect(await subscriptionOf(app, userId!)).toMatchObject({
       status: 'active',
       isTrial: false,
-      tariffId: shop.tariffId,
+      tariffId: storefront.tariffId,
       trafficLimitGb: 50,
       deviceLimit: 3,
       startDate: app.clock.now(),
@@ -87,7 +87,7 @@ describe('a paid purchase', () => {
   });
 
   test('spec 03 H7: is not delivered before the panel has given the links', async () => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     expect(await factsOf(app, bought.id)).toMatchObject({ status: 'paid', deliveredAt: null, grantedAt: app.clock.now() });
     expect((await viewPurchase(app, bought.token)).subscriptionUrl).toBeNull();
@@ -100,7 +100,7 @@ describe('a paid purchase', () => {
     ['the panel has failed, and the link is that of the subscription before', 'failed', 'https://sub.example.com/old'],
     ['the panel has answered without a link', 'synced', null],
   ])('spec 03 H7: is not delivered while %s', async (_why, state, url) => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
     await fulfilPurchase(app, { purchaseId: bought.id });
     const { userId } = await factsOf(app, bought.id);
     const panel = (provisionState: string, subscriptionUrl: string | null) =>
@@ -114,7 +114,7 @@ describe('a paid purchase', () => {
   });
 
   test('spec 03 H15: an expired purchase is delivered when its money comes late', async () => {
-    const bought = await aPurchase(app, await aShop(app));
+    const bought = await aPurchase(app, await aStorefront(app));
     await app.db.sql("UPDATE guest_purchases SET status = 'expired' WHERE id = $1::int RETURNING id", [bought.id]);
     await app.db.sql("UPDATE payments SET outcome = 'expired' WHERE id = $1::int RETURNING id", [bought.paymentId]);
     await confirmPayment(app, provider, bought);
@@ -124,9 +124,9 @@ describe('a paid purchase', () => {
   });
 
   test('is delivered after its page was deleted', async () => {
-    const shop = await aShop(app);
-    const bought = await aPurchase(app, shop);
-    await app.db.sql('DELETE FROM landing_pages WHERE id = $1::int RETURNING id', [shop.landing.id]);
+    const storefront = await aStorefront(app);
+    const bought = await aPurchase(app, storefront);
+    await app.db.sql('DELETE FROM landing_pages WHERE id = $1::int RETURNING id', [storefront.landing.id]);
     await confirmPayment(app, provider, bought);
     await fulfilPurchase(app, { purchaseId: bought.id });
     await panelAnswers(app, bought.id);
@@ -138,7 +138,7 @@ describe('a paid purchase', () => {
     ['another currency', { currency: 'USD' }],
   ])('spec 03 H10: %s ends failed with the reason, an account is not made, nothing is given', async (_what, change) => {
     const email = anEmail();
-    const bought = await aPurchase(app, await aShop(app), { buyer: contact(email) });
+    const bought = await aPurchase(app, await aStorefront(app), { buyer: contact(email) });
     provider.set(bought.externalId, 'paid', change);
     await callback(app, bought.externalId);
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
@@ -157,7 +157,7 @@ describe('a paid purchase', () => {
   });
 
   test('a payment that failed at the provider changes nothing', async () => {
-    const bought = await aPurchase(app, await aShop(app));
+    const bought = await aPurchase(app, await aStorefront(app));
     provider.set(bought.externalId, 'failed');
     await callback(app, bought.externalId);
     await runCallbackJobs(app, bought.externalId, [guestPurchases]);
@@ -165,7 +165,7 @@ describe('a paid purchase', () => {
   });
 
   test('money for a deleted purchase stays with its invoice, with an alarm', async () => {
-    const bought = await aPurchase(app, await aShop(app));
+    const bought = await aPurchase(app, await aStorefront(app));
     await app.db.sql('DELETE FROM guest_purchases WHERE id = $1::int RETURNING id', [bought.id]);
     await confirmPayment(app, provider, bought);
     expect(await callbackResults(app, bought.externalId)).toEqual(['no_user']);
@@ -175,15 +175,18 @@ describe('a paid purchase', () => {
   test.each([
     [
       'tariff_unavailable',
-      (shop: { tariffId: number }) => ["UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int", shop.tariffId],
+      (storefront: { tariffId: number }) => ["UPDATE tariffs SET period_prices = '{}' WHERE id = $1::int", storefront.tariffId],
     ],
-    ['recipient_blocked', (_shop: unknown, userId: number) => ["UPDATE users SET status = 'blocked' WHERE id = $1::int", userId]],
+    [
+      'recipient_blocked',
+      (_storefront: unknown, userId: number) => ["UPDATE users SET status = 'blocked' WHERE id = $1::int", userId],
+    ],
   ] as const)('spec 03 H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
     const alerted = await withAdminChat();
-    const shop = await aShop(alerted);
-    const bought = await aPaidPurchase(alerted, provider, shop);
+    const storefront = await aStorefront(alerted);
+    const bought = await aPaidPurchase(alerted, provider, storefront);
     const { userId } = await factsOf(app, bought.id);
-    const [sql, id] = spoil(shop, userId!);
+    const [sql, id] = spoil(storefront, userId!);
     await app.db.sql(`${sql} RETURNING id`, [id]);
     await fulfilPurchase(alerted, { purchaseId: bought.id });
     await fulfilPurchase(alerted, { purchaseId: bought.id });
@@ -201,7 +204,7 @@ describe('a paid purchase', () => {
 
   test('administrators are notified of a delivery', async () => {
     const withChat = await withAdminChat();
-    const bought = await aDeliveredPurchase(withChat, provider, await aShop(withChat));
+    const bought = await aDeliveredPurchase(withChat, provider, await aStorefront(withChat));
     const [notice] = await adminNotices(bought.id);
     expect(notice!.html).toContain('300 ₽');
   });

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
 import { anOrder as aGiftOrder, aGiftTariff, buy, giftsAreOn, toEmail } from '../../support/gift-samples.ts';
-import { anEmail, anOrder, aShop } from '../../support/purchase-samples.ts';
+import { anEmail, anOrder, aStorefront } from '../../support/purchase-samples.ts';
 import { aBuyer } from '../../support/sale-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { testApp } from '../../support/test-app.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 
 test('spec 10 O4: a changed PAYMENT_SUBSCRIPTION_DESCRIPTION names purchases of a page to the provider, without the tariff', async () => {
-  await startPurchase(app, anOrder(await aShop(app, {}, { name: 'Quick' })), { ip: '203.0.113.7', idempotencyKey: null });
+  await startPurchase(app, anOrder(await aStorefront(app, {}, { name: 'Quick' })), { ip: '203.0.113.7', idempotencyKey: null });
   expect(provider.created[0]!.description).toBe('Shop - Access');
 });
 

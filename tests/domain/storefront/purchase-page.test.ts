@@ -10,7 +10,7 @@ import {
   anEmail,
   aPaidPurchase,
   aPurchase,
-  aShop,
+  aStorefront,
   contact,
   factsOf,
   giftTo,
@@ -34,7 +34,7 @@ beforeEach(async () => {
 describe('spec 03 H3, spec 01 H2: credentials', () => {
   test('of an account the purchase made are shown once, for a day, and mailed with the password', async () => {
     const email = anEmail();
-    const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
+    const bought = await aDeliveredPurchase(app, provider, await aStorefront(app), { buyer: contact(email) });
     const [user] = await app.db.sql<{ emailVerified: boolean; authType: string }>(
       'SELECT email_verified, auth_type FROM users WHERE email = $1',
       [email],
@@ -55,7 +55,7 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
   test('show the password where no mail can be sent', async () => {
     const mute: App = { ...app, ports: { ...app.ports, mail: { ...app.ports.mail, isConfigured: () => false } } };
     const email = anEmail();
-    const bought = await aDeliveredPurchase(mute, provider, await aShop(mute), { buyer: contact(email) });
+    const bought = await aDeliveredPurchase(mute, provider, await aStorefront(mute), { buyer: contact(email) });
     const first = await viewPurchase(mute, bought.token);
     expect(first.cabinetPassword).toMatch(/^[\w-]{16}$/);
     expect(await viewPurchase(mute, bought.token)).toMatchObject({ cabinetPassword: null, autoLoginToken: null });
@@ -63,7 +63,7 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
   });
 
   test('are gone after a day', async () => {
-    const bought = await aDeliveredPurchase(app, provider, await aShop(app));
+    const bought = await aDeliveredPurchase(app, provider, await aStorefront(app));
     t.clock.advance(DAY_MS);
     expect(await viewPurchase(app, bought.token)).toMatchObject({ autoLoginToken: null, subscriptionUrl: null });
   });
@@ -78,7 +78,7 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
       'UPDATE users SET email_verified = false, email_verified_at = NULL, password_hash = $2 WHERE id = $1::int RETURNING id',
       [id, hash],
     );
-    const bought = await aDeliveredPurchase(app, provider, await aShop(app), { buyer: contact(email) });
+    const bought = await aDeliveredPurchase(app, provider, await aStorefront(app), { buyer: contact(email) });
     expect(await factsOf(app, bought.id)).toMatchObject({
       userId: id,
       accountCreated: false,
@@ -95,7 +95,7 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
   test('of a gift are not shown to the payer where no mail can be sent either, before and after the delivery', async () => {
     const mute: App = { ...app, ports: { ...app.ports, mail: { ...app.ports.mail, isConfigured: () => false } } };
     const hidden = { cabinetEmail: null, cabinetPassword: null, autoLoginToken: null };
-    const waiting = await aPaidPurchase(mute, provider, await aShop(mute), giftTo(anEmail()));
+    const waiting = await aPaidPurchase(mute, provider, await aStorefront(mute), giftTo(anEmail()));
     const { userId, cabinetPassword } = await factsOf(app, waiting.id);
     // There is something to hide.
     expect(cabinetPassword).toMatch(/^[\w-]{16}$/);
@@ -103,13 +103,13 @@ describe('spec 03 H3, spec 01 H2: credentials', () => {
     await aStoredSubscription(app, userId!);
     await fulfilPurchase(mute, { purchaseId: waiting.id });
     expect(await viewPurchase(mute, waiting.token)).toMatchObject({ status: 'pending_activation', ...hidden });
-    const delivered = await aDeliveredPurchase(mute, provider, await aShop(mute), giftTo(anEmail()));
+    const delivered = await aDeliveredPurchase(mute, provider, await aStorefront(mute), giftTo(anEmail()));
     expect(await viewPurchase(mute, delivered.token)).toMatchObject({ status: 'delivered', ...hidden });
   });
 
   test('spec 03 H23: of a gift, in the mail of which what the giver wrote is escaped, go to the recipient, never to the payer', async () => {
     const email = anEmail();
-    const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(email, 'Hi <b>there</b>'));
+    const bought = await aDeliveredPurchase(app, provider, await aStorefront(app), giftTo(email, 'Hi <b>there</b>'));
     expect((await factsOf(app, bought.id)).autoLoginToken).toBeNull();
     expect(await viewPurchase(app, bought.token)).toMatchObject({
       status: 'delivered',
@@ -131,7 +131,12 @@ describe('who gets it', () => {
   test('spec 03 H23: what a giver wrote reaches the messenger escaped', async () => {
     const friend = await aUser(app, { language: 'en' });
     const name = `@user${(await app.db.sql<{ username: string }>('SELECT username FROM users WHERE id = $1::int', [friend.id]))[0]!.username.slice(4)}`;
-    const bought = await aDeliveredPurchase(app, provider, await aShop(app), giftTo(name.toUpperCase(), '<a href="x">click</a>'));
+    const bought = await aDeliveredPurchase(
+      app,
+      provider,
+      await aStorefront(app),
+      giftTo(name.toUpperCase(), '<a href="x">click</a>'),
+    );
     expect(await factsOf(app, bought.id)).toMatchObject({ userId: friend.id, accountCreated: false });
     const [message] = await app.db.sql<{ html: string }>(
       "SELECT data ->> 'html' AS html FROM jobs.job WHERE name = 'messenger.send' AND data ->> 'messengerId' = $1",
@@ -153,7 +158,7 @@ describe('who gets it', () => {
     const subscriptionId = await aStoredSubscription(app, id, columns);
     const before = await subscriptionOf(app, id);
     const gift = 'isGift' in order ? giftTo(email) : { buyer: contact(email) };
-    const bought = await aPaidPurchase(app, provider, await aShop(app), gift);
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app), gift);
     await fulfilPurchase(app, { purchaseId: bought.id });
     expect(await factsOf(app, bought.id)).toMatchObject({ status, nextAttemptAt: status === 'paid' ? expect.any(Date) : null });
     const after = await subscriptionOf(app, id);
@@ -166,8 +171,8 @@ describe('who gets it', () => {
   });
 
   test('the page masks contacts', async () => {
-    const shop = await aShop(app);
-    const purchase = await aPurchase(app, shop, { buyer: contact('somebody@example.com') });
+    const storefront = await aStorefront(app);
+    const purchase = await aPurchase(app, storefront, { buyer: contact('somebody@example.com') });
     expect(await viewPurchase(app, purchase.token)).toMatchObject({
       status: 'pending',
       contactValue: 'so***@example.com',
@@ -176,7 +181,7 @@ describe('who gets it', () => {
       isRecipientInBot: null,
       botLink: null,
     });
-    const gift = await aPurchase(app, shop, { buyer: contact('somebody@example.com'), ...giftTo('@friend_of_mine') });
+    const gift = await aPurchase(app, storefront, { buyer: contact('somebody@example.com'), ...giftTo('@friend_of_mine') });
     expect(await viewPurchase(app, gift.token)).toMatchObject({
       recipientContactValue: '@fr***',
       contactType: 'messenger',
@@ -186,7 +191,7 @@ describe('who gets it', () => {
   });
 
   test('spec 03 H2: only the whole token finds a purchase', async () => {
-    const { token } = await aPurchase(app, await aShop(app));
+    const { token } = await aPurchase(app, await aStorefront(app));
     const guesses = [
       token.slice(0, 63),
       token.slice(0, 12),
@@ -201,7 +206,7 @@ describe('who gets it', () => {
   });
 
   test('credentials wait three days with a purchase that waits to be activated', async () => {
-    const bought = await aPaidPurchase(app, provider, await aShop(app));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app));
     const { userId } = await factsOf(app, bought.id);
     await aStoredSubscription(app, userId!);
     await fulfilPurchase(app, { purchaseId: bought.id });

@@ -6,7 +6,7 @@ import { signInAsMessengerUser } from '../../../src/domain/identity/messenger-si
 import { fulfilPurchase } from '../../../src/domain/storefront/purchases/fulfil-purchase.ts';
 import { prepareRecipient } from '../../../src/domain/storefront/purchases/recipient.ts';
 import { aUser, unique } from '../../support/builders.ts';
-import { aName, aPaidPurchase, aShop, contact, factsOf, giftTo, subscriptionOf } from '../../support/purchase-samples.ts';
+import { aName, aPaidPurchase, aStorefront, contact, factsOf, giftTo, subscriptionOf } from '../../support/purchase-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
@@ -31,7 +31,7 @@ const userOf = async (id: number) =>
 describe('a recipient in the messenger', () => {
   test('without an account gets one, which the first sign-in takes over', async () => {
     const name = aName();
-    const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(name));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app), giftTo(name));
     await fulfilPurchase(app, { purchaseId: bought.id });
     const { userId, accountCreated: isCreated } = await factsOf(app, bought.id);
     expect(isCreated).toBe(true);
@@ -52,14 +52,14 @@ describe('a recipient in the messenger', () => {
     const name = aName();
     const { servers } = await workerSandbox();
     await servers.messenger!.setPerson(name.slice(1), friend.messengerId);
-    const bought = await aPaidPurchase(app, provider, await aShop(app), giftTo(name));
+    const bought = await aPaidPurchase(app, provider, await aStorefront(app), giftTo(name));
     expect(await factsOf(app, bought.id)).toMatchObject({ userId: friend.id, accountCreated: false });
   });
 
   test('gets one account for two purchases', async () => {
-    const [shop, name] = [await aShop(app), aName()];
-    const first = await aPaidPurchase(app, provider, shop, { buyer: contact(name) });
-    const second = await aPaidPurchase(app, provider, shop, { buyer: contact(name.toUpperCase()) });
+    const [storefront, name] = [await aStorefront(app), aName()];
+    const first = await aPaidPurchase(app, provider, storefront, { buyer: contact(name) });
+    const second = await aPaidPurchase(app, provider, storefront, { buyer: contact(name.toUpperCase()) });
     expect((await factsOf(app, second.id)).userId).toBe((await factsOf(app, first.id)).userId);
     expect((await factsOf(app, second.id)).accountCreated).toBe(false);
   });
@@ -99,7 +99,7 @@ describe('a recipient in the messenger', () => {
         },
       },
     };
-    const bought = await aPaidPurchase(down, provider, await aShop(app), giftTo(aName()));
+    const bought = await aPaidPurchase(down, provider, await aStorefront(app), giftTo(aName()));
     expect((await factsOf(app, bought.id)).status).toBe('paid');
   });
 });
@@ -111,7 +111,7 @@ test('spec 01 H2: an account is taken over by its name only if a purchase create
   await app.db.sql('UPDATE users SET messenger_id = NULL, username = $2 WHERE id = $1::int RETURNING id', [id, name.slice(1)]);
   expect(await claim(name)).toBeNull();
   const other = aName();
-  const bought = await aPaidPurchase(app, provider, await aShop(app), { buyer: contact(other) });
+  const bought = await aPaidPurchase(app, provider, await aStorefront(app), { buyer: contact(other) });
   const { userId } = await factsOf(app, bought.id);
   await app.db.sql("UPDATE users SET google_id = 'g-' || id WHERE id = $1::int RETURNING id", [userId]);
   expect(await claim(other)).toBeNull();

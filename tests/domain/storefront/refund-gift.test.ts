@@ -149,7 +149,7 @@ describe('a refund', () => {
     expect(await auditOf(id)).toMatchObject([{ action: 'gifts:refund' }]);
   });
 
-  test('is told to the buyer', async () => {
+  test('is reported to the buyer', async () => {
     const friend = await aUser(app, { language: 'en' });
     const { id, buyer } = await aCode(app, tariffId);
     await refund(id);

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { App } from '../../../src/core/app.ts';
 import { addDays, DAY_MS } from '../../../src/core/clock.ts';
 import { startPurchase } from '../../../src/domain/storefront/purchases/start-purchase.ts';
-import { aMethod, anOrder, aPurchase, aShop, giftTo } from '../../support/purchase-samples.ts';
+import { aMethod, anOrder, aPurchase, aStorefront, giftTo } from '../../support/purchase-samples.ts';
 import { ScriptedProvider, withProvider } from '../../support/scripted-provider.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -19,7 +19,7 @@ const caller = { ip: '203.0.113.7', idempotencyKey: null };
 
 describe('starting a purchase', () => {
   test('spec 03 H4: purchase and invoice with purpose and token are stored before the provider is asked', async () => {
-    const shop = await aShop(app, {}, { name: 'Quick' });
+    const storefront = await aStorefront(app, {}, { name: 'Quick' });
     const original = provider.createInvoice;
     let seen: unknown[] = [];
     provider.createInvoice = async (request) => {
@@ -30,7 +30,7 @@ describe('starting a purchase', () => {
       );
       return original(request);
     };
-    const order = anOrder(shop);
+    const order = anOrder(storefront);
     const { token, paymentUrl } = await startPurchase(app, order, caller);
     expect(seen).toEqual([
       { status: 'pending', amountKopeks: 30_000, length: 64, purpose: 'guest_purchase', userId: null, outcome: 'pending' },
@@ -48,32 +48,34 @@ describe('starting a purchase', () => {
   });
 
   test('the page of a method takes the place of the usual one, with the token in it', async () => {
-    const shop = await aShop(app, { paymentMethods: [aMethod({ returnUrl: 'https://shop.example.com/t/{token}?x=1' })] });
-    const { token } = await aPurchase(app, shop);
+    const storefront = await aStorefront(app, {
+      paymentMethods: [aMethod({ returnUrl: 'https://shop.example.com/t/{token}?x=1' })],
+    });
+    const { token } = await aPurchase(app, storefront);
     expect(provider.created.at(-1)!.returnUrls.result).toBe(`https://shop.example.com/t/${token}?x=1`);
   });
 
   test('a discounted price is asked, at least one kopek; overrides count per tariff', async () => {
     const now = app.clock.now();
     const discount = { discountPercent: 50, discountStartsAt: now, discountEndsAt: addDays(now, 1) };
-    await aPurchase(app, await aShop(app, discount));
+    await aPurchase(app, await aStorefront(app, discount));
     expect(provider.created.at(-1)!.amountKopeks).toBe(15_000);
-    await aPurchase(app, await aShop(app, { ...discount, discountPercent: 99 }, { period_prices: { 30: 50 } }));
+    await aPurchase(app, await aStorefront(app, { ...discount, discountPercent: 99 }, { period_prices: { 30: 50 } }));
     expect(provider.created.at(-1)!.amountKopeks).toBe(1);
-    const shop = await aShop(app, discount);
+    const storefront = await aStorefront(app, discount);
     await app.db.sql('UPDATE landing_pages SET discount_overrides = $2::jsonb WHERE id = $1::int RETURNING id', [
-      shop.landing.id,
-      JSON.stringify({ [shop.tariffId]: 10 }),
+      storefront.landing.id,
+      JSON.stringify({ [storefront.tariffId]: 10 }),
     ]);
-    await aPurchase(app, shop);
+    await aPurchase(app, storefront);
     expect(provider.created.at(-1)!.amountKopeks).toBe(27_000);
     t.clock.advance(DAY_MS);
-    await aPurchase(app, shop);
+    await aPurchase(app, storefront);
     expect(provider.created.at(-1)!.amountKopeks).toBe(30_000);
   });
 
   test('one key from one address gives one purchase; from another address it is another', async () => {
-    const order = anOrder(await aShop(app));
+    const order = anOrder(await aStorefront(app));
     const key = `key-${order.slug}`;
     const first = await startPurchase(app, order, { ip: '203.0.113.7', idempotencyKey: key });
     expect(await startPurchase(app, order, { ip: '203.0.113.7', idempotencyKey: key })).toEqual(first);
@@ -83,56 +85,61 @@ describe('starting a purchase', () => {
     await expect(startPurchase(app, changed, { ip: '203.0.113.7', idempotencyKey: key })).rejects.toMatchObject({ status: 422 });
   });
 
-  const refusals: [string, number, Parameters<typeof aShop>[1], Record<string, unknown>, Partial<ReturnType<typeof anOrder>>][] =
+  const refusals: [
+    string,
+    number,
+    Parameters<typeof aStorefront>[1],
+    Record<string, unknown>,
+    Partial<ReturnType<typeof anOrder>>,
+  ][] = [
+    ['Landing page not found', 404, { isActive: false }, {}, {}],
+    ['Landing page not found', 404, {}, {}, { slug: 'no-such-page' }],
+    ['Gift purchases are not enabled for this landing page', 400, { giftEnabled: false }, {}, giftTo('@somebody')],
+    ['Payment method is not available on this landing page', 400, {}, {}, { paymentMethod: 'yookassa' }],
+    ['Payment method is not available on this landing page', 400, {}, {}, { paymentMethod: 'sandbox_sbp' }],
+    ['Tariff is not available on this landing page', 400, { allowedTariffIds: [] }, {}, {}],
+    ['Tariff not found or inactive', 400, {}, { is_active: false }, {}],
+    ['This tariff is not available for gift purchases', 400, {}, { show_in_gift: false }, giftTo('@somebody')],
+    ['Period is not available for this tariff', 400, {}, {}, { periodDays: 31 }],
+    ['Price is not configured for this period', 400, {}, { period_prices: { 30: 0 } }, {}],
+    ['Price is not configured for this period', 400, {}, { is_daily: true, daily_price_kopeks: 100 }, {}],
     [
-      ['Landing page not found', 404, { isActive: false }, {}, {}],
-      ['Landing page not found', 404, {}, {}, { slug: 'no-such-page' }],
-      ['Gift purchases are not enabled for this landing page', 400, { giftEnabled: false }, {}, giftTo('@somebody')],
-      ['Payment method is not available on this landing page', 400, {}, {}, { paymentMethod: 'yookassa' }],
-      ['Payment method is not available on this landing page', 400, {}, {}, { paymentMethod: 'sandbox_sbp' }],
-      ['Tariff is not available on this landing page', 400, { allowedTariffIds: [] }, {}, {}],
-      ['Tariff not found or inactive', 400, {}, { is_active: false }, {}],
-      ['This tariff is not available for gift purchases', 400, {}, { show_in_gift: false }, giftTo('@somebody')],
-      ['Period is not available for this tariff', 400, {}, {}, { periodDays: 31 }],
-      ['Price is not configured for this period', 400, {}, { period_prices: { 30: 0 } }, {}],
-      ['Price is not configured for this period', 400, {}, { is_daily: true, daily_price_kopeks: 100 }, {}],
-      [
-        'Amount is below the minimum (300.01 ₽) for this payment method',
-        400,
-        { paymentMethods: [aMethod({ minAmountKopeks: 30_001 })] },
-        {},
-        {},
-      ],
-      [
-        'Amount exceeds the maximum (299.99 ₽) for this payment method',
-        400,
-        { paymentMethods: [aMethod({ maxAmountKopeks: 29_999 })] },
-        {},
-        {},
-      ],
-      // These cannot be used without an account (spec 03 section 7.2).
-      [
-        'Payment provider is unavailable, please try again later',
-        502,
-        { paymentMethods: [aMethod({ methodId: 'messenger_stars' })] },
-        {},
-        { paymentMethod: 'messenger_stars' },
-      ],
-    ];
+      'Amount is below the minimum (300.01 ₽) for this payment method',
+      400,
+      { paymentMethods: [aMethod({ minAmountKopeks: 30_001 })] },
+      {},
+      {},
+    ],
+    [
+      'Amount exceeds the maximum (299.99 ₽) for this payment method',
+      400,
+      { paymentMethods: [aMethod({ maxAmountKopeks: 29_999 })] },
+      {},
+      {},
+    ],
+    // These cannot be used without an account (spec 03 section 7.2).
+    [
+      'Payment provider is unavailable, please try again later',
+      502,
+      { paymentMethods: [aMethod({ methodId: 'messenger_stars' })] },
+      {},
+      { paymentMethod: 'messenger_stars' },
+    ],
+  ];
   test.each(refusals)('refuses: %s', async (detail, status, landing, tariff, order) => {
-    const shop = await aShop(app, landing, tariff);
-    await expect(startPurchase(app, anOrder(shop, order), caller)).rejects.toMatchObject({ status, detail });
-    expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [shop.landing.id])).toEqual([]);
+    const storefront = await aStorefront(app, landing, tariff);
+    await expect(startPurchase(app, anOrder(storefront, order), caller)).rejects.toMatchObject({ status, detail });
+    expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [storefront.landing.id])).toEqual([]);
     expect(provider.created).toEqual([]);
   });
 
   test("a page's own periods are the only ones", async () => {
-    const shop = await aShop(app);
+    const storefront = await aStorefront(app);
     await app.db.sql('UPDATE landing_pages SET allowed_periods = $2::jsonb WHERE id = $1::int RETURNING id', [
-      shop.landing.id,
-      JSON.stringify({ [shop.tariffId]: [90, 7] }),
+      storefront.landing.id,
+      JSON.stringify({ [storefront.tariffId]: [90, 7] }),
     ]);
-    const start = (periodDays: number) => startPurchase(app, anOrder(shop, { periodDays }), caller);
+    const start = (periodDays: number) => startPurchase(app, anOrder(storefront, { periodDays }), caller);
     await expect(start(30)).rejects.toMatchObject({ detail: 'Period is not available for this tariff on this landing page' });
     await expect(start(7)).rejects.toMatchObject({ detail: 'Price is not configured for this period' });
     expect(await start(90)).toMatchObject({ token: expect.any(String) });
@@ -143,19 +150,19 @@ describe('starting a purchase', () => {
     ['rejected', 'Payment provider is unavailable, please try again later'],
     ['crash', 'Payment provider is unavailable, please try again later'],
   ] as const)('a provider that fails (%s) is 502, and no purchase stays', async (fault, detail) => {
-    const shop = await aShop(app);
+    const storefront = await aStorefront(app);
     provider.createFaults = [fault];
-    await expect(startPurchase(app, anOrder(shop), caller)).rejects.toMatchObject({ status: 502, detail });
-    expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [shop.landing.id])).toEqual([]);
+    await expect(startPurchase(app, anOrder(storefront), caller)).rejects.toMatchObject({ status: 502, detail });
+    expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [storefront.landing.id])).toEqual([]);
   });
 
   test('an answer without a web address is 502, and no purchase stays', async () => {
-    const shop = await aShop(app);
+    const storefront = await aStorefront(app);
     provider.paymentUrl = 'javascript:pay/';
-    await expect(startPurchase(app, anOrder(shop), caller)).rejects.toMatchObject({
+    await expect(startPurchase(app, anOrder(storefront), caller)).rejects.toMatchObject({
       status: 502,
       detail: 'Payment provider returned an invalid response',
     });
-    expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [shop.landing.id])).toEqual([]);
+    expect(await app.db.sql('SELECT id FROM guest_purchases WHERE landing_id = $1::int', [storefront.landing.id])).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { unique } from '../../support/builders.ts';
 import { aBuyer, aServer, aStoredSubscription, aTariff, topUp } from '../../support/sale-samples.ts';
 import { testApp } from '../../support/test-app.ts';
 
-/** An app with a chat of its own, so that its messages are told from those of other tests. */
+/** An app with a chat of its own, so that its messages are distinguished from those of other tests. */
 async function withChat(changes: Record<string, string> = {}) {
   const chat = `-100${String(unique()).padStart(10, '7')}`;
   const environment = {

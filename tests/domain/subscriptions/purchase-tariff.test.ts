@@ -92,7 +92,7 @@ describe('a first purchase', () => {
     expect(view!.connectedSquads).not.toContain(off.uuid);
   });
 
-  test('by an e-mail account is told by mail and on its sockets', async () => {
+  test('by an e-mail account is notified by mail and on its sockets', async () => {
     const tariffId = await aTariff(t.app, { name: 'Mail' });
     const buyer = await aBuyer(t.app, 30_000);
     const email = `buyer${buyer.userId}@example.com`;

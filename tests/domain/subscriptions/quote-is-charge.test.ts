@@ -109,14 +109,14 @@ test('what renewal-options shows is what the renewal charges, with a tariff and 
 }, 120_000);
 
 test('what the switch preview shows is what the switch charges, between any two tariffs (spec 02 H5, H10, H30)', async () => {
-  const moment = fc.integer({ min: 1, max: 400 * 24 * 60 });
+  const timestamp = fc.integer({ min: 1, max: 400 * 24 * 60 });
   await fc.assert(
     fc.asyncProperty(
       goods,
       goods,
       group,
       percent,
-      moment,
+      timestamp,
       fc.boolean(),
       async (from, to, membership, offer, minutesLeft, trial) => {
         const buyer = await aBuyer(t.app, RICH);

@@ -6,51 +6,51 @@ import { purchaseDevices } from '../../../src/domain/subscriptions/purchase-devi
 import { listRenewalOptions } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { renewSubscription } from '../../../src/domain/subscriptions/renew-subscription.ts';
 import { giftsAreOn } from '../../support/gift-samples.ts';
-import { type Cart, cart, clearShop, PRODUCTS, preview, stageCart } from '../../support/quote-carts.ts';
+import { type Cart, cart, clearCatalog, PRODUCTS, prepareCart, preview } from '../../support/quote-carts.ts';
 import { aBuyer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 import { emptyDatabase } from '../../support/test-database.ts';
 
 let t: TestApp;
 let classic: TestApp;
-async function openShops(): Promise<void> {
+async function startApps(): Promise<void> {
   t = await testApp();
   await giftsAreOn(t.app);
   classic = await testApp({ environment: { SALES_MODE: 'classic', TRAFFIC_TOPUP_ENABLED: 'true' } });
 }
-beforeAll(openShops);
+beforeAll(startApps);
 
 /** `TEST_QUOTE_CARTS=100000 PROPERTY_SEED=1` checks that many; a landing checks a share of them. */
 const CARTS = Number(process.env.TEST_QUOTE_CARTS ?? 140);
 
-/** Every cart leaves a tariff, servers and a group behind: with thousands of them a shop is slower than any real one. */
-const CARTS_IN_A_SHOP = 500;
+/** Every cart leaves a tariff, servers and a group behind: with thousands of them a service is slower than any real one. */
+const CARTS_PER_APP = 500;
 
 const claimsOf = (quote: string) => JSON.parse(Buffer.from(quote.split('.')[0]!, 'base64url').toString('utf8'));
 
 test('a purchase that sends its quote back is charged exactly that, for any product, group, offer, term and daily plan', async () => {
   const sold = new Map<string, number>();
-  const shopOf = ({ product, isClassic }: Cart): App =>
+  const appOf = ({ product, isClassic }: Cart): App =>
     product === 'classic' || (product === 'traffic' && isClassic) ? classic.app : t.app;
-  for (let from = 0; from < CARTS; from += CARTS_IN_A_SHOP) {
+  for (let from = 0; from < CARTS; from += CARTS_PER_APP) {
     if (from > 0) {
       await emptyDatabase(t.database);
-      await openShops();
+      await startApps();
     }
     await fc.assert(
       fc.asyncProperty(cart, async (given) => {
-        const app = shopOf(given);
-        await clearShop(app);
-        const stage = await stageCart(app, given);
-        const shown = await preview(app, given, stage);
+        const app = appOf(given);
+        await clearCatalog(app);
+        const fixture = await prepareCart(app, given);
+        const shown = await preview(app, given, fixture);
         if (!shown) return;
         const claims = claimsOf(shown.quote);
-        expect(claims).toMatchObject({ product: given.product, user_id: stage.buyer.userId });
+        expect(claims).toMatchObject({ product: given.product, user_id: fixture.buyer.userId });
         if (shown.shownKopeks !== null) expect(claims.price_kopeks).toBe(shown.shownKopeks);
         expect(await shown.buy(shown.quote)).toBe(claims.price_kopeks);
         sold.set(given.product, (sold.get(given.product) ?? 0) + 1);
       }),
-      { numRuns: Math.min(CARTS_IN_A_SHOP, CARTS - from), seed: Number(process.env.PROPERTY_SEED) + from },
+      { numRuns: Math.min(CARTS_PER_APP, CARTS - from), seed: Number(process.env.PROPERTY_SEED) + from },
     );
     for (const { app } of [t, classic]) expect(await checkLedger(app)).toEqual([]);
   }
@@ -62,7 +62,7 @@ describe('a quote', () => {
   let tariffId: number;
   let buyer: Awaited<ReturnType<typeof aBuyer>>;
   beforeEach(async () => {
-    await clearShop(t.app);
+    await clearCatalog(t.app);
     tariffId = await aTariff(t.app, { period_prices: { 30: 30_000, 90: 80_000 }, device_price_kopeks: 5_000 });
     buyer = await aBuyer(t.app, 1_000_000);
     await aStoredSubscription(t.app, buyer.userId, { tariff_id: tariffId });

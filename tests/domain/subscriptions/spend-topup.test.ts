@@ -152,7 +152,7 @@ test('without an order, what ended within 30 days is renewed where autopay is on
   };
   const renewed = { balance: 0, status: 'active', endDate: inDays(30) };
   expect(await ended({})).toMatchObject(renewed);
-  // The panel has just told that it ended; there is no next round for a top-up.
+  // The panel has just reported that it ended; there is no next round for a top-up.
   expect(await ended({ last_webhook_update_at: t.clock.now() })).toMatchObject(renewed);
   for (const columns of [
     { autopay_enabled: false },

@@ -123,7 +123,7 @@ describe('the selection', () => {
     expect(await isRenewalDue(app, 0)).toBe(false);
   });
 
-  test('pages hold each once, also those of one moment', async () => {
+  test('pages hold each once, also those of one timestamp', async () => {
     const expected: number[] = [];
     for (const days of [1, 1, 1, 2, 2, 0.5, 3]) expected.push((await ending(0, { end_date: at(days * DAY) })).userId);
     await ending(PRICE, { end_date: at(1.5 * DAY) });

@@ -8,7 +8,7 @@ import { insufficientFundsForTrial } from '../../../src/domain/subscriptions/pur
 import { purchaseTariff } from '../../../src/domain/subscriptions/purchase-tariff.ts';
 import { readPurchaseOptions, readTrialInfo } from '../../../src/domain/subscriptions/read-subscription.ts';
 import { switchTariff } from '../../../src/domain/subscriptions/switch-tariff.ts';
-import { anOrder, aShop } from '../../support/purchase-samples.ts';
+import { anOrder, aStorefront } from '../../support/purchase-samples.ts';
 import { aBuyer, aServer, aStoredSubscription, aTariff, rowOf } from '../../support/sale-samples.ts';
 import { type TestApp, testApp } from '../../support/test-app.ts';
 
@@ -84,10 +84,12 @@ describe('08 P5: what would give no server', () => {
   });
 
   test('a landing opens no invoice for it', async () => {
-    const shop = await aShop(t.app, {}, { allowed_squads: [] });
+    const storefront = await aStorefront(t.app, {}, { allowed_squads: [] });
     const caller = { ip: null, idempotencyKey: null };
-    await expect(startPurchase(t.app, anOrder(shop), caller)).rejects.toMatchObject(REFUSED);
-    expect(await t.app.db.sql('SELECT 1 AS found FROM guest_purchases WHERE tariff_id = $1::int', [shop.tariffId])).toEqual([]);
+    await expect(startPurchase(t.app, anOrder(storefront), caller)).rejects.toMatchObject(REFUSED);
+    expect(await t.app.db.sql('SELECT 1 AS found FROM guest_purchases WHERE tariff_id = $1::int', [storefront.tariffId])).toEqual(
+      [],
+    );
   });
 
   test('after the first synchronisation of an installation everything can be bought and tried', async () => {

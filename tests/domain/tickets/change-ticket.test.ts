@@ -5,7 +5,7 @@ import { changeReplyBlock, changeTicketPriority, changeTicketStatus, readTicket 
 import { answerTicket } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aPerson, aTicket, eventsOf, noFile, token } from '../../support/ticket-stage.ts';
+import { aPerson, aTicket, eventsOf, noFile, token } from '../../support/ticket-fixture.ts';
 
 let app: App;
 let clock: TestClock;

@@ -17,7 +17,7 @@ import { answerTicket, postUserMessage } from '../../../src/domain/tickets/write
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
 import { workerSandbox } from '../../support/test-sandbox.ts';
-import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from '../../support/ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, takeMessages } from '../../support/ticket-fixture.ts';
 
 const CHAT = -1_001_234_567_890;
 let app: App;

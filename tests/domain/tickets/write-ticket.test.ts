@@ -11,7 +11,7 @@ import {
 import { answerTicket, answerTicketByToken, postUserMessage } from '../../../src/domain/tickets/write-ticket.ts';
 import { anAdmin } from '../../support/admins.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from '../../support/ticket-stage.ts';
+import { aFile, aPerson, aTicket, eventsOf, noFile, rowsOf, token } from '../../support/ticket-fixture.ts';
 
 let app: App;
 let clock: TestClock;

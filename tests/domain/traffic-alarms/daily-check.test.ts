@@ -38,8 +38,8 @@ async function clean(): Promise<void> {
 type Traffic = readonly (readonly [number, number])[];
 
 /**
- * What the administrators are told of users with this traffic in GB through each node, on each day or by its number (0 = the day of `DUE`).
- * The panel of the tests counts by days, as the real one does.
+ * What the message to the administrators says of users with this traffic in GB through each node, on each day or by its number (0 = the day
+ * of `DUE`). The panel of the tests counts by days, as the real one does.
  */
 async function anInstallation(gb: Traffic | ((day: number) => Traffic), environment: Record<string, string> = {}) {
   const chatId = -4_000_000 - unique();

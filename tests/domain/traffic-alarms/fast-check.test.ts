@@ -123,7 +123,7 @@ describe('06 14: fast traffic check', () => {
     for (const [index, { seconds }] of starts.entries()) expect(seconds).toBeCloseTo(index / 2, 1);
   });
 
-  test('a user is told of once in the cooldown', async () => {
+  test('a user is reported once in the cooldown', async () => {
     const t = await anInstallation({ TRAFFIC_NOTIFICATION_COOLDOWN_MINUTES: '30' });
     const user = t.add(0);
     const rounds: number[] = [];

@@ -94,7 +94,7 @@ describe('the answer', () => {
     expect(await adjust(other.id, 1, null)).toEqual(await readUser(app, other.id));
   });
 
-  test('keeps moments beyond the year 9999', async () => {
+  test('keeps timestamps beyond the year 9999', async () => {
     const user = await aShownUser();
     await app.db.sql("UPDATE subscriptions SET end_date = '12026-01-02 03:04:05.678+00' WHERE user_id = $1::int RETURNING id", [
       user.id,

@@ -105,7 +105,7 @@ describe('inactive users', () => {
     const users: BuiltUser[] = [];
     for (let index = 0; index < 120; index++) {
       const user = await aUser(app);
-      // Many of one moment, so that a page ends between equal ones; two in three stay.
+      // Many with the same timestamp, so that a page ends between equal ones; two in three stay.
       await setUser(app, user, { last_activity: at, partner_status: index % 3 === 0 ? 'none' : 'approved' });
       users.push(user);
     }
@@ -122,9 +122,9 @@ describe('inactive users', () => {
   ])('%s nobody goes', async (_name, environment, hour) => {
     const { app, clock } = await atNight(environment);
     const user = await aSilentUser(app);
-    const moment = clock.now();
-    moment.setUTCHours(hour, 0);
-    clock.set(moment);
+    const timestamp = clock.now();
+    timestamp.setUTCHours(hour, 0);
+    clock.set(timestamp);
     expect(await deleteInactiveUsers(app)).toBe(0);
     expect(await statusOf(app, user)).toBe('active');
     await setUser(app, user, { last_activity: clock.now() });

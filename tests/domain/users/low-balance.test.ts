@@ -8,7 +8,7 @@ import { aUser, type BuiltUser } from '../../support/builders.ts';
 import { recordedEvents } from '../../support/recorded-events.ts';
 import { topUp } from '../../support/sale-samples.ts';
 import { type TestClock, testApp } from '../../support/test-app.ts';
-import { takeMessages } from '../../support/ticket-stage.ts';
+import { takeMessages } from '../../support/ticket-fixture.ts';
 
 let app: App;
 let clock: TestClock;

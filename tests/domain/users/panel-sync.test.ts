@@ -91,7 +91,7 @@ describe('spec 06 section 17, hazard 7: one user from the panel', () => {
           id,
           t.clock.now(),
         ]);
-        // More than the minute of guard W: the order of the moments decides.
+        // More than the minute of guard W: the order of the timestamps decides.
         t.clock.advance(90 * SECOND_MS);
         return seen;
       },

@@ -319,7 +319,7 @@ describe('changing', () => {
     const session = await openSession(t.app, user.id);
     expect((await readSessionUser(t.app, user.id))?.status).toBe('active');
     await change(user.id, { status });
-    // The word of the change travels with the commit, and so a moment after the answer.
+    // The word of the change travels with the commit, and so shortly after the answer.
     await expect.poll(async () => (await readSessionUser(t.app, user.id))?.status).toBe(status);
     await change(user.id, { status: 'active' });
     await expect(refreshSession(t.app, session.refreshToken)).rejects.toMatchObject({ status: 401 });

@@ -14,7 +14,7 @@ import {
 import { eventually } from '../../support/eventually.ts';
 import { inventEvents } from '../../support/recorded-events.ts';
 import { testApp } from '../../support/test-app.ts';
-import { takeMessages } from '../../support/ticket-stage.ts';
+import { takeMessages } from '../../support/ticket-fixture.ts';
 import { reply } from '../../support/webhook-receiver.ts';
 import {
   actor,
@@ -25,13 +25,13 @@ import {
   lastJob,
   newReceiver,
   payload,
-  prepareDeliveryStage,
+  prepareDeliveryFixture,
   receiver,
   waitingJobs,
   withTransport,
-} from './delivery-stage.ts';
+} from './delivery-fixture.ts';
 
-prepareDeliveryStage();
+prepareDeliveryFixture();
 
 describe('an event', () => {
   it('makes one pending delivery and one job for each active webhook of its type, with the transaction', async () => {

@@ -13,13 +13,13 @@ import {
   emit,
   lastJob,
   newReceiver,
-  prepareDeliveryStage,
+  prepareDeliveryFixture,
   receiver,
   waitingJobs,
   withTransport,
-} from './delivery-stage.ts';
+} from './delivery-fixture.ts';
 
-prepareDeliveryStage();
+prepareDeliveryFixture();
 
 describe('replayDelivery', () => {
   it('sends a successful delivery again, once, under the same id, and a failure leaves it successful', async () => {

@@ -4,7 +4,7 @@ import {
   receiveCloudpaymentsCallback,
 } from '../../../src/integrations/payments/cloudpayments/cloudpayments-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
-import type { ProviderStage } from './provider-stage.ts';
+import type { ProviderFixture } from './provider-fixture.ts';
 
 const PATH = '/cloudpayments-webhook';
 const HEADER = 'content-hmac';
@@ -15,12 +15,12 @@ const REFUSED = { status: 200, body: '{"code":13}' };
 
 /** A notification about the current order, signed with the secret of the fake. A null takes a field away. */
 export function notification(
-  stage: ProviderStage,
+  fixture: ProviderFixture,
   kind: string,
   change: Readonly<Record<string, string | null>> = {},
-  secret = stage.secret,
+  secret = fixture.secret,
 ): RawCallback {
-  const { user, orderId, paymentId } = stage.current;
+  const { user, orderId, paymentId } = fixture.current;
   const fields = {
     ...{
       TransactionId: String(FIRST_TRANSACTION + paymentId),
@@ -71,45 +71,49 @@ export const cloudpaymentsCase: ProviderCase = {
     chargeback: 'the provider does not report chargebacks',
   },
   forgeries: {
-    F1: { ...REFUSED, make: async (stage) => ({ ...notification(stage, 'pay'), body: 'TransactionId=1&Amount=500.00' }) },
+    F1: { ...REFUSED, make: async (fixture) => ({ ...notification(fixture, 'pay'), body: 'TransactionId=1&Amount=500.00' }) },
     F2: {
       ...REFUSED,
-      make: async (stage) => ({
-        ...notification(stage, 'pay'),
+      make: async (fixture) => ({
+        ...notification(fixture, 'pay'),
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
       }),
     },
     F3: {
       ...ACKNOWLEDGED,
       opens: 'other_merchant',
-      make: async (stage) => notification(stage, 'pay', { AccountId: '999999' }),
+      make: async (fixture) => notification(fixture, 'pay', { AccountId: '999999' }),
     },
-    F4: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (stage) => notification(stage, 'pay', { Amount: '499.99' }) },
-    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (stage) => notification(stage, 'pay', { Currency: 'USD' }) },
-    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => stage.posted('pay')[0]! },
+    F4: {
+      ...ACKNOWLEDGED,
+      opens: 'amount_mismatch',
+      make: async (fixture) => notification(fixture, 'pay', { Amount: '499.99' }),
+    },
+    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (fixture) => notification(fixture, 'pay', { Currency: 'USD' }) },
+    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (fixture) => fixture.posted('pay')[0]! },
     F7: {
       ...ACKNOWLEDGED,
       opens: 'unknown_payment',
-      make: async (stage) => notification(stage, 'pay', { InvoiceId: 'an-order-of-nobody' }),
+      make: async (fixture) => notification(fixture, 'pay', { InvoiceId: 'an-order-of-nobody' }),
     },
     F8: {
       ...ACKNOWLEDGED,
       afterCredit: true,
-      make: async (stage) => notification(stage, 'cancel', { Status: null, GatewayName: null, OperationType: null }),
+      make: async (fixture) => notification(fixture, 'cancel', { Status: null, GatewayName: null, OperationType: null }),
     },
     F9: {
       status: 413,
-      make: async (stage) => ({ ...notification(stage, 'pay'), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }),
+      make: async (fixture) => ({ ...notification(fixture, 'pay'), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }),
     },
     F10: {
       status: 415,
-      make: async (stage) => {
-        const genuine = notification(stage, 'pay');
+      make: async (fixture) => {
+        const genuine = notification(fixture, 'pay');
         return { ...genuine, headers: { ...genuine.headers, 'content-type': 'application/json' } };
       },
     },
-    F11: { status: 403, make: async (stage) => ({ ...notification(stage, 'pay'), ip: '8.8.8.8' }) },
-    F12: { ...ACKNOWLEDGED, make: async (stage) => notification(stage, 'pay', { Status: 'Authorized' }) },
+    F11: { status: 403, make: async (fixture) => ({ ...notification(fixture, 'pay'), ip: '8.8.8.8' }) },
+    F12: { ...ACKNOWLEDGED, make: async (fixture) => notification(fixture, 'pay', { Status: 'Authorized' }) },
   },
   vector: ({ input, expected, keys, header }) =>
     receiveCloudpaymentsCallback(

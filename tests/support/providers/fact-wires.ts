@@ -6,7 +6,7 @@ import { signed as heleketCallback } from './heleket-case.ts';
 import { notification as orderNotification } from './order-api-case.ts';
 import { claimed as plategaCallback } from './platega-case.ts';
 import type { RawCallback } from './provider-case.ts';
-import type { ProviderStage } from './provider-stage.ts';
+import type { ProviderFixture } from './provider-fixture.ts';
 import { reported as riopayCallback } from './riopay-case.ts';
 import { payinCallback } from './severpay-case.ts';
 import { donation } from './tribute-case.ts';
@@ -45,8 +45,8 @@ export interface FactWire {
   hidesUnknownReversal?: boolean;
   /** An id of an invoice that is not signed is a hint only: money of it is no second payment. */
   hintsAtInvoice?: boolean;
-  /** The callback of the last fact; what the API answers from then on is set at the stage. */
-  report: (stage: ProviderStage, history: readonly Fact[], ours: Ours) => RawCallback;
+  /** The callback of the last fact; what the API answers from then on is set at the fixture. */
+  report: (fixture: ProviderFixture, history: readonly Fact[], ours: Ours) => RawCallback;
 }
 
 const ONE_INVOICE = 'an invoice is paid once: its id is that of the money';
@@ -71,8 +71,8 @@ function viewOf(history: readonly Fact[], isAsked: (fact: Fact) => boolean): Fac
 }
 
 /** Lets the API answer from now on. */
-function answer(stage: ProviderStage, of: (request: LoopbackRequest) => object | null): void {
-  stage.intercept((request) => {
+function answer(fixture: ProviderFixture, of: (request: LoopbackRequest) => object | null): void {
+  fixture.intercept((request) => {
     const body = of(request);
     return body && json(body);
   });
@@ -89,8 +89,8 @@ const orderWire = (path: string): FactWire => ({
     chargeback: NO_CHARGEBACK,
   },
   hidesUnknownReversal: true,
-  report: (stage, history) => {
-    answer(stage, (request) => {
+  report: (fixture, history) => {
+    answer(fixture, (request) => {
       if (request.path !== '/v1/orders') return null;
       const orderId = numberIn(request, 'paymentId');
       const charges = new Map(history.filter((fact) => fact.orderId === orderId).map((fact) => [fact.charge, fact]));
@@ -102,7 +102,7 @@ const orderWire = (path: string): FactWire => ({
     });
     const { orderId, charge } = last(history);
     // Refunds have no notification of their own: any repeat makes the service ask.
-    return orderNotification(stage, path, { MERCHANT_ORDER_ID: orderId, intid: charge, P_PHONE: String(history.length) });
+    return orderNotification(fixture, path, { MERCHANT_ORDER_ID: orderId, intid: charge, P_PHONE: String(history.length) });
   },
 });
 
@@ -110,7 +110,7 @@ const orderWire = (path: string): FactWire => ({
 export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
   cryptobot: {
     cannot: { otherCharge: ONE_INVOICE, otherMerchant: MERCHANT_KEY, ...noReversals },
-    report: (stage, history) => {
+    report: (fixture, history) => {
       const { invoice, orderId } = last(history);
       const paid = {
         invoice_id: invoice,
@@ -121,7 +121,7 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
         payload: orderId,
       };
       const body = JSON.stringify({ update_id: history.length, update_type: 'invoice_paid', payload: paid });
-      const signature = cryptobotSignature(Buffer.from(body), stage.secret);
+      const signature = cryptobotSignature(Buffer.from(body), fixture.secret);
       return {
         ...{ path: '/cryptobot-webhook', body },
         headers: { 'content-type': 'application/json', 'crypto-pay-api-signature': signature },
@@ -135,22 +135,22 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
       partial: WHOLE,
       chargeback: 'transfers cannot be taken back',
     },
-    report: (stage, history) => {
+    report: (fixture, history) => {
       const { invoice, orderId, event } = last(history);
       const members = { type: 'payment', uuid: invoice, order_id: orderId, amount: '500.00', payment_amount: '5.00000000' };
       const status = event === 'paid' ? 'paid' : 'refund_paid';
-      return heleketCallback({ ...members, is_final: true, status, currency: 'RUB' }, stage.secret);
+      return heleketCallback({ ...members, is_final: true, status, currency: 'RUB' }, fixture.secret);
     },
   },
   yookassa: {
     cannot: { otherCharge: ONE_INVOICE, chargeback: NO_CHARGEBACK },
-    report: (stage, history, ours) => {
+    report: (fixture, history, ours) => {
       const refundsOf = (view: readonly Fact[]) =>
         view.filter(isReversal).map((fact) => ({
           ...{ id: reversalId(fact), payment_id: fact.invoice, status: 'succeeded' },
           amount: { value: (backOf(fact) / 100).toFixed(2), currency: 'RUB' },
         }));
-      answer(stage, (request) => {
+      answer(fixture, (request) => {
         const isList = request.path.startsWith('/refunds');
         const view = viewOf(history, ({ invoice }) =>
           isList ? invoice === last(history).invoice : invoice === lastSegment(request),
@@ -176,9 +176,9 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
   mulenpay: {
     cannot: { otherCharge: ONE_INVOICE, otherInvoice: ASKED, otherMerchant: ASKED, ...noReversals },
     ignoresUnknown: true,
-    report: (stage, history) => {
+    report: (fixture, history) => {
       const { orderId } = last(history);
-      answer(stage, (request) => {
+      answer(fixture, (request) => {
         const [fact] = viewOf(history, ({ invoice }) => invoice === lastSegment(request));
         const payment = fact && { id: fact.invoice, uuid: fact.orderId, amount: '500.00', currency: 'rub', status: 3 };
         return payment ? { success: true, payment } : null;
@@ -194,9 +194,9 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
     },
     ignoresUnknown: true,
     hintsAtInvoice: true,
-    report: (stage, history, ours) => {
+    report: (fixture, history, ours) => {
       const fact = last(history);
-      answer(stage, (request) => {
+      answer(fixture, (request) => {
         const id = request.query.get('id') ?? ours.invoice;
         const paid = history.some(({ invoice, event }) => invoice === id && event === 'paid');
         return { success: 'true', id, status: paid ? 'SUCCESS' : 'NEW', amount: '500.00', currency_in: 'RUB' };
@@ -205,7 +205,7 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
       const refund = { Amount: (backOf(fact) / 100).toFixed(2), Currency: 'RUB', ...ids };
       const fields: Record<string, string> =
         fact.event === 'paid' ? { OutSum: '500.00', InvId: fact.orderId } : fact.event === 'chargeback' ? ids : refund;
-      const SignatureValue = pal24Signature(Object.values(fields), stage.secret);
+      const SignatureValue = pal24Signature(Object.values(fields), fixture.secret);
       const more: Record<string, string> = fact.event === 'paid' ? { TrsId: fact.invoice, CurrencyIn: 'RUB' } : {};
       const body = new URLSearchParams({ ...fields, ...more, Status: 'SUCCESS', SignatureValue }).toString();
       return { path: '/pal24-webhook', headers: { 'content-type': 'application/x-www-form-urlencoded' }, body };
@@ -214,9 +214,9 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
   platega: {
     cannot: { otherCharge: ONE_INVOICE, otherInvoice: ASKED, partial: WHOLE },
     ignoresUnknown: true,
-    report: (stage, history, ours) => {
+    report: (fixture, history, ours) => {
       const wordOf = ({ event }: Fact) => (event === 'paid' ? 'CONFIRMED' : 'CHARGEBACKED');
-      answer(stage, (request) => {
+      answer(fixture, (request) => {
         const fact = viewOf(history, ({ invoice }) => invoice === lastSegment(request)).at(-1);
         if (!fact) return null;
         const money = { paymentDetails: { amount: 500, currency: 'RUB' }, payload: `platega:${fact.orderId}` };
@@ -224,14 +224,14 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
       });
       const fact = last(history);
       const named = { id: fact.invoice, payload: `platega:${fact.orderId}`, status: wordOf(fact), by: fact.merchant };
-      return plategaCallback(stage, named);
+      return plategaCallback(fixture, named);
     },
   },
   wata: {
     cannot: { chargeback: NO_CHARGEBACK },
-    report: (stage, history) => {
+    report: (fixture, history) => {
       const fact = last(history);
-      return wataCallback(stage, {
+      return wataCallback(fixture, {
         ...{ transactionId: isReversal(fact) ? reversalId(fact) : fact.charge, kind: isReversal(fact) ? 'Refund' : 'Payment' },
         ...{ orderId: fact.orderId, paymentLinkId: fact.invoice, amount: (isReversal(fact) ? backOf(fact) : FACT_KOPEKS) / 100 },
         ...(isReversal(fact) ? { originalTransactionId: fact.charge } : {}),
@@ -243,11 +243,11 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
   kassa_ai: orderWire('/kassa-ai-webhook'),
   cloudpayments: {
     cannot: { otherInvoice: BY_ORDER, chargeback: NO_CHARGEBACK },
-    report: (stage, history) => {
+    report: (fixture, history) => {
       const fact = last(history);
       const named = { InvoiceId: fact.orderId, ...(fact.merchant ? { AccountId: fact.merchant } : {}) };
-      if (!isReversal(fact)) return cloudpaymentsNotification(stage, 'pay', { ...named, TransactionId: fact.charge });
-      return cloudpaymentsNotification(stage, 'refund', {
+      if (!isReversal(fact)) return cloudpaymentsNotification(fixture, 'pay', { ...named, TransactionId: fact.charge });
+      return cloudpaymentsNotification(fixture, 'refund', {
         ...named,
         ...{ TransactionId: reversalId(fact), PaymentTransactionId: fact.charge, OperationType: 'Refund' },
         ...{ Amount: (backOf(fact) / 100).toFixed(2), Currency: null, Status: null, GatewayName: null },
@@ -256,23 +256,23 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
   },
   riopay: {
     cannot: { otherCharge: ONE_INVOICE, partial: WHOLE },
-    report: (stage, history) => {
+    report: (fixture, history) => {
       const { invoice, orderId, merchant, event } = last(history);
       const status = { paid: 'COMPLETED', refund: 'REFUND', partial: '', chargeback: 'CHARGEBACK' }[event];
-      return riopayCallback(stage, { id: invoice, externalId: orderId, status, ...(merchant ? { shopId: merchant } : {}) });
+      return riopayCallback(fixture, { id: invoice, externalId: orderId, status, ...(merchant ? { shopId: merchant } : {}) });
     },
   },
   severpay: {
     cannot: { otherCharge: ONE_INVOICE, ...noReversals },
-    report: (stage, history, ours) => {
-      answer(stage, (request) => {
+    report: (fixture, history, ours) => {
+      answer(fixture, (request) => {
         const fact = viewOf(history, ({ invoice }) => invoice === numberIn(request, 'id')).at(-1);
         if (!fact) return null;
         const data = { id: Number(fact.invoice), order_id: fact.orderId, amount: 500, currency: 'RUB', status: 'success' };
         return { status: true, msg: '', data: { ...data, mid: fact.merchant ?? ours.merchant } };
       });
       const { invoice, orderId, merchant } = last(history);
-      return payinCallback(stage, { id: Number(invoice), order_id: orderId, by: merchant });
+      return payinCallback(fixture, { id: Number(invoice), order_id: orderId, by: merchant });
     },
   },
   tribute: {
@@ -283,6 +283,6 @@ export const FACT_WIRES: Readonly<Record<string, FactWire>> = {
       unknown: 'a donation has no invoice that could be unknown',
       ...noReversals,
     },
-    report: (stage) => donation(stage),
+    report: (fixture) => donation(fixture),
   },
 };

@@ -6,7 +6,7 @@ const PATH = '/freekassa-webhook';
 export const freekassaCase = orderApiCase({
   method: 'freekassa',
   path: PATH,
-  F11: { status: 403, body: 'Error', make: async (stage) => ({ ...notification(stage, PATH), ip: '8.8.8.8' }) },
+  F11: { status: 403, body: 'Error', make: async (fixture) => ({ ...notification(fixture, PATH), ip: '8.8.8.8' }) },
   credentials: (secret) => ({
     ...{ FREEKASSA_SHOP_ID: '7012', FREEKASSA_API_KEY: secret },
     ...{ FREEKASSA_SECRET_WORD_1: secret, FREEKASSA_SECRET_WORD_2: secret },

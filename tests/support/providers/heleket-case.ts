@@ -1,6 +1,6 @@
 import { cutMember, heleketSignature, receiveHeleketCallback } from '../../../src/integrations/payments/heleket-provider.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
-import type { ProviderStage } from './provider-stage.ts';
+import type { ProviderFixture } from './provider-fixture.ts';
 
 const ACKNOWLEDGED = { status: 200, body: '{"status":"ok"}' };
 
@@ -11,11 +11,11 @@ export function signed(members: Record<string, unknown>, key: string): RawCallba
   return { path: '/heleket-webhook', headers: { 'content-type': 'application/json' }, body };
 }
 
-/** The callback of the current invoice being paid, with other members, signed anew. */
-function claimed(stage: ProviderStage, change: Record<string, unknown> = {}): RawCallback {
-  const { invoice, orderId } = stage.current;
+/** The callback of the current invoice being paid, with other members, signed again. */
+function claimed(fixture: ProviderFixture, change: Record<string, unknown> = {}): RawCallback {
+  const { invoice, orderId } = fixture.current;
   const members = { type: 'payment', uuid: invoice.id, order_id: orderId, amount: '500.00', payment_amount: '5.00000000' };
-  return signed({ ...members, is_final: true, status: 'paid', currency: 'RUB', ...change }, stage.secret);
+  return signed({ ...members, is_final: true, status: 'paid', currency: 'RUB', ...change }, fixture.secret);
 }
 
 /** A connection for vectors; nothing of it but the key matters to them. */
@@ -37,29 +37,29 @@ export const heleketCase: ProviderCase = {
   forgeries: {
     F1: {
       status: 401,
-      make: async (stage) => ({ ...claimed(stage), body: String(claimed(stage).body).replace('"500.00"', '"500.01"') }),
+      make: async (fixture) => ({ ...claimed(fixture), body: String(claimed(fixture).body).replace('"500.00"', '"500.01"') }),
     },
     F2: {
       status: 401,
-      make: async (stage) => ({ ...claimed(stage), body: cutMember(String(claimed(stage).body), 'sign')! }),
+      make: async (fixture) => ({ ...claimed(fixture), body: cutMember(String(claimed(fixture).body), 'sign')! }),
     },
     F3: {
       ...ACKNOWLEDGED,
       opens: 'order_mismatch',
-      make: async (stage) => claimed(stage, { uuid: '00000000-0000-4000-8000-000000000001' }),
+      make: async (fixture) => claimed(fixture, { uuid: '00000000-0000-4000-8000-000000000001' }),
     },
-    F4: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (stage) => claimed(stage, { amount: '499.99' }) },
-    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (stage) => claimed(stage, { currency: 'USDT' }) },
-    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => stage.posted('pay')[0]! },
+    F4: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (fixture) => claimed(fixture, { amount: '499.99' }) },
+    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: async (fixture) => claimed(fixture, { currency: 'USDT' }) },
+    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (fixture) => fixture.posted('pay')[0]! },
     F7: {
       ...ACKNOWLEDGED,
-      make: async (stage) => claimed(stage, { uuid: '00000000-0000-4000-8000-000000000002', order_id: 'an-order-of-nobody' }),
+      make: async (fixture) => claimed(fixture, { uuid: '00000000-0000-4000-8000-000000000002', order_id: 'an-order-of-nobody' }),
     },
-    F8: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => claimed(stage, { status: 'cancel' }) },
-    F9: { status: 413, make: async (stage) => ({ ...claimed(stage), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }) },
-    F10: { status: 415, make: async (stage) => ({ ...claimed(stage), headers: { 'content-type': 'text/plain' } }) },
-    F11: { status: 403, make: async (stage) => ({ ...claimed(stage), ip: '8.8.8.8' }) },
-    F12: { ...ACKNOWLEDGED, make: async (stage) => claimed(stage, { status: 'confirm_check', is_final: false }) },
+    F8: { ...ACKNOWLEDGED, afterCredit: true, make: async (fixture) => claimed(fixture, { status: 'cancel' }) },
+    F9: { status: 413, make: async (fixture) => ({ ...claimed(fixture), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }) },
+    F10: { status: 415, make: async (fixture) => ({ ...claimed(fixture), headers: { 'content-type': 'text/plain' } }) },
+    F11: { status: 403, make: async (fixture) => ({ ...claimed(fixture), ip: '8.8.8.8' }) },
+    F12: { ...ACKNOWLEDGED, make: async (fixture) => claimed(fixture, { status: 'confirm_check', is_final: false }) },
   },
   vector: ({ id, kind, input, keys }) => {
     const text = String(input);

@@ -1,24 +1,24 @@
 import { createSignature, receiveMulenpayCallback } from '../../../src/integrations/payments/mulenpay-provider.ts';
 import { rublesText } from '../../../src/integrations/payments/wire/money.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
-import type { ProviderStage } from './provider-stage.ts';
+import type { ProviderFixture } from './provider-fixture.ts';
 
 const ACKNOWLEDGED = { status: 200, body: '{"status":"ok"}' };
 
 /** A callback about the current payment without any action at the fake: whatever it says, the API says otherwise. */
-function claimed(stage: ProviderStage, change: Record<string, unknown> = {}): RawCallback {
-  const { invoice, orderId } = stage.current;
+function claimed(fixture: ProviderFixture, change: Record<string, unknown> = {}): RawCallback {
+  const { invoice, orderId } = fixture.current;
   const members = { id: invoice.number, amount: 500, currency: 'RUB', uuid: orderId, payment_status: 'success', ...change };
   return { path: '/mulenpay-webhook', headers: { 'content-type': 'application/json' }, body: JSON.stringify(members) };
 }
 
 /** A genuine callback, with the API's answer about the payment changed. */
-async function withAnswer(stage: ProviderStage, change: Record<string, unknown>): Promise<RawCallback> {
-  const genuine = await stage.callbackOf('pay');
-  const { invoice, orderId } = stage.current;
+async function withAnswer(fixture: ProviderFixture, change: Record<string, unknown>): Promise<RawCallback> {
+  const genuine = await fixture.callbackOf('pay');
+  const { invoice, orderId } = fixture.current;
   const payment = { id: invoice.number, uuid: orderId, amount: '500.00', currency: 'rub', status: 3, ...change };
   const body = JSON.stringify({ success: true, payment });
-  stage.intercept(() => ({ status: 200, contentType: 'application/json', body }));
+  fixture.intercept(() => ({ status: 200, contentType: 'application/json', body }));
   return genuine;
 }
 
@@ -36,19 +36,19 @@ export const mulenpayCase: ProviderCase = {
     chargeback: 'the provider does not document how it reports a chargeback',
   },
   forgeries: {
-    F1: { status: 401, make: async (stage) => claimed(stage, { sign: '0'.repeat(40) }) },
-    F2: { ...ACKNOWLEDGED, make: async (stage) => claimed(stage) },
-    F3: { ...ACKNOWLEDGED, opens: 'order_mismatch', make: (stage) => withAnswer(stage, { uuid: 'an-order-of-another' }) },
-    F4: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: (stage) => withAnswer(stage, { amount: '499.99' }) },
-    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: (stage) => withAnswer(stage, { currency: 'usd' }) },
-    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => stage.posted('pay')[0]! },
-    F7: { ...ACKNOWLEDGED, make: async (stage) => claimed(stage, { uuid: 'an-order-of-nobody' }) },
-    F8: { ...ACKNOWLEDGED, afterCredit: true, make: async (stage) => claimed(stage, { payment_status: 'cancel' }) },
-    F9: { status: 413, make: async (stage) => ({ ...claimed(stage), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }) },
-    F10: { status: 415, make: async (stage) => ({ ...claimed(stage), headers: { 'content-type': 'text/plain' } }) },
+    F1: { status: 401, make: async (fixture) => claimed(fixture, { sign: '0'.repeat(40) }) },
+    F2: { ...ACKNOWLEDGED, make: async (fixture) => claimed(fixture) },
+    F3: { ...ACKNOWLEDGED, opens: 'order_mismatch', make: (fixture) => withAnswer(fixture, { uuid: 'an-order-of-another' }) },
+    F4: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: (fixture) => withAnswer(fixture, { amount: '499.99' }) },
+    F5: { ...ACKNOWLEDGED, opens: 'amount_mismatch', make: (fixture) => withAnswer(fixture, { currency: 'usd' }) },
+    F6: { ...ACKNOWLEDGED, afterCredit: true, make: async (fixture) => fixture.posted('pay')[0]! },
+    F7: { ...ACKNOWLEDGED, make: async (fixture) => claimed(fixture, { uuid: 'an-order-of-nobody' }) },
+    F8: { ...ACKNOWLEDGED, afterCredit: true, make: async (fixture) => claimed(fixture, { payment_status: 'cancel' }) },
+    F9: { status: 413, make: async (fixture) => ({ ...claimed(fixture), body: Buffer.alloc(10 * 1024 * 1024, 0x20) }) },
+    F10: { status: 415, make: async (fixture) => ({ ...claimed(fixture), headers: { 'content-type': 'text/plain' } }) },
     // The provider publishes no addresses; the callback path may have a random segment instead.
-    F11: { status: 404, make: async (stage) => ({ ...claimed(stage), path: '/mulenpay-webhook/another-segment' }) },
-    F12: { ...ACKNOWLEDGED, make: async (stage) => claimed(stage, { payment_status: 'processing' }) },
+    F11: { status: 404, make: async (fixture) => ({ ...claimed(fixture), path: '/mulenpay-webhook/another-segment' }) },
+    F12: { ...ACKNOWLEDGED, make: async (fixture) => claimed(fixture, { payment_status: 'processing' }) },
   },
   vector: ({ id, kind, input, expected, keys }) => {
     // The vector without a signature has no keys.

@@ -1,7 +1,7 @@
 import { expect, TestRunner } from 'vitest';
 import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { CaseKind } from '../../../src/domain/payments/types.ts';
-import type { ProviderStage, StagedInvoice } from './provider-stage.ts';
+import type { PreparedInvoice, ProviderFixture } from './provider-fixture.ts';
 
 /** A callback as it is on the wire. */
 export interface RawCallback {
@@ -46,7 +46,7 @@ export type Forgery =
   | { notApplicable: string }
   | (ForgeryExpectation & {
       /** Makes the callback; may also change what the fake answers, for providers that are asked. */
-      make: (stage: ProviderStage) => Promise<RawCallback>;
+      make: (fixture: ProviderFixture) => Promise<RawCallback>;
       /** Whether the invoice is paid and credited before (F6, F8). */
       afterCredit?: boolean;
     });
@@ -80,7 +80,7 @@ export interface ProviderCase {
   /** Sub-option of the invoice, where the method needs one. */
   option?: string;
   /** Makes the payment at the fake, where the provider has no invoices; `paymentId` is then 0, and the record is the payer's latest one. */
-  pays?: (stage: Pick<ProviderStage, 'app' | 'sandbox' | 'secret'>, amountKopeks: number) => Promise<StagedInvoice>;
+  pays?: (fixture: Pick<ProviderFixture, 'app' | 'sandbox' | 'secret'>, amountKopeks: number) => Promise<PreparedInvoice>;
   /** Status of the answer to a genuine callback, and its body. */
   acknowledges: { status: number; body: string };
   /** Actions that the provider reports by callback; the others are found by asking. */

@@ -2,16 +2,16 @@ import { HttpResponse, http, passthrough } from 'msw';
 import { setupServer } from 'msw/node';
 import { putSettings } from '../../../src/domain/settings/change-setting.ts';
 import type { ProviderCase } from './provider-case.ts';
-import type { ProviderStage } from './provider-stage.ts';
+import type { ProviderFixture } from './provider-fixture.ts';
 
 const SYSTEM = { kind: 'system' };
 
 /** Enters credentials and switch of a provider, as an administrator does while the service runs. */
-export async function switchOn({ app, secret }: ProviderStage, { method, credentials }: ProviderCase): Promise<void> {
+export async function switchOn({ app, secret }: ProviderFixture, { method, credentials }: ProviderCase): Promise<void> {
   await putSettings(app, SYSTEM, [...Object.entries(credentials(secret)), [switchOf(method), true]]);
 }
 
-export async function switchOff({ app }: ProviderStage, { method }: ProviderCase): Promise<void> {
+export async function switchOff({ app }: ProviderFixture, { method }: ProviderCase): Promise<void> {
   await putSettings(app, SYSTEM, [[switchOf(method), false]]);
 }
 

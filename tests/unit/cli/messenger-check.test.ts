@@ -13,7 +13,7 @@ async function adviceAfter(failure: MessengerFailure) {
     settings: { get: () => null },
     ports: { payments: { all: () => [] }, messenger: { isConfigured: () => true, getMe } },
     fakes: ['vpnpanel', 'payments', 'mail'],
-    shop: null,
+    sales: null,
   };
   const findings = await checkOutside(facts as unknown as OutsideFacts);
   return findings.find(({ check }) => check === 'messenger')?.next;

@@ -35,7 +35,7 @@ test('purchases of traffic and devices and the pause name their amounts', () => 
   expectTypeOf<Answer<'pause'>['is_paused']>().toEqualTypeOf<boolean>();
 });
 
-test('devices, links and downloads have their fields, moments as texts', () => {
+test('devices, links and downloads have their fields, timestamps as texts', () => {
   expectTypeOf<Answer<'devices'>['devices'][number]['created_at']>().toEqualTypeOf<string | null>();
   expectTypeOf<Answer<'reductionInfo'>['reason']>().toEqualTypeOf<string | undefined>();
   expectTypeOf<Answer<'reduceDevices'>['devices_removed']>().toEqualTypeOf<number>();

@@ -266,7 +266,7 @@ describe('a connection that continues an earlier one', () => {
     expect(received).toEqual(['gap']);
   });
 
-  it.each(['sign-out', 'sign-in without a sign-out', 'close'])('begins anew after a %s', async (change) => {
+  it.each(['sign-out', 'sign-in without a sign-out', 'close'])('begins again after a %s', async (change) => {
     const { client, received } = await listening();
     sendEvent({ type: 'private', id: 'of user 1' });
     await expect.poll(() => received).toEqual(['gap', 'private']);

@@ -63,7 +63,7 @@ describe('a database that is unavailable or does not answer in time', () => {
     },
   );
 
-  /** As they were observed on the installed versions, by cutting the connection at each point. */
+  /** As observed on the installed versions, by cutting the connection at each point. */
   const LOST: [string, Error][] = [
     [
       'a statement of the pool, cut',

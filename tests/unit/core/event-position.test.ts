@@ -52,7 +52,7 @@ describe('a snapshot', () => {
 const ORIGIN = { database: 2 ** 32 - 1, issuedAt: 1_780_000_000 };
 
 describe('the text of a position', () => {
-  it('is read back as it was written, also far into the life of a server', () => {
+  it('is read back as written, also far into the life of a server', () => {
     const below = random(7);
     for (let round = 0; round < 500; round += 1) {
       const base = aSnapshot(below, numberOf(1 + below(2_000), below(2_000_000_000)));

@@ -53,7 +53,7 @@ test('a lock that its process has not written yet is waited for', async () => {
   await taking;
 });
 
-test('of eight processes that find a left lock at once, one gets the folder, and the others are told that it is in use', async () => {
+test('of eight processes that find a left lock at once, one gets the folder, and the others learn that it is in use', async () => {
   for (const content of ['4194000', '']) {
     await writeFile(lockFile(), content);
     await utimes(lockFile(), LONG_AGO, LONG_AGO);

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('spec 10 M6 and F6: after every failed beat an instance waits anew before it releases jobs of others', async () => {
+test('spec 10 M6 and F6: after every failed beat an instance waits again before it releases jobs of others', async () => {
   let isAway = false;
   let releases = 0;
   const sql = async (statement: string) => {

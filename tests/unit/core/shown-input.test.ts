@@ -15,7 +15,7 @@ describe('withoutIdentityData', () => {
     expect(withoutIdentityData(SIGNED, 'initData')).toBe(REDACTED);
   });
 
-  it('shows what is no credential as it was sent, endless depth too', () => {
+  it('shows what is no credential as sent, endless depth too', () => {
     const plain = { a: [1, { b: null }], initData: 'aaaa' };
     expect(withoutIdentityData(plain)).toBe(plain);
     expect(withoutIdentityData('a'.repeat(5_000), 'init_data')).toHaveLength(5_000);

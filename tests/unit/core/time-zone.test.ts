@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { isTimeZone, momentAt, momentOf, wallDay, wallTime } from '../../../src/core/time-zone.ts';
+import { isTimeZone, localDay, localTime, timestampAt, timestampOf } from '../../../src/core/time-zone.ts';
 
-const wall = (text: string) => new Date(`${text}Z`).getTime();
-const at = (text: string, zone: string) => momentAt(wall(text), zone).toISOString();
+const local = (text: string) => new Date(`${text}Z`).getTime();
+const at = (text: string, zone: string) => timestampAt(local(text), zone).toISOString();
 
 describe('wall clocks', () => {
   it.each([
@@ -12,9 +12,9 @@ describe('wall clocks', () => {
     ['2026-01-01T00:00:00', 'Pacific/Kiritimati', '2025-12-31T10:00:00.000Z'],
     ['2026-01-01T00:00:00.250', 'America/New_York', '2026-01-01T05:00:00.250Z'],
     ['2026-01-01T10:00:00', 'UTC', '2026-01-01T10:00:00.000Z'],
-  ])('%s in %s', (text, zone, moment) => {
-    expect(at(text, zone)).toBe(moment);
-    expect(wallTime(new Date(moment), zone)).toBe(wall(text));
+  ])('%s in %s', (text, zone, timestamp) => {
+    expect(at(text, zone)).toBe(timestamp);
+    expect(localTime(new Date(timestamp), zone)).toBe(local(text));
   });
 
   it('a day of 23 hours: the skipped time is as much later as the clocks were set forward', () => {
@@ -23,7 +23,7 @@ describe('wall clocks', () => {
     expect(at('2026-03-29T02:30:00', 'Europe/Berlin')).toBe('2026-03-29T01:30:00.000Z');
     expect(at('2026-03-29T03:00:00', 'Europe/Berlin')).toBe('2026-03-29T01:00:00.000Z');
     const [from, to] = ['2026-03-29T00:00:00', '2026-03-30T00:00:00'].map((text) =>
-      momentAt(wall(text), 'Europe/Berlin').getTime(),
+      timestampAt(local(text), 'Europe/Berlin').getTime(),
     );
     expect((to! - from!) / 3_600_000).toBe(23);
   });
@@ -33,7 +33,7 @@ describe('wall clocks', () => {
     expect(at('2026-10-25T02:30:00', 'Europe/Berlin')).toBe('2026-10-25T00:30:00.000Z');
     expect(at('2026-10-25T03:00:00', 'Europe/Berlin')).toBe('2026-10-25T02:00:00.000Z');
     const [from, to] = ['2026-10-25T00:00:00', '2026-10-26T00:00:00'].map((text) =>
-      momentAt(wall(text), 'Europe/Berlin').getTime(),
+      timestampAt(local(text), 'Europe/Berlin').getTime(),
     );
     expect((to! - from!) / 3_600_000).toBe(25);
   });
@@ -44,31 +44,31 @@ describe('wall clocks', () => {
         [Date.UTC(2026, 2, 5), Date.UTC(2026, 3, 8)],
         [Date.UTC(2026, 9, 1), Date.UTC(2026, 10, 4)],
       ] as const) {
-        for (let moment = from; moment < to; moment += 30 * 60_000) {
-          const shown = wallTime(new Date(moment), zone);
-          const found = momentAt(shown, zone).getTime();
-          expect(wallTime(new Date(found), zone)).toBe(shown);
+        for (let timestamp = from; timestamp < to; timestamp += 30 * 60_000) {
+          const shown = localTime(new Date(timestamp), zone);
+          const found = timestampAt(shown, zone).getTime();
+          expect(localTime(new Date(found), zone)).toBe(shown);
           // The second of two occurrences is found as the first.
-          expect(found).toBeLessThanOrEqual(moment);
+          expect(found).toBeLessThanOrEqual(timestamp);
         }
       }
     }
   });
 
   it('the day is that of the zone', () => {
-    expect(wallDay(new Date('2026-05-01T22:30:00Z'), 'Europe/Moscow')).toBe(wall('2026-05-02T00:00:00'));
-    expect(wallDay(new Date('2026-05-01T22:30:00Z'), 'America/New_York')).toBe(wall('2026-05-01T00:00:00'));
+    expect(localDay(new Date('2026-05-01T22:30:00Z'), 'Europe/Moscow')).toBe(local('2026-05-02T00:00:00'));
+    expect(localDay(new Date('2026-05-01T22:30:00Z'), 'America/New_York')).toBe(local('2026-05-01T00:00:00'));
   });
 
   it('a text with a zone is what it says, one without is of the zone given', () => {
-    expect(momentOf('2026-07-01T10:00:00+05:00', 'Europe/Berlin').toISOString()).toBe('2026-07-01T05:00:00.000Z');
-    expect(momentOf('2026-07-01T10:00:00Z', 'Europe/Berlin').toISOString()).toBe('2026-07-01T10:00:00.000Z');
-    expect(momentOf('2026-07-01T10:00:00', 'Europe/Berlin').toISOString()).toBe('2026-07-01T08:00:00.000Z');
-    expect(momentOf('2026-07-01T10:00', 'Asia/Tokyo').toISOString()).toBe('2026-07-01T01:00:00.000Z');
+    expect(timestampOf('2026-07-01T10:00:00+05:00', 'Europe/Berlin').toISOString()).toBe('2026-07-01T05:00:00.000Z');
+    expect(timestampOf('2026-07-01T10:00:00Z', 'Europe/Berlin').toISOString()).toBe('2026-07-01T10:00:00.000Z');
+    expect(timestampOf('2026-07-01T10:00:00', 'Europe/Berlin').toISOString()).toBe('2026-07-01T08:00:00.000Z');
+    expect(timestampOf('2026-07-01T10:00', 'Asia/Tokyo').toISOString()).toBe('2026-07-01T01:00:00.000Z');
   });
 
   it('years of one digit are not of the twentieth century', () => {
-    expect(wallTime(new Date('0005-01-01T00:00:00Z'), 'UTC')).toBe(new Date('0005-01-01T00:00:00Z').getTime());
+    expect(localTime(new Date('0005-01-01T00:00:00Z'), 'UTC')).toBe(new Date('0005-01-01T00:00:00Z').getTime());
   });
 
   it.each([

@@ -137,7 +137,7 @@ describe('a database of an earlier release', () => {
     expect(await target.query('SELECT referrals FROM referrer_stats WHERE user_id = 1')).toEqual([{ referrals: 2 }]);
   });
 
-  test('answers repeated requests as before: stored answers have the names and moments of the domain', async () => {
+  test('answers repeated requests as before: stored answers have the names and timestamps of the domain', async () => {
     const target = await earlierDatabase();
     const stored = {
       value: {
@@ -260,7 +260,7 @@ describe('a topic of prisma/sql', () => {
     await target.run('DROP FUNCTION sample_of_the_operator()');
   });
 
-  test('that fails leaves the database as it was', async () => {
+  test('that fails leaves the database unchanged', async () => {
     const before = await catalogOf(target);
     const broken: SchemaFiles = {
       ...withTopic('sample', "CREATE OR REPLACE FUNCTION sample() RETURNS integer LANGUAGE sql AS 'SELECT 1'; SELECT 1 / 0;"),

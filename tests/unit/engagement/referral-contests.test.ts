@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  closingMoment,
+  closingTime,
   dueSummary,
   normaliseSummaryTimes,
   parseSummaryTime,
@@ -10,10 +10,10 @@ import {
 const at = (text: string) => new Date(`${text}Z`);
 
 describe('the end of a contest (04 11.1)', () => {
-  it('at midnight UTC it is the end of that day, else the moment itself', () => {
-    expect(closingMoment(at('2026-05-10T00:00:00'))).toEqual(at('2026-05-10T23:59:59.999'));
-    expect(closingMoment(at('2026-05-10T00:00:00.001'))).toEqual(at('2026-05-10T00:00:00.001'));
-    expect(closingMoment(at('2026-05-10T18:00:00'))).toEqual(at('2026-05-10T18:00:00'));
+  it('at midnight UTC it is the end of that day, else the timestamp itself', () => {
+    expect(closingTime(at('2026-05-10T00:00:00'))).toEqual(at('2026-05-10T23:59:59.999'));
+    expect(closingTime(at('2026-05-10T00:00:00.001'))).toEqual(at('2026-05-10T00:00:00.001'));
+    expect(closingTime(at('2026-05-10T18:00:00'))).toEqual(at('2026-05-10T18:00:00'));
   });
 });
 

@@ -149,7 +149,7 @@ test('S3: only the range is transferred, and nothing more once the reader has go
 });
 
 describe.each(stores)('the list of %s', (_name, open) => {
-  test('has every content once, with the moment at which it was stored', async () => {
+  test('has every content once, with the time at which it was stored', async () => {
     const store = open();
     const keys = Array.from({ length: 12 }, (_, index) => `listed-content-of-a-test-${String(index).padStart(3, '0')}`);
     for (const key of keys) await store.put(key, BYTES, 'image/png');

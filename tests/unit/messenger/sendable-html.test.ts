@@ -48,6 +48,6 @@ test.each([
   '<pre><code class="language-js">a &lt;b&gt;</code></pre>',
   '<blockquote expandable>a</blockquote> & b',
   '<a href="https://x.example/?a=1&b=2">a</a>',
-])('spec 05 section 3.5: a broadcast that the messenger takes is sent as it was written: %s', (text) => {
+])('spec 05 section 3.5: a broadcast that the messenger accepts is sent as written: %s', (text) => {
   expect(repairedHtml(text, markup)).toBe(text);
 });

@@ -34,7 +34,7 @@ class Simulation {
   /** @param finished whether all lanes have ended */
   async run(finished: () => boolean): Promise<void> {
     for (let idle = 0; !finished() && idle < 100; ) {
-      // Everything that can go on at this moment goes on.
+      // Everything that can go on now goes on.
       for (let turn = 0; turn < 20; turn++) await Promise.resolve();
       const next = this.#sleepers.sort((a, b) => a.at - b.at).shift();
       if (next === undefined) idle += 1;
@@ -46,7 +46,7 @@ class Simulation {
   }
 }
 
-/** Moments at which the messages of some lanes, each of several shares, are sent. */
+/** Times at which the messages of some lanes, each of several shares, are sent. */
 async function sentBy(simulation: Simulation, lanes: number, shares: number): Promise<number[]> {
   const sent: number[] = [];
   let ended = 0;

@@ -204,7 +204,7 @@ describe('errors', () => {
     const request: typeof access.http.request = async (sent) => {
       const { nonce } = bodyOf(sent);
       events.push(`sent ${nonce}`);
-      // Gives the other request every chance to begin.
+      // Allows the other request every chance to begin.
       for (let turn = 0; turn < 20; turn++) await Promise.resolve();
       events.push(`answered ${nonce}`);
       return access.http.request(sent);

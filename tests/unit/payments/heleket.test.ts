@@ -150,7 +150,7 @@ describe('Heleket: callbacks', () => {
   const receive = (body: string, change = {}, networks: string[] = [], settings: Record<string, string> = SETTINGS) =>
     heleketProvider(recordedAccess(settings, undefined, networks).access).receiveCallback(aCallback(body, change));
 
-  it('are told apart by invoice and status', async () => {
+  it('are distinguished by invoice and status', async () => {
     expect(await receive(signed(members()))).toMatchObject({
       accepted: true,
       reference: { externalId: UUID, orderId: ORDER },

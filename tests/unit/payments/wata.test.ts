@@ -97,7 +97,7 @@ describe('WATA adapter: links (03a section 9)', () => {
     if (amountKopeks === 99_999_999) expect(requests[0]!.body).toContain('"amount":999999.99,');
   });
 
-  it('a link without a terminal cannot be told from those of other merchants', async () => {
+  it('a link without a terminal cannot be distinguished from those of other merchants', async () => {
     const { terminalPublicId: _terminal, ...link } = LINK;
     const { provider } = await setup(() => link);
     await expect(provider.createInvoice(request())).rejects.toMatchObject({ failure: 'unavailable' });

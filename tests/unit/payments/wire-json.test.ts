@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseWireObject, textField } from '../../../src/integrations/payments/wire/json.ts';
 
 describe('JSON of providers (03a sections 0.2 and 0.8)', () => {
-  it('keeps numbers as they were sent', () => {
+  it('keeps numbers as sent', () => {
     const object = parseWireObject('{"a":100.10,"b":"x","c":12345678901234567890}');
     expect([textField(object, 'a'), textField(object, 'b'), textField(object, 'c')]).toEqual([
       '100.10',

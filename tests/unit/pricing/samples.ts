@@ -5,7 +5,7 @@ import type { PromoGroup } from '../../../src/domain/promo-groups/types.ts';
 
 export const NOW = new Date('2026-03-01T12:00:00Z');
 
-/** A moment `days` after NOW. */
+/** The time `days` after NOW. */
 export function inDays(days: number): Date {
   return new Date(NOW.getTime() + days * 86_400_000);
 }

@@ -37,7 +37,7 @@ describe.each([
     await plain(theirs, web, cabinet);
     for (const server of [ours, theirs]) {
       server.get('/known', async () => ({ ok: true }));
-      // A route that takes OPTIONS itself, as tRPC's does.
+      // A route that accepts OPTIONS itself, as tRPC's does.
       server.all('/all/:path', async () => ({ ok: true }));
     }
   });

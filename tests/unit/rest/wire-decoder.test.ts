@@ -55,7 +55,7 @@ describe('decoder', () => {
     fc.assert(property, { numRuns: 1500 });
   });
 
-  it('gives back whole numbers as they were written', () => {
+  it('gives back whole numbers as written', () => {
     const { decoder } = routes.find((route) => route.procedurePath === 'things.get')!;
     fc.assert(
       fc.property(fc.maxSafeInteger(), (n) => {

@@ -78,7 +78,7 @@ describe('the proxy of the drill', () => {
     expect(await answerOf(`${proxy.url}/wata/refunds`)).toBe(200);
   });
 
-  test('does not wait longer than it is told', async () => {
+  test('does not wait longer than asked', async () => {
     const { url } = await aServer();
     const proxy = await aProxy(url, 0);
     const runs: string[] = [];

@@ -81,10 +81,10 @@ it('undoes what is open when a drill is interrupted, the latest first, and nothi
   const undone: string[] = [];
   const undo = (name: string) => undoAtEnd(async () => void undone.push(name));
   undo('stand');
-  const closeStage = undo('stage');
+  const closeFixture = undo('stage');
   undo('database');
-  await closeStage();
-  await closeStage();
+  await closeFixture();
+  await closeFixture();
   await undoNow();
   await undoNow();
   expect(undone).toEqual(['stage', 'database', 'stand']);

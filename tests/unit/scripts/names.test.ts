@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { declaredNames } from '../../../scripts/checks/declared-names.ts';
 import { wordsOf } from '../../../scripts/checks/name-words.ts';
 import { sqlNames } from '../../../scripts/checks/sql-names.ts';
-import { refusal } from '../../../scripts/refused-names.ts';
+import { refusal, refusedPhrases } from '../../../scripts/refused-names.ts';
 
 describe('wordsOf', () => {
   it.each([
@@ -72,6 +72,11 @@ describe('refusal', () => {
     'listOwnTickets',
     'own-discount',
     'judge-state',
+    'MomentInput',
+    'wallTime',
+    'ProviderStage',
+    'startsAnew',
+    'readShop',
   ])('%s', (name) => {
     expect(refusal(name, path)).toEqual(expect.any(String));
   });
@@ -87,6 +92,11 @@ describe('refusal', () => {
     'tellerless',
     'owner',
     'ownedColumns',
+    'wallet',
+    'firewall',
+    'stagedFiles',
+    'shopId',
+    'YOOKASSA_SHOP_ID',
   ])('%s is fine', (name) => {
     expect(refusal(name, path)).toBe(null);
   });
@@ -103,5 +113,26 @@ describe('refusal', () => {
       null,
     ]);
     expect([refusal('note', 'packages/sandbox/src/panel/a.ts'), refusal('note', path)]).toEqual([null, expect.any(String)]);
+    expect(refusal('isTestShop', 'src/integrations/payments/a.ts')).toBe(null);
   });
+});
+
+describe('refusedPhrases', () => {
+  it.each([
+    ['/** Since a moment. */', ['moment']],
+    ['// The wall clock of the zone.', ['wall clock']],
+    ['/** Begins anew, and everybody is told. */', ['told', 'anew']],
+    ['/**\n * Stays as it\n * was.\n */', ['as it was']],
+    ['/** Takes a slot. */', ['Takes']],
+    ['/**\n * Gives the prize.\n */', ['Gives']],
+  ])('%s', (comment, phrases) => {
+    expect(refusedPhrases(comment).map(({ phrase }) => phrase)).toEqual(phrases);
+  });
+
+  it.each(['/** Takes effect with the commit. */', '/** Momentary; the wallet is stored. */', '// One stage, no shop takes it.'])(
+    '%s is fine',
+    (comment) => {
+      expect(refusedPhrases(comment)).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lineOf, type Token, tokenize, withoutComments } from '../../../scripts/checks/typescript-lexer.ts';
+import { commentsOf, lineOf, type Token, tokenize, withoutComments } from '../../../scripts/checks/typescript-lexer.ts';
 
 const shown = (tokens: readonly Token[]): string[] => withoutComments(tokens).map(({ kind, text }) => `${kind} ${text}`);
 
@@ -61,6 +61,11 @@ describe('tokenize', () => {
       'punct ;',
     ]);
   });
+});
+
+it('finds comments, inside of templates too', () => {
+  const source = code('/** A */ x = `// no %{y /* B */}`; // C');
+  expect(commentsOf(tokenize(source)).map(({ text }) => text)).toEqual(['/** A */', '/* B */', '// C']);
 });
 
 describe('lineOf', () => {

@@ -25,7 +25,7 @@ function setup() {
   const read = async (): Promise<StoredSetting[]> => {
     state.reads++;
     if (!isListening) state.loadedBeforeListen = true;
-    // Like a real read: the rows are those of the moment at which the read began.
+    // Like a real read: the rows are those of the time at which the read began.
     const seen = [...rows].map(([key, value]) => ({ key, value }));
     await gates.shift();
     if (state.failures > 0) {

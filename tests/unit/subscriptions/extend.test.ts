@@ -47,7 +47,7 @@ describe('extend: dates', () => {
     expect(extend({ endDate: inDays(-1), status: 'expired' }, { days: 0 }).changes).toEqual({});
   });
 
-  it('starts anew on a tariff change and keeps what was paid', () => {
+  it('starts again on a tariff change and keeps what was paid', () => {
     const result = extend({ tariffId: 3, endDate: inDays(10.5) }, { tariff: TARIFF });
     expect(result.isTariffChange).toBe(true);
     expect(result.changes).toMatchObject({ startDate: NOW, endDate: inDays(40.5), tariffId: 7 });

@@ -75,8 +75,8 @@ describe('settleTotal', () => {
   ])('%s', (_name, estimate, found, total) => expect(settleTotal(estimate, slice, found)).toBe(total));
 });
 
-test('a view comes back from a stored answer as it was', () => {
-  const moment = new Date('2026-01-02T03:04:05.678Z');
+test('a view comes back from a stored answer unchanged', () => {
+  const timestamp = new Date('2026-01-02T03:04:05.678Z');
   const view: UserView = {
     ...{
       id: 1,
@@ -89,15 +89,15 @@ test('a view comes back from a stored answer as it was', () => {
       balanceKopeks: 3,
     },
     ...{ referralCode: 'ref1', referredById: null, hasHadPaidSubscription: false, hasMadeFirstTopup: false },
-    ...{ createdAt: moment, updatedAt: moment, lastActivity: null, promoGroup: null },
+    ...{ createdAt: timestamp, updatedAt: timestamp, lastActivity: null, promoGroup: null },
     subscription: {
       ...{
         id: 4,
         status: 'active',
         actualStatus: 'active',
         isTrial: false,
-        startDate: moment,
-        endDate: moment,
+        startDate: timestamp,
+        endDate: timestamp,
         trafficLimitGb: 0,
       },
       ...{ trafficUsedGb: 0.5, deviceLimit: 1, autopayEnabled: false, autopayDaysBefore: 3, subscriptionUrl: null },
@@ -106,9 +106,9 @@ test('a view comes back from a stored answer as it was', () => {
   };
   const replayed = (answer: UserView) => fromStoredJson<UserView>(JSON.parse(toStoredJson(answer)));
   expect(replayed(view)).toEqual(view);
-  expect(replayed({ ...view, lastActivity: moment, subscription: null })).toEqual({
+  expect(replayed({ ...view, lastActivity: timestamp, subscription: null })).toEqual({
     ...view,
-    lastActivity: moment,
+    lastActivity: timestamp,
     subscription: null,
   });
 });

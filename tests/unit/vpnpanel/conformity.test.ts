@@ -33,7 +33,7 @@ async function send({ panel }: Pick<Started, 'panel'>, method: string, path: str
   return { status: response.status, json: response.text === '' ? undefined : JSON.parse(response.text) };
 }
 
-/** One good and, where the route takes a body, one bad call for every route; a user with everything set is number 1. */
+/** One good and, where the route accepts a body, one bad call for every route; a user with everything set is number 1. */
 async function samples(started: Started, generation: 'uuid' | 'number'): Promise<Record<string, Sample>> {
   const { panel, adapter } = started;
   const user = await adapter.createUser(aDraft({ externalSquadUuid: PARTNERS }));

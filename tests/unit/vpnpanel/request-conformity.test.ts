@@ -19,7 +19,7 @@ import { aDraft, connectionTo, GERMANY, NETHERLANDS, PARTNERS, START, startPanel
 import { createRecordingHttpClient } from '../../support/recording-http-client.ts';
 
 const LATER = '2999-01-01T00:00:00.000Z';
-/** A valid body for each route of the fake that takes one. */
+/** A valid body for each route of the fake that accepts one. */
 const BODIES: Record<string, Record<string, unknown>> = {
   'POST /api/users': { username: 'somebody', expireAt: LATER },
   'PATCH /api/users': { id: 1 },

@@ -207,7 +207,7 @@ async function createInvoiceLink({ state, baseUrl }: MethodContext, payload: Pay
   return link;
 }
 
-/** Gives a charge back, and reports it as the real messenger does. */
+/** Refunds a charge, and reports it as the real messenger does. */
 async function refundStarPayment({ state, now, postStarsMessage }: MethodContext, payload: Payload): Promise<unknown> {
   const { user_id: payerId, telegram_payment_charge_id: chargeId } = payload;
   const invoice = await state.update((current) => {
@@ -286,7 +286,7 @@ async function getChat({ state }: MethodContext, payload: Payload): Promise<unkn
   return { id, type: 'private', first_name: 'Sandbox', username: name };
 }
 
-/** The bot is an administrator of every channel, unless a status of it is set; it is told of members only then. */
+/** The bot is an administrator of every channel, unless a status of it is set; it is notified of members only then. */
 async function getChatMember({ state, bot }: MethodContext, payload: Payload): Promise<unknown> {
   const chatId = String(payload.chat_id);
   const userId = Number(payload.user_id);

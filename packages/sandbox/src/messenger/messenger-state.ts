@@ -163,7 +163,7 @@ export interface SandboxMessengerUser {
 /**
  * Signs mini-app identity data as the messenger does (spec 01 section 3): HMAC-SHA256 over the sorted pairs, keyed by
  * HMAC-SHA256("WebAppData", bot token).
- * @param authDate moment of the simulated sign-in
+ * @param authDate time of the simulated sign-in
  * @returns the query string a mini-app hands to the service
  */
 export function signInitData(botToken: string, user: SandboxMessengerUser, authDate: Date, startParameter?: string): string {

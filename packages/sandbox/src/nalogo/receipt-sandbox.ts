@@ -39,7 +39,7 @@ export interface ReceiptSandbox {
 
 interface State {
   incomes: SandboxIncome[];
-  /** Tokens that are accepted, and tokens for refreshing, with the moment when they end. */
+  /** Tokens that are accepted, and tokens for refreshing, with the time when they end. */
   tokens: Record<string, string>;
   refreshTokens: Record<string, string>;
 }

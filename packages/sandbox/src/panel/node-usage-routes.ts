@@ -26,7 +26,7 @@ export function usages(state: PanelState): Usage[] {
 }
 
 const sumOf = (rows: readonly Usage[]) => rows.reduce((sum, row) => sum + row.bytes, 0);
-const dayOf = (moment: Date) => moment.toISOString().slice(0, 10);
+const dayOf = (timestamp: Date) => timestamp.toISOString().slice(0, 10);
 
 /** One tenth is upload, as is usual for users who mostly download. */
 function directions(bytes: number): { downloadBytes: number; uploadBytes: number; totalBytes: number } {
@@ -100,7 +100,7 @@ export const nodeUsageRoutes: PanelRoute[] = [
         username: user.username,
         nodeUuid,
         total: bytes,
-        // Version 2 writes a day as its first moment (spec 10 V3).
+        // Version 2 writes a day as its start (spec 10 V3).
         date: `${dayOf(at)}T00:00:00.000Z`,
       }));
       return { response };

@@ -12,7 +12,7 @@ export interface PanelErrorEntry {
 const entry = (code: string, httpCode: number, message: string): PanelErrorEntry => ({ code, message, httpCode });
 
 /**
- * Refusals that the fake gives. The panel answers data that its database refuses with status 500 and a code of the operation
+ * Refusals that the fake returns. The panel answers data that its database refuses with status 500 and a code of the operation
  * (08 P3, P4); a code therefore shows a panel that works. Codes, sentences and statuses are held against the panel's package in
  * `tests/unit/vpnpanel/conformity.test.ts`.
  */

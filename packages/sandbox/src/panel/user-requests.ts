@@ -6,7 +6,7 @@ import { RESET_STRATEGIES, USER_STATUSES } from './panel-data.ts';
 const UserStatus = z.enum(USER_STATUSES);
 const ResetStrategy = z.enum(RESET_STRATEGIES);
 /** ISO 8601; without a zone the time of the panel's machine, as it reads it too. */
-const Moment = z.iso.datetime({ offset: true, local: true }).transform((text) => new Date(text));
+const Timestamp = z.iso.datetime({ offset: true, local: true }).transform((text) => new Date(text));
 const Tag = z
   .string()
   .max(16)
@@ -32,9 +32,9 @@ export const CreateUserBody = z.object({
     .max(36)
     .regex(/^[\w-]+$/),
   status: UserStatus.optional(),
-  expireAt: Moment,
-  createdAt: Moment.optional(),
-  lastTrafficResetAt: Moment.optional(),
+  expireAt: Timestamp,
+  createdAt: Timestamp.optional(),
+  lastTrafficResetAt: Timestamp.optional(),
   description: z.string().optional(),
   hwidDeviceLimit: z.int().min(0).optional(),
   shortUuid: z.string().optional(),
@@ -51,7 +51,7 @@ export const PatchUserBody = z
     id: z.number().optional(),
     username: z.string().optional(),
     status: z.enum(['ACTIVE', 'DISABLED']).optional(),
-    expireAt: Moment.optional(),
+    expireAt: Timestamp.optional(),
     description: z.string().nullish(),
     hwidDeviceLimit: z.int().min(0).nullish(),
   })

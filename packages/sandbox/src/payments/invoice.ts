@@ -38,7 +38,7 @@ export interface SandboxInvoice {
   expiresAt: string;
 }
 
-/** What a wire gives to create an invoice. */
+/** What a wire passes to create an invoice. */
 export type InvoiceDraft = Pick<SandboxInvoice, 'orderId' | 'amountKopeks' | 'description'> &
   Partial<Pick<SandboxInvoice, 'currency' | 'option' | 'returnUrl' | 'metadata' | 'expiresAt'>>;
 
@@ -115,7 +115,7 @@ export function refundOfKey(
   return reversals.find((known) => known.key === key && isRemembered(known.at, now, rememberedMs));
 }
 
-/** Whether what was made with a key at this moment is returned to a request that repeats it. */
+/** Whether what was made with a key is returned at present to a request that repeats it. */
 export function isRemembered(at: string, now: Date, rememberedMs: number): boolean {
   return now.getTime() - new Date(at).getTime() < rememberedMs;
 }

@@ -28,7 +28,7 @@ type StoredField = keyof typeof BRANDING_KEYS;
 /**
  * Reads, changes and stores values in one transaction, after those of every other instance. When it commits, all instances drop what they
  * have cached.
- * @param change gives the new values from the current ones, or refuses; it does not query
+ * @param change returns the new values from the current ones, or refuses; it does not query
  * @returns the new state
  */
 async function changeBranding(app: App, change: (before: BrandingState) => Changes): Promise<BrandingState> {

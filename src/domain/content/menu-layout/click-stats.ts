@@ -2,7 +2,7 @@ import type { App } from '../../../core/app.ts';
 import { addDays } from '../../../core/clock.ts';
 import {
   type ButtonClicks,
-  type ClickMoments,
+  type ClickTimestamps,
   countBetween,
   countByButton,
   countByDay,
@@ -29,7 +29,7 @@ export async function logClick(app: App, click: NewClick): Promise<void> {
   }
 }
 
-function momentsOf(now: Date, days: number): ClickMoments {
+function timestampsOf(now: Date, days: number): ClickTimestamps {
   const today = new Date(now);
   today.setUTCHours(0, 0, 0, 0);
   return { today, week: addDays(now, -WEEK_DAYS), month: addDays(now, -days) };
@@ -38,7 +38,7 @@ function momentsOf(now: Date, days: number): ClickMoments {
 /** Counters of every button, and the clicks of the last `days`. */
 export async function countClicks(app: App, days: number) {
   const now = app.clock.now();
-  const since = momentsOf(now, days);
+  const since = timestampsOf(now, days);
   const items = await countByButton(app.db, since, null);
   const totalClicks = items.reduce((sum, item) => sum + item.clicksMonth, 0);
   return { items, totalClicks, periodStart: since.month, periodEnd: now };
@@ -46,7 +46,7 @@ export async function countClicks(app: App, days: number) {
 
 /** The same counters of one button, and its clicks by day; zeros for a button without clicks. */
 export async function countButtonClicks(app: App, buttonId: string, days: number) {
-  const since = momentsOf(app.clock.now(), days);
+  const since = timestampsOf(app.clock.now(), days);
   const [found] = await countByButton(app.db, since, buttonId);
   const none: ButtonClicks = {
     buttonId,

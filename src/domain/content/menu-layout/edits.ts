@@ -241,7 +241,7 @@ export interface Imported {
   warnings: string[];
 }
 
-/** `replace` takes the incoming document; `merge` adds its unknown ids and warns about the others. */
+/** `replace` accepts the incoming document; `merge` adds its unknown ids and warns about the others. */
 export function importLayout(document: MenuDocument, incoming: MenuDocument, mode: 'replace' | 'merge'): Imported {
   if (mode === 'replace') return { document: incoming, warnings: [] };
   const warnings: string[] = [];

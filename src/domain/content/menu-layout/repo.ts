@@ -109,14 +109,14 @@ export interface ButtonClicks {
   uniqueUsers: number;
 }
 
-export interface ClickMoments {
+export interface ClickTimestamps {
   today: Date;
   week: Date;
   month: Date;
 }
 
 /** Counters of each button with clicks, most clicks first. @param buttonId null = all buttons */
-export function countByButton(db: Db, since: ClickMoments, buttonId: string | null): Promise<ButtonClicks[]> {
+export function countByButton(db: Db, since: ClickTimestamps, buttonId: string | null): Promise<ButtonClicks[]> {
   return db.sql<ButtonClicks>(
     `SELECT button_id, count(*)::int AS clicks_total,
        count(*) FILTER (WHERE clicked_at >= $1::timestamptz)::int AS clicks_today,

@@ -169,7 +169,7 @@ export async function deleteFaqPage(app: App, id: number): Promise<void> {
 }
 
 /**
- * Numbers the pages of a language 1, 2, …: the named ones in the order of their numbers, then the others as they were.
+ * Numbers the pages of a language 1, 2, …: the named ones in the order of their numbers, then the others unchanged.
  * @throws AppError 404 an id that is no page of the language | ValidationError 422 an id twice
  */
 export async function reorderFaqPages(

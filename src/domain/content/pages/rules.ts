@@ -92,7 +92,7 @@ export function repeatedId(ids: readonly number[]): number | null {
 }
 
 /**
- * The new order of the pages of a language: the named ones by their numbers, then the others as they were.
+ * The new order of the pages of a language: the named ones by their numbers, then the others unchanged.
  * @param pages in their present order
  */
 export function reorderedPages<P extends { id: number }>(

@@ -52,7 +52,7 @@ export async function insertAttempt(
 }
 
 /**
- * Takes one of the places for winners, under the lock of the round; the last one finishes the round, which is offered no longer then
+ * Claims one of the places for winners, under the lock of the round; the last one finishes the round, which is offered no longer then
  * (spec 10 O9).
  * @returns false when there is none left, or the round has been finished meanwhile
  */

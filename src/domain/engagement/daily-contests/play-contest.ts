@@ -152,7 +152,7 @@ interface GivenPrize {
   transactionId: number | null;
 }
 
-/** Gives the prize, in the transaction of the attempt (spec 04 section 10.6, hazards 2 and 3). */
+/** Grants the prize, in the transaction of the attempt (spec 04 section 10.6, hazards 2 and 3). */
 async function givePrize(t: App, winner: Winner, round: PlayedRound): Promise<GivenPrize> {
   const prize = readPrize(round);
   switch (prize?.kind) {

@@ -39,7 +39,7 @@ export async function updateTemplate(db: Db, id: number, values: Partial<Templat
 const ROUND = allColumns('ContestRound');
 const NAMED_ROUND = `SELECT ${ROUND.of('r')}, t.slug AS template_slug, t.name AS template_name
   FROM contest_rounds r JOIN contest_templates t ON t.id = r.template_id`;
-/** $1 is the moment. */
+/** $1 is the time. */
 const LIVE = "r.status = 'active' AND r.starts_at <= $1::timestamptz AND r.ends_at >= $1::timestamptz";
 
 export type NewRound = Pick<ContestRound, 'templateId' | 'startsAt' | 'endsAt' | 'payload' | 'isScheduled'> &
@@ -64,7 +64,7 @@ export async function findRound(db: Db, id: number): Promise<NamedRound | null> 
   return row ?? null;
 }
 
-/** The rounds of a template that are played at a moment, locked. */
+/** The rounds of a template that are played at a given time, locked. */
 export async function lockLiveRounds(db: Db, templateId: number, now: Date): Promise<number[]> {
   const rows = await db.sql<{ id: number }>(
     `SELECT r.id FROM contest_rounds r WHERE ${LIVE} AND r.template_id = $2::int ORDER BY r.id FOR NO KEY UPDATE`,

@@ -14,7 +14,7 @@ import type { SendKind, SendOutcome } from '../../mass-sends/types.ts';
 import type { MessengerButton } from '../../messaging/ports.ts';
 import { sendMessage, webAppBase } from '../../messaging/send-message.ts';
 import { htmlText, knownLanguage, text } from '../../messaging/texts.ts';
-import { areContestsEnabled, firstChannel, parseTimesOfDay, readMoment } from '../contest-settings.ts';
+import { areContestsEnabled, firstChannel, parseTimesOfDay, readTimestamp } from '../contest-settings.ts';
 import { findPlayedRound, listAttempts } from './attempt-repo.ts';
 import { drawRound, gameBySlug } from './games.ts';
 import {
@@ -79,9 +79,9 @@ export async function startRound(app: App, templateId: number, request: RoundReq
 
 function periodOf(t: App, template: ContestTemplate, request: RoundRequest, now: Date): { startsAt: Date; endsAt: Date } {
   const timeZone = t.settings.get('TIMEZONE');
-  const startsAt = readMoment('starts_at', request.startsAt, timeZone) ?? now;
+  const startsAt = readTimestamp('starts_at', request.startsAt, timeZone) ?? now;
   const hours = request.cooldownHours ?? template.cooldownHours;
-  const endsAt = readMoment('ends_at', request.endsAt, timeZone) ?? endAfter(startsAt, hours);
+  const endsAt = readTimestamp('ends_at', request.endsAt, timeZone) ?? endAfter(startsAt, hours);
   if (endsAt.getTime() <= startsAt.getTime()) throw periodEmpty();
   return { startsAt, endsAt };
 }
@@ -268,7 +268,7 @@ export const unknownGame = refusal('contest_unknown', 400, 'Unknown contest type
 
 /**
  * Checks the payload of a template or of a round by the game of the slug; that of an unknown game may be anything.
- * @returns the payload as it was given
+ * @returns the payload as given
  * @throws ValidationError 422 that names the fields that do not fit (spec 04 section 10.4)
  */
 function checkPayload(slug: string, of: 'template' | 'round', payload: Record<string, unknown>): Record<string, unknown> {

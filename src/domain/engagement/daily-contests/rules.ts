@@ -1,5 +1,5 @@
 import { addMs, DAY_MS, HOUR_MS } from '../../../core/clock.ts';
-import { momentAt, wallDay } from '../../../core/time-zone.ts';
+import { localDay, timestampAt } from '../../../core/time-zone.ts';
 import { parseTimesOfDay } from '../contest-settings.ts';
 import type { ContestRound, ContestTemplate } from './types.ts';
 
@@ -21,7 +21,7 @@ export function readPrize({ prizeType, prizeValue }: Pick<ContestTemplate, 'priz
   return prizeType === 'days' ? { kind: 'days', days: value } : { kind: 'balance', kopeks: value };
 }
 
-/** Whether a round is played at a moment; both ends belong to it (spec 04 section 10.1). */
+/** Whether a round is played at a given time; both ends belong to it (spec 04 section 10.1). */
 export function isLive(round: Pick<ContestRound, 'status' | 'startsAt' | 'endsAt'>, now: Date): boolean {
   return round.status === 'active' && round.startsAt.getTime() <= now.getTime() && now.getTime() <= round.endsAt.getTime();
 }
@@ -34,17 +34,17 @@ export interface Slot {
 type Schedule = Pick<ContestTemplate, 'scheduleTimes' | 'timesPerDay' | 'cooldownHours'>;
 
 /**
- * The slots of a schedule in which a moment lies, in the order of the schedule. Of each of the first `timesPerDay` times the last
+ * The slots of a schedule in which a given time lies, in the order of the schedule. Of each of the first `timesPerDay` times the last
  * occurrence counts: today's in the time zone, or yesterday's while today's is still ahead (spec 04 section 10.3).
  */
 export function openSlots(schedule: Schedule, now: Date, timeZone: string): Slot[] {
   const times = parseTimesOfDay(schedule.scheduleTimes ?? '') ?? [];
-  const today = wallDay(now, timeZone);
+  const today = localDay(now, timeZone);
   return times
     .slice(0, schedule.timesPerDay)
     .map((time) => {
-      const start = momentAt(today + time, timeZone);
-      return start.getTime() <= now.getTime() ? start : momentAt(today - DAY_MS + time, timeZone);
+      const start = timestampAt(today + time, timeZone);
+      return start.getTime() <= now.getTime() ? start : timestampAt(today - DAY_MS + time, timeZone);
     })
     .map((startsAt) => ({ startsAt, endsAt: addMs(startsAt, schedule.cooldownHours * HOUR_MS) }))
     .filter(({ endsAt }) => now.getTime() <= endsAt.getTime());

@@ -24,7 +24,7 @@ export type PollSend = RowOf<typeof SEND> & { isMade: boolean; isFinished: boole
 const SELECT_SEND = `SELECT ${SEND.of()}, processed_up_to >= audience_end AS is_made, finished_at IS NOT NULL AS is_finished
   FROM poll_sends WHERE id = $1::int`;
 
-/** Size of the audience at this moment, and the id of its last member, 0 when it is empty. */
+/** Size of the audience now, and the id of its last member, 0 when it is empty. */
 export async function measureAudience(db: Db, target: string, now: Date): Promise<{ size: number; audienceEnd: number }> {
   const [row] = await db.sql<{ size: number; last: number }>(
     `SELECT count(*)::int AS size, coalesce(max(u.id), 0) AS last FROM ${AUDIENCE_TABLES}

@@ -4,10 +4,10 @@ import { addMs, DAY_MS } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal, ValidationError } from '../../../core/errors.ts';
 import { checkBounds } from '../../../core/field-bounds.ts';
-import { isTimeZone, momentAt, wallDay } from '../../../core/time-zone.ts';
+import { isTimeZone, localDay, timestampAt } from '../../../core/time-zone.ts';
 import { validationIssue } from '../../../core/validation-messages.ts';
 import { text } from '../../messaging/texts.ts';
-import { parseTimesOfDay, readMoment, timeOfDay } from '../contest-settings.ts';
+import { parseTimesOfDay, readTimestamp, timeOfDay } from '../contest-settings.ts';
 import {
   type ContestChanges,
   countEvents,
@@ -74,7 +74,7 @@ export async function createReferralContest(app: App, request: NewContest): Prom
     const { title, contestType, timezone, isActive } = request;
     const values = {
       ...{ title, contestType, timezone, isActive, startAt, endAt },
-      closesAt: closingMoment(endAt),
+      closesAt: closingTime(endAt),
       description: request.description ?? null,
       prizeText: request.prizeText ?? null,
       dailySummaryTime: fields.dailySummaryTime ?? DEFAULT_SUMMARY_TIME,
@@ -100,7 +100,7 @@ export async function changeReferralContest(app: App, id: number, request: Conte
     const changes = readFields(request, request.timezone ?? before.timezone);
     const period = { startAt: before.startAt, endAt: before.endAt, ...changes };
     if (period.endAt.getTime() <= period.startAt.getTime()) throw periodEmpty();
-    if (changes.endAt) changes.closesAt = closingMoment(changes.endAt);
+    if (changes.endAt) changes.closesAt = closingTime(changes.endAt);
     const after = Object.keys(changes).length === 0 ? before : await updateContest(t.db, id, changes, t.clock.now());
     if (scoresOthers(before, after)) await sendContestScore(t, after);
     t.audit?.record({ resourceId: id, before, after });
@@ -143,8 +143,8 @@ function readFields(request: ContestRequest, timezone: string): ContestChanges {
   }
   const { startAt, endAt, dailySummaryTime, dailySummaryTimes, ...others } = given;
   const changes: ContestChanges = { ...others };
-  const start = readMoment('start_at', startAt, timezone);
-  const end = readMoment('end_at', endAt, timezone);
+  const start = readTimestamp('start_at', startAt, timezone);
+  const end = readTimestamp('end_at', endAt, timezone);
   if (start) changes.startAt = start;
   if (end) changes.endAt = end;
   if (dailySummaryTime !== undefined) changes.dailySummaryTime = readTime(dailySummaryTime);
@@ -223,8 +223,8 @@ export async function readContestStatistics(app: App, id: number): Promise<Conte
   };
 }
 
-/** The last moment of a period: an end at 00:00:00 UTC means the end of that day (spec 04 section 11.1). */
-export function closingMoment(endAt: Date): Date {
+/** The end of a period: an end at 00:00:00 UTC means the end of that day (spec 04 section 11.1). */
+export function closingTime(endAt: Date): Date {
   return endAt.getTime() % DAY_MS === 0 ? addMs(endAt, DAY_MS - 1) : endAt;
 }
 
@@ -270,12 +270,14 @@ export function dueSummary(contest: Dated & Pick<ReferralContest, 'lastDailySumm
   if (now.getTime() < contest.startAt.getTime()) return null;
   const { timezone } = contest;
   const times = summaryTimes(contest);
-  const today = wallDay(now, timezone);
-  const lastDay = wallDay(contest.closesAt, timezone);
-  const finalAt = Math.max(contest.closesAt.getTime(), momentAt(lastDay + times.at(-1)!, timezone).getTime());
+  const today = localDay(now, timezone);
+  const lastDay = localDay(contest.closesAt, timezone);
+  const finalAt = Math.max(contest.closesAt.getTime(), timestampAt(lastDay + times.at(-1)!, timezone).getTime());
   if (now.getTime() > contest.closesAt.getTime() && now.getTime() >= finalAt) return { kind: 'final', dueAt: new Date(finalAt) };
   if (today > lastDay) return null;
-  const passed = times.map((time) => momentAt(today + time, timezone)).filter((moment) => moment.getTime() <= now.getTime());
+  const passed = times
+    .map((time) => timestampAt(today + time, timezone))
+    .filter((timestamp) => timestamp.getTime() <= now.getTime());
   const dueAt = passed.at(-1);
   if (!dueAt || (contest.lastDailySummaryAt && contest.lastDailySummaryAt.getTime() >= dueAt.getTime())) return null;
   return { kind: 'daily', dueAt };

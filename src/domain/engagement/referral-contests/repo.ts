@@ -187,7 +187,7 @@ const paidBy = (referral: string) => `coalesce((SELECT sum(abs(p.amount_kopeks))
   WHERE p.user_id = ${referral} AND p.type = 'subscription_payment' AND p.is_completed AND NOT p.is_internal
     AND p.created_at >= c.start_at AND p.created_at <= c.closes_at), 0)::bigint`;
 
-/** Contests of a type that run at a moment and to whose period the registration of user `u` belongs. */
+/** Contests of a type that run at a given time and to whose period the registration of user `u` belongs. */
 const scoring = (type: string, at: string) => `referral_contests c ON c.is_active AND c.contest_type = '${type}'
   AND c.start_at <= ${at} AND c.closes_at >= ${at} AND u.created_at >= c.start_at AND u.created_at <= c.closes_at`;
 
@@ -211,7 +211,7 @@ export async function findReferral(db: Db, referralId: number): Promise<Referral
 }
 
 /**
- * Scores a payment in all contests that run at its moment: the first payment of a referral is its event, and every payment renews the sum
+ * Scores a payment in all contests that run at its time: the first payment of a referral is its event, and every payment renews the sum
  * from the movements themselves, so that repeated and reordered runs come to the same. Under the lock of the payer.
  * @returns number of contests
  */
@@ -229,7 +229,7 @@ export async function scorePayment(db: Db, transactionId: number): Promise<numbe
   return rows.length;
 }
 
-/** Scores a registration in all contests of registrations that run at its moment; once each. */
+/** Scores a registration in all contests of registrations that run at its time; once each. */
 export async function scoreRegistration(db: Db, referralId: number, at: Date): Promise<number> {
   const rows = await db.sql(
     `INSERT INTO referral_contest_events (contest_id, referrer_id, referral_id, event_type, amount_kopeks, occurred_at)

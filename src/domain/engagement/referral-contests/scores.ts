@@ -32,7 +32,7 @@ export async function sendContestScore(t: App, contest: ReferralContest): Promis
   const now = t.clock.now();
   if (!contest.isActive || contest.startAt.getTime() > now.getTime()) return;
   await t.jobs.send('engagement.score-contest', { contestId: contest.id });
-  // What was on its way at this moment has sent no job, and may commit after the first run has passed it.
+  // What was on its way at that time has sent no job, and may commit after the first run has passed it.
   await t.jobs.send('engagement.score-contest', { contestId: contest.id }, { startAfter: addMs(now, SECOND_RUN_MS) });
 }
 

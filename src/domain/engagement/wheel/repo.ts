@@ -37,7 +37,7 @@ export function listPrizes(db: Db, { activeOnly }: { activeOnly: boolean }): Pro
   );
 }
 
-/** The wheel, its active prizes in the order of the wheel, and the spins of a user since a moment. */
+/** The wheel, its active prizes in the order of the wheel, and the spins of a user since a given time. */
 export interface WheelFor {
   config: WheelConfig;
   prizes: WheelPrize[];

@@ -132,7 +132,7 @@ async function payWithDays(t: App, { facts, tariff }: Spinner): Promise<PaidSpin
   };
 }
 
-/** Draws, gives the prize and records the spin, which was paid in this transaction. */
+/** Draws, grants the prize and records the spin, which was paid in this transaction. */
 export async function drawPrize(t: App, spinner: Spinner, paid: PaidSpin): Promise<WonPrize> {
   const { userId, language, prizes, facts, tariff } = spinner;
   const index = draw(probabilitiesOf(prizes, paid.valueKopeks, facts.config.rtpPercent), t.random);
@@ -190,7 +190,7 @@ const CODE_BYTES = 4;
 const MAX_PREFIX_LENGTH = 50 - 2 * CODE_BYTES;
 const CODE_TRIES = 5;
 
-/** Gives the prize, in the transaction of the spin (spec 04 section 13.4). A prize that cannot be given is paid in money. */
+/** Grants the prize, in the transaction of the spin (spec 04 section 13.4). A prize that cannot be given is paid in money. */
 async function applyPrize(t: App, winner: Winner, prize: WheelPrize, config: WheelConfig): Promise<AppliedPrize> {
   switch (prize.prizeType) {
     case 'balance_bonus':

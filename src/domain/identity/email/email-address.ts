@@ -167,7 +167,8 @@ export const noPendingChange = refusal('email_change_missing', 400, 'No pending 
 const takenMeanwhile = refusal('email_taken_meanwhile', 400, 'This email is already taken');
 
 /**
- * Gives the caller's account an e-mail and a password (spec 01 section 5.2). A former password becomes void, together with its sessions (H8).
+ * Adds an e-mail and a password to the caller's account (spec 01 section 5.2). A former password becomes void, together with its sessions
+ * (H8).
  * @returns the stored address, and whether it must be verified by a link
  * @throws AppError 400 disposable | 400 'This email is already registered' | 400 'You already have a verified email' | 429
  */

@@ -248,7 +248,7 @@ export async function beginOAuth(app: App, provider: OAuthProvider, purpose: OAu
 }
 
 /**
- * Takes a state: of concurrent callbacks with one state, one gets it.
+ * Consumes a state: of concurrent callbacks with one state, one gets it.
  * @throws AppError 400 'Invalid or expired OAuth state'
  */
 export async function takeState(app: App, state: string): Promise<OAuthState> {

@@ -53,14 +53,14 @@ export interface TokenUse {
   newHash: string;
   expiresAt: Date;
   now: Date;
-  /** A token rotated before this moment is not accepted any more. */
+  /** A token rotated before this time is not accepted any more. */
   graceSince: Date;
 }
 
 /**
- * Records a use of a refresh token and stores its successor where the session rotates, in one statement. Share-locks the user first, so that
- * it waits for a concurrent revocation and then finds the token revoked; a later revocation sees the successor.
- * @returns null when the token is not accepted; `findRefreshToken` gives the reason
+ * Records a use of a refresh token and stores its successor where the session rotates, in one statement. Share-locks the user first, so
+ * that it waits for a concurrent revocation and then finds the token revoked; a later revocation sees the successor.
+ * @returns null when the token is not accepted; `findRefreshToken` returns the reason
  */
 export async function applyRefreshToken(db: Db, use: TokenUse): Promise<(Admission & { rotates: boolean }) | null> {
   const [row] = await db.sql<Admission & { rotates: boolean }>(
@@ -114,10 +114,10 @@ export async function recordSessionsEnd(db: Db, userId: number, now: Date): Prom
   );
 }
 
-export async function haveEndedSince(db: Db, userIds: readonly number[], moment: Date): Promise<boolean> {
+export async function haveEndedSince(db: Db, userIds: readonly number[], timestamp: Date): Promise<boolean> {
   const rows = await db.sql('SELECT id FROM users WHERE id = ANY($1::int[]) AND sessions_ended_at > $2::timestamptz', [
     userIds,
-    moment,
+    timestamp,
   ]);
   return rows.length > 0;
 }

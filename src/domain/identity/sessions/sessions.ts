@@ -94,7 +94,7 @@ export const refreshTokenReused = unauthorized('refresh_token_reused', 'Refresh 
 const refreshTokenExpired = unauthorized('refresh_token_expired', 'Refresh token is no longer valid');
 const userInactive = unauthorized('user_inactive', 'User not found or inactive');
 
-/** A rotated token works this long, so that tabs which refresh at the same moment all stay signed in (spec 01 section 5.3, spec 10 U2). */
+/** A rotated token works this long, so that tabs which refresh at the same time all stay signed in (spec 01 section 5.3, spec 10 U2). */
 const GRACE_MS = MINUTE_MS;
 
 /**
@@ -166,8 +166,8 @@ export async function closeAllSessions(t: App, userId: number): Promise<void> {
 }
 
 /** Whether all sessions of one of these users were ended after that time. */
-export function haveSessionsEndedSince(app: App, userIds: readonly number[], moment: Date): Promise<boolean> {
-  return haveEndedSince(app.db, userIds, moment);
+export function haveSessionsEndedSince(app: App, userIds: readonly number[], timestamp: Date): Promise<boolean> {
+  return haveEndedSince(app.db, userIds, timestamp);
 }
 
 async function endFamily(app: App, { userId, familyId }: RefreshTokenState): Promise<void> {

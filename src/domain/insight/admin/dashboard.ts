@@ -29,7 +29,7 @@ import {
   sumEarningsWithoutReferrals,
 } from './repo.ts';
 
-/** Nodes of the panel; none where it is not configured or gives no answer (spec 06 section 4.3). */
+/** Nodes of the panel; none where it is not configured or does not answer (spec 06 section 4.3). */
 export async function readNodes(app: App): Promise<NodesOverview> {
   try {
     return await nodesOverview(app);
@@ -72,7 +72,7 @@ export async function readDashboard(app: App) {
 
 const kopeksOf = (rows: readonly Pick<SalesSum, 'amountKopeks'>[]) => rows.reduce((total, row) => total + row.amountKopeks, 0);
 
-/** What was paid from outside between two moments, by day; both ends are included. */
+/** What was paid from outside between two times, by day; both ends are included. */
 async function revenueByDay(app: App, from: Date, to: Date): Promise<{ date: string; amountKopeks: number }[]> {
   const rows = await sumSales(app.db, await findPeriod(app.db, from, to), ['day', 'paymentMethod']);
   const days = new Map<string, number>();
@@ -260,7 +260,7 @@ async function refuseFailure(failure: string, act: () => Promise<boolean>): Prom
   if (!(await asRefusal(failure, act))) throw panelRefused({ detail: failure });
 }
 
-/** A panel that is not configured or gives no answer is 400 with the text of this group. */
+/** A panel that is not configured or does not answer is 400 with the text of this group. */
 async function asRefusal<T>(failure: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -78,16 +78,16 @@ export interface Since {
  */
 export function listTopReferrers(db: Db, order: 'earnings' | 'invited', limit: number, since: Since): Promise<ReferrerRow[]> {
   const key = order === 'earnings' ? 'earned_kopeks' : 'referrals';
-  const days = (moment: string, column: string) =>
-    `coalesce((SELECT sum(d.${column}) FROM referrer_days d WHERE d.user_id = f.user_id AND d.day > utc_day(${moment})), 0)`;
-  const within = (moment: string, column: string) =>
-    `${column} >= ${moment} AND ${column} < (utc_day(${moment}) + 1)::timestamp AT TIME ZONE 'UTC'`;
-  const invited = (moment: string) => `(${days(moment, 'referrals')} + (SELECT count(*) FROM users r
-    WHERE r.referred_by_id = f.user_id AND ${within(moment, 'r.created_at')}))::int`;
+  const days = (timestamp: string, column: string) =>
+    `coalesce((SELECT sum(d.${column}) FROM referrer_days d WHERE d.user_id = f.user_id AND d.day > utc_day(${timestamp})), 0)`;
+  const within = (timestamp: string, column: string) =>
+    `${column} >= ${timestamp} AND ${column} < (utc_day(${timestamp}) + 1)::timestamp AT TIME ZONE 'UTC'`;
+  const invited = (timestamp: string) => `(${days(timestamp, 'referrals')} + (SELECT count(*) FROM users r
+    WHERE r.referred_by_id = f.user_id AND ${within(timestamp, 'r.created_at')}))::int`;
   const earned = (
-    moment: string,
-  ) => `(${days(moment, 'earned_kopeks')} + (SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
-    WHERE e.user_id = f.user_id AND ${within(moment, 'e.created_at')}))::bigint`;
+    timestamp: string,
+  ) => `(${days(timestamp, 'earned_kopeks')} + (SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
+    WHERE e.user_id = f.user_id AND ${within(timestamp, 'e.created_at')}))::bigint`;
   const [today, week, month] = ['$2::timestamptz', '$3::timestamptz', '$4::timestamptz'] as const;
   return db.sql<ReferrerRow>(
     `WITH f AS MATERIALIZED (SELECT user_id, referrals, earned_kopeks FROM referrer_stats WHERE referrals > 0

@@ -77,7 +77,7 @@ export interface ReportPeriod {
   /** The first and the last day, `YYYY-MM-DD` in Moscow; both are part of the period. */
   firstDay: string;
   lastDay: string;
-  /** The first moment, and the first one after the period. */
+  /** The start of the period, and the first time after it. */
   from: Date;
   until: Date;
 }
@@ -89,7 +89,7 @@ export function reportPeriod(kind: ReportKind, lastDay: string): ReportPeriod {
   return { kind, firstDay: moscowDay(from), lastDay, from, until };
 }
 
-/** The day before the one that Moscow has at a moment, `YYYY-MM-DD`. */
+/** The day before the one that Moscow has at a given time, `YYYY-MM-DD`. */
 export function dayBefore(now: Date): string {
   return moscowDay(addDays(now, -1));
 }
@@ -102,11 +102,11 @@ function isTimeReached(time: string | null, now: Date): boolean {
   return sinceMidnight >= Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS;
 }
 
-function moscowDay(moment: Date): string {
-  return addMs(moment, MOSCOW_OFFSET_MS).toISOString().slice(0, 10);
+function moscowDay(timestamp: Date): string {
+  return addMs(timestamp, MOSCOW_OFFSET_MS).toISOString().slice(0, 10);
 }
 
-/** Of a name in the list of referrers, so that the message is never longer than the messenger takes. */
+/** Of a name in the list of referrers, so that the message is never longer than the messenger accepts. */
 const NAME_LENGTH = 60;
 
 /** A report as a message, in the messenger's HTML. */

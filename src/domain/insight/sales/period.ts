@@ -20,16 +20,16 @@ export interface PeriodRequest {
   endDate: string | null;
 }
 
-/** A moment as it was written: without an offset it is one of the time zone of the service. */
-export interface WrittenMoment {
+/** A given time as written: without an offset it is one of the time zone of the service. */
+export interface WrittenTimestamp {
   /** `YYYY-MM-DDTHH:MM:SS.mmm` */
   local: string;
   /** For example `+03:00`; null = none was given. */
   offset: string | null;
 }
 
-/** What a request asks for: two moments, the last `days` calendar days until now, or everything (`days` null). */
-export type WrittenPeriod = { start: WrittenMoment; end: WrittenMoment } | { days: number | null };
+/** What a request asks for: two timestamps, the last `days` calendar days until now, or everything (`days` null). */
+export type WrittenPeriod = { start: WrittenTimestamp; end: WrittenTimestamp } | { days: number | null };
 
 /** So that the window before a period begins after the year 1 in every time zone, and the day after it ends before the year 10000. */
 const FIRST_YEAR = 5;
@@ -40,21 +40,21 @@ const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:[.,](\d{1,9})
 /** @throws AppError 400 'Invalid start_date format', 'Invalid end_date format' */
 export function writtenPeriod({ days, startDate, endDate }: PeriodRequest): WrittenPeriod {
   if (!startDate || !endDate) return { days: days !== null && days > 0 ? Math.min(days, MAX_DAYS) : null };
-  const start = writtenMoment(startDate);
+  const start = writtenTimestamp(startDate);
   if (start === null) throw invalidStartDate();
-  const end = writtenMoment(endDate);
+  const end = writtenTimestamp(endDate);
   if (end === null) throw invalidEndDate();
   // Until the end of its last second, so that the days of two periods in a row meet.
   return { start, end: { ...end, local: `${end.local.slice(0, 10)}T23:59:59.999` } };
 }
 
-function writtenMoment(text: string): WrittenMoment | null {
+function writtenTimestamp(text: string): WrittenTimestamp | null {
   const [, day, minutes = '00:00', seconds = '00', fraction = '', zone] = ISO.exec(text.trim()) ?? [];
   if (day === undefined) return null;
   const local = `${day}T${minutes}:${seconds}.${fraction.padEnd(3, '0').slice(0, 3)}`;
-  const moment = new Date(`${local}Z`);
+  const timestamp = new Date(`${local}Z`);
   // 2026-02-30 would be read as a day of March, and 24:00 as the next day.
-  if (Number.isNaN(moment.getTime()) || moment.toISOString() !== `${local}Z`) return null;
+  if (Number.isNaN(timestamp.getTime()) || timestamp.toISOString() !== `${local}Z`) return null;
   const year = Number(day.slice(0, 4));
   if (year < FIRST_YEAR || year > LAST_YEAR) return null;
   const offset = zone === undefined ? null : offsetOf(zone.toUpperCase());

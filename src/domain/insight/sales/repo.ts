@@ -1,7 +1,7 @@
 import type { Db } from '../../../core/db/db.ts';
 import { statementValues } from '../../../core/db/statement-values.ts';
 import { UNCOUNTED_ROWS } from '../../ledger/types.ts';
-import { FIRST_DAY, type WrittenMoment, type WrittenPeriod } from './period.ts';
+import { FIRST_DAY, type WrittenPeriod, type WrittenTimestamp } from './period.ts';
 
 /** Up to which transaction `sales_days` and what belongs to it have counted. */
 const COUNTED = 'coalesce((SELECT through_id FROM statistics_mark WHERE id = 1), 0)';
@@ -77,7 +77,7 @@ export function sumSales<const G extends Group>(
   );
 }
 
-/** SQL of the rows that `statistics_days` counts, with the moment that gives the day (prisma/sql/statistics-days.sql). */
+/** SQL of the rows that `statistics_days` counts, with the time that gives the day (prisma/sql/statistics-days.sql). */
 const SOURCES = {
   registrations: `SELECT created_at AS moment, CASE WHEN has_had_paid_subscription THEN 'paid' ELSE 'unpaid' END AS key, 0 AS amount FROM users`,
   trials: 'SELECT created_at AS moment, provider AS key, 0 AS amount FROM trial_origins',
@@ -151,7 +151,7 @@ export interface Period {
   /** `YYYY-MM-DD` */
   firstDay: string;
   lastDay: string;
-  /** The first moment of the first day, and the first one after the last day. */
+  /** The start of the first day, and the end of the last day. */
   firstStart: Date;
   lastEnd: Date;
   /** Of the days. */
@@ -162,7 +162,7 @@ const DAYS = `to_char(statistics_day(p.start), 'YYYY-MM-DD') AS first_day, to_ch
   statistics_day_start(statistics_day(p.start)) AS first_start, statistics_day_start(statistics_day(p.finish) + 1) AS last_end,
   statistics_zone() AS zone`;
 
-/** The days around two moments. */
+/** The days around two times. */
 export async function findPeriod(db: Db, from: Date, to: Date): Promise<Period> {
   const [row] = await db.sql<Period>(
     `SELECT p.start AS from, p.finish AS to, ${DAYS} FROM (SELECT $1::timestamptz AS start, $2::timestamptz AS finish) p`,
@@ -171,14 +171,14 @@ export async function findPeriod(db: Db, from: Date, to: Date): Promise<Period> 
   return row!;
 }
 
-/** The moments of a request; those without an offset, and midnights, are of the zone of the statistics. */
+/** The timestamps of a request; those without an offset, and midnights, are of the zone of the statistics. */
 export async function findWrittenPeriod(db: Db, written: WrittenPeriod, now: Date): Promise<Period> {
-  const moment = (local: string, offset: string) =>
+  const timestamp = (local: string, offset: string) =>
     `CASE WHEN ${offset}::text IS NULL THEN ${local}::text::timestamp AT TIME ZONE statistics_zone() ELSE (${local}::text || ${offset}::text)::timestamptz END`;
   if ('start' in written) {
-    const values = ({ local, offset }: WrittenMoment) => [local, offset];
+    const values = ({ local, offset }: WrittenTimestamp) => [local, offset];
     const [row] = await db.sql<Period>(
-      `SELECT p.start AS from, p.finish AS to, ${DAYS} FROM (SELECT ${moment('$1', '$2')} AS start, ${moment('$3', '$4')} AS finish) p`,
+      `SELECT p.start AS from, p.finish AS to, ${DAYS} FROM (SELECT ${timestamp('$1', '$2')} AS start, ${timestamp('$3', '$4')} AS finish) p`,
       [...values(written.start), ...values(written.end)],
     );
     return row!;
@@ -248,7 +248,7 @@ export function sumRenewals(db: Db, period: Period): Promise<RenewalDay[]> {
 
 /** All payments until now of users with more than one: all of them, less those of users with exactly one. */
 export function sumAllRenewals(db: Db, period: Period): Promise<RenewalDay[]> {
-  const day = (moment: string) => `(${moment} AT TIME ZONE $6::text)::date`;
+  const day = (timestamp: string) => `(${timestamp} AT TIME ZONE $6::text)::date`;
   return db.sql<RenewalDay>(
     `WITH uncounted AS MATERIALIZED (
        SELECT t.user_id, t.created_at, t.amount_kopeks FROM ${UNCOUNTED} t WHERE ${IS_PAYMENT}),

@@ -47,27 +47,28 @@ export async function usageFill(app: App, range: Days): Promise<Fill | null> {
 }
 
 /**
- * Traffic of all users on the UTC day of a moment, likewise. The reading is kept until `dropKeptFills`, two days at most, and no page shows it.
+ * Traffic of all users on the UTC day of a given time, likewise. The reading is kept until `dropKeptFills`, two days at most, and no page
+ * shows it.
  */
-export async function keptDayFill(app: App, moment: Date): Promise<Fill | null> {
+export async function keptDayFill(app: App, timestamp: Date): Promise<Fill | null> {
   if (app.ports.panel.configurationError() !== null) return null;
-  return currentFill(app, keptKey(moment), (fillId) => readUsage(app, fillId, { from: moment, to: moment }));
+  return currentFill(app, keptKey(timestamp), (fillId) => readUsage(app, fillId, { from: timestamp, to: timestamp }));
 }
 
-/** The reading that is kept of the day of a moment, however old; null without one. Asks nobody. */
-export function findKeptFill(app: App, moment: Date): Promise<Fill | null> {
-  return findFill(app.db, keptKey(moment));
+/** The reading that is kept of the day of a given time, however old; null without one. Asks nobody. */
+export function findKeptFill(app: App, timestamp: Date): Promise<Fill | null> {
+  return findFill(app.db, keptKey(timestamp));
 }
 
-/** Deletes the readings that are kept of days before that of the moment. */
-export function dropKeptFills(app: App, moment: Date): Promise<void> {
-  return dropKeptBefore(app.db, keptKey(moment));
+/** Deletes the readings that are kept of the days before. */
+export function dropKeptFills(app: App, timestamp: Date): Promise<void> {
+  return dropKeptBefore(app.db, keptKey(timestamp));
 }
 
-const dayText = (moment: Date) => moment.toISOString().slice(0, 10);
-const keptKey = (moment: Date) => `kept:${dayText(moment)}`;
+const dayText = (timestamp: Date) => timestamp.toISOString().slice(0, 10);
+const keptKey = (timestamp: Date) => `kept:${dayText(timestamp)}`;
 
-/** Devices and last nodes of all users, likewise; null also when the panel gives no answer. */
+/** Devices and last nodes of all users, likewise; null also when the panel does not answer. */
 export async function detailsFill(app: App): Promise<Fill | null> {
   if (app.ports.panel.configurationError() !== null) return null;
   try {
@@ -113,7 +114,7 @@ async function awaitReading(app: App, key: string, isFresh: (fill: Fill | null) 
   return null;
 }
 
-/** A node that gives no answer is left out; none that answers is a panel that is away. */
+/** A node that does not answer is left out; none that answers is a panel that is away. */
 async function readUsage(app: App, fillId: number, range: Days): Promise<FillNode[]> {
   const { panel } = app.ports;
   const nodes = await panel.listNodes();

@@ -88,7 +88,7 @@ export async function listTraffic(
 
 /**
  * Devices, money spent, dates and last node of the panel's users; of those with the most traffic when there are more than 20,000. While the
- * panel gives no answer devices are 0 and nodes null (spec 06 section 5).
+ * panel does not answer devices are 0 and nodes null (spec 06 section 5).
  */
 export async function readDetails(app: App): Promise<TrafficRow[]> {
   const details = await detailsFill(app);
@@ -178,7 +178,7 @@ function orderOf(sortBy: string, isDescending: boolean): TrafficOrder {
 export const noMessengerId = refusal('no_messenger_id', 400, 'Admin has no messenger ID configured');
 export const exportNotSent = refusal('export_not_sent', 502, 'Failed to send CSV report. Please try again later.');
 
-/** Bounds of a file: users, those with the most traffic first, and characters; the messenger takes 50 MB. */
+/** Bounds of a file: users, those with the most traffic first, and characters; the messenger accepts 50 MB. */
 const MOST_USERS = 100_000;
 const MOST_CHARACTERS = 20_000_000;
 const ROWS_AT_ONCE = 1_000;
@@ -194,7 +194,7 @@ type TrafficExport = RangeRequest & TrafficFilters & { totalThresholdGb: number 
 /**
  * Sends the traffic of the users as a CSV file to the administrator's own chat (spec 06 section 5).
  * @returns the number of users in the file
- * @throws AppError 400 no messenger id, range | 502 the panel, or the messenger, gives no answer
+ * @throws AppError 400 no messenger id, range | 502 the panel, or the messenger, does not answer
  */
 export async function exportTraffic(app: App, actor: AdminActor, request: TrafficExport): Promise<number> {
   const admin = await findUserById(app, actor.userId);

@@ -8,7 +8,7 @@ const USER = columns('User', ['id', 'messengerId', 'username', 'firstName', 'las
 /** A user of the panel with traffic of the reading, devices and last node; bytes, GB, kopeks. */
 export type TrafficRow = RowOf<typeof USER> & {
   tariffName: string | null;
-  /** At this moment; null without a subscription. */
+  /** Now; null without a subscription. */
   subscriptionStatus: string | null;
   trafficLimitGb: number;
   deviceLimit: number;

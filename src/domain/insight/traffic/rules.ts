@@ -34,8 +34,8 @@ export interface TrafficRange {
 export function trafficRange({ period, startDate, endDate }: RangeRequest, now: Date): TrafficRange {
   if (startDate && endDate) {
     const from = dayStart(startDate);
-    const lastMoment = addMs(addDays(dayStart(endDate), 1), -1);
-    const to = lastMoment > now ? now : lastMoment;
+    const lastTimestamp = addMs(addDays(dayStart(endDate), 1), -1);
+    const to = lastTimestamp > now ? now : lastTimestamp;
     if (from >= to) throw invalidRange();
     const days = Math.floor((to.getTime() - from.getTime()) / DAY_MS);
     if (days > MAX_RANGE_DAYS) throw invalidRange({ detail: `Date range cannot exceed ${MAX_RANGE_DAYS} days.` });

@@ -59,7 +59,7 @@ export async function readProgressOf(db: Db, xid: string): Promise<'ended' | 'ru
   return row!.progress;
 }
 
-/** Stores what a check found; a problem that is stored already keeps its moment. */
+/** Stores what a check found; a problem that is stored already keeps its time. */
 async function recordFound(db: Db, found: string, now: Date, values: readonly unknown[]): Promise<void> {
   await db.sql(
     `INSERT INTO ledger_problems AS p (problem, row_id, detail, found_at)

@@ -31,7 +31,7 @@ export interface SystemLogPreview extends SystemLogFacts {
   previewTruncated: boolean;
 }
 
-/** The log file as it was when it was opened; what is appended later is not read. */
+/** The log file in its state when it was opened; what is appended later is not read. */
 interface OpenLog {
   name: string;
   file: FileHandle;

@@ -6,7 +6,7 @@ import type { App } from '../../../core/app.ts';
 import { addDays, SECOND_MS } from '../../../core/clock.ts';
 import { type ArchivedFile, writeTar } from '../../../core/log-files/tar-archive.ts';
 import { claimStateLease, readState, releaseStateLease, writeState } from '../../../core/service-state.ts';
-import { wallText } from '../../../core/time-zone.ts';
+import { localText } from '../../../core/time-zone.ts';
 import { htmlText } from '../../messaging/texts.ts';
 import { rotationFolders } from './read-system-log.ts';
 
@@ -14,7 +14,7 @@ import { rotationFolders } from './read-system-log.ts';
 const LEASE_MS = 600 * SECOND_MS;
 /** More than the second after which an appender opens the new file, and than its wait before a write. */
 const GRACE_MS = 3 * SECOND_MS;
-/** Largest file that the messenger takes, with room for the request around it. */
+/** Largest file that the messenger accepts, with room for the request around it. */
 const MAX_SENT_BYTES = 49 * 1024 * 1024;
 
 /**
@@ -128,7 +128,7 @@ async function rotateFiles(options: RotationOptions): Promise<string[]> {
   const { current, archive, day, keepDays, isCompressed } = options;
   await mkdir(archive, { recursive: true });
   for (const name of expiredArchives(await readdir(archive), day, keepDays)) await rm(join(archive, name), { force: true });
-  await stage(current, join(archive, `.staged-${day}`));
+  await moveToStaging(current, join(archive, `.staged-${day}`));
   await wait(options.graceMs);
   const made: string[] = [];
   for (const name of (await readdir(archive)).sort()) {
@@ -141,7 +141,7 @@ async function rotateFiles(options: RotationOptions): Promise<string[]> {
   return made;
 }
 
-async function stage(current: string, staged: string): Promise<void> {
+async function moveToStaging(current: string, staged: string): Promise<void> {
   await mkdir(current, { recursive: true });
   await mkdir(staged, { recursive: true });
   const waiting = new Set(await readdir(staged));
@@ -197,7 +197,7 @@ async function copyLateLines({ path, size }: ArchivedFile, target: string): Prom
 
 /** The day of the last rotation that is due. @param time `HH:MM` of the zone */
 export function lastDueDay(now: Date, timeZone: string, time: string): string {
-  const local = wallText(now, timeZone);
+  const local = localText(now, timeZone);
   const [day, clock] = [local.slice(0, 10), local.slice(11, 16)];
   return clock >= time ? day : dayBefore(day);
 }

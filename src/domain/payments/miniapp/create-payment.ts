@@ -97,8 +97,8 @@ async function startStars(app: App, actor: UserActor, requestedKopeks: number, k
 }
 
 /** ISO 8601 in UTC without fractions. */
-function wholeSeconds(moment: Date): string {
-  return `${moment.toISOString().slice(0, 19)}Z`;
+function wholeSeconds(timestamp: Date): string {
+  return `${timestamp.toISOString().slice(0, 19)}Z`;
 }
 
 const creationFailed = refusal('payment_creation_failed', 502, 'Failed to create payment');

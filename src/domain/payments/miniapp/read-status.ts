@@ -24,7 +24,7 @@ const COMPARED_DEPOSITS = 20;
 const EPOCH = new Date(0);
 const END_OF_YEARS = new Date('9999-12-31T00:00:00Z');
 
-/** A payment as the mini-app is told of it; kopeks. */
+/** A payment as the mini-app shows it; kopeks. */
 export interface MiniappPaymentStatus {
   method: string;
   status: 'paid' | 'failed' | 'pending' | 'unknown';
@@ -124,8 +124,8 @@ async function readDeposit(
   { id, ledgerMethod, query }: { id: string; ledgerMethod: string; query: PaymentQuery },
 ): Promise<MiniappPaymentStatus> {
   const waiting = { ...missing(id, query), message: 'Waiting for confirmation' };
-  const startedAt = momentOf(query.startedAt ?? null);
-  // A client that knows neither would be told of any earlier payment.
+  const startedAt = timestampOf(query.startedAt ?? null);
+  // A client that knows neither would be shown any earlier payment.
   if (startedAt === null && query.amountKopeks == null) return waiting;
   const from = startedAt && addMs(startedAt, -TOLERANCE_MS);
   const filter = { userId, type: 'deposit', paymentMethod: ledgerMethod, isCompleted: true, from } as const;
@@ -173,11 +173,11 @@ const echoOf = ({ payload, startedAt }: PaymentQuery) => ({ payload: payload ?? 
  * An ISO date or the milliseconds since 1970 as digits; null for anything else, also for years that no payment has: the ends of the
  * clients' calendar cannot be reckoned with.
  */
-function momentOf(text: string | null): Date | null {
+function timestampOf(text: string | null): Date | null {
   const trimmed = text?.trim() ?? '';
-  const moment = new Date(/^\d{12,14}$/.test(trimmed) ? Number(trimmed) : trimmed);
-  const isPlausible = moment >= EPOCH && moment < END_OF_YEARS;
-  return trimmed === '' || !isPlausible ? null : moment;
+  const timestamp = new Date(/^\d{12,14}$/.test(trimmed) ? Number(trimmed) : trimmed);
+  const isPlausible = timestamp >= EPOCH && timestamp < END_OF_YEARS;
+  return trimmed === '' || !isPlausible ? null : timestamp;
 }
 
 function tooMany(count: number): ValidationError {

@@ -135,7 +135,7 @@ function countsOfWindow(filter: PaymentFilter, add: AddValue): string {
   ].join('\n UNION ALL ');
 }
 
-const utcDay = (moment: Date) => moment.toISOString().slice(0, 10);
+const utcDay = (timestamp: Date) => timestamp.toISOString().slice(0, 10);
 
 /** Days with payments of the filter, the last one first. `day` is its midnight in UTC. */
 export function countByDay(db: Db, filter: PaymentFilter): Promise<{ day: Date; payments: number }[]> {

@@ -139,7 +139,7 @@ interface Activation {
 }
 
 /**
- * Gives the effects of a code, in the transaction of its use (spec 04 section 7.1): money through the ledger, days through the
+ * Grants the effects of a code, in the transaction of its use (spec 04 section 7.1): money through the ledger, days through the
  * subscription. The panel is updated after the commit.
  * @returns one sentence per effect, in the user's language
  */

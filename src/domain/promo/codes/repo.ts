@@ -160,7 +160,7 @@ export async function findDiscount(db: Db, userId: number): Promise<PersonalDisc
   return row ?? null;
 }
 
-/** A code with whether the user has used it, and how many codes the user has activated since a moment. */
+/** A code with whether the user has used it, and how many codes the user has activated since a given time. */
 interface CodeFacts {
   promocode: Promocode;
   hasUsedCode: boolean;

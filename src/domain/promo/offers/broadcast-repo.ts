@@ -13,12 +13,12 @@ export type Audience = Pick<Broadcast, 'target' | 'namedUserId'>;
 
 const BROADCAST = allColumns('PromoOfferBroadcast').of();
 
-/** Members of an audience, as a condition. @param now SQL of the current moment @param named SQL of the named user's id */
+/** Members of an audience, as a condition. @param now SQL of the current time @param named SQL of the named user's id */
 function memberCondition(target: string | null, now: string, named: string): string {
   return `(u.id = ${named} OR ${audienceCondition(target, now)})`;
 }
 
-/** Size of the audience at this moment, and its first and last member; null when it is empty. */
+/** Size of the audience now, and its first and last member; null when it is empty. */
 export async function measureAudience(
   db: Db,
   audience: Audience,

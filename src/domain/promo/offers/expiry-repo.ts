@@ -89,7 +89,7 @@ export async function listRetainedSquads(db: Db, subscriptionId: number, squads:
 export interface WinBackWave {
   notificationType: string;
   discountPercent: number;
-  /** The subscription ended between these moments: after the first, not after the second. */
+  /** The subscription ended between these times: after the first, not after the second. */
   endedAfter: Date;
   endedUntil: Date;
   expiresAt: Date;

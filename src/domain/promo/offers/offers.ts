@@ -186,8 +186,8 @@ export function changeOfferTemplate(
 }
 
 /**
- * Writes the three templates of a new shop in its first language (spec 10 R5): migrations do not know the settings. A shop with users, or a
- * template that was changed, keeps its texts.
+ * Writes the three templates of a new service in its first language (spec 10 R5): migrations do not know the settings. A service with
+ * users, or a template that was changed, keeps its texts.
  */
 export function nameFirstOfferTemplates(app: App): Promise<void> {
   const language = app.settings.get('DEFAULT_LANGUAGE');
@@ -204,7 +204,7 @@ function refuseUnknown(actor: Actor): never {
   throw actor.kind === 'admin' ? adminTemplateNotFound() : webTemplateNotFound();
 }
 
-/** The personal discount at this moment: percent 0 once it has expired (spec 04 section 9.5). */
+/** The personal discount now: percent 0 once it has expired (spec 04 section 9.5). */
 export async function readActiveDiscount(app: App, actor: UserActor): Promise<PersonalDiscount & { isActive: boolean }> {
   const discount = await findDiscount(app.db, actor.userId);
   if (!discount) return { percent: 0, source: null, expiresAt: null, isActive: false };

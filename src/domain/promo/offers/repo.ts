@@ -260,7 +260,7 @@ export async function updateTemplate(
   return plainRow('PromoOfferTemplate', row);
 }
 
-/** Texts of the templates that the migration made, by type, in a shop without users where nobody has changed them. */
+/** Texts of the templates that the migration made, by type, in a service without users where nobody has changed them. */
 export async function nameFirstTemplates(
   db: Db,
   texts: readonly Pick<OfferTemplate, 'offerType' | 'name' | 'messageText' | 'buttonText'>[],

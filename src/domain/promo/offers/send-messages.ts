@@ -25,7 +25,7 @@ const ABANDONED_MS = 10 * MINUTE_MS;
 /**
  * Makes the remaining offers of a broadcast, then sends the messages, each at most once (job `promo.offer-broadcast`, spec 04
  * section 9.6). May run any number of times, also concurrently.
- * @throws Error while the messenger takes no messages: the queue retries
+ * @throws Error while the messenger accepts no messages: the queue retries
  */
 export async function continueBroadcast(
   app: App,

@@ -117,7 +117,7 @@ interface Servers {
 
 /**
  * A squad migration as a long run (spec 06 section 10): for each batch the panel first, outside of any transaction, then the rows in
- * one. A subscription that the panel did not accept stays as it was and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
+ * one. A subscription that the panel did not accept stays unchanged and is tried again, up to `MAX_ATTEMPTS` times. Where the panel may
  * have a state that the row does not get, a push sends the row's state (spec 06 section 17, hazard 6).
  */
 function migrationRun(id: number, squads: Pick<MigrationStats, 'sourceUuid' | 'targetUuid'>): LongRun {

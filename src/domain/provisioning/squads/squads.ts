@@ -7,12 +7,12 @@ import { askPanel, type PanelOutcome, readOfPanel, requirePanel } from '../panel
 import type { PanelInbound, PanelInternalSquad } from '../panel-objects.ts';
 import { squadNotFound } from '../rules.ts';
 
-/** Internal squads in the panel's order. @throws AppError 503 not configured, 502 the panel gives no answer (08 P10) */
+/** Internal squads in the panel's order. @throws AppError 503 not configured, 502 the panel does not answer (08 P10) */
 export function listPanelSquads(app: App): Promise<PanelInternalSquad[]> {
   return readOfPanel(app, () => app.ports.panel.listInternalSquads());
 }
 
-/** @throws AppError 503 not configured, 404 'Squad not found', 502 the panel gives no answer */
+/** @throws AppError 503 not configured, 404 'Squad not found', 502 the panel does not answer */
 export async function readPanelSquad(app: App, uuid: string): Promise<PanelInternalSquad> {
   const squad = await readOfPanel(app, () => app.ports.panel.getInternalSquad(uuid));
   if (!squad) throw squadNotFound();
@@ -25,7 +25,7 @@ export interface SquadWithServer {
   server: ServerSquad | null;
 }
 
-/** @throws AppError 503 not configured, 502 the panel gives no answer */
+/** @throws AppError 503 not configured, 502 the panel does not answer */
 export async function listSquadsWithServers(app: App): Promise<SquadWithServer[]> {
   const squads = await listPanelSquads(app);
   const servers = await findSquadsByUuid(
@@ -38,7 +38,7 @@ export async function listSquadsWithServers(app: App): Promise<SquadWithServer[]
 
 /**
  * One squad with its server and the number of active and trial subscriptions that have it.
- * @throws AppError 503 not configured, 404 'Squad not found', 502 the panel gives no answer
+ * @throws AppError 503 not configured, 404 'Squad not found', 502 the panel does not answer
  */
 export async function readSquadWithServer(app: App, uuid: string): Promise<SquadWithServer & { activeSubscriptions: number }> {
   const squad = await readPanelSquad(app, uuid);
@@ -46,7 +46,7 @@ export async function readSquadWithServer(app: App, uuid: string): Promise<Squad
   return { squad, server: server ?? null, activeSubscriptions: subscriptions.active };
 }
 
-/** Inbounds of all profiles of the panel. @throws AppError 503 not configured, 502 the panel gives no answer */
+/** Inbounds of all profiles of the panel. @throws AppError 503 not configured, 502 the panel does not answer */
 export function listPanelInbounds(app: App): Promise<PanelInbound[]> {
   return readOfPanel(app, () => app.ports.panel.listInbounds());
 }

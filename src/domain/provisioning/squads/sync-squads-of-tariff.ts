@@ -47,7 +47,7 @@ export interface SquadSyncOptions {
 }
 
 /**
- * Gives every active or trial subscription of a tariff the tariff's effective squads (spec 02 H9: an empty list means every available
+ * Assigns every active or trial subscription of a tariff the tariff's effective squads (spec 02 H9: an empty list means every available
  * server) and its external squad (none removes it), at the panel first and in the row only where the panel accepted it
  * (spec 02 section 10). Only squads that the panel has are sent, since an unknown one would fail the call.
  * Subscriptions without a panel user get the squads in the row; their panel user is created with them.
@@ -67,7 +67,7 @@ export async function syncSquadsOfTariff(
   return sync.result;
 }
 
-/** Those of the squads that the panel has; all of them while it gives no list. */
+/** Those of the squads that the panel has; all of them while it returns no list. */
 async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
   if (squads.length === 0) return [];
   try {
@@ -81,7 +81,7 @@ async function knownOf(app: App, squads: readonly string[]): Promise<string[]> {
 
 /**
  * The tariff's external squad; null where the panel no longer has it, which is recorded (08 P3): the panel refuses every user with an
- * unknown one. While the panel gives no list it is sent as it is.
+ * unknown one. While the panel returns no list it is sent as it is.
  */
 async function knownExternalOf(app: App, { id, externalSquadUuid }: Tariff): Promise<string | null> {
   if (externalSquadUuid === null) return null;

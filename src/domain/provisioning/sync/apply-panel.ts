@@ -283,7 +283,7 @@ const MAX_EMAIL = 255;
  * 17, hazard 4). A panel user that was transferred to another account has the old messenger id until its next push, and belongs to the
  * new account. An account that is linked to another panel user of the list keeps that link.
  * @returns `unknown`: no account has its messenger id or, without one, its e-mail; null: another panel user of its account is the linked
- *   one; a reason: it cannot be told which account it belongs to
+ *   one; a reason: it cannot be determined which account it belongs to
  */
 async function ownerOf(
   t: App,

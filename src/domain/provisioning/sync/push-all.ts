@@ -192,7 +192,7 @@ type Difference = 'none' | 'squads' | 'other';
 
 /**
  * Compares a panel user with its subscription by effect: whether it has access and until when, not by the word of its status (08 P2).
- * The panel keeps a user EXPIRED that was told to be DISABLED, so the words may differ for ever.
+ * The panel keeps a user EXPIRED that was to be DISABLED, so the words may differ for ever.
  */
 export function differenceFrom(app: App, target: PushTarget, present: PanelUser, known: PanelSquads): Difference {
   const patch = patchOf(app, target, present);

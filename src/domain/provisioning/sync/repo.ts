@@ -5,7 +5,7 @@ import type { PanelUser } from '../ports.ts';
 import { PUSH_COLUMNS, PUSH_TABLES, type PushRow, type PushTarget, toPushTarget } from '../repo.ts';
 import type { SnapshotEntry, SyncedSubscription, SyncedUser } from './types.ts';
 
-/** A user with moments as JSON stores them. */
+/** A user with timestamps as JSON stores them. */
 type StoredUser = Omit<PanelUser, 'expireAt' | 'onlineAt' | 'firstConnectedAt'> & {
   expireAt: string | null;
   onlineAt: string | null;
@@ -102,14 +102,14 @@ export async function listMatches(db: Db, runId: number, page: { after: string; 
 }
 
 function toEntry({ user, readAt }: StoredEntry): SnapshotEntry {
-  const moment = (text: string | null) => (text === null ? null : new Date(text));
+  const timestamp = (text: string | null) => (text === null ? null : new Date(text));
   return {
     readAt: new Date(readAt),
     user: {
       ...user,
       expireAt: new Date(user.expireAt ?? Number.NaN),
-      onlineAt: moment(user.onlineAt),
-      firstConnectedAt: moment(user.firstConnectedAt),
+      onlineAt: timestamp(user.onlineAt),
+      firstConnectedAt: timestamp(user.firstConnectedAt),
     },
   };
 }

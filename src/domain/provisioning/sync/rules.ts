@@ -36,7 +36,7 @@ export function isNewerThanPanel(
   readAt: Date,
   now: Date,
 ): boolean {
-  const isLater = (moment: Date | null) => moment !== null && moment > readAt;
+  const isLater = (timestamp: Date | null) => timestamp !== null && timestamp > readAt;
   if (
     local.isPushDue ||
     isLater(local.provisionRequestedAt) ||

@@ -165,7 +165,7 @@ export function nextRun(times: readonly number[], now: Date): Date | null {
   const first = times[0];
   if (first === undefined) return null;
   const day = startOfDay(now);
-  const later = times.map((minutes) => addMs(day, minutes * MINUTE_MS)).find((moment) => moment > now);
+  const later = times.map((minutes) => addMs(day, minutes * MINUTE_MS)).find((timestamp) => timestamp > now);
   return later ?? addMs(addDays(day, 1), first * MINUTE_MS);
 }
 
@@ -174,6 +174,6 @@ export function lastRun(times: readonly number[], now: Date): Date | null {
   const last = times.at(-1);
   if (last === undefined) return null;
   const day = startOfDay(now);
-  const earlier = times.map((minutes) => addMs(day, minutes * MINUTE_MS)).findLast((moment) => moment <= now);
+  const earlier = times.map((minutes) => addMs(day, minutes * MINUTE_MS)).findLast((timestamp) => timestamp <= now);
   return earlier ?? addMs(addDays(day, -1), last * MINUTE_MS);
 }

@@ -77,7 +77,7 @@ async function findByHandle(app: App, { vpnpanelUuid, vpnpanelShortUuid }: Absen
 /**
  * @returns `gone`: accounts that the panel has no user for; `refused`: the number of look-ups that the panel refused, e.g. because of a
  *   malformed address. Those accounts stay as they are and do not stop the run.
- * @throws PanelError when the panel gives no answer to a look-up
+ * @throws PanelError when the panel does not answer to a look-up
  */
 async function confirmAbsent(
   app: App,
@@ -116,7 +116,7 @@ const keyOf = (panelUuid: string) => `panel_removal:${panelUuid}`;
  * Records that the removal of a panel user was requested, in the transaction that deletes its account or its subscription: a list that
  * was read before still has the panel user, and a synchronisation would create the deleted account from it again (spec 06 hazard 7).
  * The record does not name the account.
- * @param mode as `requestPanelUserRemoval` takes it
+ * @param mode as `requestPanelUserRemoval` accepts it
  */
 export async function recordRemoval(t: App, panelUuid: string, mode?: 'delete' | 'disable'): Promise<void> {
   const removal = { at: t.clock.now().toISOString(), mode: mode ?? t.settings.get('VPNPANEL_USER_DELETE_MODE') };

@@ -54,7 +54,7 @@ export async function changePartnerCommission(
 
 /**
  * Makes a partner an ordinary user again, without personal commission, in the caller's transaction.
- * @returns the partner as it was
+ * @returns the partner before the change
  * @throws AppError 400 no such user | no partner
  */
 export async function endPartnership(t: App, userId: number): Promise<LockedApplicant> {

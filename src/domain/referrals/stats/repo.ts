@@ -98,7 +98,7 @@ export async function listTopReferrers(db: Db, limit: number): Promise<TopReferr
   );
 }
 
-/** The same since a moment. */
+/** The same since a given time. */
 export async function listTopReferrersSince(db: Db, limit: number, since: Date): Promise<TopReferrer[]> {
   const { days, edges } = partsOf({ since, until: null });
   return db.sql<TopReferrer>(

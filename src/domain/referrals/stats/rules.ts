@@ -2,7 +2,7 @@
 import { addDays, DAY_MS, startOfDay } from '../../../core/clock.ts';
 import type { DayStats, PeriodChange, WindowSums } from './types.ts';
 
-/** From a moment on, up to and without another; null = without end. */
+/** From a given time on, up to and without another; null = without end. */
 export interface Window {
   since: Date;
   until: Date | null;
@@ -17,9 +17,9 @@ export interface WindowParts {
 
 const FOR_EVER = '9999-12-31';
 
-/** `YYYY-MM-DD` of a moment, in UTC. */
-export function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
+/** `YYYY-MM-DD` of a given time, in UTC. */
+export function dayOf(timestamp: Date): string {
+  return timestamp.toISOString().slice(0, 10);
 }
 
 /** Splits a window, so that years of rewards cost a sum over days and two reads of single rows. */

@@ -162,7 +162,7 @@ function withdrawalTerms({ settings }: App): WithdrawalTerms {
   };
 }
 
-/** Earnings after this moment cannot be withdrawn yet, so that a refund of the payment can take them back (spec 10 M4); null = all can. */
+/** Earnings after this time cannot be withdrawn yet, so that a refund of the payment can take them back (spec 10 M4); null = all can. */
 export function maturedBefore({ settings, clock }: App): Date | null {
   const days = settings.get('REFERRAL_EARNINGS_HOLD_DAYS');
   return days > 0 ? addDays(clock.now(), -days) : null;

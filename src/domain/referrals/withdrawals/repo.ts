@@ -187,13 +187,13 @@ export const SPENDING = "t.is_completed AND NOT t.is_internal AND t.type IN ('su
 export const RESERVED = `coalesce((SELECT sum(q.amount_kopeks) FROM withdrawal_requests q
          WHERE q.user_id = u.id AND q.status = 'pending' AND q.reserve_transaction_id IS NOT NULL), 0)`;
 
-/** Earnings of user `u` after a moment, which is a placeholder. */
-export const earnedAfter = (moment: string) => `(SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
-         WHERE e.user_id = u.id AND e.created_at > ${moment}::timestamptz)::bigint`;
+/** Earnings of user `u` after a given time, which is a placeholder. */
+export const earnedAfter = (timestamp: string) => `(SELECT coalesce(sum(e.amount_kopeks), 0) FROM referral_earnings e
+         WHERE e.user_id = u.id AND e.created_at > ${timestamp}::timestamptz)::bigint`;
 
 /**
  * What a user earned, withdrew, requested and spent; null when the user does not exist. Exact only under the user's lock.
- * @param maturedBefore earnings after this moment cannot be withdrawn yet; null = all can
+ * @param maturedBefore earnings after this time cannot be withdrawn yet; null = all can
  */
 export async function findWithdrawalSums(
   db: Db,

@@ -40,7 +40,7 @@ export interface WithdrawalTerms {
 
 export type PayoutStatus = 'approved' | 'completed';
 
-/** From the first moment, included, to the last, excluded: when a request was approved, or paid out. */
+/** From the first time, included, to the last, excluded: when a request was approved, or paid out. */
 export interface PayoutFilter {
   from: Date;
   to: Date;

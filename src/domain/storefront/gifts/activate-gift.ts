@@ -37,12 +37,13 @@ interface Claimed extends ActivatedGift {
 }
 
 /**
- * Activates a gift by its code (spec 03 section 9). The subscription of the caller is replaced, as the caller, signed in, asks for (spec 03 H22). The
- * gift is linked to the caller in a transaction of its own, under the locks of user and gift: of parallel callers one gets it, and an activation
- * that fails afterwards is repeated by the job. Then the call waits a moment for the panel's link, outside of transactions (08 P14).
+ * Activates a gift by its code (spec 03 section 9). The subscription of the caller is replaced, as the caller, signed in, asks for (spec 03
+ * H22). The gift is linked to the caller in a transaction of its own, under the locks of user and gift: of parallel callers one gets it,
+ * and an activation that fails afterwards is repeated by the job. Then the call waits briefly for the panel's link, outside of transactions
+ * (08 P14).
  * @param caller `idempotencyKey`: a repeat gets the first answer and does not count as an attempt; `ip`: null = unknown
- * @throws AppError 429 | 400 'Code too short' | 404 'Gift not found', also for the gift of somebody else | 400 'Cannot activate your own gift',
- * 'This gift cannot be activated' | 500 of the activation; 409 and 422 of the key
+ * @throws AppError 429 | 400 'Code too short' | 404 'Gift not found', also for the gift of somebody else | 400 'Cannot activate your own
+ * gift', 'This gift cannot be activated' | 500 of the activation; 409 and 422 of the key
  */
 export async function activateGift(
   app: App,

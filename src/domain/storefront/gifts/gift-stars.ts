@@ -22,8 +22,8 @@ const METHOD = 'messenger_stars';
 type StarsPaid = Parameters<StarsPurpose['settle']>[1];
 
 /**
- * Gifts paid in Stars (spec 03 sections 2.5 and 7.2). Anybody whom the service knows may pay a link; the gift is its buyer's. Stars that pay for
- * nothing, for example a link that was paid twice at the same moment, go to the balance of the payer.
+ * Gifts paid in Stars (spec 03 sections 2.5 and 7.2). Anybody whom the service knows may pay a link; the gift is its buyer's. Stars that
+ * pay for nothing, for example a link that was paid twice at the same time, go to the balance of the payer.
  */
 export const giftStars: StarsPurpose = {
   prefix: STARS_PREFIX,
@@ -53,7 +53,7 @@ export const giftStars: StarsPurpose = {
 };
 
 /**
- * Takes a charge for an unpaid gift: revenue row, paid invoice and paid gift are one transaction (spec 03 H5).
+ * Accepts a charge for an unpaid gift: revenue row, paid invoice and paid gift are one transaction (spec 03 H5).
  * @returns false when the gift is paid by now
  */
 async function takeStars(
@@ -99,7 +99,7 @@ async function giveBackGift(t: App, seen: GuestPurchase, paid: StarsPaid, payer:
 
 /**
  * Credits stars that pay for nothing to their payer, once per charge; nothing for a charge that was taken before.
- * @param agreedKopeks of their invoice; absent = what they are worth now, and the payer is told why
+ * @param agreedKopeks of their invoice; absent = what they are worth now, and the payer learns why
  */
 async function giveBack(
   t: App,

@@ -26,7 +26,7 @@ export interface PricedGift {
 }
 
 /**
- * Prices a gift under the locks, so that a price or a discount that changes at the same moment is not missed.
+ * Prices a gift under the locks, so that a price or a discount that changes at the same time is not missed.
  * @throws AppError 404 | 403 | 400, with the texts of spec 03 section 9; those of `requireQuoted`
  */
 export function priceGift(t: App, opened: SaleStart | null, { order, quote }: CheckedGift): PricedGift {

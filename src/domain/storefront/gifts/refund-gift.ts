@@ -28,11 +28,12 @@ export interface RefundedGift {
 }
 
 /**
- * Gives the money of a paid gift that nobody has claimed back to the balance of its buyer. Ledger row `refund`, state `failed` and the refunded
- * mark are one transaction under the lock of the gift: of a refund and a claim at once one succeeds, and a refunded gift can never be claimed
- * (CHECK). The row of the audit log is part of the transaction; the buyer gets a message.
+ * Returns the money of a paid gift that nobody has claimed to the balance of its buyer. Ledger row `refund`, state `failed` and the
+ * refunded mark are one transaction under the lock of the gift: of a refund and a claim at once one succeeds, and a refunded gift can never
+ * be claimed (CHECK). The row of the audit log is part of the transaction; the buyer gets a message.
  * @param reason for the audit log
- * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, also by the provider, or its buyer has no account
+ * @throws AppError 404 'Purchase not found' | 409 it is no gift, unpaid, claimed, refunded, also by the provider, or its buyer has no
+ * account
  */
 export async function refundGift(app: App, actor: Actor, id: number, reason: string): Promise<RefundedGift> {
   return inTransaction(app, async (t) => {

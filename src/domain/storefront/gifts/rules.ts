@@ -19,7 +19,7 @@ export const MIN_CODE_LENGTH = 8;
 const EMAIL = /^[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}$/;
 const USERNAME = /^@?[a-zA-Z][a-zA-Z0-9_]{4,31}$/;
 
-/** A code as it was entered: trimmed, without `GIFT-` or `GIFT_` in any case. */
+/** A code as entered: trimmed, without `GIFT-` or `GIFT_` in any case. */
 export function readGiftCode(text: string): string {
   return text
     .trim()
@@ -27,7 +27,7 @@ export function readGiftCode(text: string): string {
     .trim();
 }
 
-/** Reads a recipient as it was typed. @returns null when it does not have the form of its type */
+/** Reads a recipient as typed. @returns null when it does not have the form of its type */
 export function readRecipient(type: Contact['type'], text: string): Contact | null {
   const value = text.trim();
   return (type === 'email' ? EMAIL : USERNAME).test(value) ? readContact(type, value) : null;

@@ -6,7 +6,7 @@ import type { Contact, ContactType } from '../purchases/types.ts';
 
 /** What a user wants to give; days. */
 export interface GiftOrder extends Choice<'gift'> {
-  /** As it was typed; null = a gift that is only a code. */
+  /** As typed; null = a gift that is only a code. */
   recipient: { type: ContactType; value: string } | null;
   giftMessage: string | null;
   /** Null = from the balance; else the id of a method, optionally followed by a sub-option. */

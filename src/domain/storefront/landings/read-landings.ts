@@ -44,6 +44,6 @@ export async function listLandingPurchases(
   return listPurchasesOf(app.db, landingId, filter);
 }
 
-function utcDay(moment: Date): string {
-  return moment.toISOString().slice(0, 10);
+function utcDay(timestamp: Date): string {
+  return timestamp.toISOString().slice(0, 10);
 }

@@ -156,7 +156,7 @@ const NOT_FOR_GUESTS: ReadonlySet<string> = new Set(['messenger_stars', 'tribute
 /** A method as the page shows it; `subOptions` null = no choice is shown. */
 type OfferedLandingMethod = Omit<LandingMethod, 'subOptions'> & { subOptions: { id: string; name: string }[] | null };
 
-/** The methods of a page that can be used at this moment, in their stored order (spec 03 section 7.2). */
+/** The methods of a page that can be used now, in their stored order (spec 03 section 7.2). */
 function offeredMethods(app: App, methods: readonly LandingMethod[], language: string): OfferedLandingMethod[] {
   return methods.flatMap((method) => {
     const known = usableMethod(app, method.methodId);

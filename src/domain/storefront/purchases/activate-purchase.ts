@@ -37,7 +37,7 @@ export async function activateByToken(app: App, token: string, actor: UserActor 
   if (purchase.userId !== null && purchase.status !== 'delivered') await awaitDelivery(app, purchase.userId);
 }
 
-/** Waits a moment for the panel's links, with which the purchases of a user count as delivered (spec 08 P14). Not in a transaction. */
+/** Waits briefly for the panel's links, with which the purchases of a user count as delivered (spec 08 P14). Not in a transaction. */
 export async function awaitDelivery(app: App, userId: number): Promise<void> {
   if (app.env.provisionAnswerWaitMs === 0) return;
   const subscription = (await readUserSubscription(app, userId))?.subscription;

@@ -31,7 +31,7 @@ import { isCodeOnly, needsActivation, nextAttempt } from './rules.ts';
 import type { FailureReason, GuestPurchase } from './types.ts';
 
 /**
- * Gives a paid purchase to its recipient (queue `gifts.fulfil`, spec 03 section 8.3): starts the subscription or, where that would
+ * Delivers a paid purchase to its recipient (queue `gifts.fulfil`, spec 03 section 8.3): starts the subscription or, where that would
  * replace a running one, waits for the recipient's consent. It is delivered when the panel has given the links (H7). Any number of
  * runs, parallel or after a crash, start one subscription, because all is decided under the locks of user, subscription and purchase.
  */
@@ -239,7 +239,7 @@ export async function consumeOffer(
 }
 
 /**
- * Locks a purchase and, before it, its payment, so that its money is not given back at the same moment. After the rows of user and
+ * Locks a purchase and, before it, its payment, so that its money is not given back at the same time. After the rows of user and
  * subscription (spec 00, lock order).
  * @returns `returned`: what the payer has back; `none` also for what was paid from a balance
  */

@@ -98,7 +98,7 @@ export async function notifyAdmins(
 }
 
 /**
- * Alerts the administrators that a person has to act: money was taken and nothing was given, or the panel gives no link (spec 03 H21).
+ * Alerts the administrators that a person has to act: money was taken and nothing was given, or the panel returns no link (spec 03 H21).
  * The log line is written even where no chat is set. In the caller's transaction.
  */
 export async function alertAdmins(t: App, purchase: GuestPurchase, reason: FailureReason | 'links_missing'): Promise<void> {

@@ -27,7 +27,7 @@ export const guestPurchases: PaymentPurpose = {
   purpose: GUEST_PURCHASE,
 
   /**
-   * Takes the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase, the used-up discount and the
+   * Accepts the money: paid invoice, the recipient's account, the one revenue row (spec 03 H24), paid purchase, the used-up discount and the
    * job that fulfils it are one transaction; after a crash the provider repeats its callback. A purchase that expired or was marked failed
    * still counts (spec 03 H15). A gift that is only a code has no recipient yet and is not fulfilled. Where the discount of the invoice is
    * gone, the money goes to the balance of the buyer instead (spec 10 M3).

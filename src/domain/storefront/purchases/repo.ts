@@ -135,8 +135,8 @@ export async function findByCode(db: Db, code: string): Promise<GuestPurchase | 
 const MAX_TOKENS = 5;
 
 /**
- * A token for a new purchase. One whose first characters another purchase has, or that begins as the prefix of codes does, is thrown away; of two
- * that are made at the same moment the index refuses one.
+ * A token for a new purchase. One whose first characters another purchase has, or that begins as the prefix of codes does, is thrown away;
+ * of two that are made at the same time the index refuses one.
  */
 export async function freeToken({ db, random }: App): Promise<string> {
   for (let made = 0; made < MAX_TOKENS; made++) {

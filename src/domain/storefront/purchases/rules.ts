@@ -43,7 +43,7 @@ export function isCode(text: string): boolean {
   return CODE.test(text);
 }
 
-/** Reads a contact as it was typed. @returns null when it does not have the form of its type (spec 03 section 7.2) */
+/** Reads a contact as typed. @returns null when it does not have the form of its type (spec 03 section 7.2) */
 export function readContact(type: ContactType, text: string): Contact | null {
   const value = text.trim();
   if (type === 'email') return EMAIL.test(value) && value.length <= MAX_EMAIL ? { type, value: value.toLowerCase() } : null;
@@ -102,7 +102,7 @@ export function needsActivation(
   return isLive(subscription, now) || (purchase.isGift && subscription !== null);
 }
 
-/** Moment of the next try: 5 minutes, doubling up to an hour, so that 20 tries take most of a day. */
+/** Time of the next try: 5 minutes, doubling up to an hour, so that 20 tries take most of a day. */
 export function nextAttempt(retryCount: number, now: Date): Date {
   return new Date(now.getTime() + Math.min(60, 5 * 2 ** Math.min(retryCount, 10)) * MINUTE_MS);
 }
@@ -129,7 +129,7 @@ function isWithin(since: Date | null, ms: number, now: Date): boolean {
   return since !== null && now.getTime() - since.getTime() < ms;
 }
 
-/** Credentials of purchases delivered, or else paid, before these moments are deleted. */
+/** Credentials of purchases delivered, or else paid, before these times are deleted. */
 export function credentialLimits(now: Date): { deliveredBefore: Date; paidBefore: Date } {
   return { deliveredBefore: new Date(now.getTime() - SHOWN_MS), paidBefore: new Date(now.getTime() - SHOWN_WAITING_MS) };
 }

@@ -4,7 +4,7 @@ import { claimInvoices } from '../../payments/check-payments.ts';
 
 /** Queries of the jobs of guest purchases; every condition has an index of its own. */
 
-/** Unpaid purchases created before a moment, oldest first. */
+/** Unpaid purchases created before a given time, oldest first. */
 export function listOverdue(
   db: Db,
   createdBefore: Date,

@@ -163,7 +163,7 @@ async function recordFailure(
   await t.events.emit(AUTOPAY_FAILED, { reason }, { audience: 'user', userId: buyer.id });
 }
 
-/** A renewal that autopay is to make; kopeks. Computed at the moment of reading, without locks: the renewal itself computes it again. */
+/** A renewal that autopay is to make; kopeks. Computed at the time of reading, without locks: the renewal itself computes it again. */
 export interface AutopayRenewal {
   userId: number;
   subscriptionId: number;
@@ -260,7 +260,7 @@ function priceRenewal(
 const usualLeadDays = ({ settings }: Pick<App, 'settings'>): number =>
   Math.min(settings.get('DEFAULT_AUTOPAY_DAYS_BEFORE'), MAX_LEAD_DAYS);
 
-/** What a renewal is priced from, besides the servers; as it was at the moment of reading. */
+/** What a renewal is priced from, besides the servers; in its state at the time of reading. */
 interface ReadStart extends Pick<SaleStart, 'buyer' | 'currentTariff' | 'isCurrentTariffDaily'> {
   subscription: Subscription;
 }

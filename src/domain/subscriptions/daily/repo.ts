@@ -13,7 +13,7 @@ const FROM = `FROM subscriptions s JOIN users u ON u.id = s.user_id JOIN tariffs
   WHERE f.is_daily AND f.is_active AND f.daily_price_kopeks > 0 AND NOT s.is_daily_paused AND NOT s.is_trial
     AND u.status = 'active' AND NOT u.restriction_subscription`;
 
-/** Charged when the paid time is over and the last charge is a day old by the moment $1 (spec 02 H22). */
+/** Charged when the paid time is over and the last charge is a day old by the time $1 (spec 02 H22). */
 const DUE = `${FROM} AND s.status = 'active' AND s.end_date <= $1::timestamptz
     AND (s.last_daily_charge_at IS NULL OR s.last_daily_charge_at <= $1::timestamptz - interval '24 hours')`;
 
@@ -33,16 +33,22 @@ const CONDITIONS = { charge: DUE, resume: STOPPED } as const;
 export type DailyWork = keyof typeof CONDITIONS;
 
 /** Up to `limit` candidates after the id `after`, by id. */
-export function listCandidates(db: Db, work: DailyWork, moment: Date, after: number, limit: number): Promise<DailyCandidate[]> {
+export function listCandidates(
+  db: Db,
+  work: DailyWork,
+  timestamp: Date,
+  after: number,
+  limit: number,
+): Promise<DailyCandidate[]> {
   return db.sql<DailyCandidate>(
     `SELECT ${CANDIDATE.of('s')} ${CONDITIONS[work]} AND s.id > $2::int ORDER BY s.id LIMIT $3::int`,
-    [moment, after, limit],
+    [timestamp, after, limit],
   );
 }
 
 /** Whether the user's subscription is still a candidate; checked again under the lock. */
-export async function isCandidate(db: Db, work: DailyWork, moment: Date, userId: number): Promise<boolean> {
-  const rows = await db.sql(`SELECT s.id ${CONDITIONS[work]} AND s.user_id = $2::int`, [moment, userId]);
+export async function isCandidate(db: Db, work: DailyWork, timestamp: Date, userId: number): Promise<boolean> {
+  const rows = await db.sql(`SELECT s.id ${CONDITIONS[work]} AND s.user_id = $2::int`, [timestamp, userId]);
   return rows.length > 0;
 }
 

@@ -69,14 +69,14 @@ export function removePurchase(t: App, subscriptionId: number, purchaseId: numbe
   return deletePurchase(t.db, subscriptionId, purchaseId);
 }
 
-/** A traffic package of a subscription at this moment. */
+/** A traffic package of a subscription now. */
 interface PurchaseInfo extends TrafficPurchase {
   /** Whole days, 0 when it has expired. */
   daysRemaining: number;
   isExpired: boolean;
 }
 
-/** A subscription as it is shown to administrators; `status` is the one at this moment, not the stored one (spec 02 H29). */
+/** A subscription as it is shown to administrators; `status` is the current one, not the stored one (spec 02 H29). */
 export interface SubscriptionInfo extends Subscription {
   tariffName: string | null;
   isActive: boolean;

@@ -46,7 +46,7 @@ const extend: SubscriptionAction = async (t, subscription, { days }) => {
 };
 
 /**
- * Takes days off the end. A subscription that is over by that is expired, and nothing renews it automatically. Used traffic is not
+ * Removes days from the end. A subscription that is over by that is expired, and nothing renews it automatically. Used traffic is not
  * changed (spec 01 section 11.2).
  */
 const shorten: SubscriptionAction = async (t, subscription, { days }) => {

@@ -29,7 +29,7 @@ export const NO_CHANGES = 'No changes';
 /**
  * Replaces the servers of a subscription; each added one costs its discounted monthly price for the rest of the time, removing is free
  * (spec 02 sections 5.13 and 12.2). Servers that are not offered to the user's group stay out, connected or not.
- * @returns what the user is told
+ * @returns the text for the user
  * @throws AppError the paid guard's | 400 validation_error, invalid_servers, server_unavailable | 402 insufficient_funds | 403 restricted
  */
 export async function changeMiniappServers(

@@ -84,7 +84,7 @@ const serviceUnavailable = refusal('service_unavailable', 503, 'VPN panel is not
 
 /**
  * Removes one of the user's own devices, in the order in which the mini-app is refused (spec 02 section 12.2).
- * @returns what the user is told
+ * @returns the text for the user
  * @throws AppError 400 invalid_hwid | 503 service_unavailable | 404 no_subscription | 409 (renamed by the caller) | 502
  */
 export async function removeMiniappDevice(app: App, actor: UserActor, hwid: string): Promise<string> {

@@ -133,10 +133,10 @@ export const devicesLimitExceeded = refusal('devices_limit_exceeded', 400, 'At m
 const MAX_ADDED = 100;
 
 /**
- * Sets the device limit. More devices are bought at the price of the cabinet (spec 02 H28), fewer are free (spec 02 section 12.2). The number is
- * compared under the lock, so that two equal calls at once charge once.
+ * Sets the device limit. More devices are bought at the price of the cabinet (spec 02 H28), fewer are free (spec 02 section 12.2). The
+ * number is compared under the lock, so that two equal calls at once charge once.
  * @param limit null = not given
- * @returns what the user is told
+ * @returns the text for the user
  * @throws AppError the paid guard's | 400 validation_error, devices_unavailable, devices_limit_exceeded | 402 insufficient_funds | 403
  */
 export async function changeMiniappDevices(
@@ -178,7 +178,7 @@ export const trafficAmountRequired = refusal('validation_error', 400, 'Traffic a
  * Replaces the traffic package: the switch of the cabinet, which trials may make here too, and which is charged for the days left
  * (spec 02 section 12.2). Subscriptions to a tariff are refused, since their traffic has a price of its own (H4).
  * @param gb null = not given
- * @returns what the user is told
+ * @returns the text for the user
  * @throws AppError the paid guard's | 400 validation_error, traffic_unavailable, traffic_of_tariff | 403 traffic_fixed | 402
  */
 export async function changeMiniappTraffic(

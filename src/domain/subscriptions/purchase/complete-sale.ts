@@ -230,8 +230,8 @@ async function notifySale(
 }
 
 /** `dd.mm.yyyy` in UTC. */
-export function dayOf(moment: Date): string {
-  const [year, month, day] = moment.toISOString().slice(0, 10).split('-');
+export function dayOf(timestamp: Date): string {
+  const [year, month, day] = timestamp.toISOString().slice(0, 10).split('-');
   return `${day}.${month}.${year}`;
 }
 

@@ -58,7 +58,7 @@ interface OpenedRow extends BuyerRow, ClaimRow {
 
 /**
  * Locks and reads in one statement, see `open_sale()` in prisma/sql/sales.sql. The names of servers need no lock. What else is read is
- * computed for the row that open_sale() answers, hence after all its locks; a volatile function has snapshots of its own.
+ * computed for the row that open_sale() returns, hence after all its locks; a volatile function has snapshots of its own.
  */
 const open = (reads: string) => `SELECT ${claimColumns('o')}, ${BUYER.of('(o.buyer)')},
     CASE WHEN (o.buyer_group).id IS NOT NULL THEN to_jsonb(o.buyer_group) END AS promo_group,

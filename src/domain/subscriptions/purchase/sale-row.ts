@@ -4,7 +4,7 @@ import type { SavedCart } from '../types.ts';
 /** What is sold, as the ledger distinguishes it. */
 export type SalesProduct = Extract<ContraAccount, { kind: 'sales_revenue' }>['product'];
 
-/** A sale as `complete_sale()` in prisma/sql/sales.sql takes it: these keys and no others. */
+/** A sale as `complete_sale()` in prisma/sql/sales.sql accepts it: these keys and no others. */
 export interface SaleRow {
   user_id: number;
   /** Null = the changes are a new subscription. */

@@ -25,7 +25,7 @@ export interface QuotedSale {
 
 type Terms = Readonly<Record<string, string | number | null | readonly string[]>>;
 
-/** What a preview answers, with the quote of its price. */
+/** What a preview returns, with the quote of its price. */
 export type Quoted<T> = T & { quote: string };
 
 /** How long a price that was shown can be asked for, milliseconds. */
@@ -54,8 +54,8 @@ const SECRET = 'quotes:secret';
 const MAX_LENGTH = 1_000;
 
 /**
- * Signs quotes of one moment: base64url of the claims, a dot, and the signature (HMAC-SHA-256, base64url). A quote reserves nothing: it only
- * says which price the buyer agreed to.
+ * Signs quotes made at one time: base64url of the claims, a dot, and the signature (HMAC-SHA-256, base64url). A quote reserves nothing: it
+ * only says which price the buyer agreed to.
  */
 export async function quoteSigner(app: App): Promise<(sale: QuotedSale) => string> {
   return signerOf(await storedSecret(app, SECRET), app.clock.now());
@@ -98,7 +98,7 @@ export async function readGivenQuote(app: App, text: string | null | undefined):
 }
 
 /**
- * Refuses a sale that is not the one quoted, before anything is charged. Called with the price of the moment, under the locks of the sale.
+ * Refuses a sale that is not the one quoted, before anything is charged. Called with the current price, under the locks of the sale.
  * @param given null = none, and whatever the price is may be charged
  * @throws ValidationError 422 for a text that this service has not signed for this user and product |
  *   AppError 409 quote_changed `{code, message, reason, price_kopeks, quote}` with the new quote; reason: `price` | `terms` | `expired`

@@ -30,7 +30,7 @@ export interface SaleNeeds {
   /** Servers: always, when the subscription has no tariff, or when the ordered tariff names none. Default: never. */
   servers?: 'always' | 'without_tariff' | 'for_open_tariff';
   /**
-   * What else is read under the locks: the call of a VOLATILE plpgsql function that answers jsonb. Its parameters begin at $10. A constant
+   * What else is read under the locks: the call of a VOLATILE plpgsql function that returns jsonb. Its parameters begin at $10. A constant
    * text, so that there are few statements to prepare.
    */
   reads?: { sql: string; values: readonly unknown[] };

@@ -9,7 +9,7 @@ type Dated = Pick<Subscription, 'status' | 'endDate'>;
  */
 export const ENDED_BY_DECISION = { autopayEnabled: false, isDailyPaused: true } as const satisfies SubscriptionChanges;
 
-/** Whether the paid time is over; the very moment of the end counts as over. */
+/** Whether the paid time is over; the end itself counts as over. */
 export function isPast(subscription: Pick<Subscription, 'endDate'>, now: Date): boolean {
   return subscription.endDate.getTime() <= now.getTime();
 }

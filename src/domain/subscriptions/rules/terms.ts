@@ -86,13 +86,13 @@ function dateChanges(
   subscription: Subscription,
   input: ExtendInput,
   context: ExtendContext,
-  startsAnew: boolean,
+  startsOver: boolean,
 ): SubscriptionChanges {
   const { now } = context;
   if (input.days < 0) return { endDate: addDays(subscription.endDate, input.days) };
   if (input.days === 0) return {};
   if (isPaidOrder(subscription, input)) return { startDate: now, endDate: addDays(now, input.days) };
-  if (startsAnew) {
+  if (startsOver) {
     const leftMs = Math.max(0, subscription.endDate.getTime() - now.getTime());
     const keepsLeft = !subscription.isTrial || context.settings.trialAddRemainingDaysToPaid;
     const from = keepsLeft ? new Date(now.getTime() + leftMs) : now;
@@ -167,7 +167,7 @@ interface ReplaceInput {
 }
 
 /**
- * A subscription written over by the Web API (spec 02 section 3.4) as changed fields: everything starts anew, only autopay is
+ * A subscription written over by the Web API (spec 02 section 3.4) as changed fields: everything starts again, only autopay is
  * kept. The tariff and the daily fields go too (hazard H20). Traffic purchases and sent notifications are deleted by the caller.
  * @param squads all servers in their display order
  */

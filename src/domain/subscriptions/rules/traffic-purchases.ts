@@ -59,7 +59,7 @@ export function reducedLimit(trafficLimitGb: number, gb: number): number {
 }
 
 /**
- * Takes the purchases that ran out off the limit (spec 02 section 13, daily service 3): never below the limit without
+ * Removes the purchases that ran out from the limit (spec 02 section 13, daily service 3): never below the limit without
  * purchases, never below 0 purchased. An operator may have set the limit below what was bought; it stays finite.
  * @returns null when none has run out
  */

@@ -81,7 +81,7 @@ export async function applyStatus(
   if (to !== 'active') await closeAllSessions(t, userId);
   await forgetSessionUser(t, userId);
   if (subscription) return requestProvisioning(t, subscription.id);
-  // The subscription was deleted and its panel user left as it was.
+  // The subscription was deleted and its panel user left unchanged.
   const panelUuid = to === 'active' ? null : ((await findUserById(t, userId))?.vpnpanelUuid ?? null);
   if (panelUuid !== null) await requestPanelUserRemoval(t, panelUuid, 'disable');
 }

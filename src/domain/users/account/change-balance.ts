@@ -1,6 +1,6 @@
 import { type Actor, type AdminActor, actorKey, type TokenActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
-import { momentOfJson } from '../../../core/db/columns.ts';
+import { timestampOfJson } from '../../../core/db/columns.ts';
 import { committedStatement, repeatWhenLost, sqlState } from '../../../core/db/db-errors.ts';
 import { refusal } from '../../../core/errors.ts';
 import { fromStoredJson } from '../../../core/stored-json.ts';
@@ -23,7 +23,7 @@ export interface BalanceChange {
 }
 
 /**
- * Adds to or takes from a balance by hand, for an administrator; 0 changes nothing (spec 01 section 11.2 and H16). With an idempotency
+ * Adds to or deducts from a balance by hand, for an administrator; 0 changes nothing (spec 01 section 11.2 and H16). With an idempotency
  * key the first answer is given again.
  * @throws AppError 404 'User not found' | 403 (H5) | 400 'Insufficient balance. Current: X, requested: Y' in kopeks
  */
@@ -88,7 +88,7 @@ interface StoredView {
 /** Answers that releases before `change_balance()` stored are the view itself. */
 function viewOfAnswer(stored: StoredView | { value: unknown }): UserView {
   return 'view' in stored
-    ? toView(viewRowOf(stored.view), momentOfJson(stored.at))
+    ? toView(viewRowOf(stored.view), timestampOfJson(stored.at))
     : fromStoredJson<{ value: UserView }>(stored).value;
 }
 

@@ -32,8 +32,8 @@ export interface GivenSubscription {
 }
 
 /**
- * Gives a user a subscription without charging, or replaces the present one: the use case of `POST /subscriptions` with the
- * refusals of this group (spec 01 section 10). The answer waits a moment for the link (spec 08 P14). A traffic limit of 0 counts as absent.
+ * Grants a user a subscription without charging, or replaces the present one: the use case of `POST /subscriptions` with the
+ * refusals of this group (spec 01 section 10). The answer waits briefly for the link (spec 08 P14). A traffic limit of 0 counts as absent.
  * @param number messenger id or internal id, see `readUser`
  * @throws AppError 404 'User not found' | 400 'User already has a subscription. Use replace_existing=true to replace it', and
  * what `createWithoutWaiting` refuses

@@ -1,4 +1,4 @@
-import { columns, momentOfJson, type RowOf } from '../../../core/db/columns.ts';
+import { columns, type RowOf, timestampOfJson } from '../../../core/db/columns.ts';
 import type { Db } from '../../../core/db/db.ts';
 import { fieldOf } from '../../../core/db/sql-runner.ts';
 import { actualStatus } from '../../subscriptions/rules/status.ts';
@@ -33,7 +33,7 @@ export const VIEW_COLUMNS = `${USER.of('u')}, g.id AS group_id, g.name AS group_
 /** Group and subscription of all users of a page come in the same statement (spec 01 H24). */
 export const VIEW_JOINS = 'LEFT JOIN promo_groups g ON g.id = u.promo_group_id LEFT JOIN subscriptions s ON s.user_id = u.id';
 
-const MOMENTS: ReadonlySet<string> = new Set<keyof ViewRow>([
+const TIMESTAMPS: ReadonlySet<string> = new Set<keyof ViewRow>([
   ...(['createdAt', 'updatedAt', 'lastActivity', 'startDate', 'endDate'] as const),
 ]);
 
@@ -42,7 +42,7 @@ export function viewRowOf(json: object): ViewRow {
   const row: Record<string, unknown> = {};
   for (const [column, value] of Object.entries(json)) {
     const field = fieldOf(column);
-    row[field] = typeof value === 'string' && MOMENTS.has(field) ? momentOfJson(value) : value;
+    row[field] = typeof value === 'string' && TIMESTAMPS.has(field) ? timestampOfJson(value) : value;
   }
   return row as ViewRow;
 }

@@ -59,7 +59,7 @@ export async function listNewest(db: Db, filter: UserFilter, slice: Slice, liste
   return rows.map((row) => toView(row, now));
 }
 
-/** Collects all matches, then gives the page and their exact number. `useIndex`: by the search index, else by reading every user. */
+/** Collects all matches, then returns the page and their exact number. `useIndex`: by the search index, else by reading every user. */
 export async function collectMatches(
   db: Db,
   terms: SearchTerms,

@@ -16,7 +16,7 @@ const USER = columns('User', [
 
 /** A user with the subscription, primary group and counters that a list shows; kopeks. */
 export type UserItemRow = RowOf<typeof USER> & {
-  /** At this moment; null without a subscription, like the other columns of the subscription. */
+  /** Now; null without a subscription, like the other columns of the subscription. */
   subscriptionStatus: SubscriptionStatus | null;
   subscriptionIsTrial: boolean;
   subscriptionEndDate: Date | null;
@@ -135,7 +135,7 @@ function matches(filters: UserFilters, add: AddValue): string[] {
 const indexed = (text: string, terms: SearchTerms, add: AddValue) =>
   `search_windows(${text}) @@ search_query(${add(terms.text)}) AND ${text} LIKE lower(${add(terms.pattern)})`;
 
-/** Collects all matches, then gives the page and their exact number. `useIndex`: by the search index, else by reading every user. */
+/** Collects all matches, then returns the page and their exact number. `useIndex`: by the search index, else by reading every user. */
 export async function collectMatches(
   db: Db,
   filters: UserFilters,

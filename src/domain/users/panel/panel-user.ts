@@ -11,7 +11,7 @@ import { isLinkageValid } from '../../provisioning/rules.ts';
  * The panel's user of this account, read-only: by the stored uuid, else by messenger id, else by confirmed e-mail (spec 01 section 11).
  * Links nothing and unlinks nothing. An unconfirmed e-mail proves nothing and is not looked up, and a panel user that is linked to
  * another account is not returned, since it has that account's keys and paid time.
- * @throws PanelError when the panel gives no usable answer
+ * @throws PanelError when the panel returns no usable answer
  */
 export async function lookUpPanelUser(app: App, user: UserRecord): Promise<PanelUser | null> {
   const { panel } = app.ports;

@@ -24,7 +24,7 @@ export interface UsersStats {
   activeMonth: number;
 }
 
-export interface StatsMoments {
+export interface StatsTimestamps {
   /** UTC midnight. */
   today: Date;
   weekAgo: Date;
@@ -51,7 +51,7 @@ export async function countStatuses(db: Db): Promise<Pick<UsersStats, 'totalUser
 }
 
 /** Reads `user_stats`, whose rows are narrower than those of `users`. */
-export async function sumUsers(db: Db, at: StatsMoments): Promise<UserNumbers> {
+export async function sumUsers(db: Db, at: StatsTimestamps): Promise<UserNumbers> {
   const [row] = await db.sql<UserNumbers>(
     `SELECT coalesce(sum(balance_kopeks) FILTER (WHERE status = 'active'), 0)::bigint AS total_balance_kopeks,
        count(*) FILTER (WHERE status = 'active' AND created_at >= $1::timestamptz)::int AS new_today,

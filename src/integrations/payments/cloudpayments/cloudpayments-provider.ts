@@ -124,7 +124,7 @@ async function findPayment(
 }
 
 /**
- * Gives a payment back, as a whole or in part. No call lists the refunds of a payment, and a key that the provider has forgotten makes a
+ * Refunds a payment, as a whole or in part. No call lists the refunds of a payment, and a key that the provider has forgotten makes a
  * repeat a second refund. So a late repeat is sent only while nothing was given back of the payment; otherwise the notification about the
  * refund decides, which an administrator's refund in the provider's cabinet has, too.
  */

@@ -100,7 +100,7 @@ async function createInvoice(
   };
 }
 
-/** Payment system ids that the form takes; cards have one for each network, so that the payer chooses. */
+/** Payment system ids that the form accepts; cards have one for each network, so that the payer chooses. */
 const FORM_SYSTEMS: Readonly<Record<string, string>> = { sbp: '42' };
 
 /**

@@ -263,7 +263,7 @@ export function formSignature(form: {
   return md5([form.shopId, form.amount, form.word1, form.currency, form.orderId]);
 }
 
-/** Signature of a notification. @param amount as it was received: `100.00` and `100` are signed differently */
+/** Signature of a notification. @param amount as received: `100.00` and `100` are signed differently */
 export function notificationSignature(paid: { merchantId: string; amount: string; word2: string; orderId: string }): string {
   return md5([paid.merchantId, paid.amount, paid.word2, paid.orderId]);
 }

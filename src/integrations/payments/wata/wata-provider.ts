@@ -112,7 +112,7 @@ async function createLink(
   const externalId = textField(link, 'id');
   const paymentUrl = textField(link, 'url') ?? textField(link, 'paymentUrl');
   const merchantId = textField(link, 'terminalPublicId') ?? connection.terminalId;
-  // Without the terminal, callbacks of other merchants, which have valid signatures too, could not be told apart.
+  // Without the terminal, callbacks of other merchants, which have valid signatures too, could not be distinguished.
   if (externalId === null || paymentUrl === null || merchantId === null || !/^https?:\/\//.test(paymentUrl)) {
     throw new ProviderError(METHOD, 'unavailable', 'The provider answered without a link or its terminal');
   }
@@ -169,7 +169,7 @@ async function findTransactions(http: HttpClient, connection: WataConnection, or
   });
 }
 
-/** Gives a whole payment back; a refund is a transaction of its own, whose id its callback names too. */
+/** Refunds a whole payment; a refund is a transaction of its own, whose id its callback names too. */
 async function refundPayment(http: HttpClient, connection: WataConnection, request: RefundRequest): Promise<RefundAnswer> {
   const { chargeId, amountKopeks } = request;
   if (chargeId === null) throw new ProviderError(METHOD, 'rejected', 'The payment has no transaction at the provider');

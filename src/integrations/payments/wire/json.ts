@@ -3,7 +3,7 @@ import { isLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-jso
 /** Deepest nesting that a callback or an answer may have (03a section 0.8). */
 const MAX_DEPTH = 16;
 
-/** A JSON object whose numbers are kept as their text, so that amounts are read exactly as they were sent. */
+/** A JSON object whose numbers are kept as their text, so that amounts are read exactly as sent. */
 export type WireObject = Readonly<Record<string, unknown>>;
 
 /**
@@ -60,7 +60,7 @@ export function objectsField(object: WireObject | null, name: string): WireObjec
   return Array.isArray(value) ? value.filter(isWireObject) : [];
 }
 
-/** A string, or a number as it was sent; null for anything else. */
+/** A string, or a number as sent; null for anything else. */
 export function textField(object: WireObject | null, name: string): string | null {
   const value = object && Object.hasOwn(object, name) ? object[name] : undefined;
   if (typeof value === 'string') return value;

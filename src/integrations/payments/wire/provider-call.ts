@@ -78,8 +78,8 @@ export interface ProviderAccess {
   /** Read on every call, so that a provider that is switched on, or gets another key, works at once (spec 03 section 2.4). */
   settings: SettingsReader;
   /**
-   * Whether the provider is switched on (`<METHOD>_ENABLED`); its fake always is. While it is off it takes no new payments, and those under way go
-   * on (spec 00, Outside effects).
+   * Whether the provider is switched on (`<METHOD>_ENABLED`); its fake always is. While it is off it accepts no new payments, and those
+   * under way go on (spec 00, Outside effects).
    */
   isOn: () => boolean;
   /** The sandbox's fake of this provider; null = the real one, by the settings. */

@@ -10,9 +10,9 @@ const MOSCOW_OFFSET_MS = 3 * HOUR_MS;
 /** Of one page of the list. */
 export const PAGE_SIZE = 50;
 
-/** A moment as the wall clock in Moscow with its offset, without fractions: the day and the month of the tax are those of Moscow. */
-export function moscowTime(moment: Date): string {
-  const whole = new Date(Math.floor(moment.getTime() / SECOND_MS) * SECOND_MS);
+/** A timestamp as the local time of Moscow with its offset, without fractions: the day and the month of the tax are those of Moscow. */
+export function moscowTime(timestamp: Date): string {
+  const whole = new Date(Math.floor(timestamp.getTime() / SECOND_MS) * SECOND_MS);
   return `${addMs(whole, MOSCOW_OFFSET_MS).toISOString().slice(0, 19)}+03:00`;
 }
 
@@ -47,7 +47,7 @@ export function cancelBody(uuid: string, now: Date) {
   return { operationTime: time, requestTime: time, comment: 'Возврат средств', receiptUuid: uuid, partnerCode: null };
 }
 
-/** The query of `GET /incomes` for operations within a day of a moment. */
+/** The query of `GET /incomes` for operations within a day of a given time. */
 export function incomesQuery(operationAt: Date, offset: number): string {
   return new URLSearchParams({
     from: moscowTime(addMs(operationAt, -DAY_MS)),

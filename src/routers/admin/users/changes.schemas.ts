@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MomentInput } from '../../shared.schemas.ts';
+import { TimestampInput } from '../../shared.schemas.ts';
 import { withBody } from '../../wire.ts';
 import { UserSubscriptionInfo } from './detail.schemas.ts';
 import { AdminUserPath } from './lists.schemas.ts';
@@ -44,7 +44,7 @@ const UpdateSubscriptionRequest = z
         '`create`, `extend`, `shorten`, `set_end_date`, `change_tariff`, `set_traffic`, `toggle_autopay`, `cancel`, `activate`, `add_traffic`, `remove_traffic` or `set_device_limit`.',
       ),
     days: z.int().min(1).max(3650).nullish().describe('Number of days, for `create`, `extend` and `shorten`; null otherwise.'),
-    end_date: MomentInput.nullish().describe('New end (UTC), for `set_end_date`; null otherwise.'),
+    end_date: TimestampInput.nullish().describe('New end (UTC), for `set_end_date`; null otherwise.'),
     tariff_id: z.int().nullish().describe('Tariff, for `create` and `change_tariff`; null otherwise.'),
     traffic_limit_gb: z
       .int()

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../../shared.schemas.ts';
+import { Timestamp } from '../../shared.schemas.ts';
 
 /** One user of the contract group `Cabinet Admin Users` (spec 01 section 11.1). */
 
@@ -7,8 +7,8 @@ const TrafficPurchaseItem = z
   .object({
     id: z.int().describe('Id of the purchase of traffic.'),
     traffic_gb: z.int().describe('Traffic in GB.'),
-    expires_at: Moment.describe('When the purchased traffic expires (UTC): 30 days after the purchase.'),
-    created_at: Moment.describe('When the traffic was bought (UTC).'),
+    expires_at: Timestamp.describe('When the purchased traffic expires (UTC): 30 days after the purchase.'),
+    created_at: Timestamp.describe('When the traffic was bought (UTC).'),
     days_remaining: z.int().describe('Whole days until the purchased traffic expires.'),
     is_expired: z.boolean().describe('Whether the purchased traffic has expired.'),
   })
@@ -23,8 +23,8 @@ export const UserSubscriptionInfo = z
         'Stored status of the subscription: `active` (trials included), `pending` (ordered, not paid), `expired` (the end has passed), `limited` (traffic used up), `disabled` (access withdrawn) or `trial` (older trials).',
       ),
     is_trial: z.boolean().describe('Whether the subscription is a trial.'),
-    start_date: Moment.nullish().describe('Start of the subscription (UTC); null when unknown.'),
-    end_date: Moment.nullish().describe('End of the subscription (UTC); null when there is none.'),
+    start_date: Timestamp.nullish().describe('Start of the subscription (UTC); null when unknown.'),
+    end_date: Timestamp.nullish().describe('End of the subscription (UTC); null when there is none.'),
     traffic_limit_gb: z.int().default(0).describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().default(0).describe('Traffic used since the last reset in GB, as the panel reports it.'),
     device_limit: z.int().default(1).describe('Number of devices that may be connected.'),
@@ -76,7 +76,7 @@ const UserTransactionItem = z
     description: z.string().nullish().describe('What the movement was for; null when nothing was recorded.'),
     payment_method: z.string().nullish().describe('How it was paid: id of a provider, `balance` or `manual`; null for bonuses.'),
     is_completed: z.boolean().default(true).describe('Whether it is finished.'),
-    created_at: Moment.describe('When the movement was recorded (UTC).'),
+    created_at: Timestamp.describe('When the movement was recorded (UTC).'),
   })
   .meta({ id: 'UserTransactionItem' });
 
@@ -98,10 +98,10 @@ export const UserDetailResponse = z
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
     email: z.string().nullish().describe('E-mail address; null when the account has none.'),
     email_verified: z.boolean().default(false).describe('Whether the address is verified.'),
-    created_at: Moment.describe('When the account was created (UTC).'),
-    updated_at: Moment.nullish().describe('When the record was last changed (UTC); null when it never was.'),
-    last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
-    cabinet_last_login: Moment.nullish().describe('Last sign-in to the cabinet (UTC); null when there was none.'),
+    created_at: Timestamp.describe('When the account was created (UTC).'),
+    updated_at: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
+    cabinet_last_login: Timestamp.nullish().describe('Last sign-in to the cabinet (UTC); null when there was none.'),
     subscription: UserSubscriptionInfo.nullish().describe('The subscription; null when there is none.'),
     promo_group: UserPromoGroupInfo.nullish().describe('Primary promo group of the user; null for none.'),
     referral: UserReferralInfo.describe('Referral programme of the user.'),
@@ -115,7 +115,7 @@ export const UserDetailResponse = z
     restriction_reason: z.string().nullish().describe('Why it is forbidden, up to 500 characters; null for no reason.'),
     promo_offer_discount_percent: z.int().default(0).describe('Personal discount in percent; 0 for none.'),
     promo_offer_discount_source: z.string().nullish().describe('Where the personal discount came from; null for none.'),
-    promo_offer_discount_expires_at: Moment.nullish().describe('End of the personal discount (UTC); null for no end.'),
+    promo_offer_discount_expires_at: Timestamp.nullish().describe('End of the personal discount (UTC); null for no end.'),
     campaign_name: z.string().nullish().describe('Name of the campaign; null for none.'),
     campaign_id: z.int().nullish().describe('Id of the campaign; null for none.'),
     recent_transactions: z.array(UserTransactionItem).default([]).describe('The newest 20 movements.'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../../shared.schemas.ts';
+import { Timestamp } from '../../shared.schemas.ts';
 
 /** Lists and pages of the contract group `Cabinet Admin Users` (spec 01 section 11.1). */
 
@@ -48,12 +48,12 @@ const UserListItem = z
       ),
     balance_kopeks: z.int().describe('Balance in kopeks; never negative.'),
     balance_rubles: z.number().describe('Balance in rubles: kopeks / 100.'),
-    created_at: Moment.describe('When the account was created (UTC).'),
-    last_activity: Moment.nullish().describe('When the user last used the service (UTC); null when never.'),
+    created_at: Timestamp.describe('When the account was created (UTC).'),
+    last_activity: Timestamp.nullish().describe('When the user last used the service (UTC); null when never.'),
     has_subscription: z.boolean().default(false).describe('Whether the user has a subscription.'),
     subscription_status: z.string().nullish().describe('Status of the subscription; null when there is none.'),
     subscription_is_trial: z.boolean().default(false).describe('Whether the subscription is a trial.'),
-    subscription_end_date: Moment.nullish().describe('When the subscription ends (UTC); null when there is none.'),
+    subscription_end_date: Timestamp.nullish().describe('When the subscription ends (UTC); null when there is none.'),
     promo_group_id: z.int().nullish().describe('Id of the promo group; null for none.'),
     promo_group_name: z.string().nullish().describe('Name of the primary promo group; null for none.'),
     total_spent_kopeks: z.int().default(0).describe('Sum of all completed payments for subscriptions, kopeks.'),
@@ -124,9 +124,9 @@ const AdminUserGiftItem = z
     receiver_user_id: z.int().nullish().describe('Internal id of the recipient; null for a recipient without account.'),
     receiver_username: z.string().nullish().describe('User name of the recipient; null when there is none.'),
     receiver_full_name: z.string().nullish().describe('Name of the recipient; null when unknown.'),
-    created_at: Moment.nullish().describe('When the gift was created (UTC).'),
-    paid_at: Moment.nullish().describe('When the payment arrived (UTC); null while it has not.'),
-    delivered_at: Moment.nullish().describe('When it was delivered (UTC); null while it was not.'),
+    created_at: Timestamp.nullish().describe('When the gift was created (UTC).'),
+    paid_at: Timestamp.nullish().describe('When the payment arrived (UTC); null while it has not.'),
+    delivered_at: Timestamp.nullish().describe('When it was delivered (UTC); null while it was not.'),
   })
   .meta({ id: 'AdminUserGiftItem' });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Moment } from '../../shared.schemas.ts';
+import { Timestamp } from '../../shared.schemas.ts';
 import { withBody } from '../../wire.ts';
 import { AdminUserPath } from './lists.schemas.ts';
 
@@ -19,8 +19,8 @@ export const UserPanelInfoResponse = z
     used_traffic_bytes: z.int().default(0).describe('Traffic used since the last reset in bytes.'),
     lifetime_used_traffic_bytes: z.int().default(0).describe('All traffic ever used in bytes.'),
     traffic_limit_bytes: z.int().default(0).describe('Traffic limit in bytes; 0 = unlimited.'),
-    first_connected_at: Moment.nullish().describe('First connection (UTC); null when there was none.'),
-    online_at: Moment.nullish().describe('Last connection (UTC); null when there was none.'),
+    first_connected_at: Timestamp.nullish().describe('First connection (UTC); null when there was none.'),
+    online_at: Timestamp.nullish().describe('Last connection (UTC); null when there was none.'),
     last_connected_node_uuid: z.string().nullish().describe('UUID of the node of the last connection; null when unknown.'),
     last_connected_node_name: z.string().nullish().describe('Name of that node; null when unknown.'),
   })
@@ -87,16 +87,16 @@ export const PanelSyncStatusResponse = z
     user_id: z.int().describe('Internal id of the user.'),
     messenger_id: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
     vpnpanel_uuid: z.string().nullish().describe('UUID of the user in the panel; null while there is none.'),
-    last_sync: Moment.nullish().describe('When the user was last synchronised (UTC); null when never.'),
+    last_sync: Timestamp.nullish().describe('When the user was last synchronised (UTC); null when never.'),
     bot_subscription_status: z.string().nullish().describe('Status in the service; null without a subscription.'),
-    bot_subscription_end_date: Moment.nullish().describe('End in the service (UTC); null without a subscription.'),
+    bot_subscription_end_date: Timestamp.nullish().describe('End in the service (UTC); null without a subscription.'),
     bot_traffic_limit_gb: z.int().default(0).describe('Traffic limit in the service in GB; 0 = unlimited.'),
     bot_traffic_used_gb: z.number().default(0).describe('Used traffic in the service in GB.'),
     bot_device_limit: z.int().default(0).describe('Device limit in the service.'),
     bot_squads: z.array(z.string()).default([]).describe('UUIDs of the servers in the service.'),
     panel_found: z.boolean().default(false).describe('Whether the panel has the user.'),
     panel_status: z.string().nullish().describe('Status in the panel; null when the panel has no such user.'),
-    panel_expire_at: Moment.nullish().describe('End in the panel (UTC); null when the panel has no such user.'),
+    panel_expire_at: Timestamp.nullish().describe('End in the panel (UTC); null when the panel has no such user.'),
     panel_traffic_limit_gb: z.number().default(0).describe('Traffic limit in the panel in GB; 0 = unlimited.'),
     panel_traffic_used_gb: z.number().default(0).describe('Used traffic in the panel in GB.'),
     panel_device_limit: z.int().default(0).describe('Device limit in the panel.'),
@@ -125,7 +125,7 @@ const PanelUserInfo = z
       .string()
       .nullish()
       .describe('Status in the panel: `ACTIVE`, `DISABLED`, `LIMITED` or `EXPIRED`; null when unknown.'),
-    expire_at: Moment.nullish().describe('End in the panel (UTC); null when unknown.'),
+    expire_at: Timestamp.nullish().describe('End in the panel (UTC); null when unknown.'),
     traffic_limit_gb: z.number().default(0).describe('Traffic limit in GB (1024³ bytes); 0 = unlimited.'),
     traffic_used_gb: z.number().default(0).describe('Traffic used since the last reset in GB, as the panel reports it.'),
     device_limit: z.int().default(1).describe('Number of devices that may be connected.'),

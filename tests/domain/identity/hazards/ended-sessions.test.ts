@@ -122,7 +122,7 @@ describe('spec 01 H8: after a new password', () => {
   });
 });
 
-describe('spec 01 H8: the very moment of the end', () => {
+describe('spec 01 H8: the end itself', () => {
   test('a token of the same second from before is refused, the next one counts', async () => {
     const account = await aVerifiedAccount(app);
     clock.advance(1_000 - (clock.now().getTime() % 1_000) + 100);

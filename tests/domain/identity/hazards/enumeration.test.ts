@@ -165,7 +165,7 @@ describe('spec 01 H12: tries are limited by account and by address', () => {
         const wait = Number(replies.find((reply) => reply.status === 429)!.headers['retry-after']);
         expect(wait).toBeGreaterThanOrEqual(60);
         expect(wait).toBeLessThanOrEqual(900);
-        // Whoever waits as long as told gets in again.
+        // Whoever waits as long as the answer says is admitted again.
         clock.advance((wait - 1) * 1_000);
         if (wait > 60) expect((await login(99)).status).toBe(429);
         clock.advance(1_000);

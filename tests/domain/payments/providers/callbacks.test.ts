@@ -5,21 +5,21 @@ import { changedTables, databaseDigests } from '../../../support/database-digest
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
 import { FORGERIES, type ForgeryExpectation, type ForgeryId, notApplicable } from '../../../support/providers/provider-case.ts';
 import {
-  aProviderStage,
+  aProviderFixture,
   factsOf,
   lastCaseId,
   openCasesOf,
-  type ProviderStage,
-} from '../../../support/providers/provider-stage.ts';
+  type ProviderFixture,
+} from '../../../support/providers/provider-fixture.ts';
 
 /**
  * The twelve callbacks of 03a section 0.10 for every provider: a refused one leaves no row in any table, an acknowledged one leaves nothing but
  * its raw row, its job and its case; none of them moves money, and the genuine one still credits once.
  */
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 afterEach(async () => {
-  await stage?.close();
-  stage = null;
+  await fixture?.close();
+  fixture = null;
 });
 
 const AMOUNT = 50_000;
@@ -32,39 +32,39 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
 
   test.each(cases)('03a %s: %s', async (id, _title, forgery) => {
     if ('notApplicable' in forgery) return notApplicable(forgery.notApplicable);
-    stage = await aProviderStage(provider);
+    fixture = await aProviderFixture(provider);
     if (forgery.afterCredit) {
-      for (const genuine of await stage.act('pay')) await stage.deliver(genuine);
-      expect((await factsOf(stage)).balance).toBe(AMOUNT);
+      for (const genuine of await fixture.act('pay')) await fixture.deliver(genuine);
+      expect((await factsOf(fixture)).balance).toBe(AMOUNT);
     }
-    const lastCase = await lastCaseId(stage);
-    const forged = await forgery.make(stage);
-    const [record, tables] = [await recordOf(stage), await databaseDigests(stage.app)];
+    const lastCase = await lastCaseId(fixture);
+    const forged = await forgery.make(fixture);
+    const [record, tables] = [await recordOf(fixture), await databaseDigests(fixture.app)];
     let asked = 0;
     const counting = ({ path }: { path: string }) => {
       // Of no payment: the key that verifies the callback.
       if (!path.endsWith('/public-key')) asked += 1;
       return null;
     };
-    if (id === 'F7') stage.intercept(counting);
-    const reply = await stage.deliver(forged);
+    if (id === 'F7') fixture.intercept(counting);
+    const reply = await fixture.deliver(forged);
     if (id === 'F7') expect(asked).toBe(ASK_ABOUT_UNKNOWN.includes(method) ? 1 : 0);
     expect(reply.status).toBe(forgery.status);
     if (forgery.body !== undefined) expect(reply.body).toBe(forgery.body);
     const isAcknowledged = reply.status === provider.acknowledges.status && reply.body === provider.acknowledges.body;
-    const changed = changedTables(tables, await databaseDigests(stage.app));
+    const changed = changedTables(tables, await databaseDigests(fixture.app));
     const mayChange = isAcknowledged ? mayBeWritten(id, forgery) : [];
     expect(changed.filter((table) => !mayChange.includes(table))).toEqual([]);
-    expect(await openCasesOf(stage, lastCase)).toEqual(forgery.opens ? [forgery.opens] : []);
+    expect(await openCasesOf(fixture, lastCase)).toEqual(forgery.opens ? [forgery.opens] : []);
     const isState = mayChange.includes('payment_day_counters');
-    expect(withoutState(await recordOf(stage), isState)).toEqual(withoutState(record, isState));
-    if (forgery.opens === 'amount_mismatch' && current(stage)) expect(await recordOf(stage)).toMatchObject(MISMATCH);
-    if (changed.includes('provider_callbacks')) expect(await lastStored(stage)).toEqual({ body: String(forged.body) });
+    expect(withoutState(await recordOf(fixture), isState)).toEqual(withoutState(record, isState));
+    if (forgery.opens === 'amount_mismatch' && current(fixture)) expect(await recordOf(fixture)).toMatchObject(MISMATCH);
+    if (changed.includes('provider_callbacks')) expect(await lastStored(fixture)).toEqual({ body: String(forged.body) });
 
-    stage.intercept(null);
-    await creditGenuinely(stage);
-    expect(await factsOf(stage)).toMatchObject({ balance: AMOUNT, deposits: 1, payment: { isPaid: true } });
-    expect(await checkLedger(stage.app)).toEqual([]);
+    fixture.intercept(null);
+    await creditGenuinely(fixture);
+    expect(await factsOf(fixture)).toMatchObject({ balance: AMOUNT, deposits: 1, payment: { isPaid: true } });
+    expect(await checkLedger(fixture.app)).toEqual([]);
   });
 });
 
@@ -86,7 +86,7 @@ function withoutState(record: object, isState: boolean): object {
 }
 
 /** The record of the current invoice, every column; empty where there is none. */
-async function recordOf({ app, method, current }: ProviderStage): Promise<object> {
+async function recordOf({ app, method, current }: ProviderFixture): Promise<object> {
   const { paymentId, user } = current;
   const where = paymentId === 0 ? { method, userId: user.id } : { id: paymentId };
   return (await app.db.prisma.payment.findFirst({ where, orderBy: { id: 'desc' } })) ?? {};
@@ -96,20 +96,20 @@ async function recordOf({ app, method, current }: ProviderStage): Promise<object
 const MISMATCH = { outcome: 'amount_mismatch', isPaid: false, paidAt: null, transactionId: null };
 
 /** Whether there is an invoice, whose record shows the mismatch. */
-const current = (staged: ProviderStage) => staged.current.paymentId !== 0;
+const current = (prepared: ProviderFixture) => prepared.current.paymentId !== 0;
 
 /** The newest stored callback. */
-async function lastStored({ app, method }: ProviderStage): Promise<object | undefined> {
+async function lastStored({ app, method }: ProviderFixture): Promise<object | undefined> {
   const [row] = await app.db.sql('SELECT body FROM provider_callbacks WHERE provider = $1 ORDER BY id DESC LIMIT 1', [method]);
   return row;
 }
 
 /** Delivers the callbacks of the payment that the fake really posted, twice each. */
-async function creditGenuinely(staged: ProviderStage): Promise<void> {
+async function creditGenuinely(prepared: ProviderFixture): Promise<void> {
   // A repeat of the same body is processed again after a minute.
-  staged.t.clock.advance(MINUTE_MS + 1);
-  if (staged.current.invoice.paidAt === null || staged.current.invoice.status !== 'paid') await staged.act('pay');
-  for (const genuine of staged.posted('pay')) {
-    for (let copy = 0; copy < 2; copy++) expect((await staged.deliver(genuine)).status).toBe(200);
+  prepared.t.clock.advance(MINUTE_MS + 1);
+  if (prepared.current.invoice.paidAt === null || prepared.current.invoice.status !== 'paid') await prepared.act('pay');
+  for (const genuine of prepared.posted('pay')) {
+    for (let copy = 0; copy < 2; copy++) expect((await prepared.deliver(genuine)).status).toBe(200);
   }
 }

@@ -2,13 +2,13 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, expect, test } from 'vitest';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
-import { aProviderStage, type ProviderStage } from '../../../support/providers/provider-stage.ts';
+import { aProviderFixture, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 
 /** How the secrets that callbacks prove are compared (spec 03 H18): by `timingSafeEqual`, never by plain equality. */
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 afterEach(async () => {
-  await stage?.close();
-  stage = null;
+  await fixture?.close();
+  fixture = null;
 });
 
 /** Comparisons of a genuine callback, where it is another number than one: merchant and secret, merchant and signature. */
@@ -42,11 +42,11 @@ async function comparisonsOf(fn: () => Promise<unknown>): Promise<number> {
 test.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))(
   'spec 03 H18: %s compares what a callback proves in constant time',
   async (method, provider) => {
-    stage = await aProviderStage(provider);
-    const staged = stage;
-    const [genuine] = await staged.act('pay');
+    fixture = await aProviderFixture(provider);
+    const prepared = fixture;
+    const [genuine] = await prepared.act('pay');
     const { path, headers, body } = genuine!;
-    const receive = () => staged.server.inject({ method: 'POST', url: path, headers, payload: body });
+    const receive = () => prepared.server.inject({ method: 'POST', url: path, headers, payload: body });
     const count = await comparisonsOf(async () => expect(await receive()).toMatchObject({ statusCode: 200 }));
     if (WITHOUT[method] !== undefined) return expect(count).toBe(0);
     expect(count).toBeGreaterThanOrEqual(COMPARISONS[method] ?? 1);

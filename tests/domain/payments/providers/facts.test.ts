@@ -20,7 +20,7 @@ import {
   PART_KOPEKS,
 } from '../../../support/providers/fact-wires.ts';
 import { notApplicable } from '../../../support/providers/provider-case.ts';
-import { aProviderStage, type ProviderStage } from '../../../support/providers/provider-stage.ts';
+import { aProviderFixture, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 
 /**
@@ -66,7 +66,7 @@ function expected(whose: FactMoney, row: string, wire: WireLimits): Outcome {
   return waits ? untouched('second_payment') : untouched();
 }
 
-/** What one provider is told with, whatever its wire is. */
+/** What reports of one provider are made with, whatever its wire is. */
 interface Table {
   t: TestApp;
   method: string;
@@ -152,21 +152,21 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
   test.each(cellsOf(method))('spec 10 M1: %s, %s', async (whose, row) => {
     const reason = wire.cannot[whose] ?? HAPPENS[row]!.map((event) => wire.cannot[event]).find((known) => known !== undefined);
     if (reason !== undefined) return notApplicable(reason);
-    const stage = await aProviderStage(provider);
-    await runCell(await tableOf(stage, wire), whose, row, wire);
+    const fixture = await aProviderFixture(provider);
+    await runCell(await tableOf(fixture, wire), whose, row, wire);
   });
 });
 
-async function tableOf(stage: ProviderStage, wire: FactWire): Promise<Table> {
-  const { app, current, method } = stage;
+async function tableOf(fixture: ProviderFixture, wire: FactWire): Promise<Table> {
+  const { app, current, method } = fixture;
   const { user, orderId, paymentId } = current;
   const payment = paymentId === 0 ? null : await findPayment(app.db, paymentId);
   const ours = { invoice: payment?.externalId ?? '', merchant: payment?.merchantId ?? null };
   const mine: Fact = { event: 'paid', orderId, invoice: ours.invoice, charge: `81${unique()}`, merchant: null };
   const report = async (history: readonly Fact[]) => {
-    expect((await stage.deliver(wire.report(stage, history, ours))).status).toBe(200);
+    expect((await fixture.deliver(wire.report(fixture, history, ours))).status).toBe(200);
   };
-  return { t: stage.t, method, userId: user.id, mine, report, close: stage.close };
+  return { t: fixture.t, method, userId: user.id, mine, report, close: fixture.close };
 }
 
 describe('messenger_stars', () => {

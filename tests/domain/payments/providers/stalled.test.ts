@@ -8,17 +8,17 @@ import { type ElapsedTimers, recordTimers } from '../../../support/elapsed-timer
 import { moneyFacts } from '../../../support/payment-samples.ts';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
 import { cryptobotCase } from '../../../support/providers/cryptobot-case.ts';
-import { aProviderStage, type ProviderStage } from '../../../support/providers/provider-stage.ts';
+import { aProviderFixture, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 import { riopayCase } from '../../../support/providers/riopay-case.ts';
 
 /** A provider that accepts connections and does not answer, in a service with another one that does. No test waits for real time. */
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 let timers: ElapsedTimers | null = null;
 afterEach(async () => {
   timers?.stop();
   timers = null;
-  await stage?.close();
-  stage = null;
+  await fixture?.close();
+  fixture = null;
 });
 
 const AMOUNT = 50_000;
@@ -34,18 +34,18 @@ async function expectNoLocks(app: App, userIds: readonly number[]): Promise<void
 describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as const))('%s', (method, provider) => {
   test('while it does not answer nothing else waits, and its callers are refused after its time-out', async () => {
     const neighbour = method === 'cryptobot' ? riopayCase : cryptobotCase;
-    const staged = await aProviderStage(provider, { neighbour });
-    stage = staged;
-    const { app } = staged;
+    const prepared = await aProviderFixture(provider, { neighbour });
+    fixture = prepared;
+    const { app } = prepared;
     // In operation before: one payment is credited, the next one is paid and about to be reported.
-    for (const callback of await staged.act('pay')) await staged.deliver(callback);
-    const waiting = await staged.open();
-    const reports = await staged.act('pay');
-    const asked = await staged.open();
+    for (const callback of await prepared.act('pay')) await prepared.deliver(callback);
+    const waiting = await prepared.open();
+    const reports = await prepared.act('pay');
+    const asked = await prepared.open();
 
-    const stall = staged.stall();
+    const stall = prepared.stall();
     timers = recordTimers('core/http/outbound.ts');
-    const topup = staged.open().then(
+    const topup = prepared.open().then(
       () => null,
       (error: unknown) => error,
     );
@@ -54,21 +54,21 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
     if (!provider.pays) await expect.poll(() => stall.requests()).toBeGreaterThan(0);
 
     // The other provider: an invoice with its callback, and one that its payer asks about.
-    const reported = await staged.open(AMOUNT, neighbour);
-    for (const callback of await staged.act('pay')) {
-      expect(await staged.deliver(callback, neighbour)).toMatchObject(neighbour.acknowledges);
+    const reported = await prepared.open(AMOUNT, neighbour);
+    for (const callback of await prepared.act('pay')) {
+      expect(await prepared.deliver(callback, neighbour)).toMatchObject(neighbour.acknowledges);
     }
     expect(await moneyFacts(app, reported.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
-    const polled = await staged.open(AMOUNT, neighbour);
-    await staged.act('pay');
+    const polled = await prepared.open(AMOUNT, neighbour);
+    await prepared.act('pay');
     const answer = await checkMyPayment(app, { kind: 'user', userId: polled.user.id }, neighbour.method, polled.paymentId);
     expect(answer).toMatchObject({ success: true, payment: { isPaid: true } });
     // Its own callbacks are stored and acknowledged without any question.
-    for (const report of reports) expect(await staged.store(report)).toMatchObject(provider.acknowledges);
+    for (const report of reports) expect(await prepared.store(report)).toMatchObject(provider.acknowledges);
 
     // The callers still wait, without a lock and without a connection of the pool.
     await expectNoLocks(app, [waiting.user.id, asked.user.id, reported.user.id, polled.user.id]);
-    await expect.poll(() => staged.t.database.poolCounters()).toMatchObject({ inUse: 0, waiting: 0 });
+    await expect.poll(() => prepared.t.database.poolCounters()).toMatchObject({ inUse: 0, waiting: 0 });
 
     if (check) {
       let hasEnded = false;
@@ -87,7 +87,7 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
       expect(unanswered).toMatchObject({ success: false, statusChanged: false });
     }
     stall.end();
-    await staged.process();
+    await prepared.process();
     expect(await moneyFacts(app, waiting.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
     expect(await checkLedger(app)).toEqual([]);
   });

@@ -17,7 +17,7 @@ import { type ElapsedTimers, recordTimers } from '../../../support/elapsed-timer
 import { creditedOnce, moneyFacts } from '../../../support/payment-samples.ts';
 import { cryptobotCase } from '../../../support/providers/cryptobot-case.ts';
 import { notApplicable } from '../../../support/providers/provider-case.ts';
-import { aProviderStage } from '../../../support/providers/provider-stage.ts';
+import { aProviderFixture } from '../../../support/providers/provider-fixture.ts';
 import { observeRefusal } from '../../../support/refusal-recorder.ts';
 import { type TestApp, testApp } from '../../../support/test-app.ts';
 import { workerSandbox } from '../../../support/test-sandbox.ts';
@@ -146,7 +146,7 @@ describe('messenger_stars', () => {
     ['before the credit', /credit_topup/, 'before'],
     ['after the credit, before the update is marked', /credit_topup/, 'after'],
     ['while the update is marked', /processed_at = \$2/, 'before'],
-  ] as const)('a process that ends %s: the next one credits once', async (_moment, part, when) => {
+  ] as const)('a process that ends %s: the next one credits once', async (_name, part, when) => {
     const invoice = await anInvoice();
     await post(paidUpdate(invoice));
     const [callbackId] = await waiting();
@@ -161,28 +161,28 @@ describe('messenger_stars', () => {
       requests++;
       return new Promise(() => undefined);
     });
-    const stage = await aProviderStage(cryptobotCase);
+    const fixture = await aProviderFixture(cryptobotCase);
     const paidBefore = await anInvoice();
     const http = createHttpClient({ system: 'messenger', retries: 0 });
     const messenger = createMessengerPort({ http, connection: () => ({ baseUrl: silent.url, token: 'x', webhookSecret: null }) });
     const stars = createStarsProvider({ messenger, connection: () => ({ enabled: true, title: 'Top-up' }) });
-    const payments = { ...stage.app.ports.payments, byMethod: () => stars };
+    const payments = { ...fixture.app.ports.payments, byMethod: () => stars };
     timers = recordTimers('core/http/outbound.ts');
-    const refused = anInvoice({ ...stage.app, ports: { ...stage.app.ports, payments } }).then(
+    const refused = anInvoice({ ...fixture.app, ports: { ...fixture.app.ports, payments } }).then(
       () => null,
       (error: unknown) => error,
     );
     await expect.poll(() => requests).toBe(1);
 
-    for (const callback of await stage.act('pay')) await stage.deliver(callback);
-    expect((await moneyFacts(stage.app, stage.current.user.id)).balance).toBe(50_000);
+    for (const callback of await fixture.act('pay')) await fixture.deliver(callback);
+    expect((await moneyFacts(fixture.app, fixture.current.user.id)).balance).toBe(50_000);
     await pay(paidBefore);
     expect(await moneyFacts(t.app, paidBefore.user.id)).toEqual(creditedOnce(AMOUNT));
-    await expect.poll(() => stage.t.database.poolCounters()).toMatchObject({ inUse: 0, waiting: 0 });
+    await expect.poll(() => fixture.t.database.poolCounters()).toMatchObject({ inUse: 0, waiting: 0 });
 
     timers.elapse(30_000);
     expect(await refused).toMatchObject({ status: 502, code: 'payment_creation_failed' });
-    await stage.close();
+    await fixture.close();
     await silent.close();
   });
 });

@@ -7,33 +7,33 @@ import { aUser } from '../../../support/builders.ts';
 import { moneyFacts } from '../../../support/payment-samples.ts';
 import { PROVIDER_CASES } from '../../../support/providers/all-cases.ts';
 import type { ProviderCase } from '../../../support/providers/provider-case.ts';
-import { aProviderStage, factsOf, type ProviderStage } from '../../../support/providers/provider-stage.ts';
+import { aProviderFixture, factsOf, type ProviderFixture } from '../../../support/providers/provider-fixture.ts';
 import { answerRealAddress, switchOff, switchOn } from '../../../support/providers/real-provider.ts';
 
 /**
  * Providers without the sandbox, by the settings that an administrator changes while the service runs (spec 00, Outside effects). The fake
  * answers at the provider's own address.
  */
-let stage: ProviderStage | null = null;
+let fixture: ProviderFixture | null = null;
 let stopAnswering: () => void = () => undefined;
 afterEach(async () => {
   stopAnswering();
-  await stage?.app.db.sql('DELETE FROM system_settings');
-  await stage?.close();
-  stage = null;
+  await fixture?.app.db.sql('DELETE FROM system_settings');
+  await fixture?.close();
+  fixture = null;
 });
 
 const AMOUNT = 50_000;
 const AUTO_CHECK = { environment: { PAYMENT_VERIFICATION_AUTO_CHECK_ENABLED: 'true' } };
 
-async function aRealStage(provider: ProviderCase): Promise<ProviderStage> {
-  stage = await aProviderStage(provider, { ...AUTO_CHECK, isReal: true });
-  stopAnswering = answerRealAddress(provider, stage.sandbox.server.url);
-  return stage;
+async function aRealFixture(provider: ProviderCase): Promise<ProviderFixture> {
+  fixture = await aProviderFixture(provider, { ...AUTO_CHECK, isReal: true });
+  stopAnswering = answerRealAddress(provider, fixture.sandbox.server.url);
+  return fixture;
 }
 
 /** A top-up that the cabinet refuses, since the method is not offered. */
-async function expectNoNewPayments({ app, server, method }: ProviderStage, path: string): Promise<void> {
+async function expectNoNewPayments({ app, server, method }: ProviderFixture, path: string): Promise<void> {
   const user = await aUser(app, { email: `refused-${Math.random()}@example.com` });
   const topup = topupBalance(
     app,
@@ -56,37 +56,37 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
   const path = `/${method.replace('_', '-')}-webhook`;
 
   test('switched on at run time it takes payments without a restart', async () => {
-    const staged = await aRealStage(provider);
-    await expectNoNewPayments(staged, path);
+    const prepared = await aRealFixture(provider);
+    await expectNoNewPayments(prepared, path);
     // No such path, unless payments of this provider are stored, as those of other tests are.
-    expect([404, 503]).toContain((await staged.server.inject({ method: 'POST', url: path })).statusCode);
-    await switchOn(staged, provider);
-    await staged.open();
-    for (const callback of await staged.act('pay')) {
-      for (let copy = 0; copy < 2; copy++) expect(await staged.deliver(callback)).toMatchObject(provider.acknowledges);
+    expect([404, 503]).toContain((await prepared.server.inject({ method: 'POST', url: path })).statusCode);
+    await switchOn(prepared, provider);
+    await prepared.open();
+    for (const callback of await prepared.act('pay')) {
+      for (let copy = 0; copy < 2; copy++) expect(await prepared.deliver(callback)).toMatchObject(provider.acknowledges);
     }
-    expect(await factsOf(staged)).toMatchObject({ balance: AMOUNT, deposits: 1, payment: { isPaid: true } });
+    expect(await factsOf(prepared)).toMatchObject({ balance: AMOUNT, deposits: 1, payment: { isPaid: true } });
   });
 
   test('switched off at run time it credits the payments under way and takes no new ones', async () => {
-    const staged = await aRealStage(provider);
-    const { app } = staged;
-    await switchOn(staged, provider);
+    const prepared = await aRealFixture(provider);
+    const { app } = prepared;
+    await switchOn(prepared, provider);
     // Reported, asked about by the payer, and asked about by the job.
-    const [reported, asked, polled] = [await staged.open(), await staged.open(), await staged.open()];
-    await switchOff(staged, provider);
-    await expectNoNewPayments(staged, path);
+    const [reported, asked, polled] = [await prepared.open(), await prepared.open(), await prepared.open()];
+    await switchOff(prepared, provider);
+    await expectNoNewPayments(prepared, path);
 
-    staged.current = reported;
-    for (const callback of await staged.act('pay')) {
-      expect(await staged.deliver(callback)).toMatchObject(provider.acknowledges);
+    prepared.current = reported;
+    for (const callback of await prepared.act('pay')) {
+      expect(await prepared.deliver(callback)).toMatchObject(provider.acknowledges);
     }
     expect(await moneyFacts(app, reported.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
 
     // Tribute has nothing that could be asked about.
     if (!provider.pays) {
-      staged.current = asked;
-      await staged.act('pay');
+      prepared.current = asked;
+      await prepared.act('pay');
       const actor = { kind: 'user', userId: asked.user.id } as const;
       expect(await checkMyPayment(app, actor, method, asked.paymentId)).toMatchObject({
         success: true,
@@ -95,8 +95,8 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
       expect(await moneyFacts(app, asked.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
     }
     if (methodDefaults(method)!.isPolled) {
-      staged.current = polled;
-      await staged.act('pay');
+      prepared.current = polled;
+      await prepared.act('pay');
       await checkPendingPayments(app);
       expect(await moneyFacts(app, polled.user.id)).toMatchObject({ balance: AMOUNT, deposits: 1 });
     }

@@ -102,8 +102,8 @@ describe('validate', () => {
     const deviceless = await aSubscription(t.app);
     const listless = await aSubscription(t.app);
     const now = t.clock.now();
-    const end = (id: number, moment: Date) =>
-      t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [id, moment]);
+    const end = (id: number, timestamp: Date) =>
+      t.app.db.sql('UPDATE subscriptions SET end_date = $2::timestamptz WHERE id = $1::int', [id, timestamp]);
     const links = await readRow(t.app, linkless!.id);
     await t.app.db.sql('UPDATE subscriptions SET vpnpanel_short_uuid = NULL, subscription_url = NULL WHERE id = $1::int', [
       linkless!.id,

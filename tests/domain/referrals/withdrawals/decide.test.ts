@@ -113,7 +113,7 @@ describe('an approval (spec 03 section 6)', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('spec 10 M5: the user is told of the balance by the request and by its end; lists and sums show the approval alone', async () => {
+  test('spec 10 M5: the user is notified of the balance by the request and by its end; lists and sums show the approval alone', async () => {
     const earner = await anEarner(app, 50_000);
     const sums = async () =>
       (await sumTransactions(app, new Date(0))).find((row) => row.type === 'withdrawal')?.amountKopeks ?? 0;
@@ -303,7 +303,7 @@ describe('a second approval above an amount (setting, off by default)', () => {
     expect(await requestRow(app, id)).toMatchObject({ status: 'approved', firstApprovedBy: null });
   });
 
-  test('the second approval compares with the balance of its own moment', async () => {
+  test('the second approval compares with the balance of its own time', async () => {
     const earner = await anEarner(app, 50_000);
     const id = await aRequestOfBefore(app, earner, 30_000);
     await approve(id, null, null, admin, strict);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 /** Ends the transaction without a trace. */
 class Undo extends Error {}
 
-/** Runs `read` on 20,000 requests of 200 users; answers the plan of each statement. */
+/** Runs `read` on 20,000 requests of 200 users; returns the plan of each statement. */
 async function plansOf(read: (db: Db, userId: number) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = [];
   const { id } = await aUser(t.app);

@@ -207,7 +207,7 @@ test('the history has the newest 50 and the number of all', async () => {
   );
   const { items, total } = await listMyWithdrawals(app, earner);
   expect([items.length, total]).toEqual([50, 60]);
-  // Equal moments: the higher id first.
+  // Equal timestamps: the higher id first.
   expect(items.slice(0, 4).map((item) => item.amountKopeks)).toEqual([1, 3, 2, 5]);
 });
 

@@ -6,7 +6,7 @@ function slotsAt(maxWaitMs: number) {
   return { time, slots: new AttemptSlots({ nowMs: () => time.ms, maxWaitMs }) };
 }
 
-/** Takes a slot that must be free. */
+/** Acquires a slot that must be free. */
 async function take(slots: AttemptSlots, receiverId: number): Promise<Slot> {
   const slot = await slots.acquire(receiverId);
   if (typeof slot === 'number') throw new Error('no slot was free');

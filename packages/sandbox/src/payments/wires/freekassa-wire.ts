@@ -15,7 +15,7 @@ const SHOP_ID = '7012';
 const STATUS: Readonly<Record<SandboxInvoiceStatus, number>> = {
   pending: 0,
   paid: 1,
-  // The provider takes the whole sum or nothing.
+  // The provider accepts the whole sum or nothing.
   underpaid: 0,
   failed: 8,
   expired: 9,

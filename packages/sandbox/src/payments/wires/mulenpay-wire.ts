@@ -15,7 +15,7 @@ const [CREATED, PROCESSING, CANCELED, PAID] = [0, 1, 2, 3];
 const STATUS: Readonly<Record<SandboxInvoiceStatus, number>> = {
   pending: CREATED!,
   paid: PAID!,
-  // The provider takes the whole sum or nothing.
+  // The provider accepts the whole sum or nothing.
   underpaid: PROCESSING!,
   failed: CANCELED!,
   expired: CANCELED!,

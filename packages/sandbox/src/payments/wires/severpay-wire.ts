@@ -16,7 +16,7 @@ const MID = 101;
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'new',
   paid: 'success',
-  // The provider takes the whole sum or nothing.
+  // The provider accepts the whole sum or nothing.
   underpaid: 'process',
   failed: 'decline',
   expired: 'fail',

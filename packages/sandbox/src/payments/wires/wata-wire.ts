@@ -41,7 +41,7 @@ export const wataWire: FakeWire = {
     }
     if (action !== 'pay' && action !== 'fail') return [];
     const after = transaction(invoice);
-    // Asked before the payment, told after it.
+    // Asked before the payment, reported after it.
     return [signed({ ...after, transactionStatus: 'Created', paymentTime: null }), signed(after)];
   },
 };

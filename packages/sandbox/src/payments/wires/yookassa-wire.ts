@@ -21,7 +21,7 @@ const KEY_MS = 24 * 60 * 60 * 1_000;
 const STATUS: Readonly<Record<SandboxInvoiceStatus, string>> = {
   pending: 'pending',
   paid: 'succeeded',
-  // The real provider takes the exact amount or nothing; an invoice that got less stays held.
+  // The real provider accepts the exact amount or nothing; an invoice that got less stays held.
   underpaid: 'waiting_for_capture',
   failed: 'canceled',
   expired: 'canceled',

@@ -22,7 +22,7 @@ interface PreparedPayment {
   amountKopeks: number;
 }
 
-export interface Stage {
+export interface Fixture {
   database: ScratchDatabase;
   instances: readonly Instance[];
   /** Folder of the instances' logs. */
@@ -45,7 +45,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export interface StageOptions {
+export interface FixtureOptions {
   serverUrl: string;
   instances: number;
   users: number;
@@ -54,13 +54,13 @@ export interface StageOptions {
   /** Names the folder of the logs. */
   drill: string;
   environment?: Record<string, string>;
-  /** Gets the address of the database, and answers that by which the instances reach it. */
+  /** Gets the address of the database, and returns that by which the instances reach it. */
   through?: (url: string) => string | Promise<string>;
 }
 
 type Run = (text: string) => Promise<Record<string, unknown>[]>;
 
-export async function openStage(options: StageOptions): Promise<Stage> {
+export async function openFixture(options: FixtureOptions): Promise<Fixture> {
   const ends: (() => Promise<unknown>)[] = [];
   const close = undoAtEnd(async () => {
     for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
@@ -161,10 +161,10 @@ async function preparePayments(run: Run, userIds: readonly number[], count: numb
 }
 
 /** Creates a webhook of all events of a type. @throws Error when the service refuses it */
-export async function subscribeWebhook(stage: Stage, eventType: string, url: string): Promise<void> {
-  const response = await fetch(`${stage.instances[0]!.url}/webhooks`, {
+export async function subscribeWebhook(fixture: Fixture, eventType: string, url: string): Promise<void> {
+  const response = await fetch(`${fixture.instances[0]!.url}/webhooks`, {
     method: 'POST',
-    headers: { 'x-api-key': stage.apiToken, 'content-type': 'application/json' },
+    headers: { 'x-api-key': fixture.apiToken, 'content-type': 'application/json' },
     body: JSON.stringify({ name: `drill of ${eventType}`, url, event_type: eventType }),
   });
   if (!response.ok) throw new Error(`no webhook: ${response.status} ${await response.text()}`);

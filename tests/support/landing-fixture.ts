@@ -20,7 +20,7 @@ export const aLandingBody = (fields: Record<string, unknown> = {}) => ({
 });
 
 /** What tests of sales pages need: a server, a guest, an administrator and a scripted provider. */
-export interface LandingStage {
+export interface LandingFixture {
   t: TestApp;
   server: FastifyInstance;
   guest: ApiClient;
@@ -40,14 +40,14 @@ export interface LandingStage {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads any field of an answer and asserts on it
 type CreatedPage = any;
 
-export async function landingStage(): Promise<LandingStage> {
+export async function landingFixture(): Promise<LandingFixture> {
   const t = await testApp();
   const start = t.clock.now();
   const provider = new ScriptedProvider();
   t.app = await withProvider(t.app, provider);
   const server = await testServer(t.app);
   const admin = await adminClient(t.app, server, ACTIONS);
-  const create: LandingStage['create'] = async (fields = {}) => {
+  const create: LandingFixture['create'] = async (fields = {}) => {
     const made = await admin.post(LANDINGS, aLandingBody(fields));
     expect(made.body.detail).toBeUndefined();
     return made.body;

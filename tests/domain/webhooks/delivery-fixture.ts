@@ -11,14 +11,14 @@ import { type Receiver, startReceiver } from '../../support/webhook-receiver.ts'
 export const actor = { kind: 'system', name: 'test' } as const;
 export const payload = { user_id: 7, first_name: 'Жанна "Ж" </b>', amount_rubles: 1.5, nothing: null };
 
-/** Created for each test by `prepareDeliveryStage`. */
+/** Created for each test by `prepareDeliveryFixture`. */
 export let app: App;
 export let clock: TestClock;
 export let receiver: Receiver;
 const receivers: Receiver[] = [];
 
-/** Gives each test of a file an app that may reach loopback, one receiver, and no webhook or job of another test. */
-export function prepareDeliveryStage(): void {
+/** Provides each test of a file with an app that may reach loopback, one receiver, and no webhook or job of another test. */
+export function prepareDeliveryFixture(): void {
   beforeEach(async () => {
     const made = await testApp({ environment: { WEBHOOK_ALLOWED_PRIVATE_HOSTS: '127.0.0.1' } });
     clock = made.clock;

@@ -14,14 +14,14 @@ const [DASH, SPACE, COLON, POINT, PLUS, ZERO] = [...'- :.+0'].map((char) => char
 ];
 const WITHOUT_FRACTION = '2026-11-22 10:11:12+00'.length;
 const LONGEST = '2026-11-22 10:11:12.123456+00'.length;
-/** `Date.UTC` takes a smaller number for a year of the twentieth century. */
+/** `Date.UTC` reads a smaller number as a year of the twentieth century. */
 const FIRST_PLAIN_YEAR = 100;
 
 /**
- * Reads a moment of a session whose time zone is UTC and whose year has four digits; the driver's reader, which uses patterns, does the
+ * Reads a timestamp of a session whose time zone is UTC and whose year has four digits; the driver's reader, which uses patterns, does the
  * others. Digits beyond milliseconds are cut off, as the driver does.
  */
-export function momentOf(text: string): Date {
+export function timestampOf(text: string): Date {
   if (!isPlain(text)) return parseAny(text);
   const year = numberAt(text, 0) * 100 + numberAt(text, 2);
   if (year < FIRST_PLAIN_YEAR) return parseAny(text);

@@ -12,7 +12,7 @@ type Reply =
   /** The client has given up; the request may have been carried out. */
   | { outcome: 'unknown' };
 
-interface ShopRequest {
+interface ServiceRequest {
   /** Name in the report. */
   operation: string;
   path: string;
@@ -22,10 +22,10 @@ interface ShopRequest {
   isProvoked?: (answer: Answer) => boolean;
 }
 
-export interface ShopClient {
+export interface ServiceClient {
   /** Answers by operation. */
   readonly book: WriteBook;
-  post(request: ShopRequest): Promise<Reply>;
+  post(request: ServiceRequest): Promise<Reply>;
   /** From now on nothing is sent again. */
   giveUp(): void;
   close(): void;
@@ -40,11 +40,15 @@ const MAX_CONFLICTS = 6;
 const MAX_OUTAGES = 2;
 const PAYER_ADDRESS = '95.24.10.11';
 
-export function createShopClient(urls: readonly string[], tokenOf: (userId: number) => string, random: SeededRandom): ShopClient {
+export function createServiceClient(
+  urls: readonly string[],
+  tokenOf: (userId: number) => string,
+  random: SeededRandom,
+): ServiceClient {
   const requester = createRequester({ connections: 64, limitMs: ANSWER_LIMIT_MS });
   const book = new WriteBook();
   let isOver = false;
-  const post = async ({ operation, path, userId, body, isProvoked = () => false }: ShopRequest): Promise<Reply> => {
+  const post = async ({ operation, path, userId, body, isProvoked = () => false }: ServiceRequest): Promise<Reply> => {
     const headers = {
       authorization: `Bearer ${tokenOf(userId)}`,
       'content-type': 'application/json',

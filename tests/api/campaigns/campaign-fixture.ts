@@ -12,14 +12,14 @@ export const ADMIN = '/cabinet/admin/campaigns';
 export const ACTIONS = ['read', 'create', 'edit', 'delete', 'stats'].map((action) => `campaigns:${action}`);
 export const UNKNOWN = 2_147_000_000;
 
-export interface CampaignStage {
+export interface CampaignFixture {
   t: TestApp;
   server: FastifyInstance;
   web: ApiClient;
   admin: ActorClient;
 }
 
-export async function campaignStage(): Promise<CampaignStage> {
+export async function campaignFixture(): Promise<CampaignFixture> {
   const t = await testApp({ environment: { MINIAPP_CUSTOM_URL: 'https://app.example.com/', TRUSTED_PROXIES: '127.0.0.1' } });
   const server = await testServer(t.app);
   return { t, server, web: await tokenClient(t.app, server), admin: await adminClient(t.app, server, ACTIONS) };
@@ -46,7 +46,7 @@ export async function aCampaignBy(
 let clients = 0;
 
 /** A newcomer who opens the mini app through a link. */
-export function signIn({ t, server }: CampaignStage, slug: string): Promise<ApiReply> {
+export function signIn({ t, server }: CampaignFixture, slug: string): Promise<ApiReply> {
   clients += 1;
   const client = clientOf(server, { 'x-forwarded-for': `198.51.100.${clients}` });
   const who = { id: 4_500_000_000 + unique(), first_name: 'Ann', username: 'ann' };
@@ -54,7 +54,7 @@ export function signIn({ t, server }: CampaignStage, slug: string): Promise<ApiR
   return client.post('/cabinet/auth/messenger', { init_data: initData, campaign_slug: slug });
 }
 
-export async function aPartner({ t }: CampaignStage): Promise<number> {
+export async function aPartner({ t }: CampaignFixture): Promise<number> {
   const { id } = await aUser(t.app);
   await setUser(t.app, id, { partner_status: 'approved' });
   return id;

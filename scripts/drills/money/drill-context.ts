@@ -1,10 +1,10 @@
-/** What the lanes of the drill share: the stage, the client, random choices, and a record of what was done. */
+/** What the lanes of the drill share: the fixture, the client, random choices, and a record of what was done. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { InvoiceAction } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import type { PaidTwice } from './second-charges.ts';
-import type { ShopClient } from './shop-client.ts';
-import type { ShopStage } from './shop-stage.ts';
+import type { ServiceClient } from './service-client.ts';
+import type { ServiceFixture } from './service-fixture.ts';
 
 /** A reversal that the provider or the payer made, not the service. */
 interface ProviderReversal {
@@ -36,9 +36,9 @@ export interface Deeds {
   readonly commands: Map<string, number>;
 }
 
-export interface Shop {
-  stage: ShopStage;
-  client: ShopClient;
+export interface DrillContext {
+  fixture: ServiceFixture;
+  client: ServiceClient;
   random: SeededRandom;
   deeds: Deeds;
   /** Work that nobody waits for: what payers do after the invoice was made. */
@@ -49,11 +49,11 @@ export interface Shop {
   settled(): Promise<void>;
 }
 
-export function createShop(stage: ShopStage, client: ShopClient, random: SeededRandom): Shop {
+export function createDrillContext(fixture: ServiceFixture, client: ServiceClient, random: SeededRandom): DrillContext {
   const running = new Set<Promise<void>>();
   const errors: unknown[] = [];
   return {
-    ...{ stage, client, random },
+    ...{ fixture, client, random },
     deeds: {
       actions: new Map(),
       reversals: [],
@@ -82,18 +82,28 @@ export function countOne(counts: Map<string, number>, name: string): void {
 }
 
 /** Performs an action of the payer or the provider, if the invoice allows it. @returns whether it did */
-export async function perform(shop: Shop, invoiceId: string, action: InvoiceAction, refundKopeks?: number): Promise<boolean> {
-  const changed = await shop.stage.fakes.payments.act(invoiceId, action, refundKopeks);
+export async function perform(
+  drill: DrillContext,
+  invoiceId: string,
+  action: InvoiceAction,
+  refundKopeks?: number,
+): Promise<boolean> {
+  const changed = await drill.fixture.fakes.payments.act(invoiceId, action, refundKopeks);
   if (!changed) return false;
-  countOne(shop.deeds.actions, `${changed.wire} ${action}`);
-  if (action === 'refund' || action === 'chargeback') shop.deeds.reversals.push({ invoiceId, action });
+  countOne(drill.deeds.actions, `${changed.wire} ${action}`);
+  if (action === 'refund' || action === 'chargeback') drill.deeds.reversals.push({ invoiceId, action });
   return true;
 }
 
-/** Repeats a step until it is told to stop. @param pauseMs mean pause after each step */
-export async function runLane(shop: Shop, isStopping: () => boolean, pauseMs: number, step: () => Promise<void>): Promise<void> {
+/** Repeats a step until it is asked to stop. @param pauseMs mean pause after each step */
+export async function runLane(
+  drill: DrillContext,
+  isStopping: () => boolean,
+  pauseMs: number,
+  step: () => Promise<void>,
+): Promise<void> {
   while (!isStopping()) {
     await step();
-    await wait(shop.random.between(pauseMs / 2, pauseMs * 1.5));
+    await wait(drill.random.between(pauseMs / 2, pauseMs * 1.5));
   }
 }

@@ -4,9 +4,9 @@ import type { SandboxStarsInvoice } from '../../../packages/sandbox/src/messenge
 import type { SandboxIncome } from '../../../packages/sandbox/src/nalogo/receipt-sandbox.ts';
 import type { SandboxInvoice } from '../../../packages/sandbox/src/payments/invoice.ts';
 import type { Db } from '../../../src/core/db/db.ts';
+import type { Deeds } from './drill-context.ts';
 import type { People, Tariffs } from './people.ts';
-import type { Deeds } from './shop.ts';
-import type { ShopStage } from './shop-stage.ts';
+import type { ServiceFixture } from './service-fixture.ts';
 
 export interface PaymentRow {
   id: number;
@@ -115,7 +115,7 @@ interface RewardReversalRow {
   debtTransactionId: number | null;
 }
 
-export interface ShopFacts {
+export interface ServiceFacts {
   invoices: readonly SandboxInvoice[];
   stars: readonly SandboxStarsInvoice[];
   incomes: readonly SandboxIncome[];
@@ -143,7 +143,7 @@ export interface ShopFacts {
   deeds: Deeds;
 }
 
-export async function readShopFacts({ app, fakes, people, tariffs }: ShopStage, deeds: Deeds): Promise<ShopFacts> {
+export async function readServiceFacts({ app, fakes, people, tariffs }: ServiceFixture, deeds: Deeds): Promise<ServiceFacts> {
   const { db } = app;
   const [payable] = await db.sql<{ kopeks: bigint }>(
     `SELECT coalesce(sum(e.kopeks), 0)::bigint AS kopeks FROM ledger_entries e JOIN ledger_accounts a ON a.id = e.account_id

@@ -5,10 +5,10 @@ import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { compileDecoder } from '../../../src/rest/wire-decoder.ts';
 import { planWire } from '../../../src/rest/wire-plan.ts';
 import { appRouter } from '../../../src/routers/root.ts';
-import { MomentInput, utcDate } from '../../../src/routers/shared.schemas.ts';
+import { TimestampInput, utcDate } from '../../../src/routers/shared.schemas.ts';
 
-/** What C2 lists, with the moment that is meant. */
-const ACCEPTED: [value: string | number, moment: string][] = [
+/** What C2 lists, with the time that is meant. */
+const ACCEPTED: [value: string | number, timestamp: string][] = [
   ['2026-01-01T10:00:00Z', '2026-01-01T10:00:00.000Z'],
   ['2026-01-01T10:00:00.25+03:00', '2026-01-01T07:00:00.250Z'],
   ['2026-01-01T10:00:00', '2026-01-01T10:00:00.000Z'],
@@ -41,15 +41,15 @@ const REFUSED: unknown[] = [
   ...[true, [], ['2026-01-01'], {}, 1e17],
 ];
 
-test.each(ACCEPTED)('08 C2: %j is a moment', (value, moment) => {
-  expect(utcDate(MomentInput.parse(value)).toISOString()).toBe(moment);
+test.each(ACCEPTED)('08 C2: %j is a timestamp', (value, timestamp) => {
+  expect(utcDate(TimestampInput.parse(value)).toISOString()).toBe(timestamp);
 });
 
-/** An operation with a moment in its query and in its body. */
+/** An operation with a timestamp in its query and in its body. */
 const plan = planWire(
   'sample',
   { openapi: { method: 'POST', path: '/sample', tags: ['sample'] }, wire: { query: ['since'] } } as never,
-  [z.object({ since: MomentInput.nullish(), until: MomentInput.nullish() })],
+  [z.object({ since: TimestampInput.nullish(), until: TimestampInput.nullish() })],
 );
 
 /** Spec 10 R1: a text, another type, a number out of the calendar. */
@@ -79,7 +79,7 @@ interface JsonSchema {
   [key: string]: unknown;
 }
 
-/** Fields with a moment that are not read by `MomentInput`, each with its reason. There are none. */
+/** Fields with a timestamp that are not read by `TimestampInput`, each with its reason. There are none. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {};
 
 test('08 C2: every parameter and field of a request that the document calls date-time accepts all forms', () => {
@@ -93,7 +93,7 @@ test('08 C2: every parameter and field of a request that the document calls date
   };
   const resolve = (schema: JsonSchema): JsonSchema =>
     schema.$ref ? document.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
-  const isMoment = (schema: JsonSchema): boolean => schema.format === 'date-time' || (schema.anyOf ?? []).some(isMoment);
+  const isTimestamp = (schema: JsonSchema): boolean => schema.format === 'date-time' || (schema.anyOf ?? []).some(isTimestamp);
   const seen: string[] = [];
   const strict: string[] = [];
   for (const route of routes) {
@@ -105,11 +105,11 @@ test('08 C2: every parameter and field of a request that the document calls date
       const takesAll = ACCEPTED.every(([value]) => field && z.safeParse(field.schema, value).success);
       if (!takesAll && !(place in EXCEPTIONS)) strict.push(place);
     };
-    for (const { name, in: source, schema } of operation.parameters ?? []) if (isMoment(schema)) check(source, name);
+    for (const { name, in: source, schema } of operation.parameters ?? []) if (isTimestamp(schema)) check(source, name);
     const body = (operation.requestBody as { content?: Record<string, { schema: JsonSchema }> })?.content?.['application/json'];
     const visit = (schema: JsonSchema, path: string[], depth: number): void => {
       for (const [name, property] of Object.entries(resolve(schema).properties ?? {})) {
-        if (isMoment(property)) check('body', [...path, name].join('.'));
+        if (isTimestamp(property)) check('body', [...path, name].join('.'));
         else if (depth < 5)
           for (const part of [property, ...(property.anyOf ?? []), property.items as JsonSchema])
             if (part) visit(part, [...path, name], depth + 1);

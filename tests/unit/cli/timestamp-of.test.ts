@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { momentOf, UsageError } from '../../../src/cli/command.ts';
+import { timestampOf, UsageError } from '../../../src/cli/command.ts';
 
 /** The tests run in a time zone that is not UTC. */
 test.each([
@@ -9,9 +9,9 @@ test.each([
   ['2026-11-01T10:30Z', '2026-11-01T10:30:00.000Z'],
   ['2026-11-01T00:30+03:00', '2026-10-31T21:30:00.000Z'],
 ])('%s is %s', (text, iso) => {
-  expect(momentOf(text, '--from').toISOString()).toBe(iso);
+  expect(timestampOf(text, '--from').toISOString()).toBe(iso);
 });
 
 test.each(['', '2026', '2026-02-31', '2026-13-01', '2026-11-01T25:00', '99999-01-01', 'yesterday'])('%s is no date', (text) => {
-  expect(() => momentOf(text, '--from')).toThrow(UsageError);
+  expect(() => timestampOf(text, '--from')).toThrow(UsageError);
 });

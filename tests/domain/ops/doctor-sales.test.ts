@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { checkShop, readShop } from '../../../src/cli/doctor/finding.ts';
+import { checkSales, readSaleFacts } from '../../../src/cli/doctor/finding.ts';
 import { checkPanel } from '../../../src/cli/doctor/outside-checks.ts';
 import { syncServersOnce } from '../../../src/domain/catalog/server-sync.ts';
 import {
@@ -23,8 +23,8 @@ beforeEach(async () => {
 
 /** What doctor says under each name. */
 async function doctor(app = t.app) {
-  const shop = await readShop(t.app);
-  const findings = [...checkShop(shop), ...(await checkPanel({ ports: app.ports, shop }))];
+  const sales = await readSaleFacts(t.app);
+  const findings = [...checkSales(sales), ...(await checkPanel({ ports: app.ports, sales }))];
   return new Map(findings.map((finding) => [finding.check, finding]));
 }
 

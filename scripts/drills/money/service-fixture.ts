@@ -19,7 +19,7 @@ import type { SeededRandom } from '../seeded-random.ts';
 import { type FakeSystems, startFakeSystems } from './fake-systems.ts';
 import { makePeople, makeTariffs, type People, type Tariffs } from './people.ts';
 
-export interface ShopStage {
+export interface ServiceFixture {
   /** Of this process: the commands of an operator, and service time. It serves no requests and runs no jobs. */
   app: App;
   database: Database;
@@ -77,12 +77,12 @@ const SETTINGS = {
   PROVISION_ANSWER_WAIT_MS: '0',
 };
 
-export interface ShopStageOptions {
+export interface ServiceFixtureOptions {
   serverUrl: string;
   random: SeededRandom;
 }
 
-export async function openShopStage({ serverUrl, random }: ShopStageOptions): Promise<ShopStage> {
+export async function openServiceFixture({ serverUrl, random }: ServiceFixtureOptions): Promise<ServiceFixture> {
   const ends: (() => Promise<unknown>)[] = [];
   const close = undoAtEnd(async () => {
     for (const end of ends.reverse()) await end().catch((error: unknown) => console.error(String(error)));
@@ -145,7 +145,7 @@ export async function openShopStage({ serverUrl, random }: ShopStageOptions): Pr
         await endLeases();
         await database.jobDatabase.executeSql('UPDATE subscriptions SET provision_lease_until = NULL');
         await database.jobDatabase.executeSql("UPDATE jobs.job SET started_on = now() - interval '1 day' WHERE state = 'active'");
-        // The watch over time limits of jobs runs once a minute unless it is told that it has not run.
+        // The watch over time limits of jobs runs once a minute unless the record of its last run is removed.
         await database.jobDatabase.executeSql('UPDATE jobs.queue SET monitor_claim_on = NULL');
         await boss.supervise();
       },
@@ -157,7 +157,7 @@ export async function openShopStage({ serverUrl, random }: ShopStageOptions): Pr
   }
 }
 
-/** A server process goes on for a moment with the statement of a client that was killed. */
+/** A server process goes on briefly with the statement of a client that was killed. */
 async function untilQuiet(database: Database): Promise<void> {
   for (;;) {
     const [row] = await database.db.sql<{ busy: number }>(

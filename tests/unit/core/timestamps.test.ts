@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { momentOf } from '../../../src/core/db/moments.ts';
+import { timestampOf } from '../../../src/core/db/timestamps.ts';
 
 const driver = pg.types.getTypeParser(1184, 'text') as (text: string) => Date;
 
@@ -25,22 +25,22 @@ describe('momentOf', () => {
     'infinity',
     '-infinity',
   ])('reads %s as the driver does', (text) => {
-    expect(momentOf(text)).toEqual(driver(text));
+    expect(timestampOf(text)).toEqual(driver(text));
   });
 
   it('reads every fraction as the driver does', () => {
     for (let digits = 1; digits <= 6; digits += 1) {
       for (let step = 0; step < 10 ** digits; step += digits < 5 ? 1 : 37) {
         const text = `2026-11-22 10:11:12.${String(step).padStart(digits, '0')}+00`;
-        if (momentOf(text).getTime() !== driver(text).getTime()) expect.fail(text);
+        if (timestampOf(text).getTime() !== driver(text).getTime()) expect.fail(text);
       }
     }
   });
 
-  it('reads moments of eight thousand years', () => {
+  it('reads timestamps of eight thousand years', () => {
     for (let time = Date.UTC(1000, 0); time < Date.UTC(9000, 0); time += 1_065_312_347) {
       const text = `${new Date(time).toISOString().replace('T', ' ').replace('Z', '')}+00`;
-      if (momentOf(text).getTime() !== time) expect.fail(text);
+      if (timestampOf(text).getTime() !== time) expect.fail(text);
     }
   });
 });

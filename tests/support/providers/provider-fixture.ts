@@ -17,7 +17,7 @@ import { type TestApp, type TestAppOptions, testApp } from '../test-app.ts';
 import { workerSandbox } from '../test-sandbox.ts';
 import type { ProviderCase, RawCallback } from './provider-case.ts';
 
-export interface StagedInvoice {
+export interface PreparedInvoice {
   user: BuiltUser;
   paymentId: number;
   orderId: string;
@@ -33,8 +33,8 @@ interface Stall {
   end(): void;
 }
 
-/** What a stage needs besides the provider. */
-export interface StageOptions extends TestAppOptions {
+/** What a fixture needs besides the provider. */
+export interface FixtureOptions extends TestAppOptions {
   /** Another provider of the same service. */
   neighbour?: ProviderCase;
   /** The service has no sandbox and no settings of the provider yet: `switchOn` and `switchOff` of `real-provider.ts` change them. */
@@ -42,7 +42,7 @@ export interface StageOptions extends TestAppOptions {
 }
 
 /** The service with one provider as the sandbox's fake: the adapter calls it over HTTP, its callbacks are kept for the test to deliver. */
-export interface ProviderStage {
+export interface ProviderFixture {
   t: TestApp;
   app: App;
   method: string;
@@ -51,12 +51,12 @@ export interface ProviderStage {
   /** The one secret of the fake, which replaces every credential. */
   secret: string;
   /** The latest invoice. */
-  current: StagedInvoice;
+  current: PreparedInvoice;
   /**
    * A new invoice through the operation of the cabinet; kopeks.
-   * @param of another provider of the stage; default: its own
+   * @param of another provider of the fixture; default: its own
    */
-  open(amountKopeks?: number, of?: ProviderCase): Promise<StagedInvoice>;
+  open(amountKopeks?: number, of?: ProviderCase): Promise<PreparedInvoice>;
   /** Performs an action at the fake. @returns the callbacks that it posted */
   act(action: InvoiceAction, refundKopeks?: number): Promise<RawCallback[]>;
   /** What the fake has posted of an action about the latest invoice. */
@@ -78,12 +78,12 @@ export interface ProviderStage {
 
 const AMOUNT_KOPEKS = 50_000;
 
-/** Starts the stage of a provider with one open invoice, unless it is a real one, which has to be switched on first. */
-export async function aProviderStage(provider: ProviderCase, options: StageOptions = {}): Promise<ProviderStage> {
+/** Starts the fixture of a provider with one open invoice, unless it is a real one, which has to be switched on first. */
+export async function aProviderFixture(provider: ProviderCase, options: FixtureOptions = {}): Promise<ProviderFixture> {
   const { method } = provider;
   const { neighbour, isReal = false, ...appOptions } = options;
   const cases = [provider, ...(neighbour ? [neighbour] : [])];
-  const fakes = { SANDBOX_PROVIDERS: isReal ? '' : cases.map((staged) => staged.method).join(',') };
+  const fakes = { SANDBOX_PROVIDERS: isReal ? '' : cases.map((prepared) => prepared.method).join(',') };
   const environment = {
     ...{ ...fakes, ...neighbour?.settings, ...provider.settings },
     ...(isReal ? provider.realEnvironment : {}),
@@ -96,7 +96,7 @@ export async function aProviderStage(provider: ProviderCase, options: StageOptio
   callbacks.url = recorder.server.url;
   await seedPaymentMethods(app);
   await app.db.sql('UPDATE payment_method_configs SET is_enabled = true WHERE method_id = ANY($1::text[]) RETURNING method_id', [
-    cases.map((staged) => staged.method),
+    cases.map((prepared) => prepared.method),
   ]);
   const { fastify: server } = await createHttpServer({
     observeRefusal,
@@ -109,11 +109,11 @@ export async function aProviderStage(provider: ProviderCase, options: StageOptio
   const sandbox = servers.payments;
 
   const posted = new Map<InvoiceAction, readonly RawCallback[]>();
-  const open = async (amountKopeks = AMOUNT_KOPEKS, { method: wire, option, pays } = provider): Promise<StagedInvoice> => {
+  const open = async (amountKopeks = AMOUNT_KOPEKS, { method: wire, option, pays } = provider): Promise<PreparedInvoice> => {
     if (pays) {
-      stage.current = await pays(stage, amountKopeks);
+      fixture.current = await pays(fixture, amountKopeks);
       posted.clear();
-      return stage.current;
+      return fixture.current;
     }
     const user = await aUser(app, { email: `payer-${amountKopeks}-${Math.random()}@example.com` });
     const { paymentId } = await topupBalance(
@@ -125,16 +125,16 @@ export async function aProviderStage(provider: ProviderCase, options: StageOptio
     const [row] = await app.db.sql<{ orderId: string }>('SELECT order_id FROM payments WHERE id = $1::int', [paymentId]);
     const invoice = (await sandbox.list()).find((known) => known.wire === wire && known.orderId === row!.orderId);
     if (!invoice) throw new Error(`the fake of ${wire} has no invoice of order ${row!.orderId}`);
-    stage.current = { user, paymentId, orderId: row!.orderId, invoice };
+    fixture.current = { user, paymentId, orderId: row!.orderId, invoice };
     posted.clear();
-    return stage.current;
+    return fixture.current;
   };
 
   const act = async (action: InvoiceAction, refundKopeks?: number): Promise<RawCallback[]> => {
     const before = recorder.requests.length;
-    const changed = await sandbox.act(stage.current.invoice.id, action, refundKopeks);
+    const changed = await sandbox.act(fixture.current.invoice.id, action, refundKopeks);
     if (!changed) throw new Error(`the fake of ${method} allows no ${action} now`);
-    stage.current.invoice = { ...stage.current.invoice, ...changed };
+    fixture.current.invoice = { ...fixture.current.invoice, ...changed };
     await sandbox.idle();
     const callbacks = recorder.requests
       .slice(before)
@@ -159,9 +159,9 @@ export async function aProviderStage(provider: ProviderCase, options: StageOptio
     return { status: reply.statusCode, body: reply.body };
   };
 
-  const stage: ProviderStage = {
+  const fixture: ProviderFixture = {
     ...{ t, app, method, server, sandbox, secret: secrets.paymentSecret, open, act, process },
-    current: undefined as unknown as StagedInvoice,
+    current: undefined as unknown as PreparedInvoice,
     posted: (action) => posted.get(action) ?? [],
     callbackOf: async (action) => {
       const made = await act(action);
@@ -204,7 +204,7 @@ export async function aProviderStage(provider: ProviderCase, options: StageOptio
     },
   };
   if (!isReal) await open();
-  return stage;
+  return fixture;
 }
 
 /** The headers of the provider, without those of the connection. */
@@ -214,7 +214,7 @@ function bareHeaders(headers: Readonly<Record<string, string>>): Record<string, 
 }
 
 /** Everything that a callback may change: money, ledger rows, the record of the invoice. */
-export async function factsOf({ app, current, method }: ProviderStage) {
+export async function factsOf({ app, current, method }: ProviderFixture) {
   const { user, paymentId } = current;
   const [payment] = await app.db.sql<{ outcome: string; isPaid: boolean; transactionId: number | null }>(
     `SELECT outcome, is_paid, transaction_id FROM payments WHERE id = $1::int OR ($1 = 0 AND user_id = $2::int AND method = $3)
@@ -229,8 +229,8 @@ export async function factsOf({ app, current, method }: ProviderStage) {
   return { payment: payment ?? unpaid, ledger: ledger!, balance, deposits };
 }
 
-/** Kinds of the open cases of a provider, since the id; of each the administrators are told by a job of its own. */
-export async function openCasesOf({ app, method }: ProviderStage, sinceId: number): Promise<string[]> {
+/** Kinds of the open cases of a provider, since the id; of each the administrators are notified by a job of its own. */
+export async function openCasesOf({ app, method }: ProviderFixture, sinceId: number): Promise<string[]> {
   const rows = await app.db.sql<{ kind: string; alerts: number }>(
     `SELECT c.kind, (SELECT count(*)::int FROM jobs.job j WHERE j.name = 'payments.notify-case' AND j.data ->> 'caseId' = c.id::text) AS alerts
      FROM payment_cases c WHERE c.method = $1 AND c.id > $2::int AND c.status = 'open' ORDER BY c.id`,
@@ -239,7 +239,7 @@ export async function openCasesOf({ app, method }: ProviderStage, sinceId: numbe
   return rows.map(({ kind, alerts }) => (alerts === 1 ? kind : `${kind} with ${alerts} alerts`));
 }
 
-export async function lastCaseId({ app }: ProviderStage): Promise<number> {
+export async function lastCaseId({ app }: ProviderFixture): Promise<number> {
   const [row] = await app.db.sql<{ id: number }>('SELECT coalesce(max(id), 0)::int AS id FROM payment_cases');
   return row!.id;
 }
