@@ -80,7 +80,7 @@ export const SECTIONS = {
       'Days before the end of a subscription on which a saved card is charged for a renewal that the balance does not cover, separated by commas: 0 = the last 24 hours, -1 = the first 24 hours after the end. One charge a day.',
     ),
     CARD_CHARGE_FAILURE_NOTICES: choice(['each', 'last', 'none'], 'each').describe(
-      'Which failed charges of saved cards the owner is told of: each one, that of the last day, or none.',
+      'Which failed charges of saved cards the owner is notified of: each one, that of the last day, or none.',
     ),
     REFUND_SUBSCRIPTION_RULE: choice(['keep', 'shorten', 'end'], 'keep').describe(
       'What happens to a subscription when a payment is refunded or charged back and its money was spent: keep it, take off the days that the money buys, or end it.',
@@ -293,7 +293,7 @@ export const SECTIONS = {
       'Freekassa without FREEKASSA_API_KEY: the payment form is used, and a callback is credited by its signature and address alone. With a key every callback is confirmed by the API first.',
     ),
     PAYMENT_CALLBACKS_PER_MINUTE: whole(3_000, 0, 1_000_000, 'per minute').describe(
-      'Genuine payment callbacks that each instance accepts from one address in a minute; more are answered 429 with Retry-After, and the provider repeats them. A provider sends all payments of a shop from a few addresses. 0 = no limit.',
+      'Genuine payment callbacks that each instance accepts from one address in a minute; more are answered 429 with Retry-After, and the provider repeats them. A provider sends all payments of a merchant from a few addresses. 0 = no limit.',
     ),
     FREEKASSA_NONCE_START: longInteger('1').describe(
       'Lowest nonce of requests to Freekassa. Needed when other software sent higher ones with the same API key; a new API key makes it unnecessary.',

@@ -113,14 +113,18 @@ describe('set by an administrator', () => {
 describe('what arrives at the paths of callbacks', () => {
   const PROVIDER = '/yookassa-webhook';
   const MESSENGER = '/messenger-webhook';
-  const SHOP = { YOOKASSA_ENABLED: 'true', YOOKASSA_SHOP_ID: '123456', YOOKASSA_SECRET_KEY: 'live_0123456789abcdefghij' };
+  const PROVIDER_KEYS = {
+    YOOKASSA_ENABLED: 'true',
+    YOOKASSA_SHOP_ID: '123456',
+    YOOKASSA_SECRET_KEY: 'live_0123456789abcdefghij',
+  };
   const MISSING = { detail: 'Not Found' };
   const TOO_LARGE = { detail: 'Request body too large' };
   let app: App;
   let server: FastifyInstance;
   let refusals = 0;
   beforeAll(async () => {
-    ({ app } = await testApp({ environment: { ...PANEL_WEBHOOK_ON, ...SHOP } }));
+    ({ app } = await testApp({ environment: { ...PANEL_WEBHOOK_ON, ...PROVIDER_KEYS } }));
     server = await serverOf(app, () => {
       refusals += 1;
     });
