@@ -30,7 +30,7 @@ if (process.env.PROPERTY_SEED === undefined) {
 }
 const sequence = { shuffle: { files: false, tests: true }, seed };
 const environment = { TZ: 'Asia/Kathmandu', NODE_ENV: 'test', TEST_SEED: String(seed) };
-const properties = ['tests/support/property-seed.ts'];
+const properties = ['tests/support/changed-coverage.ts', 'tests/support/property-seed.ts'];
 const abandoned = ['tests/support/abandoned-setup.ts'];
 
 // Databases are costly to start, so the files of one worker share a context and a database.
@@ -111,7 +111,15 @@ export default defineConfig({
           hookTimeout: 900_000,
         },
       },
-      { extends: true, test: { name: 'isolated', include: ['tests/**/*.iso.test.ts'], pool: 'forks', setupFiles: abandoned } },
+      {
+        extends: true,
+        test: {
+          name: 'isolated',
+          include: ['tests/**/*.iso.test.ts'],
+          pool: 'forks',
+          setupFiles: ['tests/support/changed-coverage.ts', ...abandoned],
+        },
+      },
     ],
   },
 });

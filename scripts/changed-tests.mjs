@@ -17,11 +17,37 @@ function git(...words) {
   }
 }
 
+/** The commit where the branch left main. */
+const base = () => git('merge-base', 'HEAD', 'main')[0] ?? 'HEAD';
+const newFiles = () => git('ls-files', '--others', '--exclude-standard');
+
 /** Files that differ from the commit where the branch left main: changed, new and uncommitted ones; those deleted are left out. */
 export function changedFiles() {
-  const [base = 'HEAD'] = git('merge-base', 'HEAD', 'main');
-  const names = [...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')];
+  const names = [...git('diff', '--name-only', base()), ...newFiles()];
   return [...new Set(names)].filter((path) => existsSync(join(root, path)));
+}
+
+/** @returns numbers of the changed and new lines of each changed source file, by its path */
+export function changedLines() {
+  const isSource = (path) => /^src\/.*\.ts$/.test(path) && !path.startsWith('src/generated/');
+  const lines = new Map();
+  let path = '';
+  for (const line of git('diff', '--unified=0', '--no-prefix', base(), '--', 'src')) {
+    const file = /^\+\+\+ (.*)$/.exec(line);
+    if (file) path = file[1];
+    const hunk = /^@@ \S+ \+(\d+)(?:,(\d+))? @@/.exec(line);
+    if (!hunk || !isSource(path)) continue;
+    const numbers = Array.from({ length: Number(hunk[2] ?? 1) }, (_unused, index) => Number(hunk[1]) + index);
+    lines.set(path, [...(lines.get(path) ?? []), ...numbers]);
+  }
+  for (const added of newFiles().filter(isSource))
+    lines.set(
+      added,
+      read(added)
+        .split('\n')
+        .map((_line, index) => index + 1),
+    );
+  return lines;
 }
 
 /**
