@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { listFiles, projectRoot } from './checks/source-files.ts';
 
 const NAMED =
-  /\b(?:it|test|describe)(?:\.\w+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?)*\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
+  /(?<!\.)\b(?:it|test|describe)(?:\.\w+(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?)*\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
 
 /** Offsets of what a rule refuses in the source of a test file. */
 const RULES: Record<string, (source: string) => number[]> = {

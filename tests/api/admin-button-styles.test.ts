@@ -40,7 +40,7 @@ describe('styles of the menu buttons', () => {
     expect(await styles()).toEqual(DEFAULTS);
   });
 
-  it('change by section and field; null leaves, labels are replaced as a whole', async () => {
+  it('change by section and field, while null leaves and labels are replaced as a whole', async () => {
     const first = { home: { style: 'danger', labels: { ru: ' Дом ', en: 'Home', fa: '  ' } }, admin: { enabled: false } };
     const home = { style: 'danger', icon_custom_emoji_id: '', enabled: true, labels: { ru: 'Дом', en: 'Home' } };
     const { body } = await admin.patch(PATH, first);

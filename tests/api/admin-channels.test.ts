@@ -99,7 +99,7 @@ describe('spec 05 section 13: administration of required channels', () => {
     },
   );
 
-  it('refuses null where a value is needed and numbers that a column cannot store; the body is checked before the record is looked up', async () => {
+  it('refuses null where a value is needed and numbers that a column cannot store before the record is looked up', async () => {
     const nulls = {
       channel_id: null,
       is_active: null,

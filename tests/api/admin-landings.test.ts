@@ -184,7 +184,7 @@ describe('administration', () => {
     expect((await admin.put(`${base}/${one.id}`, { slug: one.slug })).status).toBe(200);
   });
 
-  it('changes what is sent; null clears what may be empty; the discount is whole or none', async () => {
+  it('changes what is sent, clears by null what may be empty, and takes a discount as a whole or not at all', async () => {
     const { id } = await create({ subtitle: 'sub', title: { ru: 'а' } });
     const put = (body: object) => admin.put(`${base}/${id}`, body);
     expect((await put({ is_active: false })).body).toMatchObject({

@@ -101,7 +101,7 @@ describe('the menu of the cabinet mode', () => {
     expect((await put({ ...home, labels: { ru: 'x'.repeat(100) } })).status).toBe(200);
   });
 
-  it('cleans what is stored: unusable buttons, widths, styles; nothing left is the default', async () => {
+  it('cleans unusable buttons, widths and styles from what is stored, and shows the default when nothing is left', async () => {
     const store = (document: object) =>
       t.app.db.sql(
         "INSERT INTO menu_layouts (name, document) VALUES ('cabinet', $1::json) ON CONFLICT (name) DO UPDATE SET document = EXCLUDED.document",

@@ -109,7 +109,7 @@ describe('spec 03 section 5.1: the list', () => {
 });
 
 describe('PUT /order', () => {
-  it('is not a method named order; places are the indexes, unknown ids are skipped', async () => {
+  it('is not a method named order, and sets places by index, skipping unknown ids', async () => {
     const before = (await admin.get(PATH)).body.map((row: { method_id: string }) => row.method_id);
     const order = ['yookassa', 'nothing', 'tribute', 'yookassa'];
     const { status, body } = await admin.put(`${PATH}/order`, { method_ids: order });
@@ -146,7 +146,7 @@ describe('PUT /{method_id}', () => {
     expect(await shownYookassa()).toBeUndefined();
   });
 
-  it('null and absent change nothing; a blank name and the reset flags put the defaults back', async () => {
+  it('null and absent change nothing, while a blank name and the reset flags put the defaults back', async () => {
     const set = { display_name: 'Card', min_amount_kopeks: 7_000, max_amount_kopeks: 70_000, user_type_filter: 'email' };
     await change(set);
     const same = await change({

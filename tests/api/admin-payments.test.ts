@@ -238,7 +238,7 @@ describe('GET /cabinet/admin/payments/search: the text', () => {
     expect(await found({ search: '   ' })).toHaveLength(5);
   });
 
-  it('digits find the payer by messenger id as well as ids; more than an int64 are ids only', async () => {
+  it('digits find the payer by messenger id as well as ids, and beyond an int64 ids only', async () => {
     const user = await userClient(app, server);
     const messengerId = 5_000_000_000 + unique();
     await app.db.sql('UPDATE users SET messenger_id = $2::bigint WHERE id = $1::int RETURNING id', [user.user.id, messengerId]);

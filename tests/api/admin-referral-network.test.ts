@@ -188,7 +188,7 @@ describe('04 16.3: scopes', () => {
     return status === 200 ? { users: ids(body.users), campaigns: ids(body.campaigns) } : { status, detail: body.detail };
   };
 
-  test('campaigns: registrants and everyone below; partners: their campaigns too; users: everyone above and below', async () => {
+  test('campaigns show registrants and everyone below, partners their campaigns too, and users everyone above and below', async () => {
     expect(await scoped({ campaign_ids: [campaign] })).toEqual({ users: [top, middle, leaf, other], campaigns: [campaign] });
     expect(await scoped({ partner_ids: [partner] })).toEqual({
       users: [partner, top, middle, leaf, other],
@@ -200,7 +200,7 @@ describe('04 16.3: scopes', () => {
     expect(await scoped({ user_ids: [top, leaf, top] })).toEqual({ users: [partner, top, middle, leaf], campaigns: [campaign] });
   });
 
-  test('a partner who is not approved is none; ids that do not exist are left out unless all of them are', async () => {
+  test('leaves out partners who are not approved and ids that do not exist, and is 404 when nothing is left', async () => {
     const nothing = { status: 404, detail: 'No valid items found for the provided IDs' };
     expect(await scoped({ partner_ids: [top] })).toEqual(nothing);
     expect(await scoped({ user_ids: [10 ** 12], campaign_ids: [0] })).toEqual(nothing);
@@ -234,7 +234,7 @@ describe('04 16.3: search', () => {
     return { users: ids(body.users), campaigns: body.campaigns };
   };
 
-  test('a part of the user name or e-mail in any case, an exact id; members only; wildcards are text', async () => {
+  test('finds members only, by a literal part of the user name or e-mail in any case, or by an exact id', async () => {
     expect((await found('TOP_')).users).toEqual([top]);
     expect((await found('0%')).users).toEqual([top]);
     expect((await found('LEAF@exam')).users).toEqual([leaf]);

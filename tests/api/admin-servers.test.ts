@@ -91,7 +91,7 @@ describe('admin servers', () => {
     expect(body.promo_groups).toContainEqual({ id: groupId, name: expect.any(String), is_selected: true });
   });
 
-  it('changes what is given; 0 users means no cap', async () => {
+  it('changes what is given, and takes 0 users as no cap', async () => {
     const changed = await admin.put(`${path}/${id}`, {
       display_name: 'Holland',
       max_users: 0,

@@ -60,7 +60,7 @@ describe('06 4.3: nodes', () => {
     expect(node).toMatchObject({ total_ram: expect.any(String), xray_uptime: expect.any(String), is_disabled: false });
   });
 
-  test('a panel without an answer: zero counts, an empty list and 200; the dashboard too', async () => {
+  test('a panel without an answer gives zero counts, an empty list and 200, in the dashboard too', async () => {
     t.panel.faults.set({ status: 500 });
     const empty = { total: 0, online: 0, offline: 0, disabled: 0, total_users_online: 0, nodes: [] };
     expect((await admin.get(`${ROOT}/nodes`)).body).toEqual(empty);
@@ -192,7 +192,7 @@ describe('06 4.3: dashboard, tops and payments', () => {
     expect([typeof body.bot_version, body.uptime_seconds >= 0, body.users_total >= 3]).toEqual(['string', true, true]);
   });
 
-  test('referrers: windows, and totals over all; the limit is cut to 1..100', async () => {
+  test('referrers have windows and totals over all, with the limit cut to 1..100', async () => {
     const { body } = await admin.get(`${ROOT}/referrals/top`, { query: { limit: 0 } });
     const item = {
       ...{ user_id: referrer.id, invited_count: 1, invited_today: 1, invited_week: 1, invited_month: 1 },

@@ -137,7 +137,7 @@ describe('admin tariffs', () => {
     expect(reply.body.detail).toContainEqual(expect.objectContaining({ loc, type }));
   });
 
-  it('changes what is given; an explicit null clears two fields and leaves the others', async () => {
+  it('changes what is given, while an explicit null clears two fields and leaves the others', async () => {
     const { id } = await create({
       description: 'd',
       traffic_reset_mode: 'MONTH_ROLLING',

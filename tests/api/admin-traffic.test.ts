@@ -75,7 +75,7 @@ const shown = async (query: Record<string, string | number | boolean>) => {
 const callsTo = (path: string) => t.panel.calls().filter((call) => call.path.includes(path)).length;
 
 describe('GET /cabinet/admin/traffic', () => {
-  test('06 5: every panel user with the traffic of each node; users without traffic or subscription too', async () => {
+  test('06 5: every panel user with the traffic of each node, also without traffic or subscription', async () => {
     const { body } = await list();
     expect(body).toMatchObject({ total: 3, limit: 50, offset: 0, period_days: 30 });
     expect(body.available_tariffs).toEqual([tariff]);
@@ -116,7 +116,7 @@ describe('GET /cabinet/admin/traffic', () => {
     expect(await shown({ offset: 50 })).toEqual([]);
   });
 
-  test('06 5: filters by search, tariff, effective status; a filter of nodes cuts the traffic, not the users', async () => {
+  test('06 5: filters users by search, tariff and effective status, and by nodes only the traffic', async () => {
     expect(await shown({ search: names.heavy.toUpperCase() })).toEqual([ids.heavy]);
     expect(await shown({ search: `${mark} petrov` })).toHaveLength(3);
     expect(await shown({ search: mark, limit: 2 })).toEqual([ids.heavy, ids.light]);
@@ -133,7 +133,7 @@ describe('GET /cabinet/admin/traffic', () => {
     expect((await list({ nodes: 'unknown' })).body.items[0]).toMatchObject({ user_id: ids.heavy, total_bytes: 10 * GB });
   });
 
-  test('06 5: sorts by each key, those without a value first; anything else is the total', async () => {
+  test('06 5: sorts by each key, those without a value first, and by the total for anything else', async () => {
     const asc = (sort_by: string) => shown({ sort_by, sort_desc: false });
     const [heavy, light, idle] = [ids.heavy, ids.light, ids.idle];
     expect(await asc('full_name')).toEqual([light, heavy, idle]);
@@ -285,7 +285,7 @@ describe('POST /cabinet/admin/traffic/export-csv', () => {
     expect(await lastAudit(t.app, `${ROOT}/export-csv`)).toMatchObject({ details: { after: { users: 3, period: '7d' } } });
   });
 
-  test('06 5: filters and shown nodes as in the list; no thresholds, no columns of risk', async () => {
+  test('06 5: filters and shows nodes as in the list, without columns of risk when there are no thresholds', async () => {
     await linkAdmin();
     expect((await send({ tariffs: tariff, nodes: GERMAN_NODE })).body.message).toBe('CSV sent (1 users)');
     const [head, row] = (await sentFile()).file!.text.split('\r\n');

@@ -111,7 +111,7 @@ describe.each(CREATIONS)('08 P14: %s', (_name, request, linkOf) => {
     expect(ms).toBeLessThan(LONG_MS / 2);
   });
 
-  it('answers within the limit when the panel stalls, with what there is; others are answered meanwhile', async () => {
+  it('answers within the limit when the panel stalls, with what there is, while others are answered', async () => {
     const t = await service(SHORT_MS);
     const user = await aUser(t.app);
     let isAnswered = false;
@@ -250,7 +250,7 @@ describe('08 P14: POST /cabinet/landing/activate/{token}', () => {
     expect(ms).toBeLessThan(LONG_MS / 2);
   });
 
-  it('answers within the limit when the panel stalls, as paid; others are answered meanwhile', async () => {
+  it('answers within the limit when the panel stalls, as paid, while others are answered', async () => {
     const t = await service(SHORT_MS);
     const gift = await aWaitingGift(t);
     let isAnswered = false;

@@ -145,7 +145,7 @@ describe('spec 06 section 7: restore and upload', () => {
     expect((await t.app.db.sql("SELECT 1 AS n FROM users WHERE first_name = 'Changed'")).length).toBe(0);
   });
 
-  test('an upload is restored and deleted; its name, form and size are checked', async () => {
+  test('an upload is restored and deleted after a check of its name, form and size', async () => {
     const { name } = await create();
     const content = await readFile(join(backupFolder(t.app), name));
     expect(await upload(content)).toEqual([200, expect.objectContaining({ success: true })]);

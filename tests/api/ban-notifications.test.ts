@@ -156,7 +156,7 @@ describe('06 13: what is reported', () => {
     return sent.at(-1)!;
   };
 
-  test('spec 06 section 17, hazard 15: values are escaped; a line without a place follows', async () => {
+  test('spec 06 section 17, hazard 15: values are escaped, and a line without a place follows', async () => {
     const values = { node_name: '<b>{limit}</b> & "node"', network_type: 'not shown' };
     const { html, buttons } = await notified({ ...punishment, ...values });
     expect(html).toBe('Banned 5/3 for 30\nNode: &lt;b&gt;{limit}&lt;/b&gt; &amp; &quot;node&quot;');
@@ -166,7 +166,7 @@ describe('06 13: what is reported', () => {
     expect(warning.buttons[0]![0]!.text).toBe('🗑 Удалить');
   });
 
-  test('networks: one line each, none when not given; zero minutes are a value', async () => {
+  test('a network has one line, or none when not given, and zero minutes are a value', async () => {
     const network = { ban_minutes: 0, network_type: 'Café\nfree', node_name: 'n1' };
     expect((await notified({ notification_type: 'network_wifi', ...network })).html).toBe(
       'Wi-Fi 0\nNetwork: Café free\nNode: n1',
@@ -178,7 +178,7 @@ describe('06 13: what is reported', () => {
     expect((await notified({ notification_type: 'enabled' })).html).toContain('Доступ восстановлен');
   });
 
-  test('05 12.2: a warning is shown in the open cabinets too, whatever becomes of the message; other notices are not', async () => {
+  test('05 12.2: only a warning is shown in the open cabinets too, whatever becomes of the message', async () => {
     const { user, name } = await aPanelUser();
     await send({ ...punishment, user_identifier: name });
     await send({ notification_type: 'warning', warning_message: ' Please <stop> ', user_identifier: name });
@@ -231,7 +231,7 @@ describe('06 13: what is reported', () => {
 });
 
 describe('06 13: delivery', () => {
-  test('a refusal of the messenger is the answer, with the messenger id; nothing is repeated', async () => {
+  test('a refusal of the messenger is the answer, with the messenger id, and nothing is repeated', async () => {
     const { user, name } = await aPanelUser();
     failure = new MessengerError({ kind: 'blocked' }, 'blocked');
     expect((await send({ ...punishment, user_identifier: name })).body).toEqual({

@@ -49,7 +49,7 @@ describe('06 13: how answers are read', () => {
     expect((await answered('/stats', 'GET /api/stats', {})).uptime_seconds).toBeNull();
   });
 
-  test('users: total of the ban system, else the length; over the limit by definition', async () => {
+  test('the total of users is that of the ban system, else their number, and the over-limit list marks each of its users', async () => {
     const users = [{ email: 'a', limit: '3', last_seen: '2026-01-02 03:04:05+03:00' }, { unique_ip_count: 2.7 }];
     const listed = await answered('/users', 'GET /api/users', { users, total: 77 });
     expect(listed).toMatchObject({ total: 77, offset: 0, limit: 50 });

@@ -61,7 +61,7 @@ const WRITES: readonly (readonly [path: string, body: unknown, call: string])[] 
 ];
 
 describe('06 13: the ban system', () => {
-  test('status never calls it; 503 while it is switched off or not configured', async () => {
+  test('status never calls it, and reads are 503 while it is switched off or not configured', async () => {
     expect(okOf(await get('/status'))).toEqual({ enabled: true, configured: true });
     const states: [Record<string, string>, object, string][] = [
       [{ BAN_SYSTEM_ENABLED: 'false' }, { enabled: false, configured: false }, 'Ban System integration is disabled'],
@@ -303,7 +303,7 @@ describe('06 13: commands', () => {
     expect(t.ban.calls).toEqual([]);
   });
 
-  test('a setting: an answer without value is followed by a reading; a blank value is a value', async () => {
+  test('a setting is read again after an answer without value, and a blank value is a value', async () => {
     const changed = okOf(await t.admin.post(`${BAN_ROOT}/settings/max_ips?value=7`));
     expect(changed).toMatchObject({ key: 'max_ips', value: 7, type: 'int', min_value: 1, max_value: 50 });
     expect(t.ban.calls.map(({ method, path, query }) => `${method} ${path}?${query}`)).toEqual([

@@ -98,7 +98,7 @@ describe('who may change it', () => {
 describe('the name', () => {
   const put = (name: unknown) => admin.put(`${PATH}/name`, { name });
 
-  it('is trimmed and shown with its first letter; empty is valid', async () => {
+  it('is trimmed and shown with its first letter, and may be empty', async () => {
     expect((await put('  ёлка ')).body).toEqual({ name: 'ёлка', logo_url: null, logo_letter: 'Ё', has_custom_logo: false });
     expect(await read('')).toMatchObject({ name: 'ёлка' });
     expect((await put('   ')).body).toMatchObject({ name: '', logo_letter: 'V' });
@@ -258,7 +258,7 @@ describe('sign-in by e-mail', () => {
 });
 
 describe('counters of visits', () => {
-  it('are trimmed; null leaves and an empty text clears', async () => {
+  it('are trimmed, left by null and cleared by an empty text', async () => {
     const counters = { yandex_metrika_id: '12345', google_ads_id: 'AW-1-2', google_ads_label: 'a_B-9' };
     expect((await admin.patch(`${PATH}/analytics`, { ...counters, yandex_metrika_id: ' 12345 ' })).body).toEqual(counters);
     expect((await admin.patch(`${PATH}/analytics`, { google_ads_id: ' ', google_ads_label: null })).body).toEqual({

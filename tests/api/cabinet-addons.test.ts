@@ -58,7 +58,7 @@ async function holder(columns: Record<string, unknown> = {}, tariff: Record<stri
 }
 
 describe('connected devices', () => {
-  test('are listed with fallbacks; a panel that does not answer is an empty list', async () => {
+  test('are listed with fallbacks, and as an empty list when the panel does not answer', async () => {
     const client = await holder({ device_limit: 4 });
     known = [device('a', 5), device('b', 1, { platform: null, deviceModel: null, updatedAt: null })];
     expect((await client.get(`${ROOT}/devices`)).body).toEqual({
@@ -75,7 +75,7 @@ describe('connected devices', () => {
     expect(await client.delete(`${ROOT}/devices`)).toMatchObject({ status: 502, body: { detail: 'Failed to delete devices' } });
   });
 
-  test('are removed one by one or all; single failures are skipped', async () => {
+  test('are removed one by one or all, and single failures are skipped', async () => {
     const client = await holder();
     known = [device('x', 1), device('stubborn', 2), device('y', 3)];
     removed.length = 0;

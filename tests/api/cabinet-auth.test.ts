@@ -188,7 +188,7 @@ describe('Cabinet Auth', () => {
     expect((await newClient().post('/cabinet/auth/refresh', { refresh_token: next.refresh_token })).status).toBe(401);
   });
 
-  test('refresh gives a new access token; logout ends the session', async () => {
+  test('refresh gives a new access token until logout ends the session', async () => {
     const { reply } = await bySignedData();
     const next = await newClient().post('/cabinet/auth/refresh', { refresh_token: reply.body.refresh_token });
     expect(next.body).toEqual({

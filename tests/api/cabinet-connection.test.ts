@@ -38,7 +38,7 @@ const inDays = (days: number) => new Date(t.clock.now().getTime() + days * 86_40
 describe('app configurations of the panel', () => {
   beforeEach(() => admin.put(`${APPS}/uuid`, {}));
 
-  test('02 11: nothing is chosen, chosen, cleared; the change is in the audit log', async () => {
+  test('02 11: nothing is chosen, chosen, cleared, with the change in the audit log', async () => {
     expect((await admin.get(`${APPS}/status`)).body).toEqual({ enabled: false, config_uuid: null });
     expect(await admin.get(`${APPS}/config`)).toMatchObject({
       status: 400,
@@ -101,7 +101,7 @@ describe('GET /cabinet/subscription/app-config', () => {
 
   const guide = (client: ActorClient) => client.get(`${ROOT}/app-config`);
 
-  test('02 5.14: 404 while none is chosen; then the guide with the own links, and links null without a subscription', async () => {
+  test('02 5.14: 404 while none is chosen, then the guide with the own links, or links null without a subscription', async () => {
     await admin.put(`${APPS}/uuid`, {});
     const client = await holder({ subscription_url: 'https://sub.example.com/1', subscription_crypto_link: 'happ://crypt4/1' });
     expect(await guide(client)).toMatchObject({ status: 404, body: { detail: 'App configuration not set up.' } });
@@ -138,7 +138,7 @@ describe('GET /cabinet/subscription/app-config', () => {
     expect(row.link).toBe(body.subscriptionCryptoLink);
   });
 
-  test('02 5.14: the copy is served while the panel is away; a choice is in effect at once', async () => {
+  test('02 5.14: the copy is served while the panel is away, and a choice is in effect at once', async () => {
     const client = await holder();
     expect((await guide(client)).status).toBe(200);
     t.panel.faults.set({ status: 503 });
@@ -172,7 +172,7 @@ describe('POST /cabinet/subscription/refresh-traffic', () => {
     return { ...client, uuid: user.uuid };
   }
 
-  test('02 5.14: reads and stores the traffic; within the minute the values are repeated without a call', async () => {
+  test('02 5.14: reads and stores the traffic, and repeats the values within the minute without a call', async () => {
     const client = await mover({ traffic_limit_gb: 40 });
     t.panel.addTraffic(client.uuid, 10.5 * GB);
     const values = {
@@ -264,7 +264,7 @@ describe('POST /cabinet/subscription/refresh-traffic', () => {
     });
   });
 
-  test('02 5.14: any subscription counts as active, none is 404; unlimited has no percentage', async () => {
+  test('02 5.14: any subscription counts as active, none is 404, and unlimited has no percentage', async () => {
     const ended = await mover({ status: 'expired', end_date: inDays(-5), traffic_limit_gb: 0, traffic_used_gb: 3 });
     expect((await refresh(ended)).body).toMatchObject({ is_unlimited: true, traffic_used_percent: 0 });
     const nobody = await userClient(app, server);

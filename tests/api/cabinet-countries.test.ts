@@ -46,7 +46,7 @@ const stateOf = (id: number) =>
   );
 
 describe('GET /cabinet/subscription/countries', () => {
-  test('02 5.13: lists what the group may connect, at the price that is charged; what is connected counts', async () => {
+  test('02 5.13: lists what the group may connect, at the price that is charged, and counts what is connected', async () => {
     const [open, full, closed] = [
       await aServer(app, { price_kopeks: 3_000, country_code: 'DE' }),
       await aFullServer(),

@@ -320,7 +320,7 @@ describe('tariff switch', () => {
   const PREVIEW = `${ROOT}/tariff/switch/preview`;
   const SWITCH = `${ROOT}/tariff/switch`;
 
-  test('preview, switch and its repeat by key; bounds and credentials', async () => {
+  test('preview, switch and its repeat by key, with bounds and credentials', async () => {
     const { userId, api } = await signedIn(20_000);
     await aStoredSubscription(t.app, userId, { tariff_id: await aTariff(t.app, { name: 'Old' }) });
     const newId = await aTariff(t.app, { name: 'New', period_prices: { 30: 60_000 } });

@@ -65,7 +65,7 @@ describe('row 7: blacklist', () => {
   const on = { BLACKLIST_CHECK_ENABLED: 'true', BLACKLIST_GITHUB_URL: LIST_URL };
   const out = { status: 403, body: { detail: { code: 'blacklisted', message: expect.any(String) } } };
 
-  it('stops the listed by id or user name, over REST and tRPC; others and config admins pass', async () => {
+  it('stops the listed by id or user name, over REST and tRPC, but not others and config admins', async () => {
     const t = await service(on);
     const [byId, byName, free] = [
       await userClient(t.app, t.server),
@@ -176,7 +176,7 @@ describe('row 8: maintenance', () => {
     }
   });
 
-  it('is switched on by the third failed check of the panel, and off by the first successful one; administrators are notified', async () => {
+  it('is switched on by the third failed check of the panel, and off by the first successful one, with notices to administrators', async () => {
     const t = await service();
     const user = await userClient(t.app, t.server, { language: 'en' });
     let isDown = true;
@@ -202,7 +202,7 @@ describe('row 8: maintenance', () => {
     expect(messages).toHaveLength(4);
   });
 
-  it('is notified in the chat of the administrators where there is one; a panel that comes and goes is reported every 5 minutes (spec 06 section 14)', async () => {
+  it('reports a panel that comes and goes every 5 minutes, in the chat of the administrators where there is one (spec 06 section 14)', async () => {
     const chat = -1_003_000_000_773;
     const t = await service({
       ADMIN_NOTIFICATIONS_ENABLED: 'true',
@@ -287,7 +287,7 @@ describe('row 9: required channels', () => {
     expect((await byData()).status).toBe(200);
   });
 
-  it('caches "joined" for long and "not joined" for a minute; an update of the messenger counts at once', async () => {
+  it('caches "joined" for long and "not joined" for a minute, until an update of the messenger', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     const channelId = await aChannel(t.app);
@@ -306,7 +306,7 @@ describe('row 9: required channels', () => {
     expect((await user.get(ME)).status).toBe(403);
   });
 
-  it('passes e-mail accounts, an empty list of channels and a disabled check; fails closed', async () => {
+  it('passes e-mail accounts, an empty list of channels and a disabled check, but fails closed', async () => {
     const t = await service(on);
     const user = await userClient(t.app, t.server);
     expect((await user.get(ME)).status).toBe(200);

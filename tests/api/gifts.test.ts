@@ -308,7 +308,7 @@ describe('POST /cabinet/gift/purchase', () => {
     expect((await buyer.get(`/cabinet/gift/purchase/${bought.body.purchase_token}`)).body.warning).toBe('messenger_unresolvable');
   });
 
-  it('502 when the provider is down; nothing stays', async () => {
+  it('502 when the provider is down, and nothing stays', async () => {
     provider.createFaults = ['unavailable'];
     const refused = await purchase({ payment_mode: 'gateway', payment_method: 'sandbox' });
     expect([refused.status, refused.body]).toEqual([502, { detail: 'Payment provider is unavailable, please try again later' }]);

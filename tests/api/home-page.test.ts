@@ -29,7 +29,7 @@ it('08 C9: GET / names the service, its version, its state and the pages that ar
   }
 });
 
-it('08 C9: without documentation, sandbox and readiness it says so; no link leads to what is off', async () => {
+it('08 C9: without documentation, sandbox and readiness it says so, and no link leads to what is off', async () => {
   const { json, page } = await home({ WEB_API_DOCS_ENABLED: 'false' }, { isReady: false, kinds: [] });
   expect(json.body).toMatchObject({ state: 'not ready', documentation: null, sandbox: null });
   expect(page.text).toContain('Not ready');

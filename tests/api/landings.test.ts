@@ -291,7 +291,7 @@ describe('limits by address', () => {
 });
 
 describe('POST /cabinet/landing/activate/{token}', () => {
-  it('spec 03 H22, spec 10 U4: of a gift needs the recipient where a subscription runs, signed in or by the mailed link; the giver sees its state', async () => {
+  it('spec 03 H22, spec 10 U4: of a gift needs the recipient where a subscription runs, signed in or by the mailed link, while the giver sees its state', async () => {
     const recipient = await userClient(t.app, server, { email: `own${unique()}@example.com` });
     const stranger = await userClient(t.app, server);
     await aStoredSubscription(t.app, recipient.user.id);

@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 describe('the system log', () => {
-  test('a file that does not exist is empty; it cannot be read whole or downloaded', async () => {
+  test('a file that does not exist is empty and cannot be read whole or downloaded', async () => {
     expect((await api.get('/logs/system')).body).toEqual({
       ...{ path: 'logs/bot.log', exists: false, updated_at: null, size_bytes: 0, size_chars: 0 },
       ...{ preview: '', preview_chars: 0, preview_truncated: false, download_url: '/logs/system/download' },
@@ -60,7 +60,7 @@ describe('the system log', () => {
     }
   });
 
-  test('the preview is the last characters; sizes are in bytes and in characters', async () => {
+  test('the preview is the last characters, and sizes are in bytes and in characters', async () => {
     const text = `${'ж'.repeat(600)}😀конец`;
     await writeFile(file, text);
     const timestamp = new Date('2025-01-31T12:00:00Z');
@@ -143,7 +143,7 @@ describe('the system log', () => {
 });
 
 describe('the monitoring log', () => {
-  test('newest first, a page by plain limit and offset, filtered by the exact type; the total is that of the filter', async () => {
+  test('newest first, a page by plain limit and offset, filtered by the exact type, also in the total', async () => {
     for (let n = 1; n <= 5; n++) {
       clock.advance(1_000);
       await recordMonitoring(app, 'expired_subscriptions_processed', { count: n });

@@ -170,7 +170,7 @@ describe('media', () => {
     expect(await get('/cabinet/media/a.b.c')).toMatchObject(NOT_FOUND);
   });
 
-  test('a file that only the messenger has is fetched from it; it may be away: 502, or have lost it: 404', async () => {
+  test('a file that only the messenger has is fetched from it, or 502 when it is away and 404 when it has lost it', async () => {
     const photo = { name: 'p.png', contentType: 'image/png', bytes: aPng() };
     const { fileId } = await t.app.ports.messenger.sendFile(CHAT, 'photo', photo, '');
     const received = (id: string) =>
@@ -347,7 +347,7 @@ describe('files of tickets', () => {
       ...{ title: 'No connection', message: 'The link stopped working.', media_type: 'photo', media_file_id: fileId },
     });
 
-  test('the owner attaches it by its signed or plain id and gets links that work; support and owner read the other side', async () => {
+  test('the owner attaches it by its signed or plain id and gets links that work, while support and owner read the other side', async () => {
     const { body: file } = await asUser(user);
     const ticket = await open(user, file.file_id);
     expect(ticket.status, ticket.text).toBe(200);

@@ -287,7 +287,7 @@ describe('export and import', () => {
 });
 
 describe('history', () => {
-  it('stores every edit with its document and the name of its token; a rollback restores the same bytes (row 19)', async () => {
+  it('stores every edit with its document and the name of its token, and a rollback restores the same bytes (row 19)', async () => {
     await api.post('/menu-layout/buttons', { ...news, row_id: 'balance_row' });
     const wanted = await storedText();
     const [entry] = await historyOf();

@@ -72,7 +72,7 @@ describe('payments', () => {
     expect((await send('payments/create', { method: 'sandbox', amountKopeks: 50_000 })).status).toBe(403);
   });
 
-  test('the payment of another user is answered like an unknown one; entries stay in order', async () => {
+  test('the payment of another user is answered like an unknown one, and entries stay in order', async () => {
     const { send } = await caller();
     const other = await caller();
     const made = (await other.send('payments/create', { method: 'sandbox', amountKopeks: 50_000 })).body.extra;

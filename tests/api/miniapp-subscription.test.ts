@@ -89,7 +89,7 @@ describe('the guard of paid subscriptions', () => {
 });
 
 describe('autopay', () => {
-  test('is switched; nothing and negative days keep the lead, others have bounds', async () => {
+  test('is switched with days within bounds, while nothing and negative days keep the lead', async () => {
     const { initData, id } = await caller(0, { autopay_days_before: 5 });
     const send = (body: object) => api.post(`${ROOT}/autopay`, { initData, ...body });
     expect((await send({ enabled: true, daysBefore: -1 })).body).toMatchObject({
@@ -115,7 +115,7 @@ describe('autopay', () => {
 });
 
 describe('trial', () => {
-  test('starts once; a paid one returns the missing amount', async () => {
+  test('starts once', async () => {
     await aServer(t.app, { is_trial_eligible: true });
     const { initData, user } = await caller(700, null);
     const started = await api.post(`${ROOT}/trial`, { initData });
@@ -136,6 +136,10 @@ describe('trial', () => {
       body: { detail: { code: 'subscription_exists' } },
     });
     expect(await balanceOf(user)).toBe(700);
+  });
+
+  test('a paid one returns the missing amount', async () => {
+    await aServer(t.app, { is_trial_eligible: true });
     const environment = { TRIAL_PAYMENT_ENABLED: 'true', TRIAL_ACTIVATION_PRICE: '1000' };
     const paid = await testServer((await testApp({ environment, clock: t.clock })).app);
     const poor = await caller(400, null);
@@ -301,7 +305,7 @@ describe('add-ons', () => {
     }
   });
 
-  test('a device is removed; each way it cannot be has its code', async () => {
+  test('a device is removed, or refused with a code for each reason', async () => {
     const { initData, user } = await caller(0, {});
     const remove = (hwid: string) => api.post('/miniapp/devices/remove', { initData, hwid });
     expect(await remove(' ')).toMatchObject({ status: 400, body: { detail: { code: 'invalid_hwid' } } });
@@ -314,7 +318,7 @@ describe('add-ons', () => {
   });
 });
 
-test('a promo code is activated; its refusals have statuses of their own', async () => {
+test('a promo code is activated, or refused with a status for each reason', async () => {
   const { initData } = await caller(0, null);
   const code = `CODE${unique()}`;
   await t.app.db.sql(
@@ -341,7 +345,7 @@ test('codes cannot be guessed: after five unknown ones further tries are 429', a
   expect(await guess('NOSUCH6')).toMatchObject({ status: 429, body: { detail: { code: 'rate_limited' } } });
 });
 
-test('an offer is claimed once; a foreign one is unknown, an ended one gone', async () => {
+test('an offer is claimed once, while a foreign one is unknown and an ended one gone', async () => {
   const { initData, user } = await caller(0, null);
   const offer = async (userId: number, end: Date) => {
     const row = await rowOf<{ id: number }>(

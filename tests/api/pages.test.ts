@@ -29,7 +29,7 @@ describe.each([
   const put = (body: object) => api.put(path, body);
   const get = (query: Record<string, string | boolean> = {}) => api.get(path, { query });
 
-  it('is not there at first; what is written is answered as sent', async () => {
+  it('is not there at first, and what is written is answered as sent', async () => {
     expect(await get()).toMatchObject(notFound(`${name} not found`));
     const written = await put({ language: 'EN-us', content: ' <b>x</b>\r\n\r\ny ' });
     expect(written.status).toBe(200);

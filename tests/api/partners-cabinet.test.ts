@@ -154,7 +154,7 @@ describe(ADMIN, () => {
     expect((await admin.post(`${ADMIN}/${BEYOND}/campaigns/${campaignId}/unassign`)).status).toBe(400);
   });
 
-  it('keeps its settings as overrides; null and absent leave them', async () => {
+  it('keeps its settings as overrides, which null and absent leave', async () => {
     const before = (await admin.get(`${ADMIN}/settings`)).body;
     const changed = await admin.patch(`${ADMIN}/settings`, { withdrawal_cooldown_days: 365, withdrawal_min_amount_kopeks: null });
     expect(changed.body).toEqual({ ...before, withdrawal_cooldown_days: 365 });

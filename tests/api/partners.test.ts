@@ -57,7 +57,7 @@ describe('/partners (Web API)', () => {
     expect(newest.total).toBeGreaterThan(1);
   });
 
-  it('shows a referrer with a page of referrals; the messenger id comes before the internal id', async () => {
+  it('shows a referrer with a page of referrals, by the messenger id before the internal id', async () => {
     const pair = await aReferralPair(t.app, {
       referral: { created_at: ago(40), first_name: null, last_name: null, last_activity: null },
     });

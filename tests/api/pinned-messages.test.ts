@@ -69,7 +69,7 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect([active.status, active.text]).toEqual([200, 'null']);
   });
 
-  test('a new message takes the place of the active one; the list is newest first and can show the active one only', async () => {
+  test('a new message takes the place of the active one in a list that is newest first and can show the active one only', async () => {
     const first = await create({ content: ' <b>One</b> ' });
     expect(first.body).toEqual({
       sent_count: 0,
@@ -153,7 +153,7 @@ describe.each(AREAS)('pinned messages, $area (spec 05 section 4)', ({ base, clie
     expect((await client().get(`${base}/${id}`)).body.media_file_id).toBeNull();
   });
 
-  test('a file alone is a message; its id is known as a file from then on', async () => {
+  test('a file alone is a message, and its id is known as a file from then on', async () => {
     const media = photo();
     const message = await made({ content: '  ', media });
     expect(message).toMatchObject({ content: '', media_type: 'photo' });

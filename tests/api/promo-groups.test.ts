@@ -144,7 +144,7 @@ describe.each(areas)('%s', (base, client) => {
     expect((await client().post(base, { name: 'p', period_discounts: { '30': 'x' } })).status).toBe(422);
   });
 
-  it('keeps a threshold above 0 only; 0 clears it, {} clears the periods', async () => {
+  it('keeps a threshold above 0 only, and clears it by 0 and the periods by {}', async () => {
     const made = await create({ auto_assign_total_spent_kopeks: 5_000_000_000, period_discounts: { '30': 5 } });
     expect(made.auto_assign_total_spent_kopeks).toBe(5_000_000_000);
     const kept = await client().patch(`${base}/${made.id}`, { auto_assign_total_spent_kopeks: null, period_discounts: null });

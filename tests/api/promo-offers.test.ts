@@ -170,7 +170,7 @@ describe.each([
   ['/promo-offers', () => web],
   [ADMIN, () => admin],
 ] as const)('%s/templates', (base, client) => {
-  it('starts with three, by type; a change keeps what it does not name', async () => {
+  it('starts with three, by type, and a change keeps what it does not name', async () => {
     const list = await client().get(`${base}/templates`);
     expect(list.body.items.map((item: { offer_type: string }) => item.offer_type)).toEqual([
       ...['extend_discount', 'purchase_discount', 'test_access'],

@@ -156,7 +156,7 @@ describe.each(areas)('%s', (base, client) => {
     expect((await client().post(base, aBody({ type: 'subscription_days', subscription_days: 36_500 }))).status).toBe(200);
   });
 
-  it('changes what is given; null keeps, 0 uses are unlimited', async () => {
+  it('changes what is given, keeps what is null, and takes 0 uses as unlimited', async () => {
     const until = addDays(t.app.clock.now(), 1).toISOString();
     const made = await create({ valid_until: until });
     const kept = await client().patch(`${base}/${made.id}`, { code: null, valid_until: null, max_uses: null, is_active: null });
@@ -238,7 +238,7 @@ describe.each(areas)('%s', (base, client) => {
 });
 
 describe('what the areas differ in', () => {
-  it('tokens name the creator; 0 and less is no creator, an unknown user is 404', async () => {
+  it('tokens name the creator, where 0 and less is no creator and an unknown user is 404', async () => {
     const user = await aUser(t.app);
     expect((await create({ created_by: user.id })).created_by).toBe(user.id);
     expect((await create({ created_by: 0 })).created_by).toBeNull();
@@ -298,7 +298,7 @@ describe('the cabinet', () => {
     expect((await user.post('/cabinet/promocode/activate', { code })).status).toBe(400);
   });
 
-  it('lets an administrator end the discount; the message names the user', async () => {
+  it('lets an administrator end the discount, with a message that names the user', async () => {
     const user = await userClient(t.app, server);
     const { code } = await create({ type: 'discount', balance_bonus_kopeks: 30, subscription_days: 5 });
     await user.post('/cabinet/promocode/activate', { code });

@@ -170,7 +170,7 @@ describe('changing', () => {
     expect((await reader.delete(`${ADMIN}/DEBUG`)).status).toBe(403);
   });
 
-  it('leaves no secret in the audit log, whether accepted, refused or on the other transport; a plain value is recorded', async () => {
+  it('leaves no secret in the audit log, whether accepted, refused or on the other transport, but records a plain value', async () => {
     const values = ['hunter2-accepted', 'hunter2-refused', 'hunter2-not-a-number', 'hunter2-plain', 'hunter2-rpc'] as const;
     const actor = await adminClient(t.app, server, ['*:*'], 999);
     expect((await actor.put(`${ADMIN}/YOOKASSA_SECRET_KEY`, { value: values[0] })).body.current).toBe(SECRET_MASK);

@@ -217,7 +217,7 @@ describe('one subscription', () => {
     expect((await api.post(`/subscriptions/${id}/extend`, { days: 36_500 })).status).toBe(422);
   });
 
-  test('gets traffic for 30 days; an unlimited one is refused (spec 02 H25)', async () => {
+  test('gets traffic for 30 days, unless it is unlimited (spec 02 H25)', async () => {
     const { id } = await stored({ status: 'limited', traffic_limit_gb: 10 });
     expect((await api.post(`/subscriptions/${id}/traffic`, { gb: 5 })).body).toMatchObject({
       status: 'active',
@@ -247,7 +247,7 @@ describe('one subscription', () => {
     expect(await provisioningOf(id)).toMatchObject({ version: 2 });
   });
 
-  test('servers are connected and disconnected; the panel is updated each time (spec 02 H15)', async () => {
+  test('servers are connected and disconnected, and the panel is updated each time (spec 02 H15)', async () => {
     const squad = await aServer(t.app);
     const { id } = await stored();
     expect(await api.post(`/subscriptions/${id}/squads`, { squad_uuid: '' })).toMatchObject({

@@ -241,7 +241,7 @@ describe('GET /cabinet/admin/tickets (issue 4 row 7)', () => {
     expect(reply.body).toEqual({ detail: [issue] });
   });
 
-  it('takes both ends of its bounds; a page past the end and an unknown word are empty', async () => {
+  it('takes both ends of its bounds, and answers a page past the end and an unknown word with an empty list', async () => {
     const bounds: Record<string, number>[] = [{ page: 1, per_page: 1 }, { per_page: 100 }];
     for (const query of bounds) {
       expect((await admin.get('/cabinet/admin/tickets', { query })).status).toBe(200);

@@ -49,10 +49,13 @@ describe('/trpc', () => {
     );
   });
 
-  test('a refusal has its code and detail; a text is not read as a number', async () => {
+  test('a refusal has its code and detail', async () => {
     const missing = await token.post('/trpc/web.auth.revoke', { token_id: 999_999 });
     expect(missing.status).toBe(404);
     expect(missing.body.error.data).toMatchObject({ status: 404, appCode: 'token_not_found', detail: 'Token not found' });
+  });
+
+  test('a text is not read as a number', async () => {
     // REST reads "7" of a path as a number; a typed client sends numbers, so here a text is refused.
     await token.post('/tokens/7/revoke');
     expect((await token.post('/trpc/web.auth.revoke', { token_id: '7' })).body.error.data.status).toBe(422);
@@ -113,7 +116,7 @@ describe('/trpc', () => {
     expect(await status({ CABINET_ENABLED: 'false' }, '/trpc/web.auth.list')).toBe(200);
   });
 
-  test('CABINET_ENABLED closes the landing pages below /cabinet; the mini-app is closed by neither setting', async () => {
+  test('CABINET_ENABLED closes the landing pages below /cabinet, while the mini-app is closed by neither setting', async () => {
     const slug = encodeURIComponent(JSON.stringify({ slug: 'none' }));
     for (const [environment, page] of [
       [{ WEB_API_ENABLED: 'false' }, 'Landing page not found'],

@@ -87,7 +87,7 @@ describe('webhooks', () => {
     expect((await api.get('/webhooks', { query: { limit: 201 } })).status).toBe(422);
   });
 
-  it('changes what is given and leaves the rest; null changes nothing', async () => {
+  it('changes what is given and leaves the rest, also where null is given', async () => {
     const made = await create({ description: 'old', secret: 's' });
     t.clock.advance(1_000);
     const changed = await api.patch(`/webhooks/${made.id}`, { name: 'New', description: null, event_type: 'user.created' });

@@ -30,7 +30,7 @@ const patch = async (id: number, body: object) => {
 const activeIds = async () =>
   (await api.get(PATH, { query: { include_inactive: false } })).body.items.map((one: { id: number }) => one.id);
 
-it('none at first; one text is active at most, whoever activates it', async () => {
+it('none at first, then one text is active at most, whoever activates it', async () => {
   expect((await api.get(PATH)).body).toEqual({ items: [], total: 0, limit: 50, offset: 0 });
   const first = await add();
   const timestamp = expect.stringMatching(/Z$/);
@@ -57,7 +57,7 @@ it('none at first; one text is active at most, whoever activates it', async () =
   expect(await activeIds()).toEqual([]);
 });
 
-it('lists what was changed last first; a text that only loses its place keeps its date', async () => {
+it('lists what was changed last first, where a text that only loses its place keeps its date', async () => {
   const first = await add();
   const second = await add({ text: 'two' });
   const list = (await api.get(PATH)).body;

@@ -230,7 +230,7 @@ describe('Cabinet Admin Withdrawals', () => {
     }
   });
 
-  it('approves and completes; what is refused is 400', async () => {
+  it('approves and completes, and answers 400 to what is refused', async () => {
     const client = await anEarnerClient();
     const id = await made(client);
     const post = async (action: string, body: object | undefined, of = id) => {

@@ -79,7 +79,7 @@ test.each([
   expect(before).not.toBeNull();
 });
 
-test('a setting: what it was and is; a secret one only that it changed', async () => {
+test('a setting: what it was and is, but of a secret one only that it changed', async () => {
   const path = '/settings/SMTP_PASSWORD';
   expect((await api.put(path, { value: 'a-mail-box-secret' })).status).toBe(200);
   expect(await recorded(path)).toMatchObject({ action: 'settings:edit', text: expect.not.stringContaining('mail-box') });

@@ -93,7 +93,7 @@ describe('spec 01 H13: one e-mail', () => {
 });
 
 describe('spec 01 H8: one refresh token', () => {
-  test('50 exchanges within the grace: different successors in one session; only the first is recorded', async () => {
+  test('50 exchanges within the grace give different successors in one session, of which only the first is recorded', async () => {
     const user = await aMessengerAccount(app);
     const first = await aRotatingSession(app, user.id);
     const { won, lost } = await atOnce((instance) => refreshSession(instance, first.refreshToken));

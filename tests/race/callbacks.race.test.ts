@@ -117,7 +117,7 @@ describe('one payment', () => {
 });
 
 describe('many at once', () => {
-  test('one key ten times: one invoice; the others get its answer or 409', async () => {
+  test('one key ten times is one invoice, and the others get its answer or 409', async () => {
     const user = await aUser(app);
     const before = provider.created.length;
     const call = () =>

@@ -85,7 +85,7 @@ describe.runIf(serverUrl !== null)('sessions that are cut', () => {
     }
   }
 
-  test('in the middle of a read: the second attempt answers; cut twice: 503 with Retry-After, on both transports', async () => {
+  test('in the middle of a read are tried a second time, and cut twice they are 503 with Retry-After, on both transports', async () => {
     const { id } = await aUser(app);
     const lock = 'LOCK TABLE users IN ACCESS EXCLUSIVE MODE';
     for (const path of [`/users/${id}`, `/trpc/web.users.get?input=${encodeURIComponent(JSON.stringify({ user_id: id }))}`]) {

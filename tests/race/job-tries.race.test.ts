@@ -152,7 +152,7 @@ describe.runIf(serverUrl !== null)('spec 10 M6, F6: jobs of an instance that is 
     }
   });
 
-  it('after an outage nothing is released before every live instance could renew its leases; one that cannot aborts its jobs', async () => {
+  it('after an outage nothing is released before every live instance could renew its leases, and one that cannot aborts its jobs', async () => {
     await database.db.sql('DELETE FROM jobs.job');
     await send(4);
     await database.db.sql(

@@ -144,7 +144,7 @@ describe.runIf(serverUrl !== null)('one-time secrets raced', () => {
     expect(row!.events).toBe(1);
   });
 
-  it('an account of a provider is linked to one of many users; the others are refused', async () => {
+  it('an account of a provider is linked to one of many users, and the others are refused', async () => {
     const users = await Promise.all(Array.from({ length: 15 }, () => aMessengerAccount(app)));
     const { id: providerId } = someone();
     const identity = { providerId, email: null, emailVerified: false, username: null, firstName: null, lastName: null };

@@ -14,7 +14,7 @@ describe.runIf(serverUrl)('panel import at the same time', () => {
   });
   afterAll(() => database.drop());
 
-  it('twelve imports of one account at once create one subscription; one imports, the others do nothing', async () => {
+  it('twelve imports of one account at once create one subscription, by the one that imports while the others do nothing', async () => {
     const t = await withPanel({ database });
     const email = anAddress();
     const there = await t.adapter.createUser({

@@ -53,7 +53,7 @@ describe.runIf(serverUrl !== null)('sign-in raced', () => {
     expect(row).toEqual({ users: 1, events: 1, memberships: 1 });
   });
 
-  it('gives one e-mail to one of many registrations; the others are refused with the reason (spec 01 H13)', async () => {
+  it('gives one e-mail to one of many registrations, and refuses the others with the reason (spec 01 H13)', async () => {
     const email = anAddress();
     const draft = { authType: 'email', messengerId: null, username: null, firstName: null, lastName: null } as const;
     const rest = { emailVerified: false, passwordHash: 'x', language: 'ru', referredById: null };

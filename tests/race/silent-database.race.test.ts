@@ -60,7 +60,7 @@ describe.runIf(serverUrl !== null)('a database that is silent', () => {
   const add = (userId: number, key: string) =>
     client.post(`/users/${userId}/balance`, { amount_kopeks: 100 }, { headers: { 'idempotency-key': key } });
 
-  test('is 503 for as long as it is silent, and everything works again soon after; each write happened once', async () => {
+  test('is 503 for as long as it is silent, and everything works again soon after, with each write made once', async () => {
     const { id } = await aUser(app);
     expect((await add(id, 'before')).status).toBe(200);
     const notices: string[] = [];

@@ -17,7 +17,7 @@ describe.runIf(serverUrl)('users of a squad', () => {
   });
   afterAll(() => database.drop());
 
-  it('spec 02 H20: stay exact during concurrent inserts, updates, deletes and a recount; the number of counter rows stays small', async () => {
+  it('spec 02 H20: stay exact during concurrent inserts, updates, deletes and a recount, in a small number of counter rows', async () => {
     const uuids = ['a', 'b', 'c'];
     for (const uuid of uuids) await aServer(t.app, uuid);
     const squadsOf = (seed: number) => uuids.filter((_uuid, index) => ((seed >> index) & 1) === 1);

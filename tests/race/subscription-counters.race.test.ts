@@ -19,7 +19,7 @@ describe.runIf(serverUrl)('counters of subscriptions', () => {
   const slowly = (statement: string) =>
     t.app.db.sql(`WITH changed AS (${statement} RETURNING 1) SELECT pg_sleep(0.002)::text AS slept FROM changed`);
 
-  it('stay exact while users pay, trials begin, change and end at once; the number of counter rows stays small', async () => {
+  it('stay exact while users pay, trials begin, change and end at once, in a small number of counter rows', async () => {
     const users: number[] = [];
     for (let index = 0; index < 12; index++) users.push((await aUser(t.app)).id);
     const pay = async (worker: number) => {

@@ -71,7 +71,7 @@ test('06 14: a new version', async () => {
   expect(await notified('v99')).toBe(1);
 });
 
-test('06 14: a user above the threshold; the instances store the same rows without a deadlock', async () => {
+test('06 14: instances that see a user above the threshold store the same rows without a deadlock', async () => {
   const { signal } = new AbortController();
   await times(INSTANCES, (index) => checkUsedTraffic(apps[index]!, signal));
   for (const used of [6, 12, 18]) {

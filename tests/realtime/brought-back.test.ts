@@ -33,7 +33,7 @@ const beginTimeline = (number: number) =>
      $$ SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::bigint + ${number} $$`,
   );
 
-it('08 S5: a position from before a failover continues; one from before a restore to an earlier point in time begins again', async () => {
+it('08 S5: a position from before a failover continues, while one from before a restore to an earlier point in time begins again', async () => {
   const client = await feed();
   await emitNumbers(t.app, 1, 2);
   await eventually(() => expect(numbersOf(client)).toEqual([1, 2]));

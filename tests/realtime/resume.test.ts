@@ -37,7 +37,7 @@ function reissued(id: unknown, issuedAt: number, later = 0): string {
 }
 
 describe('frames', () => {
-  it('have ids that differ, the greeting too; an answer to a ping has none', async () => {
+  it('have ids that differ, the greeting too, while an answer to a ping has none', async () => {
     server.person(1, { receivesStaffEvents: true });
     const [client, user] = [await feed(), await cabinet(1)];
     const pong = new Promise((resolve) =>

@@ -84,7 +84,7 @@ describe('spec 10 U3: a socket lives as long as its session', () => {
     await client.ping();
   });
 
-  it('until it is signed out, at once; other sessions of the user stay', async () => {
+  it('until it is signed out, at once, while other sessions of the user stay', async () => {
     const user = await aUser(t.app);
     const [phone, laptop] = [await openSession(t.app, user.id), await openSession(t.app, user.id)];
     const [one, two, other] = [await cabinet(user, phone), await cabinet(user, phone), await cabinet(user, laptop)];

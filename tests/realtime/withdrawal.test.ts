@@ -49,7 +49,7 @@ async function closedByATick(client: SocketClient) {
 describe('sockets of a withdrawn credential', () => {
   beforeEach(cachesStayFresh);
 
-  it('close at the next tick when the API token is revoked or deleted; other tokens stay', async () => {
+  it('close at the next tick when the API token is revoked or deleted, while other tokens stay', async () => {
     const [revoked, deleted, kept] = [await anApiToken(t.app), await anApiToken(t.app), await anApiToken(t.app)];
     const clients = [await feed(revoked.token), await feed(revoked.token), await feed(deleted.token)];
     const other = await feed(kept.token);

@@ -35,7 +35,7 @@ async function doctor(environment: Record<string, string> = {}) {
 }
 
 describe('calling it', () => {
-  test('help is not an error; wrong usage has exit code 2 and a message that says what was wrong', async () => {
+  test('help is not an error, while wrong usage has exit code 2 and a message that says what was wrong', async () => {
     const help = await runCommand([], { DATA_DIR: dataDir });
     expect(help.code).toBe(0);
     for (const name of [
@@ -200,7 +200,7 @@ describe('work on one installation, in its order', () => {
 });
 
 describe('payments that need a decision', () => {
-  test('doctor counts them; they are listed, shown and resolved once, and the audit log says how', async () => {
+  test('doctor counts them, and they are listed, shown and resolved once, as the audit log says', async () => {
     await cli('migrate');
     const admin = JSON.parse((await cli('admin create boss@example.com --json')).out) as { user_id: number };
     expect((await doctor()).of('payment cases')).toMatchObject({ verdict: 'ok', detail: 'none is open' });

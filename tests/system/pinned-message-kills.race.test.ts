@@ -74,7 +74,7 @@ describe.skipIf(!serverUrl)('600 recipients and 4 kills (left out without a serv
     await database.drop();
   });
 
-  test('nobody gets a second message; who has the message has it pinned, and others are unconfirmed', async () => {
+  test('nobody gets a second message, and who has the message has it pinned, while others are unconfirmed', async () => {
     await t.app.db.sql("UPDATE users SET status = 'blocked' RETURNING id");
     const ids = await aCrowd(t.app, RECIPIENTS);
     await t.app.db.sql('UPDATE users SET messenger_id = $2::bigint + id WHERE id = ANY($1::int[]) RETURNING id', [

@@ -26,7 +26,7 @@ const startRefused = (environment: Record<string, string>) =>
   });
 
 describe('starting', () => {
-  test('the first start leaves a token for its owner alone; a second start goes on with the same data', async () => {
+  test('the first start leaves a token for its owner alone, and a second start goes on with the same data', async () => {
     const first = await startServiceProcess({ dataDir });
     expect((await stat(join(dataDir, 'api-token'))).mode & 0o777).toBe(0o600);
     const operator = createRequester(first.url, { 'x-api-key': first.apiToken! });

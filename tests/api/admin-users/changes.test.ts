@@ -299,7 +299,7 @@ describe('deletion', () => {
     expect(movements.map(({ kopeks }) => kopeks)).toEqual([-500, 500]);
   });
 
-  test('spec 10 U8: an erased user is on no page, in no list, search or count; a deleted one is', async () => {
+  test('spec 10 U8: an erased user is on no page, in no list, search or count, while a deleted one is', async () => {
     const token = await tokenClient(t.app, server);
     const erased = await aUser(t.app);
     const deleted = await aUser(t.app);

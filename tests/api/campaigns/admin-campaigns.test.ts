@@ -73,7 +73,7 @@ describe('Cabinet Admin', () => {
     expect((await admin.put(`${ADMIN}/${id}`, { bonus_type: 'tariff' })).body).toEqual(detail);
   });
 
-  it('takes approved partners only; null takes the campaign away again', async () => {
+  it('takes approved partners only, and null takes the campaign away again', async () => {
     const [partner, stranger] = [await aPartner(fixture), (await aUser(t.app)).id];
     const detail = { detail: 'Partner not found or not approved' };
     for (const id of [stranger, UNKNOWN, -1, 9_007_199_254_740_000]) {

@@ -41,7 +41,7 @@ const areas = [
 ] as const;
 
 describe.each(areas)('%s', (base, client, change) => {
-  it('creates, lists and changes; name and slug are trimmed, letters of the slug stay as they are', async () => {
+  it('creates, lists and changes with name and slug trimmed and the letters of the slug as they are', async () => {
     const tariffId = await aTariff(t.app, { name: 'Gold' });
     const slug = aSlug();
     const made = await client().post(base, aBody({ name: '  Spring ', start_parameter: slug, subscription_squads: ['a', 'b'] }));
@@ -232,7 +232,7 @@ describe('Web API', () => {
     });
   });
 
-  it('deletes a campaign with its registrations; what partners earned stays', async () => {
+  it('deletes a campaign with its registrations, while what partners earned stays', async () => {
     const partner = await aPartner(fixture);
     const made = await create({ partner_user_id: partner });
     expect((await signIn(fixture, made.start_parameter)).status).toBe(200);

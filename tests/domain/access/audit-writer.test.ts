@@ -65,24 +65,27 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] 
 afterEach(() => void vi.useRealTimers());
 
 describe('an answer', () => {
-  it.each(['ECONNREFUSED', '57014', '55P03'])('does not wait for a database that fails with %s; its row does', async (code) => {
-    const { table, change, settled, levels } = fixture();
-    table.onStatement = async () => Promise.reject(failure(code));
-    change('1');
-    change('2');
-    await pass(0);
-    expect(settled).toEqual(['1', '2']);
-    expect([table.rows, table.statements]).toEqual([[], 1]);
-    await pass(1_000);
-    expect(table.statements).toBe(2);
-    table.onStatement = async () => undefined;
-    await pass(1_000);
-    expect(table.rows).toEqual(['1', '2']);
-    // Late is not lost.
-    expect(levels()).toEqual(['warn']);
-  });
+  it.each(['ECONNREFUSED', '57014', '55P03'])(
+    'does not wait for a database that fails with %s, but its row does',
+    async (code) => {
+      const { table, change, settled, levels } = fixture();
+      table.onStatement = async () => Promise.reject(failure(code));
+      change('1');
+      change('2');
+      await pass(0);
+      expect(settled).toEqual(['1', '2']);
+      expect([table.rows, table.statements]).toEqual([[], 1]);
+      await pass(1_000);
+      expect(table.statements).toBe(2);
+      table.onStatement = async () => undefined;
+      await pass(1_000);
+      expect(table.rows).toEqual(['1', '2']);
+      // Late is not lost.
+      expect(levels()).toEqual(['warn']);
+    },
+  );
 
-  it('waits two seconds for a database that is slow; its row is written all the same, once', async () => {
+  it('waits two seconds for a database that is slow, and its row is written all the same, once', async () => {
     const { table, change, settled, lines } = fixture();
     table.onStatement = () => new Promise((resolve) => setTimeout(resolve, 10_000));
     change('1');
@@ -130,7 +133,7 @@ describe('rows', () => {
     expect(table.rows).toEqual(['1', '2', '3', '4']);
   });
 
-  it('that wait are bounded; the oldest go first, and that is an error', async () => {
+  it('that wait are bounded, the oldest go first, and that is an error', async () => {
     const { table, writer, read, levels } = fixture();
     table.onStatement = async () => Promise.reject(failure('ECONNREFUSED'));
     for (const id of ids(20_300)) read(id);

@@ -83,7 +83,7 @@ describe('spec 10 F4: a backup whose process died', () => {
     );
   const run = (t: TestApp, taskId: string) => runTask(t.app, taskId, new AbortController().signal);
 
-  test('between its job and the beginning is queued again, once, and completed; one that waits is left alone', async () => {
+  test('between its job and the beginning is queued again, once, and completed, while one that waits is left alone', async () => {
     const t = await appWithFolder({ environment: { BACKUP_AUTO_ENABLED: 'false' } });
     const [{ taskId }, waiting] = [await requestBackup(t.app, null, 'api'), await requestBackup(t.app, null, 'api')];
     await setJob(t, taskId, 'failed');
@@ -119,7 +119,7 @@ describe('spec 10 F4: a backup whose process died', () => {
     expect((await readTask(t.app, taskId)).message).toBe('The process ended before the backup was complete');
   });
 
-  test('while it ran is ended; one of the schedule is repeated, once', async () => {
+  test('while it ran is ended, and one of the schedule is repeated, once', async () => {
     const t = await appWithFolder({ environment: { BACKUP_TIME: '03:00', BACKUP_INTERVAL_HOURS: '12' } });
     const day = new Date(`${t.clock.now().toISOString().slice(0, 10)}T00:00:00Z`).getTime();
     const look = async (hours: number) => {
@@ -185,7 +185,7 @@ describe('copies', () => {
     }
   });
 
-  test('to the chat, encrypted with BACKUP_ARCHIVE_PASSWORD; one above 50 MB is announced instead', async () => {
+  test('to the chat, encrypted with BACKUP_ARCHIVE_PASSWORD, while one above 50 MB is announced instead', async () => {
     const t = await appWithFolder({
       environment: {
         ...{
@@ -262,7 +262,7 @@ test('BACKUP_INCLUDE_SECRETS off: the archive has none, and a restore keeps thos
   ]);
 });
 
-test('a drill runs when it is due; a backup that cannot be restored is found', async () => {
+test('a drill runs when it is due and finds a backup that cannot be restored', async () => {
   await workerSandbox();
   const t = await appWithFolder({ environment: { BACKUP_DRILL_INTERVAL_HOURS: '24', NODE_ENV: 'test' } });
   await fill(t.app, 3);

@@ -157,7 +157,7 @@ test('a token that was revoked meanwhile costs nobody the message', async () => 
   expect(sent).toHaveLength(2);
 });
 
-test('an outage of hours fails nobody; who alone is put off twenty times has failed', async () => {
+test('an outage of hours fails nobody, but who alone is put off twenty times has failed', async () => {
   const { target, users } = await aSegment(t.app, 3);
   const chats = users.map(({ messengerId }) => messengerId);
   let away: number[] = chats;

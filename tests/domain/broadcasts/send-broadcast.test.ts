@@ -82,7 +82,7 @@ describe('a broadcast through the messenger', () => {
     expect(await delivered({ ...t.app, ports }, broadcast)).toMatchObject({ status: 'failed', completedAt: t.clock.now() });
   });
 
-  test('spec 05 section 3.5: who blocked the bot is recorded until a message arrives again; what is refused has failed', async () => {
+  test('spec 05 section 3.5: who blocked the bot is recorded until a message arrives again, while what is refused has failed', async () => {
     const { target, users } = await aSegment(t.app, 4);
     const [blocker, gone, refuser] = users;
     const { app } = recordingMessenger(t.app, (chatId) => {
@@ -167,7 +167,7 @@ describe('a broadcast through the messenger', () => {
     expect(sent).toHaveLength(0);
   });
 
-  test('a file is uploaded with one message; everyone else gets it by its id, also in the next broadcast', async () => {
+  test('a file is uploaded with one message, and everyone else gets it by its id, also in the next broadcast', async () => {
     const { target, users } = await aSegment(t.app, 30);
     const fileId = `file_${unique()}`;
     const storageKey = `key-of-the-file-${unique()}`;

@@ -67,7 +67,7 @@ describe('spec 10 O2: a broadcast by e-mail', () => {
     expect(mail!.text).toContain(`Unsubscribe: ${link}`);
   });
 
-  test('is unsubscribed from by one POST without a sign-in; opening the link changes nothing; the broadcast counts it once', async () => {
+  test('is unsubscribed from by one POST without a sign-in, counted once, and not by opening the link', async () => {
     const { app, mails, users } = await readers(1);
     const broadcast = await aMailing(app, 'all_email');
     await delivered(app, broadcast);

@@ -65,7 +65,7 @@ describe('bonuses', () => {
     expect(await registrationOf(user.id)).toMatchObject({ subscriptionDurationDays: 5 });
   });
 
-  test('a tariff: its limits, no trial; the answer names it and no days', async () => {
+  test('a tariff has its limits and no trial, and is named in the answer without days', async () => {
     const user = await aUser(t.app);
     const tariffId = await aTariff(t.app, { name: 'Gold', traffic_limit_gb: 77, device_limit: 4 });
     const campaign = await aCampaign(t.app, { bonus_type: 'tariff', tariff_id: tariffId, tariff_duration_days: 9 });
@@ -218,7 +218,7 @@ describe('partners', () => {
     ]);
   });
 
-  test('also when the bonus cannot be given; never over another referrer', async () => {
+  test('also when the bonus cannot be given, but never over another referrer', async () => {
     const [user, invited, partner, referrer] = [await aUser(t.app), await aUser(t.app), await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 0, partner_user_id: partner.id });
     await setUser(t.app, invited.id, { referred_by_id: referrer.id });
@@ -258,7 +258,7 @@ describe('partners', () => {
     expect(toFresh).toContain('Top up');
   });
 
-  test('a partner gets no bonus of the own campaign; one invited by the registrant gives the bonus without becoming the referrer', async () => {
+  test('a partner gets no bonus of the own campaign, while one invited by the registrant gives the bonus without becoming the referrer', async () => {
     const [registrant, partner] = [await aUser(t.app), await aUser(t.app)];
     const campaign = await aCampaign(t.app, { balance_bonus_kopeks: 100, partner_user_id: partner.id });
     expect(await applyCampaignAtSignIn(t.app, partner.id, campaign.slug)).toBeNull();

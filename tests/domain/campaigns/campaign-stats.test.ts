@@ -90,7 +90,7 @@ describe('statistics (spec 04 section 6.6)', () => {
     await expectCounted(campaign.id);
   });
 
-  test('paid users: payments, conversions and the flag; each user once', async () => {
+  test('paid users are those with payments, conversions or the flag, each once', async () => {
     const campaign = await aCampaign(t.app, { bonus_type: 'none' });
     const users = [];
     for (let index = 0; index < 6; index++) users.push(await registrantOf(campaign.slug));

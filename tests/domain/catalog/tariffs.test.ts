@@ -92,7 +92,7 @@ describe('a tariff', () => {
     expect(await findTariff(app, 99_999_999_999)).toBeNull();
   });
 
-  it('changes only what is given; an explicit null clears where null means something', async () => {
+  it('changes only what is given, while an explicit null clears where null means something', async () => {
     const made = await make({ trafficResetMode: 'DAY', description: 'd', maxDeviceLimit: 3, promoGroupIds: [await aGroup()] });
     const changed = await changeTariff(app, actor, made.id, { deviceLimit: 4, trafficResetMode: null, promoGroupIds: [] });
     expect(changed).toMatchObject({ deviceLimit: 4, trafficResetMode: null, description: 'd', maxDeviceLimit: 3 });
@@ -185,7 +185,7 @@ describe('order, sale and deletion', () => {
     expect(await findTariff(app, id)).not.toBeNull();
   });
 
-  it('deletes one that only ended subscriptions were on; they lose it', async () => {
+  it('deletes one that only ended subscriptions were on, and they lose it', async () => {
     const { id } = await make();
     const ended = [await subscribe(id, 'expired', -5), await subscribe(id, 'active', -1)];
     expect(await deleteTariff(app, actor, id)).toEqual({ name: 'Basic', affectedSubscriptions: 2 });

@@ -96,7 +96,7 @@ describe('a contest that is created, activated or moved late (04 11.2)', () => {
     ]);
   });
 
-  it('is scored when it is activated, and when its period begins earlier; a later begin takes payments away again', async () => {
+  it('is scored when it is activated and when its period begins earlier, while a later begin takes payments away again', async () => {
     const now = t.app.clock.now();
     const { referrer, referral } = await anInvited();
     await setUser(t.app, referral.id, { created_at: addDays(now, -5) });
@@ -121,7 +121,7 @@ describe('a contest that is created, activated or moved late (04 11.2)', () => {
     expect(await readContestDetail(t.app, contest.id, 5)).toMatchObject({ totalEvents: 1, leaderboard: [] });
   });
 
-  it('more referrals than one share; nothing of one that has not begun or has another type', async () => {
+  it('more referrals than one share, but nothing of one that has not begun or has another type', async () => {
     const { referrer } = await aReferralPair(t.app);
     await t.app.db.sql(
       `INSERT INTO users (referral_code, referred_by_id, created_at) SELECT 'late' || n, $1::int, $2::timestamptz FROM generate_series(1, 449) n

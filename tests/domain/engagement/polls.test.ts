@@ -25,7 +25,7 @@ beforeAll(async () => {
 const actor = (userId: number) => ({ kind: 'user' as const, userId });
 
 describe('poll rewards (12.4)', () => {
-  test('answer, completion and reward are one transaction; the reward is paid once', async () => {
+  test('answer, completion and reward are one transaction, and the reward is paid once', async () => {
     const user = await aUser(t.app);
     const poll = await aPoll(t.app, 5_000);
     const responseId = await given(t.app, poll, user.id);

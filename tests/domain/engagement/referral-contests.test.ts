@@ -178,7 +178,7 @@ describe('scoring of registrations (04 11.2)', () => {
 });
 
 describe('results (04 11.4)', () => {
-  it('leaderboard by referrals, then by amount, then by id; statistics by referral', async () => {
+  it('leaderboard by referrals, then by amount, then by id, and statistics by referral', async () => {
     const contest = await aContest(t.app);
     const now = t.app.clock.now();
     const [a, b, c] = [await aReferralPair(t.app), await aReferralPair(t.app), await aReferralPair(t.app)];
@@ -281,7 +281,7 @@ describe('administration (04 11.4)', () => {
     await expect(deleteReferralContest(t.app, contest.id)).rejects.toMatchObject({ status: 404 });
   });
 
-  it('lists by type, the latest start first; an empty type is none', async () => {
+  it('lists by type, the latest start first, where an empty type is none', async () => {
     const now = t.app.clock.now();
     const early = await aContest(t.app, { startAt: addDays(now, -5).toISOString() });
     const late = await aContest(t.app, { contestType: 'referral_registered' });

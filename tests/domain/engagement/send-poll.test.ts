@@ -50,7 +50,7 @@ const hurryTime = () => {
 };
 
 describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
-  test('a rate limit ends the run after the messages being sent; the next run starts after the delay', async () => {
+  test('a rate limit ends the run after the messages being sent, and the next run starts after the delay', async () => {
     const { answer, state, app, sent, sendId, poll } = await aWaitingPoll(33);
     expect(answer).toEqual({ sent: 0, failed: 0, skipped: 0, total: 33 });
     expect(state.tried).toBe(30);
@@ -67,7 +67,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect(await jobsOf(sendId)).toHaveLength(2);
   });
 
-  test('an unreachable messenger gets the message again; one that may have received it does not', async () => {
+  test('an unreachable messenger gets the message again, unless it may have received it', async () => {
     const { target, users } = await aSegment(t.app, 2);
     const poll = await aPoll(t.app);
     let isDown = true;
@@ -82,7 +82,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
     expect(sent.map(({ chatId }) => chatId)).toEqual([users[1]!.messengerId]);
   });
 
-  test('messages claimed by a run are not sent by another one until it must have crashed; then all are sent', async () => {
+  test('messages claimed by a run are not sent by another one until it must have crashed', async () => {
     const { app, sent, state, users, sendId, poll } = await aWaitingPoll(3);
     state.isHurried = false;
     // As after a process that was killed between taking an invitation and noting what became of it.
@@ -142,7 +142,7 @@ describe('who sends an invitation (spec 04 sections 12.4 and 15)', () => {
 });
 
 describe('a large audience (12.2)', () => {
-  test('is written one batch per transaction; the job writes what the request could not, each member once', async () => {
+  test('is written one batch per transaction, and the job writes what the request could not, each member once', async () => {
     const referrer = await aUser(t.app);
     await aCrowd(t.app, 2_001, { referred_by_id: referrer.id });
     const poll = await aPoll(t.app);

@@ -122,7 +122,7 @@ describe('prizes (13.4)', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('days: from the end, or from now where it has ended; the panel follows', async () => {
+  test('days count from the end, or from now where it has ended, and the panel follows', async () => {
     const days = { prizeType: 'subscription_days', prizeValue: 4, prizeValueKopeks: 500 } as const;
     const now = t.app.clock.now();
     const running = await winner(days, { end_date: addDays(now, 10), provision_state: 'synced' });
@@ -157,7 +157,7 @@ describe('prizes (13.4)', () => {
     expect((await wheelFacts(t.app, unlimited.userId)).balance).toBe(900);
   });
 
-  test('a promo code for one use; deleting it leaves the spin (spec 04 section 13.7)', async () => {
+  test('a promo code for one use, whose deletion leaves the spin (spec 04 section 13.7)', async () => {
     const { userId } = await winner({ prizeType: 'promocode', promoBalanceBonusKopeks: 300 });
     const { promocode } = await won(userId);
     expect(promocode).toMatch(/^WHEEL[0-9A-F]{8}$/);
@@ -187,7 +187,7 @@ describe('prizes (13.4)', () => {
     });
   });
 
-  test('a stored promo code that would give nothing is paid in money; days beyond the bound are reduced to it', async () => {
+  test('a stored promo code that would give nothing is paid in money', async () => {
     for (const [kopeks, paid] of [
       [500, 500],
       [0, 0],
@@ -197,6 +197,10 @@ describe('prizes (13.4)', () => {
       expect(await rowOf(t.app, 'SELECT 1 AS one FROM promocodes WHERE created_by = $1::int', [userId])).toBeUndefined();
       expect(await wheelFacts(t.app, userId)).toMatchObject({ balance: paid, spins: 1, credits: paid > 0 ? 1 : 0 });
     }
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('days of a stored promo code beyond the bound are reduced to it', async () => {
     const { userId } = await winner({ prizeType: 'promocode', promoSubscriptionDays: 3 });
     await t.app.db.sql('UPDATE wheel_prizes SET promo_subscription_days = 2000000 RETURNING id');
     const { promocode } = await won(userId);

@@ -41,7 +41,7 @@ describe('the exchange rate', () => {
     expect(await readExchangeRate(t.app, 'XXX')).toBeNull();
   });
 
-  test('spec 03a 16: is shown while it is asked for daily, and not after 3 days without an answer; whole days count', async () => {
+  test('spec 03a 16: is shown while it is asked for daily, and not after 3 days without an answer', async () => {
     const now = t.clock.now();
     await fetchExchangeRates(answering('2026-10-01', { USD: '92.1234' }));
     t.clock.set(addDays(now, 3));

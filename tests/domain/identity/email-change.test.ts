@@ -127,7 +127,7 @@ describe('changing a verified e-mail', () => {
 });
 
 describe('changing an unverified e-mail', () => {
-  it('replaces it at once; only the new link works', async () => {
+  it('replaces it at once, after which only the new link works', async () => {
     const account = await anUnverifiedAccount(app);
     const old = await mailedSecret(app, account.email);
     const newEmail = anAddress();

@@ -204,7 +204,7 @@ describe('password sign-in', () => {
     }
   });
 
-  it('stops after ten tries an account, whoever sends them; a success starts the count again (spec 01 H12)', async () => {
+  it('stops after ten tries an account, whoever sends them, and counts anew after a success (spec 01 H12)', async () => {
     const { email } = await aVerifiedAccount(app);
     // A window of its own: the limit counts in fixed windows.
     clock.set(new Date(Math.ceil(clock.now().getTime() / HOUR_MS) * HOUR_MS));

@@ -206,7 +206,7 @@ describe('linking a messenger account', () => {
     expect(await findUserById(strict, account.id)).toMatchObject({ firstName: null, username: 'linda' });
   });
 
-  it('by mini-app data or widget; empty names are filled, others stay', async () => {
+  it('by mini-app data or widget, filling empty names and leaving others', async () => {
     const first = await aVerifiedAccount(app);
     const id = newId();
     expect(await linkMessenger(app, first.actor, { initData: signInData(app, id) })).toEqual({ kind: 'linked' });

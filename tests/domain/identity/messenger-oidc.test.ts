@@ -39,7 +39,7 @@ function token(claims: Record<string, unknown>): string {
 }
 
 describe('sign-in with an OpenID Connect token', () => {
-  it('makes an account and refreshes its profile; a missing last name erases nothing', async () => {
+  it('makes an account and refreshes its profile, where a missing last name erases nothing', async () => {
     const id = newId();
     const names = { name: 'Ann', family_name: 'Lee', preferred_username: 'ann', locale: 'en-GB' };
     const first = await signInWithIdToken(app, token({ id, ...names }), null);
@@ -99,7 +99,7 @@ describe('sign-in with an OpenID Connect token', () => {
 });
 
 describe('sign-in with the login widget', () => {
-  it('makes an account with language ru; later the whole name is taken over, a missing last name too', async () => {
+  it('makes an account with language ru, and later takes over the whole name, a missing last name too', async () => {
     const id = newId();
     const referrer = await aMessengerAccount(app);
     const first = await signInWithWidget(app, signedWidget(app, id, { last_name: 'Lee' }), referrer.referralCode);

@@ -277,7 +277,7 @@ describe('transactions', () => {
     };
   };
 
-  test('spec 10 X17: income is what providers were paid, once; rows without a method are those of `None`', async () => {
+  test('spec 10 X17: income is what providers were paid, once, and rows without a method are those of `None`', async () => {
     const [userId] = (await users(1)) as [number];
     await post(userId, 50_000);
     await post(userId, 1_000, { paymentMethod: 'manual' });

@@ -212,7 +212,7 @@ describe('06 14: sending it', () => {
     expect((await sent()).map(({ html }) => html)).toEqual([expect.stringContaining('Report of 20.11.2026')]);
   });
 
-  test('later on the same day when no instance ran at the time; not after the day', async () => {
+  test('later on the same day when no instance ran at the time, but not after the day', async () => {
     at('23:58');
     await sendDailyReport(t.app);
     expect(await sent()).toHaveLength(1);

@@ -232,7 +232,7 @@ describe('spec 06 section 4.5: every sum of money equals the ledger, whatever is
   });
 });
 
-test('spec 10 D2: a request reads a bounded number of uncounted transactions; the statistics grow when the job has counted', async () => {
+test('spec 10 D2: a request reads a bounded number of uncounted transactions, and the statistics grow when the job has counted', async () => {
   const user = await aUser(t.app);
   await pay(user.id, '2026-11-01T10:00:00Z', 700);
   await count();

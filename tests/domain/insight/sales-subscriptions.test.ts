@@ -37,7 +37,7 @@ describe('spec 06 section 4.5: trials and subscriptions', () => {
     return id;
   }
 
-  test('trials by provider: the first of the linked ways, then e-mail, else messenger; linking later moves the trial', async () => {
+  test('trials by provider: the first of the linked ways, then e-mail, else messenger, and linking later moves the trial', async () => {
     const trial = (id: number, created_at: Date) => aStoredSubscription(t.app, id, { is_trial: true, created_at });
     await trial(await user(DAY_1, "vk_id = 1, google_id = 'g'"), DAY_1);
     await trial(await user(DAY_1, "auth_type = 'email'"), DAY_2);
@@ -68,7 +68,7 @@ describe('spec 06 section 4.5: trials and subscriptions', () => {
     expect((await readTrialStats(t.app, between('2026-11-02T10:00:01Z', '2026-11-02'))).totalTrials).toBe(0);
   });
 
-  test('conversion: the larger of conversions and paid registrations, in percent of it and new trials; mean duration of timed ones', async () => {
+  test('conversion: the larger of conversions and paid registrations, in percent of it and new trials, with the mean duration of timed ones', async () => {
     const paid = await user(DAY_1, 'has_had_paid_subscription = true');
     await aStoredSubscription(t.app, await user(DAY_1), { is_trial: true, created_at: DAY_1 });
     const rate = async () => (await readSalesSummary(t.app, lastDays(30))).trialToPaidConversion;

@@ -198,7 +198,7 @@ describe('the ledger check', () => {
 });
 
 describe('a check that does not run', () => {
-  test('turns the answer to "not in order" after two hours, and so does one that fails; both are logged', async () => {
+  test('turns the answer to "not in order" after two hours, as does one that fails, and both are logged', async () => {
     const errors: string[] = [];
     const log = { ...t.app.log, error: (_fields: object, message: string) => errors.push(message) } as unknown as Logger;
     const app = { ...t.app, log };

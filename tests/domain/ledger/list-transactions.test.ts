@@ -114,7 +114,7 @@ describe('listTransactions', () => {
     await totalsOfPeriodsAreExact();
   });
 
-  test('spec 10 D2: a request reads a bounded number of uncounted rows; totals say what is counted until the job has come there', async () => {
+  test('spec 10 D2: a request reads a bounded number of uncounted rows, and totals say what is counted until the job has come there', async () => {
     await countTransactionsByDay(t.app, -1);
     await countTransactionsByDay(t.app, -1);
     const total = async () => (await listTransactions(t.app, {}, { limit: 1, offset: 0 })).total;

@@ -83,7 +83,7 @@ describe('postMovement', () => {
     ]);
   });
 
-  test('05 12.2: what a provider took is announced to the user, also what paid for something at once; nothing else', async () => {
+  test('05 12.2: only what a provider took is announced to the user, also what paid for something at once', async () => {
     const user = await aUser(t.app);
     await postMovement(t.app, deposit(user.id, 50_000, 'received'));
     await postMovement(t.app, deposit(user.id, 50_000, 'received'));

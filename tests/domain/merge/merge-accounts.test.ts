@@ -101,7 +101,7 @@ describe('money and history', () => {
 });
 
 describe('identities and flags', () => {
-  test('go into empty fields only; the e-mail comes whole or not at all', async () => {
+  test('go into empty fields only, and the e-mail comes whole or not at all', async () => {
     const email = `merge${unique()}@example.com`;
     const google = `g${unique()}`;
     const pair = await aPair(t.app, {
@@ -213,7 +213,7 @@ describe('everything else that is owned', () => {
     expect(found).toEqual({ uses: 1, applications: 1, offers: 2, openOffers: 1, tickets: 2 });
   });
 
-  test('referrals move; earnings of the two from each other are deleted; no cycle of referrers', async () => {
+  test('referrals move without a cycle of referrers, and earnings of the two from each other are deleted', async () => {
     const pair = await aPair(t.app);
     const guest = await aUser(t.app);
     // primary was invited by "between", who was invited by the secondary.
@@ -255,7 +255,7 @@ describe('everything else that is owned', () => {
 });
 
 describe('the token and failures (spec 01 H17)', () => {
-  test('works once; sessions of both end, the primary gets a new one', async () => {
+  test('works once, ends the sessions of both and gives the primary a new one', async () => {
     const pair = await aPair(t.app);
     const [mine, theirs] = [await openSession(t.app, pair.primaryId), await openSession(t.app, pair.secondaryId)];
     const token = await tokenFor(t.app, pair);
@@ -288,7 +288,7 @@ describe('the token and failures (spec 01 H17)', () => {
     expect((await mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId })).user.id).toBe(pair.primaryId);
   });
 
-  test('a foreign id to keep is refused; the fourth failure ends the token', async () => {
+  test('a foreign id to keep is refused, and the fourth failure ends the token', async () => {
     const pair = await aPair(t.app);
     const token = await tokenFor(t.app, pair);
     const attempt = () => mergeAccounts(t.app, { token, keepSubscriptionFrom: pair.primaryId + 1_000_000 });

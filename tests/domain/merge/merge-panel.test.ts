@@ -42,7 +42,7 @@ describe('subscriptions and the panel', () => {
     return { ...pair, subscriptions, uuids };
   }
 
-  test("the secondary's subscription is kept: its row and panel user move and take the new names; the other panel user is removed after commit", async () => {
+  test("the secondary's subscription is kept with its row and panel user under the new names, and the other panel user is removed after commit", async () => {
     const pair = await bothSubscribed();
     await merge(t.app, pair, pair.secondaryId);
     const found = await t.app.db.sql('SELECT id FROM subscriptions WHERE user_id IN ($1::int, $2::int)', [

@@ -48,7 +48,7 @@ describe('rotateWhenDue', () => {
     expect(await archives()).toEqual(['logs_2025-01-31.tar.gz']);
   });
 
-  test('without compression a plain tar; old archives are deleted, other files are not', async () => {
+  test('without compression a plain tar, and of the files only old archives are deleted', async () => {
     const { app, clock } = await rotating({ LOG_ROTATION_COMPRESS: 'false', LOG_ROTATION_KEEP_DAYS: '2' });
     await rotateWhenDue(app, 0);
     for (const name of ['logs_2025-01-29.tar.gz', 'logs_2025-01-30.tar', 'notes.txt', 'logs_old.tar.gz'])
@@ -107,7 +107,7 @@ describe('rotateWhenDue', () => {
     expect(entriesOf(gunzipSync(await readFile(archive('logs_2025-01-30.tar.gz'))))).toEqual({ 'bot.log': 'cut short\n' });
   });
 
-  test('an archive is sent to the chat; a failure of the messenger is only logged', async () => {
+  test('an archive is sent to the chat, and a failure of the messenger is only logged', async () => {
     const { app, clock } = await rotating({
       LOG_ROTATION_SEND_TO_MESSENGER: 'true',
       LOG_ROTATION_CHAT_ID: '-100500',

@@ -12,7 +12,7 @@ const silent = {
   ports: { instance: { isReady: () => true, clockSkewMs: () => 0 } },
 } as unknown as App;
 
-test('/readyz says within a second that it is not ready; the health of the database is waited for longer', async () => {
+test('/readyz says within a second that it is not ready, while the health of the database is waited for longer', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const [ready, health] = [vi.fn(), vi.fn()];
   void requireReady(silent).catch((error: unknown) => ready(error));

@@ -108,7 +108,7 @@ describe('spec 06 section 14, category errors: a fault', () => {
     }
   });
 
-  it('of a request is an answer 500 over REST and over tRPC; a refusal is none', async () => {
+  it('of a request is an answer 500 over REST and over tRPC, but not a refusal', async () => {
     const reported: [string, string, string][] = [];
     const broken = { ...app.ports.instance, version: () => assertNever() };
     const { fastify } = await createHttpServer({

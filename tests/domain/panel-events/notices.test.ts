@@ -104,7 +104,7 @@ describe('06 12: notices to users', () => {
     expect(await sentTo(t.app, sub.user.messengerId)).toHaveLength(times);
   });
 
-  it('in the language of the user; blocked users get none', async () => {
+  it('in the language of the user, but none to blocked users', async () => {
     const t = await start();
     const [russian, blocked] = [await aProvisioned(t), await aProvisioned(t)];
     await t.app.db.sql("UPDATE users SET language = 'ru' WHERE id = $1::int RETURNING id", [russian.user.id]);

@@ -15,7 +15,7 @@ const AMOUNT = 50_000;
 /** As many callbacks of one provider may wait for its answers, of the eight that the queue runs. */
 const AT_ONCE = 3;
 
-test('callbacks of a provider that does not answer take a part of the workers; the others of it are put off, uncounted', async () => {
+test('callbacks of a provider that does not answer take a part of the workers, while its others are put off, uncounted', async () => {
   fixture = await aProviderFixture(yookassaCase, { neighbour: cryptobotCase });
   const { app } = fixture;
   const payers: number[] = [];

@@ -62,7 +62,7 @@ test('behind a trusted proxy the sender is counted, not the proxy', async () => 
 });
 
 describe('unsigned bodies', () => {
-  test('about orders of nobody leave no row; their sender is answered 429 in the end, and a genuine payment is credited meanwhile', async () => {
+  test('about orders of nobody leave no row and end in 429 for their sender, while a genuine payment is credited', async () => {
     fixture = await aProviderFixture(mulenpayCase);
     const sender = ip();
     const before = await storedOf(fixture);
@@ -76,7 +76,7 @@ describe('unsigned bodies', () => {
     expect(await factsOf(fixture)).toMatchObject({ balance: 50_000, deposits: 1 });
   });
 
-  test('about one open order are stored rarely, so that they cost few questions; the genuine one is repeated and credited', async () => {
+  test('about one open order are stored rarely, so that they cost few questions, while the genuine one is repeated and credited', async () => {
     fixture = await aProviderFixture(mulenpayCase);
     const { orderId } = fixture.current;
     let asked = 0;

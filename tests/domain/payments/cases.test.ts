@@ -91,7 +91,7 @@ describe('credit of a case with a payment', () => {
     expect(open).toEqual([]);
   });
 
-  test('is refused when a callback credited the payment meanwhile; then the case can be ignored only', async () => {
+  test('is refused when a callback credited the payment meanwhile, and then the case can be ignored only', async () => {
     const { user, externalId, caseId } = await anUnderpaidInvoice();
     await app.db.sql("UPDATE payments SET outcome = 'pending' WHERE external_id = $1 RETURNING id", [externalId]);
     provider.set(externalId, 'paid', { amountKopeks: 50_000 });

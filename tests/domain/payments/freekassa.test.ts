@@ -29,7 +29,7 @@ const SECONDS = BigInt(NOW.getTime() / 1_000);
 const plain = { now: NOW, start: '1' };
 
 describe('nonces', () => {
-  test('begin with the Unix seconds and grow by one within a second; each scope has its own', async () => {
+  test('begin with the Unix seconds and grow by one within a second, each scope on its own', async () => {
     const { app } = await testApp();
     expect(await nextNonce(app.db, 'freekassa:1:a', plain)).toBe(SECONDS);
     expect(await nextNonce(app.db, 'freekassa:1:a', plain)).toBe(SECONDS + 1n);
@@ -98,7 +98,7 @@ describe('Freekassa', () => {
     expect(await factsOf(prepared)).toMatchObject({ balance: 50_000, deposits: 1 });
   });
 
-  test('a payment by the form is credited; the movement has the id of the provider', async () => {
+  test('a payment by the form is credited, and the movement has the id of the provider', async () => {
     const prepared = await aProviderFixture(freekassaCase);
     fixture = prepared;
     const { app, sandbox } = prepared;

@@ -137,7 +137,7 @@ describe('spec 10 F2: the heartbeat of all instances', () => {
     await app.db.sql("DELETE FROM service_state WHERE key LIKE 'payments:%' RETURNING key");
   });
 
-  test('the first one, and one after a short pause, are no outage; after a long one its span is checked, once for all instances', async () => {
+  test('the first one, and one after a short pause, are no outage, while the span of a long one is checked, once for all instances', async () => {
     await beat(app, null);
     await silentFor(10);
     await beat(app, null);

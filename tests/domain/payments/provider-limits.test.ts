@@ -92,7 +92,7 @@ test('a top-up outside the limits of its way to pay is refused before anything i
   expect(await topup(prepared, 2_000, 'sbp')).toMatchObject({ amountKopeks: 2_000 });
 });
 
-test('a way to pay that is closed there is not offered; one without limits leaves those of the method', async () => {
+test('a way to pay that is closed there is not offered, while one without limits leaves those of the method', async () => {
   const prepared = await aFixture();
   answer(prepared, { 44: { is_enabled: 1 }, 36: { is_enabled: 0, limits: { min: 50, max: 3_000 } } });
   await readProviderLimits(prepared.app);

@@ -142,7 +142,7 @@ describe('money that an administrator gives back in the cabinet of the provider 
     ['as a whole, decided before', true, [20_000]],
     ['in parts, decided before', true, [15_000, 5_000]],
     ['as a whole, while its case waits', false, [20_000]],
-  ])('of what was paid beyond an invoice, %s; a later refund is of the rest', async (_name, isDecided, parts) => {
+  ])('of what was paid beyond an invoice, %s, and a later refund is of the rest', async (_name, isDecided, parts) => {
     const invoice = await anInvoice(app);
     await report(invoice, 'A', 70_000);
     if (isDecided) await decideRefund(invoice, 'overpaid');

@@ -72,7 +72,7 @@ const storedUpdates = async (chargeId: string) =>
     .length;
 
 describe('a payment whose update was lost (03a section 1)', () => {
-  test('is credited once, by the list of the messenger; so is its refund', async () => {
+  test('is credited once, by the list of the messenger, and so is its refund', async () => {
     const { servers, callbacks } = await workerSandbox();
     const { app } = t;
     const { fastify } = await createHttpServer({
@@ -112,7 +112,7 @@ describe('a payment whose update was lost (03a section 1)', () => {
     expect(await storedUpdates(lost.chargeId)).toBe(1);
   });
 
-  test('of no invoice here is a case, if it was paid since the reading began; what is older was the software’s before', async () => {
+  test('of no invoice here is a case, if it was paid since the reading began, while what is older was the software’s before', async () => {
     const { payment } = await anInvoice();
     const [before, during] = [-HOUR_MS, 1_000].map((ms) =>
       payment({ payload: `trial_${unique()}`, at: new Date(t.app.clock.now().getTime() + ms) }),

@@ -72,7 +72,7 @@ const ACCEPTED = [{ ok: true, text: undefined }];
 const REFUSED = [{ ok: false, text: expect.stringMatching(/\S/) }];
 
 describe('an invoice in Stars (03a section 1)', () => {
-  test('is stored with its price and kopeks before the link is made; its payload is a random id and no amount', async () => {
+  test('is stored with its price and kopeks before the link is made, and its payload is a random id and no amount', async () => {
     const user = await aUser(t.app);
     const seen: unknown[] = [];
     const messenger = {
@@ -157,7 +157,7 @@ describe('a payment of an invoice', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('F4: fewer stars than stored are a case and credit nothing; the right payment still credits', async () => {
+  test('F4: fewer stars than stored are a case and credit nothing, while the right payment still credits', async () => {
     const { user, payload, stars } = await anInvoice();
     const short = paidUpdate(user.messengerId, stars - 1, { payload });
     await deliver(short);

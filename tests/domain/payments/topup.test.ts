@@ -91,7 +91,7 @@ describe('topupBalance', () => {
     expect(pal24.created).toEqual([]);
   });
 
-  test('one key gives one invoice and the same URL; another body under it is 422', async () => {
+  test('one key gives one invoice and the same URL, and another body under it is 422', async () => {
     const user = await aUser(app);
     const first = await topupBalance(app, actorOf(user), request, { idempotencyKey: 'key-1' });
     const repeat = await topupBalance(app, actorOf(user), { ...request }, { idempotencyKey: 'key-1' });

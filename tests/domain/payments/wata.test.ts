@@ -26,7 +26,7 @@ const stored = async ({ app, current }: ProviderFixture) => {
 };
 
 describe('WATA (03a section 9)', () => {
-  test('the question before a payment is answered with 200 and not stored; the payment is credited from what follows', async () => {
+  test('the question before a payment is answered with 200 and not stored, and the payment is credited from what follows', async () => {
     fixture = await aProviderFixture(wataCase);
     const [before, after] = await fixture.act('pay');
     expect(JSON.parse(String(before!.body))).toMatchObject({ transactionStatus: 'Created' });
@@ -74,7 +74,7 @@ describe('WATA (03a section 9)', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('a link that is paid twice is credited once; the second money is a case', async () => {
+  test('a link that is paid twice is credited once, and the second money is a case', async () => {
     fixture = await aProviderFixture(wataCase);
     const lastCase = await lastCaseId(fixture);
     for (const callback of await fixture.act('pay')) await fixture.deliver(callback);

@@ -36,7 +36,7 @@ const update = (messengerId: number, text = '/start', chatId = messengerId): Mes
 const queued = () =>
   t.app.db.sql<{ data: ChatStart }>("SELECT data FROM jobs.job WHERE name = 'pinned.start' ORDER BY created_on, ctid");
 
-test('a /start in the own chat is queued once; groups, other texts and sign-ins are not', async () => {
+test('a /start in the own chat is queued once, but groups, other texts and sign-ins are not', async () => {
   const { messengerId } = await aUser(t.app);
   const group = -1_000_000_000_000 - unique();
   await receiveChatStart(t.app, update(messengerId, '/start', group));
@@ -95,7 +95,7 @@ test('hazard: a start whose pin failed is pinned by the retry of the job, withou
   expect(pinsOf(messengerId)).toEqual([of(messengerId)[0]!.messageId]);
 });
 
-test('nobody without an account gets it, nor a blocked account; a refusal of the messenger is no failure of the job', async () => {
+test('nobody without an account gets it, nor a blocked account, and a refusal of the messenger is no failure of the job', async () => {
   const blocked = await aUser(t.app);
   await setUser(t.app, blocked.id, { status: 'blocked' });
   const refuser = await aUser(t.app);

@@ -77,7 +77,7 @@ describe('a broadcast of a pinned message (spec 05 section 4)', () => {
     expect(await deliveryOf(blocked!.id)).toBeNull();
   });
 
-  test('hazard: the next one unpins our message before it; every other pin of the chat stays', async () => {
+  test('hazard: the next one unpins our message before it, while every other pin of the chat stays', async () => {
     const [ann] = await someUsers(1);
     const { app, of, pinsOf } = chats(t.app);
     const foreign = (await app.ports.messenger.sendMessage(ann!.messengerId, 'pinned by somebody else')).messageId;
@@ -138,7 +138,7 @@ describe('a broadcast of a pinned message (spec 05 section 4)', () => {
     expect([tries, of(ann!.messengerId).length]).toEqual([2, 1]);
   });
 
-  test('who blocked the bot is recorded and counts as failed; a refused message and a refused pin too', async () => {
+  test('a chat that blocked the bot or is gone is recorded and counts as blocked, while a refused pin counts as failed', async () => {
     const [ann, blocker, gone, refuser] = await someUsers(4);
     const { app } = chats(t.app, (step, chatId) => {
       if (chatId === blocker!.messengerId) throw new MessengerError({ kind: 'blocked' }, 'blocked');
@@ -277,7 +277,7 @@ describe('unpinning (spec 05 section 4)', () => {
     expect(await unpinMessage(t.app)).toEqual({ unpinnedCount: 0, failedCount: 0, wasActive: false });
   });
 
-  test('a chat without the message fails once, a chat that cannot be reached is recorded; chats without a pin are left alone', async () => {
+  test('a chat without the message fails once, a chat that cannot be reached is recorded, and chats without a pin are left alone', async () => {
     const [ann, bob] = await someUsers(2);
     const first = chats(t.app, (_step, chatId) => {
       if (chatId === bob!.messengerId) throw new MessengerError({ kind: 'blocked' }, 'blocked');

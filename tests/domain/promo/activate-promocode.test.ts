@@ -96,7 +96,7 @@ describe('effects (spec 04 section 7.1)', () => {
     expect(await redemptionCounts(t.app, code.id, user.userId)).toMatchObject({ uses: 1, rows: 1 });
   });
 
-  test('discount: percent, source and hours; no hours = until the first purchase', async () => {
+  test('discount: percent, source and hours', async () => {
     const [user, code] = [await aRedeemer(t.app), await aDiscountCode(t.app)];
     await activate(user, code.code);
     expect(await discountOf(t.app, user.userId)).toEqual({
@@ -104,6 +104,9 @@ describe('effects (spec 04 section 7.1)', () => {
       source: `promocode:${code.code}`,
       expiresAt: new Date(t.app.clock.now().getTime() + 24 * HOUR_MS),
     });
+  });
+
+  test('discount: without hours until the first purchase', async () => {
     const [other, open] = [await aRedeemer(t.app), await anEndlessDiscountCode(t.app)];
     await activate(other, open.code);
     expect(await discountOf(t.app, other.userId)).toMatchObject({ percent: 20, expiresAt: null });
@@ -219,7 +222,7 @@ describe('a repeated request with the same Idempotency-Key (spec 00, Consistency
     });
   });
 
-  test('gets the first answer while guesses are blocked; another request does not', async () => {
+  test('gets the first answer while guesses are blocked, unlike another request', async () => {
     const [user, code, other] = [await aRedeemer(t.app), await aPromocode(t.app), await aPromocode(t.app)];
     const first = await activate(user, code.code, 'blocked-later');
     await block(user);
@@ -228,7 +231,7 @@ describe('a repeated request with the same Idempotency-Key (spec 00, Consistency
     await expect(activate(user, other.code, 'fresh')).rejects.toMatchObject({ status: 429 });
   });
 
-  test('is one guess, however often it is sent; another code under that key is another guess', async () => {
+  test('is one guess, however often it is sent, while another code under that key is another guess', async () => {
     const [user, code] = [await aRedeemer(t.app), await aPromocode(t.app)];
     // At the start of a window, so that all fall into one.
     t.clock.set(new Date(Math.ceil(t.clock.now().getTime() / 300_000) * 300_000));

@@ -58,7 +58,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     expect(await waiting(user.userId)).toEqual([{ data: { userId: user.userId } }]);
   });
 
-  test('the largest threshold reached is given, once; top-ups do not count as spending', async () => {
+  test('the largest threshold reached is given, once, and top-ups do not count as spending', async () => {
     const [low, high] = [await aThreshold(1_000), await aThreshold(5_000)];
     const user = await aRedeemer(t.app);
     await topUp(t.app, user.userId, 10_000);
@@ -93,7 +93,7 @@ describe('groups by total spent (spec 04 section 8.3)', () => {
     expect((await groupsOf(t.app, user.userId)).primary).toBe(group);
   });
 
-  test("an administrator's group stays and ranks by priority; a promo code's ends", async () => {
+  test("an administrator's group stays and ranks by priority, while a promo code's ends", async () => {
     const [earned, assigned, granted] = [await aThreshold(1_000, 10), await aGroup(t.app, 20), await aGroup(t.app, 30)];
     const user = await aRedeemer(t.app);
     await t.app.db.sql(

@@ -106,7 +106,7 @@ describe('broadcast (spec 04 section 9.3)', () => {
     expect(result).toMatchObject({ createdOffers: 2, userIds: idsOf(users) });
   });
 
-  test('Web API: targets by name or alias; others are 422, tariffs too', async () => {
+  test('Web API: targets by name or alias, while others are 422, tariffs too', async () => {
     const user = await aUser(t.app);
     expect(await web({ userId: user.id })).toMatchObject({ createdOffers: 1, userIds: [user.id], target: null });
     expect(await web({ userId: user.id, target: ' NO_SUB ' })).toMatchObject({ target: 'no' });
@@ -216,7 +216,7 @@ describe('messages of a broadcast (spec 04 section 9.4)', () => {
     expect(await lastBroadcast()).toMatchObject({ state: 'done', sent: 1 });
   });
 
-  test('without a text the default one, in the language of each user; a configured mini-app replaces the claim button', async () => {
+  test('without a text the default one, in the language of each user, with a configured mini-app in place of the claim button', async () => {
     const { app, sent } = withMessenger(t.app);
     const { settings } = t.app;
     const withMiniApp = {

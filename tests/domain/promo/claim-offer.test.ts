@@ -36,7 +36,7 @@ const pushesOf = (subscriptionId: number) =>
   ]);
 
 describe('a discount (spec 04 section 9.5)', () => {
-  test('percent, source and hours of the offer; the offer is claimed and logged', async () => {
+  test('percent, source and hours of the offer, which is claimed and logged', async () => {
     const user = await aClaimer();
     const offer = await anOfferTo(t.app, user, { extraData: { active_discount_hours: 5 } });
     const expiresAt = inHours(5);
@@ -53,7 +53,7 @@ describe('a discount (spec 04 section 9.5)', () => {
     ]);
   });
 
-  test('hours of the template; without any it lasts until the first purchase; a current discount is replaced', async () => {
+  test('hours of the template or, without any, until the first purchase, in place of a current discount', async () => {
     const user = await aClaimer();
     const { id: templateId } = await rowOf<{ id: number }>(
       t.app,
@@ -140,7 +140,7 @@ describe('temporary access (spec 04 section 9.5)', () => {
       extraData: { test_squad_uuids: squads, test_duration_hours: hours },
     });
 
-  test('servers are added to the subscription; a job updates the panel, and the state shows it', async () => {
+  test('servers are added to the subscription, and a job updates the panel, as the state shows', async () => {
     const user = await aClaimer();
     const [owned, temporary] = [`owned-${unique()}`, `temporary-${unique()}`];
     await aStoredSubscription(t.app, user, { connected_squads: [owned], provision_state: 'synced' });

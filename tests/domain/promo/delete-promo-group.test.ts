@@ -51,7 +51,7 @@ function watched(before: (n: number) => Promise<unknown> | undefined): App {
 }
 
 describe('deletion of a group with many members (spec 04 section 8.4)', () => {
-  test('they move one batch per transaction; an interrupted deletion continues, and each moves to the default group once', async () => {
+  test('they move one batch per transaction, and an interrupted deletion continues, so that each moves to the default group once', async () => {
     const group = await aGroup(t.app);
     const primary = await aCrowd(t.app, 400, { promo_group_id: group });
     const members = await aCrowd(t.app, 201, { promo_group_id: defaultId });

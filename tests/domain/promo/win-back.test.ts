@@ -79,7 +79,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     expect(await messagesTo(user)).toHaveLength(2);
   });
 
-  test('not for trials, daily tariffs, disabled ones and blocked users; no message for users who switched them off', async () => {
+  test('not for trials, daily tariffs, disabled ones and blocked users, and without a message for users who switched them off', async () => {
     const daily = await aTariff(t.app, { is_daily: true });
     const left = [
       await aFormer(3, { is_trial: true }),
@@ -99,7 +99,7 @@ describe('win-back offers (spec 04 section 15)', () => {
     expect(await messagesTo(quiet)).toEqual([]);
   });
 
-  test('uses the stored settings; off without messenger or with notifications off', async () => {
+  test('uses the stored settings, and is off without messenger or with notifications off', async () => {
     const user = await aFormer(3);
     const late = await aFormer(10);
     const messenger = { ...app.ports.messenger, isConfigured: () => false };

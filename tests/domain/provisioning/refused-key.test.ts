@@ -118,7 +118,7 @@ describe('08 P12: a refused key', () => {
     expect(await sent(t)).toEqual([ids[1]]);
   });
 
-  it('ends the job instead of retrying it, since the reconciler sends it; a panel that is down is retried', async () => {
+  it('ends the job instead of retrying it, since the reconciler sends it, while a panel that is down is retried', async () => {
     const t = await startEmpty();
     const [id] = await waiting(t, 1);
     const jobs = provisioningJobs(async () => undefined);

@@ -233,7 +233,7 @@ describe('an answer that was lost', () => {
     expect(await incomesOf(app, nalogo, paid)).toHaveLength(1);
   });
 
-  test('spec 03a 15: two matches are a case for a person; when one is cancelled there, the other is stored', async () => {
+  test('spec 03a 15: two matches are a case for a person, and when one is cancelled there, the other is stored', async () => {
     const paid = await aQueuedReceipt(app);
     nalogo.faults.next.push({ call: 'POST /income', fault: 'lost_after' });
     await round(app);

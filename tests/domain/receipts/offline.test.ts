@@ -71,7 +71,7 @@ describe('a tax service that is down', () => {
 });
 
 describe('the sign-in', () => {
-  test('spec 03a 15: tokens are shared and refreshed; the password is used once', async () => {
+  test('spec 03a 15: tokens are shared and refreshed, so that the password is used once', async () => {
     for (let hour = 0; hour < 5; hour++) {
       await aQueuedReceipt(app);
       const instance = await testApp({ environment: { NALOGO_ENABLED: 'true', NALOGO_QUEUE_RECEIPT_DELAY: '0' }, clock });

@@ -81,11 +81,15 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await earningsOf(t.app, pair)).toMatchObject([{ campaignId: id }]);
   });
 
-  test('a limit of payments ends the commission; 0 percent pays none', async () => {
+  test('a limit of payments ends the commission', async () => {
     const { app } = await testApp({ environment: { REFERRAL_MAX_COMMISSION_PAYMENTS: '1', REFERRAL_COMMISSION_PERCENT: '10' } });
     const pair = await aReferralPair(app, { referral: { has_made_first_topup: true } });
     for (const kopeks of [1_000, 2_000]) await pay(pair, kopeks, app);
     expect(await rewardsOf(app, pair.referrer.id)).toEqual([100]);
+  });
+
+  test('a commission of 0 percent is none', async () => {
+    const { app } = await testApp({ environment: { REFERRAL_COMMISSION_PERCENT: '10' } });
     const free = await aReferralPair(app, {
       referrer: { referral_commission_percent: 0 },
       referral: { has_made_first_topup: true },
@@ -136,7 +140,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await earningsOf(t.app, pair)).toMatchObject([{ reason: 'referral_first_topup', amountKopeks: 15_000 }]);
   });
 
-  test('nothing while the programme is off; a deleted referrer gets nothing, the referral its bonus', async () => {
+  test('nothing while the programme is off, and for a deleted referrer only the bonus of the referral', async () => {
     const off = await testApp({ environment: { REFERRAL_PROGRAM_ENABLED: 'false' } });
     const pair = await aReferralPair(off.app);
     const transactionId = await pay(pair, 50_000, off.app);
@@ -147,7 +151,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('both are notified in their messenger, names escaped; events for both', async () => {
+  test('both are notified in their messenger, names escaped, and by events', async () => {
     const pair = await aReferralPair(t.app, { referral: { first_name: 'Eve <b>', last_name: null } });
     await pay(pair, 50_000);
     expect((await messagesTo(pair.referrer.messengerId)).at(-1)).toContain('Eve &lt;b&gt;');
@@ -182,7 +186,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     });
   });
 
-  test('spec 03 H12; spec 04 section 1.4, hazard 2: a repeated request for the same payment pays nothing', async () => {
+  test('spec 03 H12, spec 04 section 1.4, hazard 2: a repeated request for the same payment pays nothing', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     for (let i = 0; i < 3; i++) await accrueReward(t.app, { transactionId });
@@ -191,7 +195,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('spec 03 H12; spec 04 section 1.4, hazard 1: a crash on the way leaves nothing: no flag without its bonus', async () => {
+  test('spec 03 H12, spec 04 section 1.4, hazard 1: a crash on the way leaves nothing: no flag without its bonus', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await aDeposit(t.app, pair.referral.id, 50_000);
     await t.app.db.sql(
@@ -212,7 +216,7 @@ describe('accrueReward (spec 04 section 1.3)', () => {
     expect(await rewardsOf(t.app, pair.referral.id)).toEqual([10_000]);
   });
 
-  test('spec 03 H12; spec 04 section 1.4, hazard 2: the table itself refuses a second earning of a payment', async () => {
+  test('spec 03 H12, spec 04 section 1.4, hazard 2: the table itself refuses a second earning of a payment', async () => {
     const pair = await aReferralPair(t.app);
     const transactionId = await pay(pair, 50_000);
     const again = t.app.db.sql(

@@ -81,7 +81,7 @@ describe('an application (spec 04 section 3.1)', () => {
     await expect(apply(user.id)).rejects.toMatchObject({ status: 400, detail: 'Your application is being considered already' });
   });
 
-  test('approved: partner with this commission, notified by messenger; decided once', async () => {
+  test('approved once: partner with this commission, notified by messenger', async () => {
     const user = await anApplicant();
     const { id } = await apply(user.id);
     await decideApplication(t.app, admin, id, { status: 'approved', percent: 35, comment: 'Welcome <3' });
@@ -166,7 +166,7 @@ describe('a partnership', () => {
     await expect(changePartnerCommission(t.app, admin, 2_147_483_648, 5)).rejects.toMatchObject({ status: 404 });
   });
 
-  test('ends with its commission and its campaigns; applications and earnings stay; it may begin again', async () => {
+  test('ends with its commission and its campaigns, while applications and earnings stay, and may begin again', async () => {
     const user = await anApplicant();
     const { id } = await apply(user.id);
     await decideApplication(t.app, admin, id, { status: 'approved', percent: 35, comment: null });
@@ -235,7 +235,7 @@ describe('settings of the partner page', () => {
     referralProgramEnabled: null,
   };
 
-  test('change what is given, in effect on every instance; all or none', async () => {
+  test('change what is given, all or none, in effect on every instance', async () => {
     const here = await testApp();
     const elsewhere = await testApp();
     const settled = await changePartnerSettings(here.app, admin, {

@@ -40,7 +40,7 @@ describe('registerReferralAtSignIn', () => {
     expect(welcome[0]).toContain('100');
   });
 
-  test('by the code, for an account without referrer; the personal commission is what the referrer reads', async () => {
+  test('by the code, for an account without referrer, and the referrer reads the personal commission', async () => {
     const [referrer, newcomer] = [await aUser(t.app), await aUser(t.app)];
     await setUser(t.app, referrer.id, { referral_commission_percent: 40 });
     await registerReferralAtSignIn(t.app, newcomer.id, await codeOf(referrer.id));

@@ -60,8 +60,11 @@ describe('statistics of a referrer (spec 04 section 5, item 1)', () => {
     expect((await readReferrerStats(t.app, edge.referrer.id)).week).toEqual({ referralsCount: 0, earningsKopeks: 5 });
   });
 
-  test('an unknown user has zeros; days end today', async () => {
+  test('an unknown user has zeros', async () => {
     expect((await readReferrerStats(t.app, 2_147_000_000)).allTime).toEqual({ referralsCount: 0, earningsKopeks: 0 });
+  });
+
+  test('days end today', async () => {
     const referrer = await aBusyReferrer();
     const days = await readDailyStats(t.app, referrer.id, 8);
     expect(days).toHaveLength(8);
@@ -131,7 +134,7 @@ describe('statistics of the service (spec 04 section 4 and section 5, item 3)', 
     expect((await readDailyStats(t.app, null, 2)).map((each) => each.earningsKopeks)).toEqual([20, 2]);
   });
 
-  test('top referrers by rewards, then by referrals; in a time; deleted ones left out before the cut', async () => {
+  test('top referrers in a time by rewards, then by referrals, with deleted ones left out before the cut', async () => {
     const [old, fresh, idle, gone] = [
       await aReferralPair(t.app),
       await aReferralPair(t.app),
@@ -269,7 +272,7 @@ describe("a user's own page (spec 04 section 2)", () => {
     expect(await available()).toBe(0);
   });
 
-  test('links: none into a cabinet that is not set; a query is continued', async () => {
+  test('links continue a query, and there is none into a cabinet that is not set', async () => {
     const user = await aUser(t.app);
     await setUser(t.app, user.id, { referral_code: `a&${user.id}` });
     const info = async (CABINET_URL: string) =>
@@ -280,7 +283,7 @@ describe("a user's own page (spec 04 section 2)", () => {
     expect((await info('')).botReferralLink).toBe(`https://t.me/test_bot?start=a&${user.id}`);
   });
 
-  test('lists are newest first; rewards of nothing are in the list, the sum is over all pages', async () => {
+  test('lists are newest first with rewards of nothing, and the sum is over all pages', async () => {
     const pair = await aReferralPair(t.app);
     const second = await aReferralOf(t.app, pair.referrer.id, { has_had_paid_subscription: true, created_at: ago(-1) });
     await aStoredSubscription(t.app, second.id);

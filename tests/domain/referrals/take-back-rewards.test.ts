@@ -167,7 +167,7 @@ describe('earnings that were spent or withdrawn become a debt', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('withdrawn ones are not taken from money of the user; the administrator sees the debt', async () => {
+  test('withdrawn ones are not taken from money of the user, and the administrator sees the debt', async () => {
     const { pair, paymentId, userId } = await anEarner();
     const admin = await anAdmin(app);
     const id = await aRequest(app, { userId }, 22_500);

@@ -85,7 +85,7 @@ async function nextRound(app = t.app): Promise<void> {
 }
 
 describe('spec 05 section 13, the job', () => {
-  test('05 13: disables trials of users who left, with reason, push and one message; nothing more in the next rounds', async () => {
+  test('05 13: disables trials of users who left, once, with reason, push and one message', async () => {
     const channelId = await aChannel();
     const [left, member] = [await aCandidate(), await aCandidate()];
     await setMember(channelId, left.messengerId, 'left');
@@ -240,7 +240,7 @@ describe('spec 05 section 13, the job', () => {
     expect([await stateOf(unknown), await stateOf(left)]).toEqual([ACTIVE, DISABLED]);
   });
 
-  test('05 13: a round ended in the middle goes on after the last page, on another instance; no member is asked for twice', async () => {
+  test('05 13: a round ended in the middle goes on after the last page, on another instance, and asks for no member twice', async () => {
     await aChannel();
     const candidates: Candidate[] = [];
     for (let count = 0; count < 108; count++) candidates.push(await aCandidate());
@@ -357,7 +357,7 @@ describe('spec 05 section 13, what the messenger reports', () => {
     expect(await stateOf(user)).toEqual(ACTIVE);
   });
 
-  test('05 13: joining enables when it was the last channel; the others are read from the messenger', async () => {
+  test('05 13: joining enables when it was the last channel, with the others read from the messenger', async () => {
     const [first, second] = [await aChannel(), await aChannel()];
     const user = await aCandidate(byRule);
     await setMember(second, user.messengerId, 'left');

@@ -44,7 +44,7 @@ const gateway = { paymentMethod: 'sandbox' };
 const refusal = (text: string, status = 400) => expect.objectContaining({ status, detail: text });
 
 describe('from the balance', () => {
-  test('spec 03 H12, H24: debit, paid gift and job are one; the recipient gets no row', async () => {
+  test('spec 03 H12, H24: debit, paid gift and job are one, and the recipient gets no row', async () => {
     const [buyer, friend] = [await aBuyer(app, 50_000), await aUser(app, { email: anEmail() })];
     const [{ email }] = (await app.db.sql<{ email: string }>('SELECT email FROM users WHERE id = $1::int', [friend.id])) as [
       { email: string },
@@ -107,7 +107,7 @@ describe('from the balance', () => {
     expect(await mailsTo(app, email)).toEqual([]);
   });
 
-  test('spec 03 H3: the account of an address is new and unverified; its password goes to the address alone', async () => {
+  test('spec 03 H3: the account of an address is new and unverified, and its password goes to the address alone', async () => {
     const [buyer, email] = [await aBuyer(app, 30_000), anEmail()];
     const { code } = await buy(app, buyer, anOrder(tariffId, toEmail(email)));
     const gift = await giftOf(app, code);
@@ -149,7 +149,7 @@ describe('from the balance', () => {
     expect(message).not.toContain('<script>');
   });
 
-  test('spec 03 H6: a recipient with a subscription has to agree; no job does it', async () => {
+  test('spec 03 H6: a recipient with a subscription has to agree, which no job does', async () => {
     const [buyer, friend] = [await aBuyer(app, 30_000), await aUser(app, { email: anEmail() })];
     await aStoredSubscription(app, friend.id);
     const before = await subscriptionOf(app, friend.id);

@@ -181,7 +181,7 @@ describe('a paid purchase', () => {
       'recipient_blocked',
       (_storefront: unknown, userId: number) => ["UPDATE users SET status = 'blocked' WHERE id = $1::int", userId],
     ],
-  ] as const)('spec 03 H21: %s ends failed with an alert; the revenue row stays, for the refund', async (reason, spoil) => {
+  ] as const)('spec 03 H21: %s ends failed with an alert, while the revenue row stays, for the refund', async (reason, spoil) => {
     const alerted = await withAdminChat();
     const storefront = await aStorefront(alerted);
     const bought = await aPaidPurchase(alerted, provider, storefront);

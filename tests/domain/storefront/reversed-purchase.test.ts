@@ -94,7 +94,7 @@ describe('an unclaimed gift whose money went back', () => {
     expect((await giftOf(app, code)).userId).toBeNull();
   });
 
-  test('by a refund through the provider cannot be claimed from the request on; when the provider refuses, it can', async () => {
+  test('by a refund through the provider cannot be claimed from the request on, unless the provider refuses', async () => {
     const { code, gift, paymentId } = await aPaidGift();
     const first = await requestRefund(app, order(paymentId));
     await expect(claim(gift)).rejects.toMatchObject(NOT_CLAIMABLE);

@@ -55,7 +55,7 @@ describe('starting a purchase', () => {
     expect(provider.created.at(-1)!.returnUrls.result).toBe(`https://shop.example.com/t/${token}?x=1`);
   });
 
-  test('a discounted price is asked, at least one kopek; overrides count per tariff', async () => {
+  test('a discounted price is asked, at least one kopek, with overrides per tariff', async () => {
     const now = app.clock.now();
     const discount = { discountPercent: 50, discountStartsAt: now, discountEndsAt: addDays(now, 1) };
     await aPurchase(app, await aStorefront(app, discount));
@@ -74,7 +74,7 @@ describe('starting a purchase', () => {
     expect(provider.created.at(-1)!.amountKopeks).toBe(30_000);
   });
 
-  test('one key from one address gives one purchase; from another address it is another', async () => {
+  test('one key from one address gives one purchase, and from another address another', async () => {
     const order = anOrder(await aStorefront(app));
     const key = `key-${order.slug}`;
     const first = await startPurchase(app, order, { ip: '203.0.113.7', idempotencyKey: key });

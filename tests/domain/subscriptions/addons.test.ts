@@ -53,7 +53,7 @@ const lastEvent = (buyer: UserActor, type: string) =>
   ]);
 
 describe('traffic packages', () => {
-  test('add to limit and purchases, reactivate, update the panel and notify the owner; a flat price on a tariff', async () => {
+  test('add to limit and purchases, reactivate, update the panel and notify the owner, at a flat price on a tariff', async () => {
     const { buyer } = await holder(10_000, topups, { status: 'limited', end_date: inDays(45) });
     await aMembership(t.app, buyer.userId, { traffic_discount_percent: 20 });
     const first = await traffic(t.app, buyer, 10, 'ten');
@@ -108,7 +108,7 @@ describe('traffic packages', () => {
     expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 100_000, purchases: 0 });
   });
 
-  test('insufficient funds save the order; a purchase of traffic ends that cart and no other', async () => {
+  test('insufficient funds save the order, and a purchase of traffic ends that cart and no other', async () => {
     const { buyer, id } = await holder(0, topups);
     await expect(traffic(t.app, buyer, 10)).rejects.toMatchObject({
       status: 402,

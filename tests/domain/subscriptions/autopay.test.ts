@@ -45,7 +45,7 @@ describe('autopay', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('a subscription that ended within two hours is renewed from now; the personal discount is used up', async () => {
+  test('a subscription that ended within two hours is renewed from now, and the personal discount is used up', async () => {
     const buyer = await ending(30_000, { status: 'expired', end_date: inDays(-1 / 24) });
     await anOffer(t.app, buyer.userId, 50);
     await renewDue(t.app);

@@ -183,7 +183,7 @@ describe('refusals', () => {
     expect((await buy(buyer, { devices: 100 })).subscription).toMatchObject({ deviceLimit: devices.max });
   });
 
-  test('lack of money keeps the order; restricted users; tariffs mode', async () => {
+  test('lack of money keeps the order', async () => {
     await aServer(app);
     const buyer = await aBuyer(app, 1);
     await expect(buy(buyer)).rejects.toMatchObject({
@@ -197,8 +197,17 @@ describe('refusals', () => {
       devices: 1,
     });
     expect(await preview(buyer)).toMatchObject({ canPurchase: false, statusMessage: expect.stringContaining('missing') });
+  });
+
+  test('a restricted user buys nothing', async () => {
+    await aServer(app);
+    const buyer = await aBuyer(app, RICH);
     await app.db.sql('UPDATE users SET restriction_subscription = true WHERE id = $1::int RETURNING id', [buyer.userId]);
     await expect(buy(buyer)).rejects.toMatchObject({ status: 403 });
+  });
+
+  test('tariffs mode has no classic purchase', async () => {
+    const buyer = await aBuyer(app, RICH);
     const tariffs = (await testApp({ clock: t.clock })).app;
     const refusal = {
       status: 400,

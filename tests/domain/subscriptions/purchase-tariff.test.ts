@@ -352,7 +352,7 @@ describe('discounts and keys', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('a repeated key gives the first answer; another body with it is 422', async () => {
+  test('a repeated key gives the first answer, and another body with it is 422', async () => {
     const tariffId = await aTariff(t.app);
     const buyer = await aBuyer(t.app, 100_000);
     const first = await purchaseTariff(t.app, buyer, { ...order(tariffId), idempotencyKey: 'k' });

@@ -157,7 +157,7 @@ describe('owners are reminded', () => {
     for (const owner of owners) expect((await sentTo(owner)).messages).toEqual([]);
   });
 
-  test('page by page, each read once a round; a failed reminder affects no other', async () => {
+  test('page by page, each read once a round, where a failed reminder affects no other', async () => {
     const owners: { userId: number }[] = [];
     for (let count = 0; count < 130; count++) owners.push(await ending(10 + count / 100));
     // More than a page fails: a round that started again at the first page would never end.

@@ -116,7 +116,7 @@ test('an order that still lacks the money stays saved, at its new price', async 
   expect(await readCart(t.app, buyer.userId)).toMatchObject({ total_price: 40_000 });
 });
 
-test('an order for a renewal is renewed; one that can be carried out no more is dropped, and its owner hears it', async () => {
+test('an order for a renewal is renewed, but one that can be carried out no more is dropped, and its owner hears it', async () => {
   const buyers: UserActor[] = [];
   for (const change of [
     '',

@@ -102,7 +102,7 @@ describe('a switch', () => {
     expect(await checkLedger(t.app)).toEqual([]);
   });
 
-  test('to a cheaper tariff is free and leaves a row of 0; the offer waits for a charge', async () => {
+  test('to a cheaper tariff is free and leaves a row of 0, while the offer waits for a charge', async () => {
     const { buyer } = await aHolder(0, { period_prices: { 30: 90_000 } });
     await anOffer(t.app, buyer.userId, 20);
     const nextId = await dear();
@@ -179,7 +179,7 @@ describe('daily tariffs (spec 02 H10)', () => {
     });
   });
 
-  test('daily to periodic pays the shortest period; one without a listed period is refused, not given away (spec 02 H1)', async () => {
+  test('daily to periodic pays the shortest period, and without a listed one it is refused, not given away (spec 02 H1)', async () => {
     const current = { is_daily: true, daily_price_kopeks: 1_000, period_prices: {} };
     const { buyer } = await aHolder(60_000, current, { end_date: inDays(0.5), last_daily_charge_at: inDays(-0.5) });
     const unpriced = await dear({ period_prices: {} });

@@ -62,10 +62,13 @@ describe('a trial', () => {
     });
   });
 
-  test('a paid one charges and starts together; spec 02 H7: without the fee nothing is left behind', async () => {
+  test('spec 02 H7: a paid one without the fee leaves nothing behind', async () => {
     const poor = await aBuyer(t.app, 999);
     await expect(trial(paid, poor)).rejects.toMatchObject({ status: 400, detail: 'Insufficient balance. Need 10.00 RUB' });
     expect(await stateOf(poor)).toMatchObject({ balanceKopeks: 999, status: null, payments: 0 });
+  });
+
+  test('a paid one charges and starts together', async () => {
     const buyer = await aBuyer(t.app, 1_500);
     expect(await trial(paid, buyer)).toMatchObject({ chargedKopeks: 1_000, balanceKopeks: 500 });
     expect(await stateOf(buyer)).toMatchObject({ balanceKopeks: 500, paid: true, payments: 1, isTrial: true });
@@ -138,7 +141,7 @@ describe('pause of a daily subscription', () => {
     expect(await pause(buyer)).toMatchObject({ isPaused: false });
   });
 
-  test('spec 02 H22: a stopped one is charged and runs again in one step; time left is kept (H10)', async () => {
+  test('spec 02 H22: a stopped one is charged and runs again in one step', async () => {
     const buyer = await daily(5_000, { status: 'disabled', end_date: inDays(-2) });
     const answer = await pause(buyer, 'resume');
     expect(answer).toMatchObject({ isPaused: false, balanceKopeks: 3_000 });
@@ -151,9 +154,17 @@ describe('pause of a daily subscription', () => {
       pushes: 1,
       paid: true,
     });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('spec 02 H22: time left is kept (H10)', async () => {
     const limited = await daily(5_000, { status: 'limited', end_date: inDays(2) });
     await pause(limited);
     expect(await stateOf(limited)).toMatchObject({ status: 'active', endDate: inDays(3) });
+    expect(await checkLedger(t.app)).toEqual([]);
+  });
+
+  test('a stopped one stays stopped without the price of a day', async () => {
     const poor = await daily(1_999, { status: 'expired', end_date: inDays(-2) });
     await expect(pause(poor)).rejects.toMatchObject({ status: 402 });
     expect(await stateOf(poor)).toMatchObject({ status: 'expired', payments: 0 });

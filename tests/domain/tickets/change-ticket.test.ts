@@ -31,7 +31,7 @@ describe('the status', () => {
     expect(await readTicket(app, ticket.id)).toMatchObject({ status: 'open', closedAt: null });
   });
 
-  it('is one of four; another is refused with the text of the area before the ticket is read', async () => {
+  it('is one of four, and another is refused with the text of the area before the ticket is read', async () => {
     const admin = await anAdmin(app);
     expect(() => changeTicketStatus(app, token, 1, 'done')).toThrow('Invalid ticket status');
     expect(() => changeTicketStatus(app, admin, 1, 'done')).toThrow('Invalid status. Allowed: open, pending, answered, closed');
@@ -43,7 +43,7 @@ describe('the status', () => {
 });
 
 describe('the reply block', () => {
-  it('must end in the future unless it is for ever; neither clears it', async () => {
+  it('must end in the future unless it is for ever, and neither clears it', async () => {
     const ticket = await aTicket(app, await aPerson(app));
     const past = { permanent: false, until: clock.now() };
     expect(() => changeReplyBlock(app, token, ticket.id, past)).toThrow('Block expiration must be in the future');
@@ -57,7 +57,7 @@ describe('the reply block', () => {
   });
 });
 
-it('every change by an administrator is in the support log; a token has no actor (spec 05 section 1.1)', async () => {
+it('every change by an administrator is in the support log, and a token has no actor (spec 05 section 1.1)', async () => {
   const admin = await anAdmin(app);
   const ticket = await aTicket(app, await aPerson(app));
   await changeTicketStatus(app, admin, ticket.id, 'closed');

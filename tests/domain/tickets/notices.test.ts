@@ -165,7 +165,7 @@ describe('rows in the cabinet', () => {
     expect(cut!.message).toMatch(/: z{100}\.\.\.$/);
   });
 
-  it('are marked read by their recipients; the first time stays', async () => {
+  it('are marked read by their recipients, and the first time stays', async () => {
     const [admin, user, stranger] = [await anAdmin(app), await aPerson(app), await aPerson(app)];
     const ticket = await aTicket(app, user);
     await answerTicket(app, admin, ticket.id, { text: 'one', ...noFile });

@@ -189,7 +189,7 @@ describe('answers', () => {
     }
   });
 
-  it('need a text or a file; the stored text is the text, the caption or [media]', async () => {
+  it('need a text or a file, and the stored text is the text, the caption or [media]', async () => {
     const user = await aPerson(app);
     const ticket = await aTicket(app, user);
     const send = (draft: object) => answerTicketByToken(app, token, ticket.id, { text: null, ...noFile, ...draft });

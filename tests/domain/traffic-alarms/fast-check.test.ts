@@ -60,7 +60,7 @@ async function anInstallation(environment: Record<string, string> = {}, clock = 
 }
 
 describe('06 14: fast traffic check', () => {
-  test('an increase since the last reading; new users and resets are left out', async () => {
+  test('an increase since the last reading, without new users and resets', async () => {
     const t = await anInstallation();
     const [heavy, light, reset] = [t.add(1), t.add(1), t.add(100)];
     await t.run();
@@ -159,7 +159,7 @@ describe('06 14: fast traffic check', () => {
     }
   });
 
-  test('the older switch: its hours and its threshold; nothing while both are off', async () => {
+  test('the older switch: its hours and its threshold', async () => {
     const t = await anInstallation({ TRAFFIC_FAST_CHECK_ENABLED: 'false', TRAFFIC_MONITORING_ENABLED: 'true' });
     const user = t.add(0);
     await t.run();
@@ -169,6 +169,9 @@ describe('06 14: fast traffic check', () => {
     user.usedTrafficBytes = 19 * GB;
     await t.run();
     expect((await t.notices())[0]!.html).toMatch(/1440 мин.*10 ГБ.*10 ГБ/s);
+  });
+
+  test('nothing is read while both switches are off', async () => {
     const off = await anInstallation({ TRAFFIC_FAST_CHECK_ENABLED: 'false' });
     await off.run();
     expect(off.pages).toEqual([]);
@@ -240,7 +243,7 @@ describe('06 14: fast traffic check', () => {
     expect(kept).toEqual([]);
   });
 
-  test('a panel that is away ends the run with what was found; a stopping process too', async () => {
+  test('a panel that is away ends the run with what was found, as does a stopping process', async () => {
     const t = await anInstallation({ TRAFFIC_CHECK_BATCH_SIZE: '1', TRAFFIC_CHECK_CONCURRENCY: '1' });
     const [first, second] = [t.add(0), t.add(0)];
     await t.run();

@@ -65,7 +65,7 @@ async function anInstallation(environment: Record<string, string> = {}, clock = 
 }
 
 describe('06 14: releases', () => {
-  test('ten of twenty in the order of the platform; drafts and what has no tag are left out', async () => {
+  test('ten of twenty in the order of the platform, without drafts and what has no tag', async () => {
     const many = Array.from({ length: 25 }, (_, n) => release(`v0.0.${n}`));
     publish(bot, [release('v9', { draft: true }), 5, null, { name: 'x' }, ...many]);
     publish(cabinet, [release('v2.0-beta', { prerelease: true }), release('v1.5', { name: null, body: null }), release('v1.4')]);
@@ -84,16 +84,20 @@ describe('06 14: releases', () => {
     });
   });
 
-  test('an update is any newer release, previews too; not while the check is off', async () => {
+  test('an update is any newer release, previews too', async () => {
     publish(bot, [release('v1.0.0', { prerelease: true })]);
     expect((await readReleases((await anInstallation()).app)).bot.hasUpdates).toBe(true);
+  });
+
+  test('no release is an update while the check is off', async () => {
+    publish(bot, [release('v1.0.0', { prerelease: true })]);
     const { app, notices } = await anInstallation({ VERSION_CHECK_ENABLED: 'false' });
     expect((await readReleases(app)).bot).toMatchObject({ hasUpdates: false, releases: [{ tagName: 'v1.0.0' }] });
     await checkForUpdate(app);
     expect(await notices()).toEqual([]);
   });
 
-  test('an hour is cached for all instances; a restart does not matter', async () => {
+  test('an hour is cached for all instances, whatever restarts', async () => {
     publish(bot, [release('v1')]);
     publish(cabinet, []);
     const first = await anInstallation();
@@ -127,7 +131,7 @@ describe('06 14: releases', () => {
     expect((await readReleases(app)).bot.releases[0]!.tagName).toBe('v2');
   });
 
-  test('nothing breaks without the internet or a repository; another repository does not show the old list', async () => {
+  test('nothing breaks without the internet or a repository, and another repository does not show the old list', async () => {
     publish(bot, [release('v1')]);
     await readReleases((await anInstallation()).app);
     const offline = await anInstallation({ RELEASES_API_URL: 'http://127.0.0.1:9', VERSION_CHECK_REPO: `${bot}-2` });
@@ -141,7 +145,7 @@ describe('06 14: releases', () => {
     expect(calls.filter((call) => !call.includes(cabinet)).length).toBe(before - 1);
   });
 
-  test('two who ask for the first list at once both get it, by one call; the second waits no longer than the first', async () => {
+  test('two who ask for the first list at once both get it by one call, the second waiting no longer than the first', async () => {
     const [first, second] = [await anInstallation(), await anInstallation()];
     let answer: (isAnswered: boolean) => void = () => undefined;
     const slow = (list: Release[] | null) => {
@@ -183,7 +187,7 @@ describe('06 14: releases', () => {
 });
 
 describe('06 14: notice of an update', () => {
-  test('once for each tag, of the newest version, also from the page; again after the tag changed', async () => {
+  test('once for each tag, of the newest version, also from the page, and again after the tag changed', async () => {
     publish(bot, [release('v1.1'), release('v1.10', { name: 'Big <b>one</b>' }), release('v1.9')]);
     const { app, clock, notices } = await anInstallation();
     await readReleases(app);

@@ -113,7 +113,7 @@ describe('08 P15: access ends at the panel', () => {
     await expectNoAccess(customer);
   });
 
-  test('by the merge of two accounts, for the subscription that is not kept; the kept one has access', async () => {
+  test('by the merge of two accounts, for the subscription that is not kept, while the kept one has access', async () => {
     const kept = await aCustomer();
     const lost = await aCustomer('LIMITED', kept.t);
     const pair = { primaryId: kept.user.id, secondaryId: lost.user.id };

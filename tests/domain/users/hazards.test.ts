@@ -278,7 +278,7 @@ describe('spec 01 H18: full deletion', () => {
 });
 
 describe('spec 01 H22 and H8: status', () => {
-  test('a user who is no longer active loses every session; the balance remains', async () => {
+  test('a user who is no longer active loses every session, but not the balance', async () => {
     const user = await aUser(app);
     await changeUserBalance(app, admin, balance(user.id, 500), null);
     await app.db.sql(

@@ -41,7 +41,7 @@ const stored = (t: ProvisioningTest, userId: number) =>
     [userId],
   );
 
-test('proving an e-mail brings the subscription that the panel keeps under it; the sign-in does not wait for it', async () => {
+test('proving an e-mail brings the subscription that the panel keeps under it, and the sign-in does not wait for it', async () => {
   const t = await withPanel();
   const email = anAddress();
   const there = await onPanel(t, email);
@@ -173,7 +173,7 @@ test('an unknown address, and a panel that is not set up, are the end of it', as
   expect(await importPanelUser({ ...t.app, ports: { ...t.app.ports, panel: none } }, id)).toBe('not_applicable');
 });
 
-test('a reset that verifies the address queries the panel too; a reset of a verified address does not', async () => {
+test('a reset that verifies the address queries the panel too, unlike a reset of a verified address', async () => {
   const t = await withPanel();
   const account = await anUnverifiedAccount(t.app);
   const reset = async () => {

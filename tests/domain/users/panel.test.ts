@@ -47,7 +47,7 @@ const subscriptionOf = (t: ProvisioningTest, userId: number) =>
   rowOf<Record<string, unknown>>(t.app, 'SELECT * FROM subscriptions WHERE user_id = $1::int', [userId]);
 
 describe('reading', () => {
-  test('panel info, devices and usage of a user; empty when the panel does not answer', async () => {
+  test('panel info, devices and usage of a user, empty when the panel does not answer', async () => {
     const t = await withPanel();
     const { user, uuid } = await provisioned(t, { squads: [NETHERLANDS, GERMANY] });
     t.panel.addTraffic(uuid, 5 * GB);
@@ -167,7 +167,7 @@ describe('switching off', () => {
     expect(await t.adapter.findByUuid(erased.uuid)).toBeNull();
   });
 
-  test('reset-trial deletes all but paid time; the panel user is disabled, not deleted', async () => {
+  test('reset-trial deletes all but paid time, and the panel user is disabled, not deleted', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const trial = await provisioned(t, { isTrial: true });
@@ -265,7 +265,7 @@ describe('sync', () => {
     expect((await syncFromPanel(t.app, admin, user.id, everything)).changes).toEqual({});
   });
 
-  test('from the panel: a later local end is overwritten with a warning; parts can be excluded', async () => {
+  test('from the panel: a later local end is overwritten with a warning, unless that part is excluded', async () => {
     const t = await withPanel();
     const admin = await anAdmin(t.app);
     const { user, uuid } = await provisioned(t);

@@ -7,7 +7,7 @@ import { aStoredSubscription, topUp } from '../../support/sale-samples.ts';
 import { TestClock, testApp } from '../../support/test-app.ts';
 import { freshDatabase } from '../../support/test-database.ts';
 
-test('spec 10 X9: numbers over all users; who is blocked or deleted is not among those seen', async () => {
+test('spec 10 X9: numbers over all users, where who is blocked or deleted is not among those seen', async () => {
   const database = await freshDatabase();
   onTestFinished(() => database.drop());
   const clock = new TestClock();

@@ -41,7 +41,7 @@ describe('a status set over the Web API', () => {
 });
 
 describe('spec 05 section 12.2: a block', () => {
-  test('reaches the sockets of the user with its reason, its end too; a deletion is neither', async () => {
+  test('reaches the sockets of the user with its reason, as does its end, but not a deletion', async () => {
     const { app } = await testApp();
     const [user, admin] = [await aUser(app), await anAdmin(app)];
     for (const status of ['blocked', 'blocked', 'active', 'deleted', 'active'] as const) {

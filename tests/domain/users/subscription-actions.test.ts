@@ -108,7 +108,7 @@ describe('time', () => {
     expect(row).toEqual({ reset: true });
   });
 
-  test('shorten takes days off; what is over then is expired', async () => {
+  test('shorten takes days off, and what is over then is expired', async () => {
     const { id } = await holder();
     expect((await act(id, 'shorten', { days: 4 })).subscription).toMatchObject({ status: 'active', endDate: inDays(6) });
     expect((await act(id, 'shorten', { days: 6 })).subscription).toMatchObject({

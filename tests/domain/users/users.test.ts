@@ -251,7 +251,7 @@ describe('a long list', () => {
     expect((await list({ search: 'common20999', promoGroupId: groupId })).users).toHaveLength(1);
   });
 
-  test('a common text keeps the order; its total is close, and exact at the end', async () => {
+  test('a common text keeps the order, and its total is close, and exact at the end', async () => {
     const page = await list({ search: 'ommon', promoGroupId: groupId, limit: 2 });
     expect(page.users.map((user) => user.username)).toEqual(['commonrare21000', 'common20999']);
     expect(page.total).toBeGreaterThan(COUNT * 0.9);

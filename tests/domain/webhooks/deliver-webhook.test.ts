@@ -165,7 +165,7 @@ describe('deliverWebhook', () => {
     }
   });
 
-  it('does not send early; the job is postponed', async () => {
+  it('does not send early, but postpones the job', async () => {
     const hook = await aWebhook();
     const id = await emit(hook.id);
     receiver.answer = reply(500);

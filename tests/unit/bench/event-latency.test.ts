@@ -14,7 +14,7 @@ import { nextNumber, userIndexOf, writeSteadily } from '../../../scripts/bench/s
 const userOf = (number: number) => number % 2;
 
 describe('delivery', () => {
-  test('latencies run from the answer to the commit, and from the sending; a frame before the answer counts as 0', () => {
+  test('latencies run from the answer to the commit, and from the sending, where a frame before the answer counts as 0', () => {
     const committed: [number, number, number][] = [
       [0, 90, 100],
       [1, 95, 101],

@@ -28,7 +28,7 @@ describe('growth of money writes', () => {
     ]);
   });
 
-  test('2.5 times is wanted at 32 connections where the baseline reaches it; nowhere may throughput fall', () => {
+  test('2.5 times is wanted at 32 connections where the baseline reaches it, and nowhere may throughput fall', () => {
     expect(growthAim({ connections: 32, bareGrowth: 2.5 })).toEqual({ atLeast: 2.5 });
     expect(growthAim({ connections: 32, bareGrowth: 2.4 })).toEqual({ atLeast: 1 });
     expect(growthAim({ connections: 64, bareGrowth: 5 })).toEqual({ atLeast: 1 });
@@ -96,7 +96,7 @@ describe('two instances', () => {
     ...{ failures: 0, statuses: {}, answered: 1_000, stored: 1_010, ledgerProblems: 0 },
   };
 
-  test('an answered write that is not stored, a failure and a broken ledger are faults; an unanswered stored one is none', () => {
+  test('an answered write that is not stored, a failure and a broken ledger are faults, but an unanswered stored one is none', () => {
     expect(twoInstancesFaults(clean)).toEqual([]);
     expect(twoInstancesFaults({ ...clean, stored: 999, failures: 3, statuses: { 500: 3 }, ledgerProblems: 2 })).toEqual([
       'two instances: 3 failures {"500":3}',

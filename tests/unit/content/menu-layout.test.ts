@@ -153,7 +153,7 @@ describe('conditions', () => {
     expect(areConditionsMet({ [name]: outside }, person())).toBe(false);
   });
 
-  it('compares promo groups as text; a user without a group is in no list', () => {
+  it('compares promo groups as text, and a user without a group is in no list', () => {
     const [member, loner] = [person(), person({ promoGroupId: null })];
     expect(areConditionsMet({ promo_group_ids: ['4', '9'] }, member)).toBe(true);
     expect(areConditionsMet({ promo_group_ids: ['9'] }, member)).toBe(false);
@@ -189,7 +189,7 @@ describe('the menu', () => {
     expect(buildMenu({ ...document, buttons }, person()).map((row) => row.length)).toEqual([2, 1, 1]);
   });
 
-  it('takes the exact language, then English, then any; a button without text is left out', () => {
+  it('takes the exact language, then English, then any, and leaves out a button without text', () => {
     const texts = [{ ru: 'Р', en: 'E' }, { en: 'E', fa: 'F' }, { fa: 'F' }, { ru: '' }, {}];
     const document: MenuDocument = {
       version: 1,

@@ -38,7 +38,7 @@ describe('a snapshot', () => {
     ]);
   });
 
-  it('08 S5: does not contain ids that a new timeline uses again; a snapshot of the new timeline contains all of the old one', () => {
+  it('08 S5: does not contain ids that a new timeline uses again, while one of the new timeline contains all of the old one', () => {
     const lost = { next: numberOf(1, 2_000), running: [numberOf(1, 1_990)] };
     expect(contains(lost, numberOf(1, 1_995))).toBe(true);
     expect(contains(lost, numberOf(2, 1_995))).toBe(false);

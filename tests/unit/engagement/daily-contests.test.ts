@@ -152,8 +152,11 @@ describe('slots of a schedule (04 10.3)', () => {
     expect(slots('2026-05-02T10:00:00Z', '10:00', { cooldownHours: 2 })).toEqual(['2026-05-02T10:00 2026-05-02T12:00']);
   });
 
-  it('the first times of the day as many as there are to be; without a schedule none', () => {
+  it('the first times of the day as many as there are to be', () => {
     expect(slots('2026-05-02T23:00:00Z', '10:00,18:00', { timesPerDay: 1 })).toEqual(['2026-05-02T10:00 2026-05-03T10:00']);
+  });
+
+  it('none without a schedule', () => {
     expect(slots('2026-05-02T23:00:00Z', null)).toEqual([]);
   });
 

@@ -108,7 +108,7 @@ describe('chances', () => {
     }
   });
 
-  test('weights: payout target over value, one for a blank; below the target nothing is scaled', () => {
+  test('weights: payout target over value, one for a blank, and below the target nothing is scaled', () => {
     // T = 1040: 2.08 + 1.04 + 1, which pays 2 · 1040 of 4.12.
     const prizes = [prize(500), prize(1_000), prize(0)];
     const chances = probabilitiesOf(prizes, 1_300, 80);
@@ -116,7 +116,7 @@ describe('chances', () => {
     expect(expectedRtp(prizes, chances, 1_300)).toBeCloseTo((2_080 / 4.12 / 1_300) * 100, 9);
   });
 
-  test('manual ones stay, 0 means automatic; a full sum leaves the automatic ones out', () => {
+  test('manual ones stay, 0 means automatic, and a full sum leaves the automatic ones out', () => {
     expect(probabilitiesOf([prize(0, 0.3), prize(0, 0), prize(0)], 100, 50)).toEqual(
       [0.3, 0.35, 0.35].map((chance) => expect.closeTo(chance, 9)),
     );
@@ -131,8 +131,11 @@ describe('chances', () => {
     expect(expectedRtp(prizes, chances, 1_000)).toBeCloseTo(666.67, 1);
   });
 
-  test('0 percent pays nothing while there is a blank; no prizes at all is an error', () => {
+  test('0 percent pays nothing while there is a blank', () => {
     expect(probabilitiesOf([prize(100), prize(0), prize(0)], 1_000, 0)).toEqual([0, 0.5, 0.5]);
+  });
+
+  test('no prizes at all is an error', () => {
     expect(() => probabilitiesOf([], 1_000, 80)).toThrow(RangeError);
   });
 

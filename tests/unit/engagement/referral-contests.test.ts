@@ -72,9 +72,12 @@ describe('due summaries (04 11.3)', () => {
     expect(due('2026-05-03T20:00:00', { closesAt: at('2026-05-03T19:00:00') })).toBe('final 2026-05-03T19:00');
   });
 
-  it('without a list the one time; times and days are those of the zone, also on days of 23 and 25 hours', () => {
+  it('without a list the one time', () => {
     expect(due('2026-05-01T12:00:00', { dailySummaryTimes: null, dailySummaryTime: '12:00:30' })).toBeNull();
     expect(due('2026-05-01T12:00:30', { dailySummaryTimes: null, dailySummaryTime: '12:00:30' })).toBe('daily 2026-05-01T12:00');
+  });
+
+  it('times and days are those of the zone, also on days of 23 and 25 hours', () => {
     const berlin = { timezone: 'Europe/Berlin', startAt: at('2026-03-01T00:00:00'), closesAt: at('2026-11-01T00:00:00') };
     expect(due('2026-03-29T10:00:00', berlin)).toBe('daily 2026-03-29T10:00');
     expect(due('2026-10-25T10:59:00', berlin)).toBeNull();

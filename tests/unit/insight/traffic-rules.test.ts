@@ -17,7 +17,7 @@ describe('06 5: the range', () => {
     });
   });
 
-  test('two dates are whole days; the end is not later than now', () => {
+  test('two dates are whole days, and the end is not later than now', () => {
     expect(dates('2026-03-01', '2026-03-03')).toMatchObject({ periodDays: 2, to: new Date('2026-03-03T23:59:59.999Z') });
     expect(dates('2026-03-15', '2026-03-20')).toMatchObject({ periodDays: 1, to: NOW, label: '2026-03-15_2026-03-20' });
     expect(dates('2026-02-12', '2026-03-14').periodDays).toBe(30);
@@ -75,7 +75,7 @@ describe('06 5: the risk', () => {
     expect(riskOf(gb * GIB, [], 1, { total: 10, node: null }).level).toBe(level);
   });
 
-  test('the larger ratio counts, the total when both are equal; no threshold is a ratio of 0', () => {
+  test('the larger ratio counts, the total when both are equal, and no threshold is a ratio of 0', () => {
     expect(riskOf(20 * GIB, [15 * GIB, 5 * GIB], 2, { total: 100, node: 5 })).toMatchObject({ ratio: 1.5, gbPerDay: 7.5 });
     expect(riskOf(20 * GIB, [10 * GIB], 2, { total: 10, node: 5 })).toMatchObject({ ratio: 1, gbPerDay: 10 });
     expect(riskOf(20 * GIB, [10 * GIB], 2, { total: null, node: 0 })).toMatchObject({ ratio: 0, level: 'low', gbPerDay: 10 });

@@ -120,10 +120,13 @@ describe('mail over SMTP', () => {
     ['breaks before it has the mail', { breaksAt: 'RCPT' }, false],
     ['breaks when it has the mail', { breaksAt: 'content' }, true],
     ['refuses the mail for now', { answer: '451 try later' }, false],
-  ] as const)('a server that %s is unavailable; whether the mail may have arrived: %s', async (_what, server, mayHaveArrived) => {
-    const { port } = await smtp(server);
-    await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable', mayHaveArrived });
-  });
+  ] as const)(
+    'a server that %s is unavailable, and whether the mail may have arrived is %s',
+    async (_what, server, mayHaveArrived) => {
+      const { port } = await smtp(server);
+      await expect(port.send(MAIL)).rejects.toMatchObject({ failure: 'unavailable', mayHaveArrived });
+    },
+  );
 });
 
 describe('mail into the sandbox', () => {

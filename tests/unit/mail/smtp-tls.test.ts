@@ -45,7 +45,7 @@ describe('TLS from the first byte', () => {
     expect([server.mails, server.commands]).toEqual([[], []]);
   });
 
-  test('is accepted when that is allowed; everything is encrypted, whatever is said about STARTTLS', async () => {
+  test('is accepted when that is allowed, with everything encrypted, whatever is said about STARTTLS', async () => {
     const server = await aServer('implicit');
     await send(server, true, server.port, false);
     expect(server.mails).toHaveLength(1);
@@ -63,7 +63,7 @@ describe('STARTTLS', () => {
     expect(server.commands).toContain('STARTTLS');
   });
 
-  test('is accepted when that is allowed; sign-in and mail are encrypted', async () => {
+  test('is accepted when that is allowed, with sign-in and mail encrypted', async () => {
     const server = await aServer('starttls');
     await send(server, true, 465);
     expect(server.mails).toHaveLength(1);

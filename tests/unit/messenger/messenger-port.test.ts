@@ -223,7 +223,7 @@ describe('Stars over the webhook', () => {
     expect(await sandbox.payStars('unknown', PAYER)).toBeNull();
   });
 
-  it('gives a charge back once; a repeat counts as done, an unknown charge is refused', async () => {
+  it('gives a charge back once, counts a repeat as done, and refuses an unknown charge', async () => {
     const { port, sandbox, updates } = await setup();
     const paid = await sandbox.payStars(await port.createStarsInvoiceLink(invoice), PAYER);
     for (let copy = 0; copy < 2; copy++) await port.refundStars(PAYER.id, paid!.chargeId!);

@@ -57,18 +57,21 @@ describe('CryptoBot (03a section 3)', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('other updates are acknowledged and not stored; the testnet has an address of its own', async () => {
-    const { access, requests } = recordedAccess({ ...SETTINGS, CRYPTOBOT_TESTNET: 'true' }, () => ({
-      body: { ok: true, result: CREATED },
-    }));
-    const provider = cryptobotProvider(access);
+  it('other updates are acknowledged and not stored', async () => {
+    const provider = cryptobotProvider(recordedAccess(SETTINGS).access);
     const body = JSON.stringify({ update_type: 'other', payload: {} });
     const headers = { 'crypto-pay-api-signature': cryptobotSignature(Buffer.from(body), '1:token') };
     expect(await provider.receiveCallback(aCallback(body, { headers }))).toMatchObject({
       accepted: false,
       reply: { status: 200 },
     });
-    await provider.createInvoice(anInvoice());
+  });
+
+  it('the testnet has an address of its own', async () => {
+    const { access, requests } = recordedAccess({ ...SETTINGS, CRYPTOBOT_TESTNET: 'true' }, () => ({
+      body: { ok: true, result: CREATED },
+    }));
+    await cryptobotProvider(access).createInvoice(anInvoice());
     expect(requests[0]?.url).toBe('https://testnet-pay.crypt.bot/api/createInvoice');
   });
 });

@@ -114,7 +114,7 @@ describe('creating an order', () => {
 });
 
 describe('the payment form', () => {
-  test('its address is signed with word 1 and names our order; nothing is requested', async () => {
+  test('its address is signed with word 1 and names our order, and nothing is requested', async () => {
     const { access } = recordedAccess(SHOP, []);
     const { option: _option, ...request } = invoice({ orderId: 'fk_u1', amountKopeks: 10_011 });
     const created = await freekassaProvider(access).createInvoice(request);
@@ -127,7 +127,7 @@ describe('the payment form', () => {
     expect(created.externalId).toBe('fk_u1');
   });
 
-  test('before anybody opens it the payment waits; then its order is the charge, which our order id alone finds', async () => {
+  test('before anybody opens it the payment waits, then its order is the charge, which our order id alone finds', async () => {
     const { access } = recordedAccess(SHOP, [orders(), orders(order())]);
     const form = { externalId: 'a1b2c3', orderId: 'a1b2c3' };
     const provider = freekassaProvider(access);
@@ -163,7 +163,7 @@ describe('asking about an order', () => {
     });
   });
 
-  test('orders of other ids in the answer are not ours; of several of ours each paid one is reported, the earliest first', async () => {
+  test('orders of other ids in the answer are not ours, and of several of ours each paid one is reported, the earliest first', async () => {
     const failed = order({ fk_order_id: 125, status: 9 });
     const { access } = recordedAccess(SHOP, [
       orders(order({ merchant_order_id: 'other', status: 1 })),
@@ -198,7 +198,7 @@ describe('errors', () => {
     expect(new Set(requests.map((sent) => bodyOf(sent).signature)).size).toBe(3);
   });
 
-  test('requests of one instance are sent one after the other, so that none is overtaken; a failed one does not stop the next', async () => {
+  test('requests of one instance are sent one after the other, so that none is overtaken, also after a failed one', async () => {
     const { access } = recordedAccess(SHOP, [refused('Unavailable', 500), orders(order())]);
     const events: string[] = [];
     const request: typeof access.http.request = async (sent) => {
@@ -215,7 +215,7 @@ describe('errors', () => {
     expect(events).toEqual(['sent 1790000000', 'answered 1790000000', 'sent 1790000001', 'answered 1790000001']);
   });
 
-  test('behind a request that is not answered the others end with it, unsent; later ones are sent again', async () => {
+  test('behind a request that is not answered the others end with it, unsent, while later ones are sent again', async () => {
     const { access, requests } = recordedAccess(SHOP, [orders(order())]);
     let [elapsedMs, isStalled] = [0, true];
     const now = vi.spyOn(performance, 'now').mockImplementation(() => elapsedMs);
@@ -288,7 +288,7 @@ describe('refunds', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('one that the provider has not carried out is pending; a part and an unpaid order are refused', async () => {
+  test('one that the provider has not carried out is pending, while a part and an unpaid order are refused', async () => {
     const { access } = recordedAccess(SHOP, [
       paid,
       { body: { type: 'success' } },
@@ -328,7 +328,7 @@ describe('notifications', () => {
     expect((await freekassaProvider(access()).receiveCallback(post(body))).reply).toMatchObject({ status: 400, body: 'Error' });
   });
 
-  test('by GET it is refused; a GET without one tells whether the method is on', async () => {
+  test('by GET it is refused, while a GET without one tells whether the method is on', async () => {
     const get = { ...post(''), method: 'GET' };
     const provider = freekassaProvider(access());
     expect((await provider.receiveCallback({ ...get, query: { SIGN: 'x' } })).reply.status).toBe(405);

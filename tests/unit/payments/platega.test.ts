@@ -102,7 +102,7 @@ describe('Platega adapter (03a section 8)', () => {
     ['CHARGEBACKED', 'failed'],
     ['EXPIRED', 'pending'],
     ['SOMETHING_NEW', 'pending'],
-  ])('the status %s is %s; unknown words change nothing', (status, outcome) => {
+  ])('the status %s is %s, and unknown words change nothing', (status, outcome) => {
     const answer = parseWireObject(
       `{"id":"tx-1","status":"${status}","paymentDetails":{"amount":500.00,"currency":"rub"},"mechantId":"${MERCHANT.toUpperCase()}","payload":"platega:abc123"}`,
     )!;
@@ -141,7 +141,7 @@ describe('Platega adapter (03a section 8)', () => {
     await expect(provider.fetchStatus({ externalId: null, orderId: 'abc123' })).rejects.toMatchObject({ failure: 'rejected' });
   });
 
-  it('a cancellation is pending until the status says it; one that needs the support is refused; it is sent once', async () => {
+  it('a cancellation is pending until the status says it, and refused when it needs the support', async () => {
     const { provider, requests } = await setup((_request, count) => ({
       accepted: count === 1,
       manualControlRequired: count !== 1,
@@ -168,7 +168,7 @@ describe('Platega adapter (03a section 8)', () => {
     expect(await provider.receiveCallback(received)).toMatchObject({ accepted: false, reply: { status } });
   });
 
-  it('a callback names the transaction and our order; it proves nothing itself', async () => {
+  it('a callback names the transaction and our order, but proves nothing itself', async () => {
     const { provider } = await setup();
     expect(
       await provider.receiveCallback(callback('{"id":"tx-1","status":"CONFIRMED","payload":"platega:abc123"}')),

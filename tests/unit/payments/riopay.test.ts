@@ -70,7 +70,7 @@ describe('RioPay adapter (03a section 13)', () => {
     });
   });
 
-  it('the key of callbacks is the token unless another one is set; without a token the provider is closed', async () => {
+  it('the key of callbacks is the token unless another one is set, and without a token the provider is closed', async () => {
     expect(await connectionOf({ ...ON, RIOPAY_WEBHOOK_SECRET: 'w' })).toMatchObject({ webhookSecret: 'w', token: 't' });
     expect(await connectionOf({ ...ON, RIOPAY_WEBHOOK_SECRET: '' })).toMatchObject({ webhookSecret: 't' });
     expect(await connectionOf({ RIOPAY_ENABLED: 'true', RIOPAY_WEBHOOK_SECRET: 'w' })).toBeNull();
@@ -136,7 +136,7 @@ describe('RioPay adapter (03a section 13)', () => {
     expect(orderState(parseWireObject(JSON.stringify({ ...ORDER, ...change }))!)).toBeNull();
   });
 
-  it('an order that has ended is credited from the callback; an open one and an unknown word are asked about', async () => {
+  it('an order that has ended is credited from the callback, while an open one and an unknown word are asked about', async () => {
     const { provider } = await setup();
     const read = (change: object) => provider.readCallback!(JSON.stringify({ ...ORDER, ...change }), '');
     expect(read({ status: 'COMPLETED' })).toMatchObject({ outcome: 'paid', externalId: 'order-1' });

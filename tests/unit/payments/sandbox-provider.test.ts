@@ -140,7 +140,7 @@ describe('sandbox provider', () => {
     });
   });
 
-  it('duplicates and reorders callbacks on demand; the event key stays the same', async () => {
+  it('duplicates and reorders callbacks on demand, while the event key stays the same', async () => {
     const { provider, sandbox, receiver } = await setup();
     sandbox.knobs.duplicates = 2;
     sandbox.knobs.isPaused = true;

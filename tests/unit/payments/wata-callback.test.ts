@@ -122,7 +122,7 @@ describe('the public keys of WATA (03a section 9)', () => {
   const statusOf = async (provider: ReturnType<typeof wataProvider>, received = callback()) =>
     (await provider.receiveCallback(received)).reply.status;
 
-  it('503 while the key cannot be read and none is cached; nothing is accepted unverified', async () => {
+  it('503 while the key cannot be read and none is cached, so that nothing is accepted unverified', async () => {
     const { provider, requests, published, later } = await setup();
     published.pem = null;
     expect(await statusOf(provider)).toBe(503);
@@ -164,7 +164,7 @@ describe('the public keys of WATA (03a section 9)', () => {
     expect(await statusOf(provider)).toBe(401);
   });
 
-  it('an old key is read again; one that cannot be read now is used further', async () => {
+  it('an old key is read again, and used further when it cannot be read now', async () => {
     const { provider, requests, published, later } = await setup({ WATA_PUBLIC_KEY_CACHE_SECONDS: '3600' });
     expect(await statusOf(provider)).toBe(200);
     later(3_599_000);

@@ -72,13 +72,16 @@ describe('WATA adapter: links (03a section 9)', () => {
     ['1', 10],
     ['10', 10],
     ['100000', 43_200],
-  ])('a life of %s minutes is sent as %i; without the setting none is', async (minutes, sent) => {
+  ])('a life of %s minutes is sent as %i', async (minutes, sent) => {
     const { provider, requests } = await setup(undefined, { ...ON, WATA_LINK_TTL_MINUTES: minutes });
     await provider.createInvoice(request());
     expect(JSON.parse(requests[0]!.body).expirationDateTime).toBe(new Date(RECORDED_NOW.getTime() + sent * 60_000).toISOString());
-    const usual = await setup();
-    await usual.provider.createInvoice(request());
-    expect(JSON.parse(usual.requests[0]!.body)).not.toHaveProperty('expirationDateTime');
+  });
+
+  it('a link has no life of its own without the setting', async () => {
+    const { provider, requests } = await setup();
+    await provider.createInvoice(request());
+    expect(JSON.parse(requests[0]!.body)).not.toHaveProperty('expirationDateTime');
   });
 
   it.each([
@@ -110,7 +113,7 @@ describe('WATA adapter: links (03a section 9)', () => {
     [401, 'rejected'],
     [429, 'unavailable'],
     [502, 'unavailable'],
-  ])('03a section 0.6: an answer of %i is %s and not repeated; no token in the error', async (status, kind) => {
+  ])('03a section 0.6: an answer of %i is %s and not repeated, with no token in the error', async (status, kind) => {
     const { provider, requests } = await setup(() => failure(status, { error: { code: 'X', message: 'no' } }));
     const error = await provider.createInvoice(request()).catch((caught: unknown) => caught);
     expect(error).toMatchObject({ failure: kind });
@@ -129,7 +132,7 @@ describe('WATA adapter: links (03a section 9)', () => {
 describe('WATA adapter: questions (03a section 9)', () => {
   const reference = { externalId: 'link-1', orderId: 'abc123' };
 
-  it('asks by our order id, since links vanish; one paid attempt counts among declined ones', async () => {
+  it('asks by our order id, since links vanish, and counts one paid attempt among declined ones', async () => {
     const items = [transaction({ id: 'tx-0', status: 'Declined' }), transaction(), transaction({ id: 'x', orderId: 'another' })];
     const { provider, requests } = await setup(() => ({ items }));
     expect(await provider.fetchStatus(reference)).toMatchObject({
@@ -156,7 +159,7 @@ describe('WATA adapter: questions (03a section 9)', () => {
     expect(await provider.fetchStatus(reference)).toMatchObject({ externalId: 'link-1', outcome, status });
   });
 
-  it('refunds are transactions of their own; those not carried out are left out', async () => {
+  it('refunds are transactions of their own, without those not carried out', async () => {
     const refunds = [
       transaction({ id: 'r-1', kind: 'Refund', amount: 100 }),
       transaction({ id: 'r-2', kind: 'Refund', amount: 50, status: 'Declined' }),

@@ -51,7 +51,7 @@ describe('terms (spec 04 sections 9.3 and 9.6)', () => {
     expect(() => checkedTerms({ ...terms, ...change })).toThrow(expect.objectContaining({ status, message }));
   });
 
-  test('templates: servers trimmed, blanks and duplicates removed; blank texts refused', () => {
+  test('templates: servers trimmed, blanks and duplicates removed, blank texts refused', () => {
     const template = {
       name: 'N',
       messageText: 'M',

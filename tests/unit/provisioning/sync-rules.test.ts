@@ -119,9 +119,12 @@ describe('what the panel changes', () => {
     expect(changed?.status ?? here).toBe(wanted);
   });
 
-  it('used traffic by more than a hundredth of a GB; limits floored; no device limit is one', () => {
+  it('used traffic by more than a hundredth of a GB', () => {
     expect(updatedFromPanel(local(), panel({ usedTrafficBytes: 0.009 * GB }), NOW, null)).toBeNull();
     expect(updatedFromPanel(local(), panel({ usedTrafficBytes: 0.02 * GB }), NOW, null)?.trafficUsedGb).toBeCloseTo(0.02);
+  });
+
+  it('limits, floored, where no device limit is one', () => {
     expect(updatedFromPanel(local(), panel({ trafficLimitBytes: 5.9 * GB }), NOW, null)?.trafficLimitGb).toBe(5);
     for (const deviceLimit of [0, null])
       expect(updatedFromPanel(local(), panel({ deviceLimit }), NOW, null)?.deviceLimit).toBe(1);

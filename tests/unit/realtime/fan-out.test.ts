@@ -97,7 +97,7 @@ describe('the fan-out', () => {
     expect([client.writes, other.text]).toEqual([[], 'ab']);
   });
 
-  it('serves a long list in slices; who joins between them receives only later frames, who has left nothing', async () => {
+  it('serves a long list in slices, where who joins between them receives only later frames, and who has left nothing', async () => {
     const all = Array.from({ length: 2 * SLICE + 1 }, () => joined());
     publish('a');
     await turn();

@@ -42,7 +42,7 @@ describe('refusals in their order (spec 03 section 6)', () => {
     expect(refusalOfRequest(facts)).toBeNull();
   });
 
-  test('the pause counts from any request, also a cancelled one, to the millisecond; the test mode has none', () => {
+  test('the pause counts from any request, also a cancelled one, to the millisecond, but not in the test mode', () => {
     const justBefore = { status: 'cancelled' as const, createdAt: new Date(daysAgo(30).getTime() + 1) };
     expect(refusalOfRequest({ ...facts, last: justBefore })).toEqual({ reason: 'withdrawal_cooldown', days: 1 });
     expect(refusalOfRequest({ ...facts, last: last('cancelled', 30) })).toBeNull();

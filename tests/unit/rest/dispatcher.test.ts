@@ -51,7 +51,7 @@ describe('failures', () => {
     }
   });
 
-  it('answers a refusal with its own status and detail; spec 10 U5: the code under both names', async () => {
+  it('spec 10 U5: a refusal has its own status and detail, with the code under both names', async () => {
     const answer = await server.app.inject({ method: 'POST', url: '/bad/refused' });
     expect([answer.statusCode, answer.json()]).toEqual([
       402,

@@ -4,12 +4,16 @@ import { DIFFERS, filesForBothDatabases, ON_A_DATABASE, testFilesOf } from '../.
 
 describe('the style of tests', () => {
   it('finds a semicolon in the name of a test, also of a table and of a group', () => {
+    // The check reads this file too, so ¦ stands for the semicolon.
     const source = [
-      "it('is refused; nothing is changed', () => {});",
-      "test.each(cases(1))('%s; other', () => {});",
-      "describe('a group', () => { const text = 'a; b'; });",
-      'test(`of one; and more`, () => {});',
-    ].join('\n');
+      "it('is refused¦ nothing is changed', () => {})",
+      "test.each(cases(1))('%s¦ other', () => {})",
+      "describe('a group', () => { const text = 'a¦ b' })",
+      'test(`of one¦ and more`, () => {})',
+      "z.string().describe('of a field¦ no test')",
+    ]
+      .join('\n')
+      .replaceAll('¦', ';');
     expect(brokenRules(source)['name with a semicolon']).toEqual([1, 2, 4]);
   });
 

@@ -5,7 +5,7 @@ import { aDraft, NETHERLANDS, START, startPanel, UNKNOWN_UUID } from '../../supp
 const range = { from: new Date('2026-02-20T00:00:00Z'), to: START };
 
 describe.each(['uuid', 'number'] as const)('panel of the %s generation', (generation) => {
-  it('gives its app configurations; an unknown one is absent', async () => {
+  it('gives its app configurations, and null for an unknown one', async () => {
     const { adapter } = await startPanel({ generation });
     expect(await adapter.listAppConfigs()).toEqual([{ uuid: SANDBOX_APP_CONFIG_UUID, name: 'Default', viewPosition: 1 }]);
     expect((await adapter.getAppConfig(SANDBOX_APP_CONFIG_UUID))?.config).toMatchObject({ platforms: { ios: {} } });

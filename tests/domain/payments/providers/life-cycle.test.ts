@@ -54,14 +54,17 @@ describe.each(PROVIDER_CASES.map((provider) => [provider.method, provider] as co
     expect(await checkLedger(fixture.app)).toEqual([]);
   });
 
-  test.each(['fail', 'expire'] as const)('spec 03 H15: %s credits nothing; money that comes late is credited', async (action) => {
-    if (!possible(action)) return notApplicable(provider.impossible?.[action] ?? '');
-    fixture = await aProviderFixture(provider);
-    await happens(fixture, provider, action);
-    expect(await factsOf(fixture)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
-    await happens(fixture, provider, 'pay');
-    expect(await factsOf(fixture)).toMatchObject({ balance: AMOUNT, deposits: 1 });
-  });
+  test.each(['fail', 'expire'] as const)(
+    'spec 03 H15: %s credits nothing, and money that comes late is credited',
+    async (action) => {
+      if (!possible(action)) return notApplicable(provider.impossible?.[action] ?? '');
+      fixture = await aProviderFixture(provider);
+      await happens(fixture, provider, action);
+      expect(await factsOf(fixture)).toMatchObject({ balance: 0, deposits: 0, payment: { isPaid: false } });
+      await happens(fixture, provider, 'pay');
+      expect(await factsOf(fixture)).toMatchObject({ balance: AMOUNT, deposits: 1 });
+    },
+  );
 
   test('spec 03 H10: too little is not credited and is a case', async () => {
     if (!possible('underpay')) return notApplicable(provider.impossible?.underpay ?? '');

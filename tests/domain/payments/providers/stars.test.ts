@@ -94,9 +94,9 @@ async function pay(invoice: Invoice): Promise<void> {
 }
 
 describe('messenger_stars', () => {
-  test('fail credits nothing; money that comes late is credited', () =>
+  test('fail credits nothing, and money that comes late is credited', () =>
     notApplicable('a payment in Stars is made or does not exist'));
-  test('expire credits nothing; money that comes late is credited', () =>
+  test('expire credits nothing, and money that comes late is credited', () =>
     notApplicable('an expired invoice is refused before its payment, and never afterwards'));
   test('a chargeback after the credit is taken from the balance once', () => notApplicable('the messenger reports refunds only'));
   test('03a F11: an address outside the list', () => notApplicable('updates have a secret and no addresses'));

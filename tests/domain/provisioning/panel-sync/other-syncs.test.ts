@@ -92,7 +92,7 @@ describe('to the panel', () => {
 });
 
 describe('validate', () => {
-  it('expires what ended more than five minutes ago, stores missing links, repairs limits; not with guard W or a running daily tariff', async () => {
+  it('expires what ended more than five minutes ago, stores missing links and repairs limits, but not with guard W or a running daily tariff', async () => {
     const t = await startEmpty();
     const [linkless, over, justOver, reported] = await inStep(t, 4);
     const [daily] = await t.app.db.sql<{ id: number }>(

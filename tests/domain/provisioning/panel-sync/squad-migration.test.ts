@@ -112,7 +112,7 @@ describe('squad migration', () => {
     expect(await t.app.db.sql('SELECT id FROM squad_migration_runs')).toEqual([]);
   });
 
-  it('without a panel user only the row moves; one that the panel no longer has gets a push', async () => {
+  it('without a panel user only the row moves, and one that the panel no longer has gets a push', async () => {
     const t = await start();
     const fresh = await aSubscription(t.app);
     const [lost] = await inStep(t, 1);

@@ -58,7 +58,7 @@ describe('08 P2: in step is what has the same effect', () => {
     }
   });
 
-  it('an end counts while there is access; squads alone are a difference of their own, squads that the panel lacks are none', async () => {
+  it('an end counts while there is access, squads alone are a difference of their own, and squads that the panel lacks are none', async () => {
     const t = await startEmpty();
     const running = await pushed(t, 'active', 30);
     expect(running({ expireAt: addDays(t.clock.now(), 29) })).toBe('other');
@@ -179,7 +179,7 @@ describe('08 P13: runs are parallel and bounded', () => {
       .slice(from)
       .filter((call) => call.method !== 'GET');
 
-  it('users of whom only the squads differ go in one call; a row that changed meanwhile gets a push', async () => {
+  it('users of whom only the squads differ go in one call, and a row that changed meanwhile gets a push', async () => {
     const t = await startEmpty();
     const made = await inStep(t, 6);
     await t.app.db.sql('UPDATE subscriptions SET connected_squads = $1::jsonb', [JSON.stringify([GERMANY])]);

@@ -52,7 +52,7 @@ describe('accounts that end', () => {
     expect(await checkLedger(app)).toEqual([]);
   });
 
-  test('a merge moves requests with the money; the request can be paid out of the merged account', async () => {
+  test('a merge moves requests with the money, so that they can be paid out of the merged account', async () => {
     const pair = await aPair(app);
     const earner = await anEarner(app, 50_000);
     const id = await aRequest(app, earner, 20_000);

@@ -161,7 +161,7 @@ describe('a request (spec 03 section 6)', () => {
     expect(await detailOf(create(earner.userId, 10_001))).toBe('Only referral earnings can be withdrawn: 100 ₽');
   });
 
-  test('a repeat with its key gets the first answer; another amount with it is 422; without a key it is refused', async () => {
+  test('a repeat with its key gets the first answer, with another amount 422, and without a key a refusal', async () => {
     const earner = await anEarner(app, 30_000);
     const key = `withdrawal-${unique()}`;
     const first = await create(earner.userId, 10_000, key);

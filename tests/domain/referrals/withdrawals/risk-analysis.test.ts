@@ -76,7 +76,7 @@ describe('risk analysis (spec 03 section 6)', () => {
     expect(await requestRow(app, id)).toMatchObject({ riskScore: 40 });
   });
 
-  test('every suspicious referral counts; bonuses, hidden movements and those without a method are no deposits', async () => {
+  test('every suspicious referral counts, while bonuses, hidden movements and those without a method are no deposits', async () => {
     const earner = await anEarner(app, 60_000);
     for (let n = 0; n < 3; n++) await aDeposit(app, (await aReferralOf(app, earner.userId)).id, 1_001);
     const bonus = await aReferralOf(app, earner.userId);

@@ -57,7 +57,7 @@ describe('a client with a proxy', () => {
     expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toMatch(/other|pa:ss/);
   });
 
-  test('signs in to the proxy; a wrong password is a call that was not sent', async () => {
+  test('signs in to the proxy, where a wrong password is a call that was not sent', async () => {
     const { proxy, destination } = await setup({ password: 'pa:ss' });
     const call = (password: string) => client(`socks5://user:${password}@${proxy.host}`).request({ method: 'GET', url });
     expect((await call('pa%3Ass')).status).toBe(200);

@@ -37,7 +37,7 @@ describe('resizing', () => {
   });
 });
 
-it('an SVG image is cleaned in a thread as well; what is none gives nothing', async () => {
+it('an SVG image is cleaned in a thread as well, and what is none gives nothing', async () => {
   const [clean, none] = await Promise.all([
     cleanSvg(Buffer.from('<svg><script/><g/></svg>')),
     cleanSvg(Buffer.from('<html></html>')),

@@ -57,7 +57,7 @@ test('a folder that cannot be written is reported and disturbs nobody', async ()
   await writer.close();
 });
 
-test('records go to the file of their level, errors of both levels to one, payments to their own; early ones too', async () => {
+test('records go to the file of their level, errors of both levels to one, payments to their own, also early ones', async () => {
   const files = new LogFiles();
   const path = (name: string) => join(folder, `${name}.log`);
   const line = (level: string, fields: object = {}) =>
