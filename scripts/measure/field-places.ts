@@ -2,6 +2,9 @@ import type { Model } from '../checks/prisma-schema.ts';
 import type { SourceText } from '../checks/source-files.ts';
 import { snakeOf } from './mapping-lines.ts';
 
+/** The value of a field that is a zod schema: written out, or one with a name. */
+const ZOD_SCHEMA = /^(?:z\b|[A-Z])/;
+
 /**
  * For each field of the schema whose name has several words, is unique to one model and is in exactly one zod schema of the routers:
  * the lines written by hand to pass it on: in the model, in interfaces and types, in the schema, and where an object takes it over from
@@ -18,7 +21,7 @@ export function countFieldPlaces(files: readonly SourceText[], models: readonly 
       const column = snakeOf(match[1]!);
       if (!unique.has(column) || !passesOn(column, match[2]!)) continue;
       places.set(column, (places.get(column) ?? 0) + 1);
-      if (path.endsWith('.schemas.ts')) schemas.set(column, (schemas.get(column) ?? 0) + 1);
+      if (path.startsWith('src/routers/') && ZOD_SCHEMA.test(match[2]!)) schemas.set(column, (schemas.get(column) ?? 0) + 1);
     }
   }
   return new Map([...schemas].filter(([, count]) => count === 1).map(([column]) => [column, 1 + places.get(column)!]));

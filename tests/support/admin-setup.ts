@@ -1,5 +1,5 @@
 import type { App } from '../../src/core/app.ts';
-import type { ActionRequest } from '../../src/domain/subscriptions/manual/types.ts';
+import type { ActionRequest } from '../../src/domain/subscriptions/manual/run-action.ts';
 import type { BuiltUser } from './builders.ts';
 
 /** An action with nothing given but what is named. */

@@ -20,7 +20,7 @@ import type { PartnerApplication } from '../referrals/partners/types.ts';
 import { readDebt } from '../referrals/rewards.ts';
 import { readReferrerStats } from '../referrals/stats/read-stats.ts';
 import { changeOf, comparedWindows, fillDays, percentOfTotal, usualWindows } from '../referrals/stats/rules.ts';
-import type { ReferrerStats } from '../referrals/stats/types.ts';
+import type { DayStats, PeriodChange, ReferrerStats, WindowSums } from '../referrals/stats/types.ts';
 import {
   assignCampaign,
   detachCampaigns,
@@ -29,10 +29,32 @@ import {
   listCampaignDays,
   listPartnerCampaigns,
   listTopCampaignReferrals,
+  type PartnerCampaign,
+  type PartnerCampaignReferral,
+  type PartnerCampaignSums,
   sumCampaignWindows,
   unassignCampaign,
 } from './partner-repo.ts';
-import type { PartnerCampaign, PartnerCampaignStats } from './partner-types.ts';
+
+/** The statistics of a campaign for its partner (spec 04 section 5, item 2); kopeks. */
+interface PartnerCampaignStats extends PartnerCampaignSums {
+  campaignId: number;
+  campaignName: string;
+  /** Referrals of registrations, percent. */
+  conversionRate: number;
+  earningsToday: number;
+  earningsWeek: number;
+  earningsMonth: number;
+  /** 30 days, today included, oldest first. */
+  dailyStats: DayStats[];
+  periodComparison: {
+    current: WindowSums & { days: number };
+    previous: WindowSums & { days: number };
+    referralsChange: PeriodChange;
+    earningsChange: PeriodChange;
+  };
+  topReferrals: PartnerCampaignReferral[];
+}
 
 export const partnerRequired = refusal('partner_required', 403, 'Partner status required');
 export const campaignNotFound = refusal('campaign_not_found', 404, 'Campaign not found or not assigned to you');

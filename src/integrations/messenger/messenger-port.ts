@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { InlineKeyboardButton } from '@grammyjs/types';
+import type { InlineKeyboardButton, StarTransaction } from '@grammyjs/types';
 import type { HttpClient } from '../../core/http/http-client.ts';
 import {
   type MediaKind,
@@ -10,10 +10,10 @@ import {
   type MessengerWebhookRequest,
   type MessengerWebhookResult,
   type SendOptions,
+  type StarsTransfer,
 } from '../../domain/messaging/ports.ts';
 import { BotApiClient, type BotApiConnection, type EncodedForm, multipartForm } from './bot-api-client.ts';
 import type { SendPacer } from './send-pacer.ts';
-import { starsTransfer } from './stars-transfer.ts';
 import { chatMember, parseUpdate } from './updates.ts';
 
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
@@ -217,4 +217,18 @@ function equal(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);
+}
+
+/** A transaction of the Bot API: one with a source came in, one with a receiver went out. A refund has the id of its payment. */
+function starsTransfer({ id, amount, date, source, receiver }: StarTransaction): StarsTransfer {
+  const partner = source ?? receiver;
+  const isOfInvoice = partner?.type === 'user' && partner.transaction_type === 'invoice_payment';
+  return {
+    kind: !isOfInvoice ? 'other' : source ? 'payment' : 'refund',
+    chargeId: id,
+    payerMessengerId: partner?.type === 'user' ? partner.user.id : null,
+    payload: isOfInvoice ? (partner.invoice_payload ?? null) : null,
+    stars: amount,
+    at: new Date(date * 1_000),
+  };
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import {
   appConfigNotFound,
   appConfigNotSet,
@@ -10,8 +11,31 @@ import {
 } from '../../domain/provisioning/app-configs.ts';
 import { adminProcedure, router } from '../trpc.ts';
 import { fromWire, toWire } from '../wire.ts';
-import { AppConfigAnswer, AppConfigItem, UpdateVpnPanelUuidRequest, VpnPanelConfigStatus } from './apps.schemas.ts';
 import { editorOf } from './setting-editor.ts';
+
+/** Contract group `Cabinet Admin Apps` (spec 02 section 11). The last two are untyped there. */
+
+const VpnPanelConfigStatus = z
+  .object({
+    enabled: z.boolean().describe('Whether an app configuration is in force.'),
+    config_uuid: z.string().nullish().describe('UUID of the app configuration of the panel; null = none is chosen.'),
+  })
+  .meta({ id: 'VpnPanelConfigStatus' });
+
+const UpdateVpnPanelUuidRequest = z
+  .object({ uuid: z.string().nullish().describe('UUID of an app configuration of the panel; null or blank = none.') })
+  .meta({ id: 'UpdateVpnPanelUuidRequest', example: { uuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77' } });
+
+const AppConfigItem = z.object({
+  uuid: z.string().describe('UUID in the panel.'),
+  name: z.string().describe('Name of the configuration of client apps in the panel.'),
+  view_position: z.int().describe('Position in the list of the panel.'),
+});
+
+/** `config` is the panel's own object, whose names are left as they are. */
+const AppConfigAnswer = AppConfigItem.extend({
+  config: z.record(z.string(), z.unknown()).nullable().describe('The layout after the edit.'),
+});
 
 const tags: [string] = ['Cabinet Admin Apps'];
 const ROOT = '/cabinet/admin/apps/vpnpanel';

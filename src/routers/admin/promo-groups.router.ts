@@ -1,11 +1,35 @@
+import { z } from 'zod';
 import { promoGroupProcedures } from '../promo-group-procedures.ts';
 import { adminProcedure, procedureFor, readerFor, router } from '../trpc.ts';
 import {
-  AdminPromoGroupCreateRequest,
-  AdminPromoGroupListResponse,
-  AdminPromoGroupResponse,
-  AdminPromoGroupUpdateRequest,
-} from './promo-groups.schemas.ts';
+  PROMO_GROUP_EXAMPLE,
+  PromoGroupCreateFields,
+  PromoGroupFields,
+  PromoGroupUpdateFields,
+} from '../web/promo-groups.schemas.ts';
+
+/** Contract group `Admin Promo Groups` (spec 04 section 8). */
+
+const AdminPromoGroupResponse = PromoGroupFields.extend({}).meta({ id: 'CabinetAdminPromocodesPromoGroupResponse' });
+
+const AdminPromoGroupListResponse = z
+  .object({
+    items: AdminPromoGroupResponse.array().describe('A page of promo groups, by priority and name.'),
+    total: z.int().describe('Number of promo groups, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
+  .meta({ id: 'CabinetAdminPromocodesPromoGroupListResponse' });
+
+const AdminPromoGroupCreateRequest = PromoGroupCreateFields.extend({}).meta({
+  id: 'CabinetAdminPromocodesPromoGroupCreateRequest',
+  example: PROMO_GROUP_EXAMPLE,
+});
+
+const AdminPromoGroupUpdateRequest = PromoGroupUpdateFields.extend({}).meta({
+  id: 'CabinetAdminPromocodesPromoGroupUpdateRequest',
+  example: PROMO_GROUP_EXAMPLE,
+});
 
 export const adminPromoGroupsRouter = router(
   promoGroupProcedures({

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { tooManyRequests } from '../../core/rate-limit.ts';
 import {
   completeLinking,
@@ -15,11 +15,112 @@ import {
   unlinkProvider,
 } from '../../domain/identity/linking.ts';
 import { providerUnavailable, stateInvalid } from '../../domain/identity/oauth/sign-in-with-provider.ts';
+import { INIT_DATA_EXAMPLE } from '../shared.schemas.ts';
 import { cabinetProcedure, router } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
 import { limitByAddress, limitedProcedure } from './limited-procedure.ts';
-import * as schemas from './linking.schemas.ts';
-import { OAuthProviderPath } from './oauth.schemas.ts';
+import { OAuthProviderName, OAuthProviderPath, ProviderCallback } from './oauth.schemas.ts';
+
+/** Contract group `Cabinet Account Linking` (spec 01 section 7). */
+
+const LinkedProvider = z
+  .object({
+    provider: z
+      .string()
+      .describe(
+        'Name of the provider: `google`, `yandex`, `discord` or `vk`; in lists of linked accounts also `messenger` and `email`.',
+      ),
+    linked: z.boolean().describe('Whether this way to sign in belongs to the account.'),
+    identifier: z.string().nullish().describe('Id or address at the provider; null when not linked.'),
+  })
+  .meta({ id: 'LinkedProvider' });
+
+const LinkedProvidersResponse = z
+  .object({ providers: LinkedProvider.array().describe('Providers in the order of display.') })
+  .meta({ id: 'LinkedProvidersResponse' });
+
+const LinkInitResponse = z
+  .object({
+    authorize_url: z.string().describe('Address to send the browser to.'),
+    state: z.string().describe('Random text that links the answer of the provider to this request. Valid for 10 minutes, once.'),
+  })
+  .meta({ id: 'LinkInitResponse' });
+
+const LinkCallbackRequest = ProviderCallback.extend({}).meta({
+  id: 'LinkCallbackRequest',
+  example: { code: '4/0AY0e-g7X', state: 'kq3V0cF1xZr8Yw5tB2nM7uLs' },
+});
+
+const LinkCallbackResponse = z
+  .object({
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().nullish().describe('`linked` or `already_linked`; null when a merge is required.'),
+    merge_required: z
+      .boolean()
+      .default(false)
+      .describe('Whether the identity belongs to another account, so that the two must be merged.'),
+    merge_token: z.string().nullish().describe('Token of the merge, valid for 30 minutes; null when no merge is needed.'),
+  })
+  .meta({ id: 'LinkCallbackResponse' });
+
+const UnlinkResponse = z
+  .object({ success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.') })
+  .meta({ id: 'UnlinkResponse' });
+
+const WIDGET_FIELDS = ['id', 'first_name', 'last_name', 'username', 'photo_url', 'auth_date', 'hash'] as const;
+
+/** Exactly one proof: mini-app data, a token, or the widget's fields with id, auth_date and hash. */
+const LinkMessengerRequest = z
+  .object({
+    init_data: z
+      .string()
+      .max(4096)
+      .nullish()
+      .describe('Signed launch data of the messenger mini-app; authenticates the user. Null when another form is used.'),
+    id_token: z.string().max(4096).nullish().describe('OpenID Connect token of the messenger (RS256). Accepted once.'),
+    id: z.int().nullish().describe('Messenger id of the user, as the login widget returned it. Required with the widget form.'),
+    first_name: z.string().max(256).nullish().describe('First name; null when unknown.'),
+    last_name: z.string().max(256).nullish().describe('Last name; null when unknown.'),
+    username: z.string().max(256).nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
+    photo_url: z
+      .string()
+      .max(2048)
+      .nullish()
+      .describe('Address of the profile picture, as the login widget returned it; part of the signed data.'),
+    auth_date: z
+      .int()
+      .nullish()
+      .describe('Time of the sign-in as Unix seconds, as the login widget returned it; part of the signed data.'),
+    hash: z.string().min(64).max(64).nullish().describe('Signature of the login widget over the other fields.'),
+  })
+  .superRefine((body, ctx) => {
+    const isThere = (name: keyof typeof body) => body[name] !== null && body[name] !== undefined;
+    const hasWidget = WIDGET_FIELDS.some(isThere);
+    const proofs = [isThere('init_data'), isThere('id_token'), hasWidget].filter(Boolean).length;
+    if (proofs !== 1) {
+      ctx.addIssue({ code: 'custom', message: 'Provide exactly one of init_data, id_token or the login widget fields' });
+    } else if (hasWidget && !(isThere('id') && isThere('auth_date') && isThere('hash'))) {
+      ctx.addIssue({ code: 'custom', message: 'The login widget fields need id, auth_date and hash' });
+    }
+  })
+  .meta({ id: 'LinkMessengerRequest', example: { init_data: INIT_DATA_EXAMPLE } });
+
+const ServerCompleteRequest = ProviderCallback.extend({
+  provider: OAuthProviderName.nullish().describe('Provider of the sign-in; null to take it from the state.'),
+}).meta({
+  id: 'ServerCompleteRequest',
+  example: { code: '4/0AY0e-g7X', state: 'kq3V0cF1xZr8Yw5tB2nM7uLs', provider: 'google' },
+});
+
+const ServerCompleteResponse = LinkCallbackResponse.extend({
+  provider: z
+    .string()
+    .describe(
+      'Name of the provider: `google`, `yandex`, `discord` or `vk`; in lists of linked accounts also `messenger` and `email`.',
+    ),
+}).meta({
+  id: 'ServerCompleteResponse',
+});
 
 const tags: [string] = ['Cabinet Account Linking'];
 
@@ -30,7 +131,7 @@ function linkAnswer(outcome: LinkOutcome) {
 }
 
 /** The schema has checked that there is exactly one proof. The widget's fields keep their names, because the signature covers the names. */
-function proofOf(body: z.infer<typeof schemas.LinkMessengerRequest>): MessengerProof {
+function proofOf(body: z.infer<typeof LinkMessengerRequest>): MessengerProof {
   const { init_data, id_token, id, auth_date, hash, ...names } = body;
   if (typeof init_data === 'string') return { initData: init_data };
   if (typeof id_token === 'string') return { idToken: id_token };
@@ -46,7 +147,7 @@ const linkRouter = router({
       writes: true,
     })
     .input(fromWire(OAuthProviderPath))
-    .output(toWire(schemas.LinkInitResponse))
+    .output(toWire(LinkInitResponse))
     .query(({ ctx, input }) => startLinking(ctx.app, ctx.actor, input.provider)),
 
   callback: cabinetProcedure
@@ -56,8 +157,8 @@ const linkRouter = router({
         'Links a provider to the own account. If the identity belongs to another account, nothing is linked and a merge token is returned.',
       refuses: [stateInvalid],
     })
-    .input(fromWire(withBody(OAuthProviderPath, schemas.LinkCallbackRequest)))
-    .output(toWire(schemas.LinkCallbackResponse))
+    .input(fromWire(withBody(OAuthProviderPath, LinkCallbackRequest)))
+    .output(toWire(LinkCallbackResponse))
     .mutation(async ({ ctx, input: { provider, code, state, deviceId = null } }) =>
       linkAnswer(await completeLinking(ctx.app, ctx.actor, provider, { code, state, deviceId })),
     ),
@@ -73,8 +174,8 @@ const linkRouter = router({
         'Links a messenger account to the own account, by launch data, login widget or OpenID Connect token; exactly one of them is sent. If it belongs to another account, a merge token is returned.',
       refuses: [initDataInvalid, messengerAlreadyLinked, tooManyRequests],
     })
-    .input(schemas.LinkMessengerRequest)
-    .output(toWire(schemas.LinkCallbackResponse))
+    .input(LinkMessengerRequest)
+    .output(toWire(LinkCallbackResponse))
     .mutation(async ({ ctx, input }) => linkAnswer(await linkMessenger(ctx.app, ctx.actor, proofOf(input)))),
 
   serverComplete: limitedProcedure('account/link/server-complete', 10)
@@ -89,8 +190,8 @@ const linkRouter = router({
         'Links a provider in a browser that is not signed in, such as the external browser of the mini-app. The state is the credential and works once.',
       refuses: [stateInvalid, tooManyRequests],
     })
-    .input(fromWire(schemas.ServerCompleteRequest))
-    .output(toWire(schemas.ServerCompleteResponse))
+    .input(fromWire(ServerCompleteRequest))
+    .output(toWire(ServerCompleteResponse))
     .mutation(async ({ ctx, input: { code, state, deviceId = null, provider: named = null } }) => {
       const request = { code, state, deviceId, provider: named };
       const { outcome, provider } = await completeLinkingByState(ctx.app, request);
@@ -109,7 +210,7 @@ export const accountLinkingRouter = router({
       },
       description: 'Lists the ways to sign in and which of them the own account has.',
     })
-    .output(toWire(schemas.LinkedProvidersResponse))
+    .output(toWire(LinkedProvidersResponse))
     .query(async ({ ctx }) => {
       const providers = await listLinkedProviders(ctx.app, ctx.actor);
       return {
@@ -126,7 +227,7 @@ export const accountLinkingRouter = router({
       refuses: [providerNotLinked],
     })
     .input(fromWire(OAuthProviderPath))
-    .output(toWire(schemas.UnlinkResponse))
+    .output(toWire(UnlinkResponse))
     .mutation(async ({ ctx, input }) => {
       await unlinkProvider(ctx.app, ctx.actor, input.provider);
       return { success: true };

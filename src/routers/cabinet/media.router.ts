@@ -17,9 +17,26 @@ import { publicBase } from '../../domain/messaging/send-message.ts';
 import type { Context } from '../context.ts';
 import { downloadReply } from '../media-download.ts';
 import { cabinetProcedure, publicProcedure, router } from '../trpc.ts';
-import { MediaPath } from '../web/media.schemas.ts';
+import { FileField, MediaPath } from '../web/media.schemas.ts';
 import { fromWire, toWire } from '../wire.ts';
-import { CabinetMediaMediaUploadResponse, CabinetUploadForm } from './media.schemas.ts';
+
+/** Contract group `Cabinet Media` (spec 05 section 10). */
+
+const CabinetUploadForm = z.object({
+  file: FileField.describe('The file.'),
+  media_type: z.string().default('photo').describe('Kind of the file: `photo`, `video` or `document`, in any case.'),
+});
+
+const CabinetMediaMediaUploadResponse = z
+  .object({
+    media_type: z.string().describe('Kind of the file: `photo`, `video` or `document`.'),
+    file_id: z
+      .string()
+      .describe('Id of the file; in answers of the cabinet signed, so that it is valid for a limited time only.'),
+    file_unique_id: z.string().nullish().describe("The messenger's lasting id of the file; null when it was not sent there."),
+    media_url: z.string().describe('Address where the file can be loaded without a credential, for a limited time.'),
+  })
+  .meta({ id: 'CabinetMediaMediaUploadResponse' });
 
 const FILE_TOO_LARGE = refusal('file_too_large', 400, 'File too large. Maximum size: 10MB');
 

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { givenFields } from '../../core/changes.ts';
 import { rublesOf } from '../../core/money.ts';
 import { offsetOf } from '../../core/paging.ts';
@@ -21,22 +22,166 @@ import {
   serverNotFound,
 } from '../../domain/catalog/servers.ts';
 import { text } from '../../domain/messaging/texts.ts';
+import { PromoGroupSummary, Timestamp } from '../shared.schemas.ts';
 import { auditedWebProcedure, router, webProcedure } from '../trpc.ts';
 import { fromWire, toWire, withBody } from '../wire.ts';
-import {
-  ServerConnectedUsersResponse,
-  ServerCountsSyncResponse,
-  ServerCreateRequest,
-  ServerDeleteResponse,
-  ServerListQuery,
-  ServerListResponse,
-  ServerPath,
-  ServerResponse,
-  ServerStatisticsResponse,
-  ServerSyncResponse,
-  ServerUpdateRequest,
-  ServerUsersQuery,
-} from './servers.schemas.ts';
+
+/** Contract group `servers`: camelCase on the wire (spec 02 section 8). */
+
+const ServerPath = z.object({ server_id: z.int().describe('Id of the server.') });
+
+const ServerListQuery = z.object({
+  page: z.int().min(1).default(1).describe('Number of the page, from 1.'),
+  limit: z.int().min(1).max(200).default(50).describe('Greatest number of records in the answer.'),
+  available: z.boolean().default(false).describe('True for servers on sale only.'),
+  search: z.string().nullish().describe('Text in name, name in the panel, UUID or country code.'),
+});
+
+const ServerUsersQuery = ServerPath.extend({
+  limit: z.int().min(1).max(500).default(100).describe('Greatest number of records in the answer.'),
+  offset: z.int().min(0).default(0).describe('Number of records to skip.'),
+});
+
+const ServerResponse = z
+  .object({
+    id: z.int().describe('Id of the server.'),
+    squadUuid: z.string().describe('UUID of the internal squad of the panel.'),
+    displayName: z.string().describe('Name shown to users.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    isAvailable: z.boolean().describe('Whether the server is on sale.'),
+    isTrialEligible: z.boolean().describe('Whether trials may use the server.'),
+    priceKopeks: z.int().describe('Price of 30 days in kopeks.'),
+    priceRubles: z.number().describe('Price in rubles: kopeks / 100.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
+    sortOrder: z.int().describe('Place in the list; smaller numbers come first.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    currentUsers: z.int().describe('Number of users counted at the last count.'),
+    createdAt: Timestamp.nullish().describe('When the record was created (UTC); null when unknown.'),
+    updatedAt: Timestamp.nullish().describe('When the record was last changed (UTC); null when it never was.'),
+    promoGroups: PromoGroupSummary.array().describe('Promo groups whose members may use the server.'),
+  })
+  .meta({ id: 'ServerResponse' });
+
+const ServerListResponse = z
+  .object({
+    items: ServerResponse.array().describe('A page of servers, by their place and name.'),
+    total: z.int().describe('Number of servers that match the filters, on all pages.'),
+    page: z.int().describe('Number of this page, from 1.'),
+    limit: z.int().describe('Page size that was applied.'),
+  })
+  .meta({ id: 'ServerListResponse' });
+
+const ServerCreateRequest = z
+  .object({
+    squadUuid: z.string().describe('UUID of the internal squad of the panel.'),
+    displayName: z.string().describe('Name shown to users.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    priceKopeks: z.int().default(0).describe('Price of 30 days in kopeks.'),
+    description: z.string().nullish().describe('Text about the server; null for none.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    isAvailable: z.boolean().default(true).describe('Whether the server is on sale.'),
+    isTrialEligible: z.boolean().default(false).describe('Whether trials may use the server.'),
+    sortOrder: z.int().default(0).describe('Place in the list; smaller numbers come first.'),
+    promoGroupIds: z
+      .int()
+      .array()
+      .nullish()
+      .describe('Promo groups whose members may use the server; null for the default group.'),
+  })
+  .meta({
+    id: 'ServerCreateRequest',
+    example: {
+      squadUuid: '0198a2c4-7b1e-7c3a-9d54-3f2b1c0e8a77',
+      displayName: 'Netherlands',
+      countryCode: 'NL',
+      priceKopeks: 9900,
+      isAvailable: true,
+    },
+  });
+
+const ServerUpdateRequest = z
+  .object({
+    displayName: z.string().nullish().describe('Name shown to users; null in an update leaves it unchanged.'),
+    originalName: z.string().nullish().describe('Name of the squad in the panel; null when unknown.'),
+    countryCode: z.string().nullish().describe('Country code of two letters; null for none.'),
+    priceKopeks: z.int().nullish().describe('Price of 30 days in kopeks; null leaves it unchanged.'),
+    description: z.string().nullish().describe('New text about the server.'),
+    maxUsers: z.int().nullish().describe('Greatest number of users; null for no cap.'),
+    isAvailable: z.boolean().nullish().describe('Whether the server is on sale; null in an update leaves it unchanged.'),
+    isTrialEligible: z.boolean().nullish().describe('Whether trials may use the server; null in an update leaves it unchanged.'),
+    sortOrder: z
+      .int()
+      .nullish()
+      .describe('Place in the list; smaller numbers come first. Null in an update leaves it unchanged.'),
+    promoGroupIds: z
+      .int()
+      .array()
+      .nullish()
+      .describe('Promo groups whose members may use the server; at least one, null unchanged.'),
+  })
+  .meta({ id: 'ServerUpdateRequest', example: { displayName: 'Netherlands', priceKopeks: 9900, isAvailable: true } });
+
+const ServerStatisticsResponse = z
+  .object({
+    totalServers: z.int().describe('Number of servers.'),
+    availableServers: z.int().describe('Number of servers on sale.'),
+    unavailableServers: z.int().describe('Number of servers not on sale.'),
+    serversWithConnections: z.int().describe('Number of servers that an active subscription uses.'),
+    totalRevenueKopeks: z.int().describe('Sum of what was paid for servers, kopeks.'),
+    totalRevenueRubles: z.number().describe('Sum of what was paid for servers, rubles.'),
+  })
+  .meta({ id: 'ServerStatisticsResponse' });
+
+const ServerDeleteResponse = z
+  .object({
+    success: z.boolean().describe('Whether the operation was carried out. False comes with a message that says why.'),
+    message: z.string().describe('Sentence for people that describes the outcome. Not for programs.'),
+  })
+  .meta({ id: 'ServerDeleteResponse' });
+
+const ServerConnectedUser = z
+  .object({
+    id: z.int().describe('Internal id of the user whose subscription uses the server.'),
+    messengerId: z.int().nullish().describe('Id of the user in the messenger; null for an account without messenger.'),
+    username: z.string().nullish().describe('User name in the messenger, without `@`; null when the user has none.'),
+    firstName: z.string().nullish().describe('First name; null when unknown.'),
+    lastName: z.string().nullish().describe('Last name; null when unknown.'),
+    status: z
+      .string()
+      .describe(
+        'Status of the account of the user: `active`, `blocked` (by an administrator; every request of the user is refused) or `deleted`.',
+      ),
+    balanceKopeks: z.int().describe('Balance in kopeks.'),
+    balanceRubles: z.number().describe('Balance in rubles.'),
+    subscriptionId: z.int().nullish().describe('Id of the subscription; null for the own one, which is the only one.'),
+    subscriptionStatus: z.string().nullish().describe('Status of the subscription; null when there is none.'),
+    subscriptionEndDate: Timestamp.nullish().describe('End of the subscription (UTC); null when there is none.'),
+  })
+  .meta({ id: 'ServerConnectedUser' });
+
+const ServerConnectedUsersResponse = z
+  .object({
+    items: ServerConnectedUser.array().describe('A page of users whose subscription uses the server, by user id.'),
+    total: z.int().describe('Number of users whose subscription uses the server, on all pages.'),
+    limit: z.int().describe('Page size that was applied.'),
+    offset: z.int().describe('Number of records skipped before this page.'),
+  })
+  .meta({ id: 'ServerConnectedUsersResponse' });
+
+const ServerSyncResponse = z
+  .object({
+    created: z.int().describe('Number of servers added.'),
+    updated: z.int().describe('Number of servers whose name changed.'),
+    removed: z.int().describe('Number of servers that the panel no longer has.'),
+    total: z.int().describe('Number of squads in the panel.'),
+  })
+  .meta({ id: 'ServerSyncResponse' });
+
+const ServerCountsSyncResponse = z
+  .object({ updated: z.int().describe('Number of servers whose count was written.') })
+  .meta({ id: 'ServerCountsSyncResponse' });
 
 const tags: [string] = ['servers'];
 

@@ -5,7 +5,7 @@ import { buildRouteTable } from '../../../src/rest/route-table.ts';
 import { buildServiceDocument } from '../../../src/rest/service-document.ts';
 import { EVENT_CATALOGUE } from '../../../src/routers/event-catalogue.ts';
 import { appRouter } from '../../../src/routers/root.ts';
-import { WebhookCreateRequest } from '../../../src/routers/web/webhooks.schemas.ts';
+import { WebhookCreateRequest } from '../../../src/routers/web/webhooks.router.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 

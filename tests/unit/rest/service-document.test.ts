@@ -89,11 +89,12 @@ describe('the file of what has no text', () => {
     );
     // Its id is made of a constant, and the component of answers is another one.
     expect(gapMessage('property CabinetAdminPromoOffersPromoOfferResponseOutput.user', places)).toContain(
-      'src/routers/admin/promo-offers.schemas.ts',
+      'src/routers/admin/promo-offers.router.ts',
     );
-    expect(gapMessage('parameter GET /stats/full.days', places)).toBe(
-      'without a description: parameter GET /stats/full.days, a parameter of a schema in ' +
-        'src/routers/web/stats.router.ts or src/routers/web/stats.schemas.ts',
+    expect(gapMessage('parameter GET /stats/full.days', places)).toMatch(/ in src\/routers\/web\/stats\.router\.ts$/);
+    expect(gapMessage('parameter GET /cabinet/tickets.page', places)).toBe(
+      'without a description: parameter GET /cabinet/tickets.page, a parameter of a schema in ' +
+        'src/routers/cabinet/tickets.router.ts or src/routers/cabinet/tickets.schemas.ts',
     );
     expect(gapMessage('tag stats', places)).toContain('src/rest/descriptions/tag-descriptions.ts');
   });

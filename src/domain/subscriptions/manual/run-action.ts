@@ -1,5 +1,6 @@
 import type { AdminActor } from '../../../core/actor.ts';
 import type { App } from '../../../core/app.ts';
+import type { Changes } from '../../../core/changes.ts';
 import { addDays } from '../../../core/clock.ts';
 import { inTransaction } from '../../../core/db/transaction.ts';
 import { refusal } from '../../../core/errors.ts';
@@ -18,12 +19,35 @@ import {
   applyManualChange,
   insertManually,
   lockUserSubscription,
+  type ManualChange,
   readUserSubscription,
   removePurchase,
   type SubscriptionInfo,
   subscriptionInfo,
 } from './manual-changes.ts';
-import type { ActionRequest, SubscriptionAction } from './types.ts';
+
+/** What an action can be given; each action reads the fields it needs and ignores the rest. Null or absent = not given. */
+export type ActionRequest = { action: string } & Changes<{
+  days: number;
+  endDate: Date;
+  tariffId: number;
+  /** GB; 0 = unlimited. */
+  trafficLimitGb: number;
+  trafficUsedGb: number;
+  autopayEnabled: boolean;
+  trafficGb: number;
+  trafficPurchaseId: number;
+  isTrial: boolean;
+  deviceLimit: number;
+}>;
+
+/** How one action changes a locked subscription, and the sentence of the answer. */
+interface ActionResult extends ManualChange {
+  message: string;
+}
+
+/** Runs in the transaction that has locked the user and the subscription. */
+type SubscriptionAction = (t: App, subscription: Subscription, request: ActionRequest) => Promise<ActionResult>;
 
 const endDateRequired = refusal('end_date_required', 400, 'end_date parameter is required');
 
