@@ -8,27 +8,30 @@ import { root } from './prepare.mjs';
 
 const url = (path) => pathToFileURL(join(root, path)).href;
 
-/** Environment of a round whose workers record, see `tests/support/changed-coverage.ts`. */
-export function recordingEnvironment(paths) {
-  return {
-    COVERAGE_FOLDER: mkdtempSync(join(tmpdir(), 'coverage-')),
-    COVERAGE_FILES: JSON.stringify(paths.map(url)),
-  };
+/**
+ * @returns `environment` of a round whose workers record (`tests/support/changed-coverage.ts`), empty where no source is changed; `print`: prints the
+ * share of changed lines that were run, and the others by file
+ */
+export function recordChanges() {
+  const lines = changedLines();
+  if (lines.size === 0) return { environment: {}, print: () => undefined };
+  const folder = mkdtempSync(join(tmpdir(), 'coverage-'));
+  const environment = { COVERAGE_FOLDER: folder, COVERAGE_FILES: JSON.stringify([...lines.keys()].map(url)) };
+  return { environment, print: () => print(folder, lines) };
 }
 
-/** Prints the share of changed lines that were run, and the others by file. */
-export function printChangedCoverage({ COVERAGE_FOLDER: folder }) {
+function print(folder, changed) {
   const scripts = readdirSync(folder).flatMap((name) =>
     readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean).map(JSON.parse),
   );
   rmSync(folder, { recursive: true });
   let count = 0;
   const missed = [];
-  for (const [path, lines] of changedLines()) {
+  for (const [path, lines] of changed) {
     const text = readFileSync(join(root, path), 'utf8');
     const counts = scripts.filter((script) => script.url === url(path)).map((script) => executed(script, text.length));
     const starts = startsOfCode(text);
-    const known = [...lines].filter((line) => starts.has(line));
+    const known = lines.filter((line) => starts.has(line));
     const without = known.filter((line) => !counts.some((ran) => ran[starts.get(line)] === 1));
     count += known.length;
     if (without.length > 0) missed.push({ path, without });

@@ -3,8 +3,8 @@
 // the end, which changed lines none of them has run.
 //   npm run test:quick -- --list     prints the tests and their distance from the change, and runs nothing
 import { join } from 'node:path';
-import { printChangedCoverage, recordingEnvironment } from './changed-coverage.mjs';
-import { changedFiles, changedLines, touchedTests } from './changed-tests.mjs';
+import { recordChanges } from './changed-coverage.mjs';
+import { changedFiles, touchedTests } from './changed-tests.mjs';
 import { ensureBuilt, ensureGenerated, ensureInstalled, root, run, runtime } from './prepare.mjs';
 import { reachableServer } from './reachable-server.mjs';
 import { ON_A_DATABASE } from './test-plan.mjs';
@@ -30,10 +30,10 @@ await ensureBuilt();
 // The nearest cases of the large matrices are those of a sample.
 process.env.MATRIX_SEED ??= String(process.pid);
 const serverUrl = await reachableServer();
-const recording = recordingEnvironment([...changedLines().keys()]);
+const recording = recordChanges();
 const vitest = (project, files) =>
   run(runtime(), [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--project', project, ...files], {
-    env: { TEST_DATABASE_URL: serverUrl ?? '', ...recording },
+    env: { TEST_DATABASE_URL: serverUrl ?? '', ...recording.environment },
   });
 const nearest = (found, most) => found.slice(0, most).map(({ path }) => path);
 
@@ -47,7 +47,7 @@ const left = Object.entries({ service, race, isolated }).flatMap(([project, foun
 if (left > 0)
   console.log(`Left to npm test, since more files lie between them and the change: ${left} files (--list shows them).`);
 if (!serverUrl && race.length > 0) console.log('Left out: races, because no PostgreSQL server can be reached.');
-printChangedCoverage(recording);
+recording.print();
 console.log(`Samples of this run: MATRIX_SEED=${process.env.MATRIX_SEED}`);
 console.log(`quick round: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
 process.exit(codes.find((code) => code !== 0) ?? 0);
