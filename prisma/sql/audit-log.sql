@@ -1,5 +1,6 @@
 -- The audit log is append-only for all code (spec 01 H7). Two exceptions: the foreign key clears the id of a deleted user (the row
 -- keeps the name), and a transaction that sets service.audit_retention deletes rows past the retention period.
+--- refuses changes of the audit log
 CREATE OR REPLACE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' THEN
@@ -14,5 +15,6 @@ BEGIN
   RAISE EXCEPTION 'admin_audit_log is append-only' USING ERRCODE = 'restrict_violation';
 END $$;
 
+--- the audit log cannot be rewritten (spec 01 H7)
 CREATE OR REPLACE TRIGGER admin_audit_log_append_only BEFORE UPDATE OR DELETE ON admin_audit_log
   FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();

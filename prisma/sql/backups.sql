@@ -1,6 +1,7 @@
 -- Who may use the running system stays able to after a restore (spec 06 section 7). The transaction of a restore calls remember_access()
 -- before it replaces the tables and restore_access() afterwards; the rows of before wait in temporary tables.
 
+--- keeps tokens, roles and superadmins of the running system aside
 CREATE OR REPLACE FUNCTION remember_access() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   CREATE TEMP TABLE kept_tokens ON COMMIT DROP AS SELECT * FROM public.web_api_tokens;
@@ -18,6 +19,7 @@ END $$;
 
 -- Adds what remember_access() remembered and the restored tables do not have. With the triggers on, so that counters count it. A person is
 -- known by the messenger id or, without one, by the e-mail address.
+--- adds the tokens, roles and superadmins that were kept to the restored tables
 CREATE OR REPLACE FUNCTION restore_access(p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO web_api_tokens

@@ -12,6 +12,7 @@
 --
 -- A second call with one key waits in claim_key() for the first one. A refusal deletes the row of the key again, so the key may be used
 -- again, and the call that waited for it goes on.
+--- a balance changed by hand: key, movement, answer and stored answer
 CREATE OR REPLACE FUNCTION change_balance(
   p_actor text, p_key text, p_operation text, p_body_hash text, p_messenger_id bigint, p_user_id integer, p_amount bigint,
   p_description text, p_internal boolean, p_answer text, p_now timestamptz)

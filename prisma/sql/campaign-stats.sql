@@ -4,11 +4,13 @@
 -- the counters are only added: a change waits for no other transaction; occasionally a change merges the unlocked rows.
 
 -- Money from outside, through a provider (spec 04 section 0.2, "real payments").
+--- whether a payment method is money from outside
 CREATE OR REPLACE FUNCTION is_real_payment(p_method text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT coalesce(p_method, 'balance') NOT IN ('balance', 'manual')
 $$;
 
 -- The stats of a registrant, computed from the source rows.
+--- counts the columns of one registrant from the source rows
 CREATE OR REPLACE FUNCTION registrant_stats(p_user_id integer)
 RETURNS TABLE (deposits_kopeks bigint, spent_kopeks bigint, payments integer, conversions integer, had_paid boolean, is_trial boolean,
   is_active_trial boolean, first_payment_at timestamptz, first_payment_kopeks bigint) LANGUAGE sql STABLE AS $$
@@ -35,6 +37,7 @@ $$;
 
 -- Appends the difference that a changed registration makes. One change in sixteen, at random, merges the rows of its campaign: a rule by
 -- row number might never select a campaign whose registrations alternate with those of another.
+--- appends the difference of a changed registration
 CREATE OR REPLACE FUNCTION count_campaign_registrant() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_row record;
@@ -66,6 +69,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- merges the counter rows of a campaign
 CREATE OR REPLACE FUNCTION compact_campaign_counters(p_campaign_id integer) RETURNS void LANGUAGE sql AS $$
   WITH removed AS (
     DELETE FROM campaign_counters WHERE id = ANY(ARRAY(
@@ -78,6 +82,7 @@ CREATE OR REPLACE FUNCTION compact_campaign_counters(p_campaign_id integer) RETU
   FROM removed HAVING count(*) > 0
 $$;
 
+--- appends to a day of a campaign, merges now and then
 CREATE OR REPLACE FUNCTION add_campaign_day(p_campaign_id integer, p_day date, p_registrations integer, p_deposits_kopeks bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -95,6 +100,7 @@ END $$;
 
 -- For a registration that is added, removed or gets another user: updates the day of the registration and the days of all deposits of the
 -- user.
+--- counts the days of a changed registration
 CREATE OR REPLACE FUNCTION count_campaign_days() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_campaign_day(d.campaign_id, d.day, d.registrations, d.kopeks) FROM (
@@ -112,6 +118,7 @@ BEGIN
 END $$;
 
 -- Fills a new registration, or one that an account merge gives to another user, with the stats of the user's history.
+--- fills a new registration
 CREATE OR REPLACE FUNCTION fill_registrant_stats() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   -- The caller has locked the users row; the subscription can change without that lock.
@@ -129,6 +136,7 @@ END $$;
 
 -- Recounts one registrant after a rare change; a new payment is only added. The row is locked first, so that the following statement sees
 -- the changes of the same user that another transaction has just committed.
+--- counts one registrant again
 CREATE OR REPLACE FUNCTION recount_registrant(p_user_id integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM advertising_campaign_registrations WHERE user_id = p_user_id FOR UPDATE;
@@ -140,6 +148,7 @@ BEGIN
   END IF;
 END $$;
 
+--- adds a payment to its registrant
 CREATE OR REPLACE FUNCTION add_registrant_payment() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_campaign integer;
@@ -161,6 +170,7 @@ BEGIN
 END $$;
 
 -- Transactions that are completed later, or that an account merge gives to another user.
+--- recounts registrants of changed transactions
 CREATE OR REPLACE FUNCTION recount_changed_payments() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_campaign_day(d.campaign_id, d.day, 0, d.kopeks) FROM (
@@ -178,6 +188,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- copies `has_had_paid_subscription`
 CREATE OR REPLACE FUNCTION update_registrant_flag() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE advertising_campaign_registrations SET had_paid = NEW.has_had_paid_subscription WHERE user_id = NEW.id;
@@ -185,12 +196,14 @@ BEGIN
 END $$;
 
 -- Who referred whom is counted in referrer_stats; the registration of the referrer has the same number.
+--- copies the number of referrals
 CREATE OR REPLACE FUNCTION update_registrant_referrals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE advertising_campaign_registrations SET referrals = NEW.referrals WHERE user_id = NEW.user_id AND referrals <> NEW.referrals;
   RETURN NULL;
 END $$;
 
+--- recounts the registrant of a changed row
 CREATE OR REPLACE FUNCTION recount_registrant_of_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -202,6 +215,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- deletes the counters of a campaign
 CREATE OR REPLACE FUNCTION delete_campaign_counters() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM campaign_counters WHERE campaign_id = OLD.id;
@@ -210,6 +224,7 @@ BEGIN
 END $$;
 
 -- Recounts everything, for example after a bulk load without triggers. Writers of registrations wait until it ends.
+--- recounts registrations and campaign counters
 CREATE OR REPLACE FUNCTION recount_campaigns() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE advertising_campaign_registrations IN EXCLUSIVE MODE;
@@ -241,35 +256,49 @@ BEGIN
   GROUP BY 1, 2;
 END $$;
 
+--- a registration begins with the history of its user
 CREATE OR REPLACE TRIGGER campaign_registrations_fill BEFORE INSERT OR UPDATE OF user_id ON advertising_campaign_registrations FOR EACH ROW
   EXECUTE FUNCTION fill_registrant_stats();
+--- keeps `campaign_counters`
 CREATE OR REPLACE TRIGGER campaign_registrations_totals AFTER INSERT OR DELETE ON advertising_campaign_registrations FOR EACH ROW
   EXECUTE FUNCTION count_campaign_registrant();
+--- keeps `campaign_counters`; not during `recount_campaigns`
 CREATE OR REPLACE TRIGGER campaign_registrations_totals_change AFTER UPDATE ON advertising_campaign_registrations FOR EACH ROW
   WHEN (OLD.* IS DISTINCT FROM NEW.* AND current_setting('app.recounting_campaigns', true) IS DISTINCT FROM '1')
   EXECUTE FUNCTION count_campaign_registrant();
+--- keeps `campaign_day_counters`
 CREATE OR REPLACE TRIGGER campaign_registrations_days AFTER INSERT OR DELETE ON advertising_campaign_registrations FOR EACH ROW
   EXECUTE FUNCTION count_campaign_days();
+--- keeps `campaign_day_counters`
 CREATE OR REPLACE TRIGGER campaign_registrations_days_change AFTER UPDATE OF user_id, campaign_id, created_at
   ON advertising_campaign_registrations FOR EACH ROW EXECUTE FUNCTION count_campaign_days();
 -- Triggers of one event run in the order of their names: this one runs after the cascade that deletes the registrations.
+--- the counters of a deleted campaign are deleted
 CREATE OR REPLACE TRIGGER campaigns_delete_counters AFTER DELETE ON advertising_campaigns FOR EACH ROW EXECUTE FUNCTION delete_campaign_counters();
 
+--- keeps the registration and `campaign_day_counters`
 CREATE OR REPLACE TRIGGER transactions_registrant_insert AFTER INSERT ON transactions FOR EACH ROW
   WHEN (NEW.is_completed AND (NEW.type = 'subscription_payment' OR (NEW.type = 'deposit' AND is_real_payment(NEW.payment_method))))
   EXECUTE FUNCTION add_registrant_payment();
+--- keeps the registration and `campaign_day_counters`
 CREATE OR REPLACE TRIGGER transactions_registrant_change AFTER UPDATE ON transactions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION recount_changed_payments();
+--- keeps `had_paid` of the registration
 CREATE OR REPLACE TRIGGER users_registrant_change AFTER UPDATE OF has_had_paid_subscription ON users FOR EACH ROW
   WHEN (OLD.has_had_paid_subscription <> NEW.has_had_paid_subscription) EXECUTE FUNCTION update_registrant_flag();
+--- keeps the trial columns of the registration
 CREATE OR REPLACE TRIGGER subscriptions_trial_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NEW.is_trial) EXECUTE FUNCTION recount_registrant_of_row();
+--- keeps the trial columns of the registration
 CREATE OR REPLACE TRIGGER subscriptions_trial_delete AFTER DELETE ON subscriptions FOR EACH ROW
   WHEN (OLD.is_trial) EXECUTE FUNCTION recount_registrant_of_row();
+--- keeps the trial columns of the registration
 CREATE OR REPLACE TRIGGER subscriptions_trial_change AFTER UPDATE OF is_trial, status, user_id ON subscriptions FOR EACH ROW
   WHEN ((OLD.is_trial OR NEW.is_trial) AND (OLD.is_trial <> NEW.is_trial OR OLD.status <> NEW.status OR OLD.user_id <> NEW.user_id))
   EXECUTE FUNCTION recount_registrant_of_row();
+--- keeps the counter columns of the registration
 CREATE OR REPLACE TRIGGER conversions_registrant AFTER INSERT OR UPDATE OR DELETE ON subscription_conversions FOR EACH ROW
   EXECUTE FUNCTION recount_registrant_of_row();
+--- keeps the referrals of the registration
 CREATE OR REPLACE TRIGGER referrer_stats_registrant AFTER INSERT OR UPDATE OF referrals ON referrer_stats FOR EACH ROW
   EXECUTE FUNCTION update_registrant_referrals();

@@ -7,6 +7,7 @@
 -- Adds events to the scores, or with the sign -1 removes them. The contests are locked so that their period cannot change meanwhile, referrers
 -- without a row so that their status cannot. Others are not locked: a user who gets another status has the own lock already, and the locks of
 -- users are taken by id.
+--- adds events to the scores of their referrers, or removes them
 CREATE OR REPLACE FUNCTION add_contest_events(p_contests integer[], p_referrers integer[], p_amounts bigint[], p_moments timestamptz[],
   p_listed boolean[], p_sign integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -28,6 +29,7 @@ BEGIN
     referrals = s.referrals + EXCLUDED.referrals, paid = s.paid + EXCLUDED.paid, amount_kopeks = s.amount_kopeks + EXCLUDED.amount_kopeks;
 END $$;
 
+--- counts the events of a statement
 CREATE OR REPLACE FUNCTION count_contest_events() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -42,12 +44,14 @@ BEGIN
 END $$;
 
 -- Whether an event is listed: the referral's status cannot change until the end of the transaction, then the trigger on users sees the event.
+--- says whether the referral's account is deleted
 CREATE OR REPLACE FUNCTION set_contest_event_listed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.is_listed := coalesce((SELECT u.status <> 'deleted' FROM users u WHERE u.id = NEW.referral_id FOR SHARE), true);
   RETURN NEW;
 END $$;
 
+--- follows an account that is deleted or restored
 CREATE OR REPLACE FUNCTION list_contest_events_of_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE referral_contest_events SET is_listed = NEW.status <> 'deleted' WHERE referral_id = NEW.id;
@@ -56,6 +60,7 @@ BEGIN
 END $$;
 
 -- Counts a contest again. The caller has its row locked.
+--- counts one contest again
 CREATE OR REPLACE FUNCTION recount_contest(p_contest_id integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM referral_contest_scores WHERE contest_id = p_contest_id;
@@ -68,6 +73,7 @@ BEGIN
   WHERE e.contest_id = p_contest_id GROUP BY 1, 2;
 END $$;
 
+--- counts a contest with another period
 CREATE OR REPLACE FUNCTION recount_changed_contest() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM recount_contest(NEW.id);
@@ -75,6 +81,7 @@ BEGIN
 END $$;
 
 -- Counts everything again, for example after a bulk load without triggers. Writers of contests, events and users wait until it ends.
+--- recounts `referral_contest_scores`
 CREATE OR REPLACE FUNCTION recount_contests() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
@@ -85,15 +92,21 @@ BEGIN
   PERFORM recount_contest(id) FROM referral_contests;
 END $$;
 
+--- whether lists show the event
 CREATE OR REPLACE TRIGGER contest_events_listed BEFORE INSERT OR UPDATE OF referral_id ON referral_contest_events FOR EACH ROW
   EXECUTE FUNCTION set_contest_event_listed();
+--- keeps `referral_contest_scores`
 CREATE OR REPLACE TRIGGER contest_events_insert AFTER INSERT ON referral_contest_events REFERENCING NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION count_contest_events();
+--- keeps `referral_contest_scores`
 CREATE OR REPLACE TRIGGER contest_events_delete AFTER DELETE ON referral_contest_events REFERENCING OLD TABLE AS old_rows
   FOR EACH STATEMENT EXECUTE FUNCTION count_contest_events();
+--- keeps `referral_contest_scores`
 CREATE OR REPLACE TRIGGER contest_events_change AFTER UPDATE ON referral_contest_events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION count_contest_events();
+--- keeps `referral_contest_scores` when the period changes
 CREATE OR REPLACE TRIGGER contests_period AFTER UPDATE OF start_at, closes_at ON referral_contests FOR EACH ROW
   WHEN (OLD.start_at <> NEW.start_at OR OLD.closes_at <> NEW.closes_at) EXECUTE FUNCTION recount_changed_contest();
+--- keeps what lists of contest events show of deleted accounts
 CREATE OR REPLACE TRIGGER users_contest_events AFTER UPDATE OF status ON users FOR EACH ROW
   WHEN ((OLD.status = 'deleted') <> (NEW.status = 'deleted')) EXECUTE FUNCTION list_contest_events_of_user();

@@ -2,6 +2,7 @@
 
 -- The templates of an installation, one for each game; only those that are missing are added, so that nothing an administrator changed is
 -- written again (spec 04 sections 10.2 and 10.3). Returns the number of rows added.
+--- adds the games of an installation that are missing
 CREATE OR REPLACE FUNCTION seed_contest_templates() RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_added integer;
@@ -30,6 +31,7 @@ SELECT seed_contest_templates();
 
 -- A payment for a subscription by a user who was invited is scored by a job, sent with the payment (spec 03 section 1.2, spec 04
 -- section 11.2). Without a contest that is running this reads one index, which has active contests only.
+--- sends the job `engagement.score-payment` while a contest runs
 CREATE OR REPLACE FUNCTION send_payment_score() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM referral_contests c WHERE c.is_active AND c.closes_at >= NEW.created_at AND c.start_at <= NEW.created_at
@@ -41,10 +43,12 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- sends the job that scores a payment for a subscription in contests of referrers
 CREATE OR REPLACE TRIGGER transactions_score_contests AFTER INSERT ON transactions FOR EACH ROW
   WHEN (NEW.type = 'subscription_payment' AND NEW.is_completed AND NOT NEW.is_internal) EXECUTE FUNCTION send_payment_score();
 
 -- The registration of a referral likewise: its pending earning is written once for each pair (spec 01 section 2.3).
+--- sends the job `engagement.score-registration` while a contest runs
 CREATE OR REPLACE FUNCTION send_registration_score() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM referral_contests c WHERE c.is_active AND c.closes_at >= NEW.created_at AND c.start_at <= NEW.created_at
@@ -55,5 +59,6 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- sends the job that scores the registration of a referral in contests
 CREATE OR REPLACE TRIGGER referral_earnings_score_contests AFTER INSERT ON referral_earnings FOR EACH ROW
   WHEN (NEW.reason = 'referral_registration_pending') EXECUTE FUNCTION send_registration_score();

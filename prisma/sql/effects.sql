@@ -1,6 +1,7 @@
 -- Records the events, jobs and mails of a transaction, in their order (src/core/db/transaction-effects.ts). An effect is
 -- {event, payload, audience, user_id, now}, {queue, data, key, delay_ms} or {mail, now}; see emit_event(), send_job() and queue_mail().
 -- {table, row} adds a row, of which all columns but the id are given, to a table that is listed here. Returns the number of effects.
+--- records the events, jobs, mails and added rows of a transaction
 CREATE OR REPLACE FUNCTION record_effects(p_effects jsonb) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_effect jsonb;

@@ -3,6 +3,7 @@
 -- gives the stored answer again or refuses. A second caller with the same key waits here for the transaction of the first one.
 -- A key without an answer that was claimed before p_abandoned_before, for the same request, is taken over: its caller ended between two
 -- transactions. Null: none is.
+--- claims an idempotency key, or answers its row
 CREATE OR REPLACE FUNCTION claim_key(
   p_actor text, p_key text, p_operation text, p_body_hash text, p_now timestamptz, p_abandoned_before timestamptz DEFAULT NULL)
 RETURNS TABLE (claimed boolean, known idempotency_keys) LANGUAGE plpgsql AS $$

@@ -2,6 +2,7 @@
 -- retries and times come from the queue's own row, which the service writes from its queue definitions (JobRunner.install), so that they
 -- are defined once. The columns are those that pg-boss fills. The trace of the transaction, if it has one, is stored with the payload
 -- (src/core/db/traced-statements.ts). Returns whether a job was added; raises when the queue is not installed.
+--- sends a job with the options of its queue
 CREATE OR REPLACE FUNCTION send_job(p_queue text, p_data jsonb, p_singleton_key text DEFAULT NULL, p_delay interval DEFAULT '0')
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,6 +1,7 @@
 -- Money moves through post_transaction() alone (spec 00, Ledger).
 
 -- Refuses writes that do not come through post_transaction(), which sets and clears this transaction-local flag.
+--- refuses money that `post_transaction` does not move
 CREATE OR REPLACE FUNCTION refuse_direct_money() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF current_setting('app.posting', true) IS DISTINCT FROM '1' THEN
@@ -9,12 +10,14 @@ BEGIN
   RETURN NEW;
 END $$;
 
+--- refuses any change
 CREATE OR REPLACE FUNCTION refuse_rewriting_history() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
 END $$;
 
 -- Refuses every change of the owner except the one that move_transactions() makes.
+--- refuses a new owner of a transaction
 CREATE OR REPLACE FUNCTION refuse_changing_owner() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF current_setting('app.moving_transactions', true) IS DISTINCT FROM OLD.user_id || ' to ' || NEW.user_id THEN
@@ -23,28 +26,37 @@ BEGIN
   RETURN NEW;
 END $$;
 
+--- the balance changes through `post_transaction` only
 CREATE OR REPLACE TRIGGER users_balance_guard BEFORE UPDATE OF balance_kopeks ON users FOR EACH ROW
   WHEN (OLD.balance_kopeks IS DISTINCT FROM NEW.balance_kopeks) EXECUTE FUNCTION refuse_direct_money();
+--- an account begins with an empty balance
 CREATE OR REPLACE TRIGGER users_initial_balance_guard BEFORE INSERT ON users FOR EACH ROW
   WHEN (NEW.balance_kopeks <> 0) EXECUTE FUNCTION refuse_direct_money();
 
+--- entries are written by `post_transaction` only
 CREATE OR REPLACE TRIGGER ledger_entries_guard BEFORE INSERT ON ledger_entries
   FOR EACH ROW EXECUTE FUNCTION refuse_direct_money();
+--- entries cannot be rewritten
 CREATE OR REPLACE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE ON ledger_entries
   FOR EACH ROW EXECUTE FUNCTION refuse_rewriting_history();
 
+--- rows are written by `post_transaction` only
 CREATE OR REPLACE TRIGGER transactions_guard BEFORE INSERT ON transactions
   FOR EACH ROW EXECUTE FUNCTION refuse_direct_money();
+--- rows are never deleted
 CREATE OR REPLACE TRIGGER transactions_no_delete BEFORE DELETE ON transactions
   FOR EACH ROW EXECUTE FUNCTION refuse_rewriting_history();
+--- amount, type, method and external id never change
 CREATE OR REPLACE TRIGGER transactions_amount_fixed BEFORE UPDATE OF amount_kopeks, type, payment_method, external_id ON transactions
   FOR EACH ROW WHEN (OLD.amount_kopeks <> NEW.amount_kopeks OR OLD.type <> NEW.type
     OR OLD.payment_method IS DISTINCT FROM NEW.payment_method OR OLD.external_id IS DISTINCT FROM NEW.external_id)
   EXECUTE FUNCTION refuse_rewriting_history();
+--- the owner changes through `move_transactions` only
 CREATE OR REPLACE TRIGGER transactions_owner_fixed BEFORE UPDATE OF user_id ON transactions FOR EACH ROW
   WHEN (OLD.user_id <> NEW.user_id) EXECUTE FUNCTION refuse_changing_owner();
 
 -- Returns the id of the account with this key; creates the account when it does not exist.
+--- finds or creates an account
 CREATE OR REPLACE FUNCTION ledger_account_id(p_kind text, p_key text, p_user_id integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_id integer;
@@ -69,6 +81,7 @@ END $$;
 -- The user's row is locked FOR NO KEY UPDATE: this excludes every other change of the row, but not the foreign key checks of rows that
 -- refer to the user. A transaction that writes one subscription twice makes such a check (PostgreSQL does so for a row version of its own
 -- transaction), and with FOR UPDATE here two such transactions can deadlock.
+--- posts one movement of money
 CREATE OR REPLACE FUNCTION post_transaction(
   p_user_id integer, p_type text, p_amount bigint, p_contra_kind text, p_contra_key text, p_method text, p_external_id text,
   p_description text, p_now timestamptz, p_created_at timestamptz DEFAULT NULL, p_internal boolean DEFAULT false,
@@ -154,6 +167,7 @@ END $$;
 -- which the lists show, change their owner: the moved rows and the two new ones sum to the amount that the second balance gained.
 -- Entries still refer to the wallet in which the money was. The caller has locked both users rows and emptied the first wallet; if the
 -- wallet is not empty, history and balance would differ, so this is an error.
+--- gives the transactions of one user to another
 CREATE OR REPLACE FUNCTION move_transactions(p_from_user_id integer, p_to_user_id integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_moved integer;
@@ -169,6 +183,7 @@ BEGIN
 END $$;
 
 -- Problems of the transactions with p_after < id <= p_through, and of entries that name such a transaction.
+--- lists violations of a range of transactions
 CREATE OR REPLACE FUNCTION ledger_check_transactions(p_after bigint, p_through bigint)
 RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'entries_do_not_sum_to_zero', e.transaction_id::bigint, sum(e.kopeks)::text
@@ -182,6 +197,7 @@ $$;
 
 -- Problems of the withdrawal requests with p_after < id <= p_through: the account of a pending one has its amount, that of any other is empty
 -- (spec 10 M5).
+--- lists withdrawal requests whose account has not what they reserve
 CREATE OR REPLACE FUNCTION ledger_check_reserves(p_after bigint, p_through bigint)
 RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'reserve_differs_from_request', r.id::bigint, x.expected || ' requested, ' || x.held || ' held'
@@ -194,6 +210,7 @@ $$;
 
 -- Problems of rewards that were taken back (spec 10 M4): the account of the debts has what the referrers owe, and no bonus is taken back by
 -- more than it was (a CHECK refuses that for earnings). These tables are as small as the number of reversed payments.
+--- lists violations of what was taken back of rewards
 CREATE OR REPLACE FUNCTION ledger_check_rewards() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'debts_differ_from_ledger', 0::bigint, x.owed || ' owed, ' || x.posted || ' posted'
     FROM (SELECT coalesce((SELECT sum(d.kopeks) FROM referral_debts d), 0) AS owed,
@@ -212,6 +229,7 @@ $$;
 
 -- Problems of the balances of the users with p_after < id <= p_through, and of their withdrawal requests. The entries are summed wallet by wallet: for a join of the range with
 -- all entries the planner reads the whole table.
+--- lists violations of the balances of a range of users, and of their withdrawal requests
 CREATE OR REPLACE FUNCTION ledger_check_balances(p_after bigint, p_through bigint)
 RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'balance_differs_from_ledger', u.id::bigint, u.balance_kopeks || ' cached, ' || coalesce(w.total, 0) || ' posted'
@@ -228,6 +246,7 @@ $$;
 
 -- Problems of payments, and of rewards that were taken back with them. The index payments_without_transaction has nothing but these rows, so
 -- every check reads all of them.
+--- lists paid top-ups without a transaction, and what `ledger_check_rewards` lists
 CREATE OR REPLACE FUNCTION ledger_check_payments() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT 'paid_top_up_without_transaction', p.id::bigint, p.method
     FROM payments p WHERE p.is_paid AND p.purpose = 'balance_topup' AND p.transaction_id IS NULL
@@ -237,6 +256,7 @@ $$;
 
 -- Checks the ledger of the whole database in one statement. Every row is a violation; no row means that the ledger is correct. The
 -- bounds are outside the range of the ids, which are integers. The service checks the same by ranges (src/domain/ledger/check).
+--- lists violations of the whole ledger
 CREATE OR REPLACE FUNCTION ledger_check() RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE sql STABLE AS $$
   SELECT * FROM ledger_check_transactions(-2147483649, 2147483647)
   UNION ALL
@@ -248,6 +268,7 @@ $$;
 -- Problems of what the entries with p_after < id <= p_through changed: earlier transactions (id <= p_through_transaction) that got another
 -- entry, and wallets that moved. Of a wallet only the entries after its checked sum are read; where they do not give the balance, the
 -- whole wallet decides.
+--- lists violations of what a range of entries changed
 CREATE OR REPLACE FUNCTION ledger_check_entries(p_after bigint, p_through bigint, p_through_transaction bigint)
 RETURNS TABLE (problem text, row_id bigint, detail text) LANGUAGE plpgsql STABLE AS $$
 BEGIN

@@ -1,4 +1,5 @@
 -- Queues a mail in the caller's transaction: the row, and the job that sends it. Keys of p_mail: recipient, template, subject, html, text.
+--- queues a mail with its job
 CREATE OR REPLACE FUNCTION queue_mail(p_mail jsonb, p_now timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_id integer;

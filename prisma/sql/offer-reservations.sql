@@ -3,11 +3,13 @@
 -- time. The callers have locked the buyer.
 
 -- Ends the reservation of a buyer's discount: it was used up, taken back or given up.
+--- ends the reservation of a buyer's discount
 CREATE OR REPLACE FUNCTION release_offer(p_user_id integer) RETURNS void LANGUAGE sql AS $$
   UPDATE guest_purchases g SET reserves_offer = false WHERE g.buyer_user_id = p_user_id AND g.reserves_offer
 $$;
 
 -- Reserves the discount for a new open invoice, instead of an earlier one of the same buyer.
+--- reserves a discount for a new open invoice
 CREATE OR REPLACE FUNCTION reserve_offer(p_purchase_id integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM release_offer(g.buyer_user_id) FROM guest_purchases g WHERE g.id = p_purchase_id AND g.promo_offer_percent IS NOT NULL;
@@ -16,6 +18,7 @@ END $$;
 
 -- Uses up the discount that lowered the price of a purchase whose money has come: the one that it reserves, else the same one if its buyer
 -- has it still. p_action is that of the log. Returns false when it is gone: it was used up for something else, ended, or was taken back.
+--- uses up the discount that lowered an invoice
 CREATE OR REPLACE FUNCTION use_offer(p_purchase_id integer, p_action text, p_details jsonb, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -43,21 +46,25 @@ BEGIN
 END $$;
 
 -- An invoice that is not open any more reserves nothing.
+--- ends a reservation with the purchase
 CREATE OR REPLACE FUNCTION end_offer_reservation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW.reserves_offer := false;
   RETURN NEW;
 END $$;
 
+--- an invoice that is not open reserves no discount (spec 10 M3)
 CREATE OR REPLACE TRIGGER guest_purchases_end_reservation BEFORE UPDATE OF status ON guest_purchases FOR EACH ROW
   WHEN (OLD.reserves_offer AND NEW.status <> 'pending') EXECUTE FUNCTION end_offer_reservation();
 
+--- ends a reservation with the invoice
 CREATE OR REPLACE FUNCTION end_offer_reservation_of_invoice() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE guest_purchases g SET reserves_offer = false WHERE g.payment_id = NEW.id AND g.reserves_offer;
   RETURN NULL;
 END $$;
 
+--- an invoice that failed, expired or was given back reserves no discount
 CREATE OR REPLACE TRIGGER payments_end_reservation AFTER UPDATE OF outcome ON payments FOR EACH ROW
   WHEN (NEW.purpose = 'guest_purchase' AND OLD.outcome <> NEW.outcome AND NEW.outcome NOT IN ('pending', 'paid'))
   EXECUTE FUNCTION end_offer_reservation_of_invoice();

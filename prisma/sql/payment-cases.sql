@@ -3,6 +3,7 @@
 -- Opens a case once, with the job that tells the administrators. p_charge_id is the provider's id of the money, by which reports that it went
 -- back find the case, in any order. A second charge for which the same case would be opened is money of its own, and a case of its own. Returns
 -- its id; null when it is known, or needs no decision because its money went back before.
+--- opens a case once, with the job that tells the administrators
 CREATE OR REPLACE FUNCTION open_payment_case(p_kind text, p_method text, p_reference text, p_payment_id integer, p_user_id integer,
   p_amount bigint, p_currency text, p_details jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS integer LANGUAGE plpgsql AS $$
@@ -36,6 +37,7 @@ BEGIN
 END $$;
 
 -- Returns the id; null when there is a case of this kind and reference.
+--- the row of a case, once of a kind and reference
 CREATE OR REPLACE FUNCTION insert_payment_case(p_kind text, p_method text, p_reference text, p_payment_id integer, p_user_id integer,
   p_amount bigint, p_currency text, p_details jsonb, p_now timestamptz, p_charge_id text)
 RETURNS integer LANGUAGE plpgsql AS $$
@@ -49,12 +51,14 @@ BEGIN
 END $$;
 
 -- Serialises what is reported of one charge: that its money came, and that it went back (docs/database.md, Locks and their order).
+--- serialises what is reported of one charge: its money came, it went back
 CREATE OR REPLACE FUNCTION lock_charge(p_method text, p_charge_id text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('payments.charge:' || p_method || ':' || p_charge_id));
 END $$;
 
 -- How much of the money of a case the provider reported as given back: what its reports of this charge say together, p_amount at most.
+--- how much of the money of a case its provider reported as given back
 CREATE OR REPLACE FUNCTION returned_of_charge(p_method text, p_charge_id text, p_amount bigint, p_currency text) RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
   -- A report without an amount is of the whole.
@@ -66,6 +70,7 @@ END $$;
 -- Settles the money of a charge that waits for a decision with the reports that it went back, whichever came first: the reports need no
 -- decision then, and a case whose whole money went back is resolved as 'reversed' (spec 10 M8). Of a part the case stays open for the rest.
 -- The charge is locked.
+--- settles a case with the reports that its money went back
 CREATE OR REPLACE FUNCTION settle_charge(p_method text, p_charge_id text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_case payment_cases;
@@ -90,6 +95,7 @@ END $$;
 -- p_charge_id null = it cannot be said which money it is.
 --
 -- outcome: unknown (the case is open) | known (was applied before, or settled another case), or as reverse_payment()
+--- applies a reversal of money that is not the credit of its payment; moves money only where a case was credited
 CREATE OR REPLACE FUNCTION return_charge(p_method text, p_charge_id text, p_payment_id integer, p_user_id integer, p_reversal_id text,
   p_kind text, p_amount bigint, p_currency text, p_details jsonb, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
@@ -121,6 +127,7 @@ BEGIN
 END $$;
 
 -- The payment by which an administrator credited the money of a charge; null where nobody did.
+--- the payment by which an administrator credited a charge
 CREATE OR REPLACE FUNCTION payment_of_credited_charge(p_method text, p_charge_id text) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT p.id FROM payment_cases c JOIN payments p ON p.transaction_id = c.transaction_id
@@ -130,6 +137,7 @@ END $$;
 -- The payment that a case is about: the one whose credit would deliver its money. Null for money beyond a credited invoice, and where none is
 -- known. A report about another order is about the payment of that order. Where a payment is credited with another charge than that of the
 -- case, this is money besides.
+--- the payment whose credit would deliver the money of a case
 CREATE OR REPLACE FUNCTION payment_of_case(p_kind text, p_method text, p_details jsonb, p_payment_id integer) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 DECLARE
   v_id integer;
@@ -153,6 +161,7 @@ END $$;
 -- Locks the payment of a case, then the case, and says whether a decision is possible. The caller has locked the user.
 -- outcome: open | unknown | resolved | credited (the money is in a balance) | reversed (the provider took it back) | refunding (the
 -- provider has been asked to give it back)
+--- locks payment and case, and says whether a decision is possible
 CREATE OR REPLACE FUNCTION lock_payment_case(p_case_id integer) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   v_case record;
@@ -176,6 +185,7 @@ END $$;
 
 -- A record for money that no invoice here is for, so that it is in the lists and a reversal finds it. It has the provider's ids where no
 -- other payment has them. Returns its id.
+--- a record for money without an invoice
 CREATE OR REPLACE FUNCTION insert_payment_of_case(p_case_id integer, p_user_id integer, p_amount bigint, p_title text, p_now timestamptz)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
@@ -203,6 +213,7 @@ END $$;
 -- this to money that a callback has credited; else it has the case's. What was given back of it before is taken from the credit at once.
 --
 -- outcome: done | no_user, or as lock_payment_case(). Only 'done' has written anything.
+--- credits the money of a case to a user, once
 CREATE OR REPLACE FUNCTION credit_payment_case(p_case_id integer, p_user_id integer, p_amount bigint, p_titles jsonb, p_method_name text,
   p_resolved_by text, p_comment text, p_now timestamptz, p_reversal_titles jsonb DEFAULT NULL)
 RETURNS TABLE (outcome text, transaction_id integer) LANGUAGE plpgsql AS $$
@@ -273,6 +284,7 @@ END $$;
 
 -- Resolves a case without moving money. p_resolution: 'refund' (not of money that is in a balance) | 'ignore'.
 -- outcome: done, or as lock_payment_case(). Only 'done' has written anything.
+--- resolves a case without moving money
 CREATE OR REPLACE FUNCTION close_payment_case(p_case_id integer, p_resolution text, p_resolved_by text, p_comment text, p_now timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -2,6 +2,7 @@
 -- administration (spec 03 section 4.4, H19). Rows are only added: a change appends +1 and -1 and waits for no other transaction, so that two
 -- payments never wait for each other; occasionally a change merges the unlocked rows of its day. A sum is exact within the reader's snapshot.
 
+--- appends to a day, method and bucket, merges now and then
 CREATE OR REPLACE FUNCTION add_payment_day(p_day date, p_method text, p_bucket text, p_payments integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO payment_day_counters (day, method, bucket, payments) VALUES (p_day, p_method, p_bucket, p_payments);
@@ -15,6 +16,7 @@ BEGIN
 END $$;
 
 -- Recounts everything, for example after a bulk load without triggers. Writers of payments wait until it ends.
+--- recounts `payment_day_counters`
 CREATE OR REPLACE FUNCTION recount_payments() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE payments IN SHARE MODE;
@@ -23,6 +25,7 @@ BEGIN
   SELECT utc_day(created_at), method, payment_bucket(is_paid, outcome::text), count(*)::int FROM payments GROUP BY 1, 2, 3;
 END $$;
 
+--- counts a changed payment
 CREATE OR REPLACE FUNCTION count_payment() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -34,8 +37,11 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `payment_day_counters`
 CREATE OR REPLACE TRIGGER payments_days_insert AFTER INSERT ON payments FOR EACH ROW EXECUTE FUNCTION count_payment();
+--- keeps `payment_day_counters`
 CREATE OR REPLACE TRIGGER payments_days_delete AFTER DELETE ON payments FOR EACH ROW EXECUTE FUNCTION count_payment();
+--- keeps `payment_day_counters`
 CREATE OR REPLACE TRIGGER payments_days_change AFTER UPDATE OF is_paid, outcome, method, created_at ON payments FOR EACH ROW
   WHEN (payment_bucket(OLD.is_paid, OLD.outcome::text) <> payment_bucket(NEW.is_paid, NEW.outcome::text)
     OR OLD.method <> NEW.method OR OLD.created_at <> NEW.created_at)

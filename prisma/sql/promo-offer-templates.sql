@@ -1,5 +1,6 @@
 -- The three initial templates of an installation (spec 04 section 9.1). Does nothing when a template exists; administrators edit
 -- templates and cannot delete them. Returns the number of rows added.
+--- adds the three first templates where there is none
 CREATE OR REPLACE FUNCTION seed_promo_offer_templates() RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   v_added integer;

@@ -1,5 +1,6 @@
 -- The subscription as a request to update the panel leaves it: a new version of the desired state is pending (spec 06 17.6). Attempts start
 -- at 0, so that the new state gets the full number of tries.
+--- a subscription as a request to update the panel leaves it
 CREATE OR REPLACE FUNCTION with_push_requested(
   p_subscription subscriptions, p_resets_traffic boolean, p_resets_devices boolean, p_now timestamptz)
 RETURNS subscriptions LANGUAGE plpgsql IMMUTABLE AS $$

@@ -4,6 +4,7 @@
 -- reader's snapshot.
 
 -- Adds to the stats of a referrer; negative numbers subtract. A referrer whose row is being deleted has no stats.
+--- adds to the stats of a referrer, a day and everyone
 CREATE OR REPLACE FUNCTION add_referral_stats(p_user_id integer, p_moment timestamptz, p_referrals integer, p_paid integer, p_kopeks bigint)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -41,6 +42,7 @@ BEGIN
 END $$;
 
 -- Recounts everything, for example after a bulk load without triggers. Writers of users and earnings wait until it ends.
+--- recounts the referral stats
 CREATE OR REPLACE FUNCTION recount_referrals() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users, referral_earnings IN SHARE MODE;
@@ -66,6 +68,7 @@ BEGIN
     WHERE referred_by_id IS NOT NULL AND has_made_first_topup GROUP BY 1) p ON p.day = d.day;
 END $$;
 
+--- counts a changed referral
 CREATE OR REPLACE FUNCTION update_referral_stats() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' AND OLD.referred_by_id IS NOT NULL THEN
@@ -77,12 +80,14 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps the referrer of a user in the referral stats
 CREATE OR REPLACE FUNCTION move_referrer() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE referrer_stats SET referred_by_id = NEW.referred_by_id WHERE user_id = NEW.id;
   RETURN NULL;
 END $$;
 
+--- counts a changed earning
 CREATE OR REPLACE FUNCTION update_referral_earnings() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' AND OLD.amount_kopeks <> 0 THEN
@@ -94,25 +99,34 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- recounts after TRUNCATE
 CREATE OR REPLACE FUNCTION recount_truncated_referrals() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM recount_referrals();
   RETURN NULL;
 END $$;
 
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER users_referral_insert AFTER INSERT ON users FOR EACH ROW
   WHEN (NEW.referred_by_id IS NOT NULL) EXECUTE FUNCTION update_referral_stats();
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER users_referral_change AFTER UPDATE OF referred_by_id, has_made_first_topup, created_at ON users FOR EACH ROW
   WHEN (OLD.referred_by_id IS DISTINCT FROM NEW.referred_by_id OR OLD.has_made_first_topup <> NEW.has_made_first_topup
     OR OLD.created_at <> NEW.created_at) EXECUTE FUNCTION update_referral_stats();
+--- keeps the referrer in the referral stats
 CREATE OR REPLACE TRIGGER users_referrer_change AFTER UPDATE OF referred_by_id ON users FOR EACH ROW
   WHEN (OLD.referred_by_id IS DISTINCT FROM NEW.referred_by_id) EXECUTE FUNCTION move_referrer();
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER users_referral_delete AFTER DELETE ON users FOR EACH ROW
   WHEN (OLD.referred_by_id IS NOT NULL) EXECUTE FUNCTION update_referral_stats();
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER referral_earnings_stats AFTER INSERT OR DELETE ON referral_earnings
   FOR EACH ROW EXECUTE FUNCTION update_referral_earnings();
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER referral_earnings_stats_change AFTER UPDATE OF user_id, amount_kopeks, created_at ON referral_earnings FOR EACH ROW
   WHEN (OLD.user_id <> NEW.user_id OR OLD.amount_kopeks <> NEW.amount_kopeks OR OLD.created_at <> NEW.created_at)
   EXECUTE FUNCTION update_referral_earnings();
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER users_referral_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION recount_truncated_referrals();
+--- keeps the referral stats
 CREATE OR REPLACE TRIGGER referral_earnings_truncate AFTER TRUNCATE ON referral_earnings FOR EACH STATEMENT EXECUTE FUNCTION recount_truncated_referrals();

@@ -2,6 +2,7 @@
 
 -- Whose balance has the money of a payment: the payer's of a top-up, and of what was paid for and not given, so that the money went to the
 -- balance (a refused spin of the wheel, a gift; spec 10 M9). Null when it was spent on what it paid for.
+--- whose balance has the money of a payment
 CREATE OR REPLACE FUNCTION balance_owner_of_payment(p_payment payments) RETURNS integer LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF p_payment.purpose IN ('balance_topup', 'recurrent_topup') THEN
@@ -14,6 +15,7 @@ END $$;
 
 -- Locks a payment after its payer or, for a purchase without one, its buyer (docs/database.md, Locks and their order). All null when there is
 -- no such payment.
+--- locks a payment after its payer, or the buyer of what it paid for
 CREATE OR REPLACE FUNCTION lock_payment_with_payer(p_payment_id integer) RETURNS payments LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -26,6 +28,7 @@ END $$;
 
 -- Takes p_amount, or as much of it as the balance has, from the user whose balance has the money. The user is locked. Returns what was taken
 -- and its movement; nothing for payments whose money is in no balance.
+--- takes a reversed amount from the balance, at most what it has
 CREATE OR REPLACE FUNCTION debit_reversal(p_payment payments, p_amount bigint, p_movement_id text, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (debited bigint, transaction_id integer) LANGUAGE plpgsql AS $$
 DECLARE
@@ -53,6 +56,7 @@ END $$;
 
 -- Whether a reversal is of the money that a payment is credited with. A refund of another charge of its invoice, whose case was decided on, is
 -- not. What names no charge is.
+--- whether a reversal is of the money that a payment is credited with
 CREATE OR REPLACE FUNCTION is_reversal_of_credit(p_reversal payment_reversals, p_payment payments) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT p_payment.transaction_id IS NULL OR coalesce(p_reversal.charge_id = p_payment.charge_id, true)
 $$;
@@ -60,6 +64,7 @@ $$;
 -- Takes what was given back in part before the payment was credited, since reports come in any order, and what a requested refund of the
 -- money is about to give back. The payment has just been credited, so that the balance covers it; its user and row are locked. No more than
 -- the credit is taken. Where the money is in no balance, because it paid for something, what was given back of it is a case.
+--- takes what was given back, or is about to be, before the credit
 CREATE OR REPLACE FUNCTION debit_earlier_reversals(p_payment_id integer, p_titles jsonb, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -96,6 +101,7 @@ END $$;
 
 -- Whether the money of a charge of a payment went back before it was credited, so that it is credited no more (spec 03a section 0.4). What
 -- went back of other charges of the invoice does not count. p_charge_id null = the report names none.
+--- whether the money of a charge went back before it was credited
 CREATE OR REPLACE FUNCTION is_charge_reversed(p_payment payments, p_charge_id text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   IF p_payment.outcome <> 'refunded' THEN
@@ -109,6 +115,7 @@ END $$;
 -- Records that a charge which is not credited, because its money went back, is the one that the reversals without a charge are of: they are of
 -- one charge of the invoice, and another one that comes later is credited (spec 10 M1). Returns false when the charge is not, or no longer,
 -- one whose money went back.
+--- records that the reversals without a charge are of a charge that is not credited because of them
 CREATE OR REPLACE FUNCTION claim_reversals(p_payment_id integer, p_charge_id text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments := lock_payment_with_payer(p_payment_id);
@@ -123,6 +130,7 @@ END $$;
 
 -- Takes reversals of other charges away from a payment that has just been credited with p_charge_id: while it was not credited, any charge of
 -- its invoice could have been the one (spec 10 M1). The payment is locked.
+--- takes reversals of other charges away from a payment that was just credited
 CREATE OR REPLACE FUNCTION detach_other_reversals(p_payment_id integer, p_charge_id text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -142,6 +150,7 @@ END $$;
 -- Hands the debit of a requested refund over to another reversal of the same money, as far as both together are more than is left of the
 -- payment: the provider will hardly give the money back twice, and when it refuses the refund, only the rest of the debit goes back. The
 -- payment and its payer are locked. Returns how much the other reversal need not debit.
+--- hands the debit of a requested refund over to another reversal of the same money
 CREATE OR REPLACE FUNCTION take_over_refund_debit(p_payment_id integer, p_amount bigint, p_left bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   v_refund record;
@@ -162,6 +171,7 @@ END $$;
 -- classify again), and when the report names no charge while a second one of the same invoice waits for a decision ('ambiguous': it may be
 -- either). A reversal that is a case of this payment was decided on before, and stays one ('known'). Money that an administrator decided to give
 -- back in the cabinet of the provider is in no balance, so that its refund takes nothing from one. Else as reverse_payment().
+--- applies a reported reversal to the credit that it was classified for
 CREATE OR REPLACE FUNCTION reverse_reported(p_payment_id integer, p_seen_transaction_id integer, p_external_id text, p_charge_id text,
   p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
@@ -190,6 +200,7 @@ END $$;
 
 -- Whether a refund is of what was paid beyond the invoice, which is in no balance: exactly that while its case waits, or a part of it after an
 -- administrator decided to give it back. Not a refund that was applied before, or was requested here.
+--- whether a refund is of what was paid beyond the invoice
 CREATE OR REPLACE FUNCTION is_refund_of_surplus(p_payment payments, p_reversal_id text, p_amount bigint) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -207,6 +218,7 @@ END $$;
 --
 -- outcome: reversed | known (was applied before, or requested here) | uncredited (the payment was never credited; only its state changes) |
 -- unknown (no such payment).
+--- applies a reversal once
 CREATE OR REPLACE FUNCTION reverse_payment(p_payment_id integer, p_reversal_id text, p_kind text, p_amount bigint, p_titles jsonb,
   p_now timestamptz, p_charge_id text DEFAULT NULL)
 RETURNS TABLE (outcome text, debited bigint, remainder bigint) LANGUAGE plpgsql AS $$
@@ -290,6 +302,7 @@ END $$;
 -- A payment that is reversed as a whole is refunded; one that is reversed in part stays paid. A case about its money, which was not credited,
 -- needs no decision any more (spec 10 M8). What a provider has given back beyond a
 -- credited payment, because it carried out a refund besides a chargeback, is a case.
+--- marks a payment refunded that was reversed as a whole; opens a case for what was given back beyond it
 CREATE OR REPLACE FUNCTION mark_payment_reversed(p_payment_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -319,6 +332,7 @@ END $$;
 -- One request of a payment at a time (payment_reversals_one_requested).
 --
 -- outcome: requested | unknown | not_credited | credited (with p_uncredited) | too_much (more than is left of the payment) | requested_before
+--- requests a refund and debits the balance
 CREATE OR REPLACE FUNCTION request_refund(p_payment_id integer, p_amount bigint, p_requested_by text, p_reason text, p_titles jsonb,
   p_now timestamptz, p_uncredited boolean DEFAULT false)
 RETURNS TABLE (outcome text, reversal_id integer, debited bigint, left_kopeks bigint) LANGUAGE plpgsql AS $$
@@ -368,6 +382,7 @@ BEGIN
 END $$;
 
 -- Ends a requested refund that the provider has carried out. Returns false when it was ended before.
+--- ends a requested refund
 CREATE OR REPLACE FUNCTION complete_refund(p_id integer, p_reversal_id text, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_payment integer;
@@ -384,6 +399,7 @@ END $$;
 
 -- Ends a requested refund that the provider refuses: what was debited goes back to the balance that it came from. Returns false when it was
 -- ended before.
+--- ends a refused refund and gives the debit back
 CREATE OR REPLACE FUNCTION fail_refund(p_id integer, p_error text, p_titles jsonb, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_reversal record;

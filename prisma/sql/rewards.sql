@@ -2,6 +2,7 @@
 -- all its reversals together, so that several parts never take more than the whole takes.
 
 -- Pays the debt of a locked referrer from p_limit kopeks that have just come to the balance. Returns what was paid.
+--- pays the debt of a referrer from money that has just come
 CREATE OR REPLACE FUNCTION pay_referral_debt(p_user_id integer, p_limit bigint, p_now timestamptz, p_titles jsonb DEFAULT NULL)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -23,11 +24,13 @@ BEGIN
 END $$;
 
 -- The description of a movement in the language of its user, else Russian; null without descriptions.
+--- a description in the language of a user
 CREATE OR REPLACE FUNCTION title_for(p_user_id integer, p_titles jsonb) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT coalesce(p_titles ->> lower(split_part(split_part(u.language, '-', 1), '_', 1)), p_titles ->> 'ru') FROM users u WHERE u.id = p_user_id
 $$;
 
 -- What may be taken from the balance of a referrer for p_amount of reversed earnings: not what was withdrawn, or is held for a withdrawal.
+--- what may be taken from the balance of a referrer
 CREATE OR REPLACE FUNCTION unspent_earnings(p_user_id integer, p_amount bigint) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT least(p_amount, u.balance_kopeks, greatest(0, coalesce(f.earned_kopeks, 0) - w.gone))
   FROM users u LEFT JOIN referrer_stats f ON f.user_id = u.id
@@ -38,6 +41,7 @@ $$;
 
 -- Takes back an earning or a bonus of a locked user for one reversal of its payment, once. p_credited is what the reward was, p_share how much of
 -- the payment went back, of p_paid. An earning that the balance does not have becomes a debt, a bonus a case.
+--- takes back one earning or bonus for one reversal
 CREATE OR REPLACE FUNCTION reverse_reward(p_reversal payment_reversals, p_earning_id integer, p_bonus_id integer, p_user_id integer,
   p_credited bigint, p_done bigint, p_share bigint, p_paid bigint, p_titles jsonb, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -74,6 +78,7 @@ END $$;
 
 -- Takes back what a payment has earned, for every reversal of it that has not been applied to its rewards yet; may run at any time and any number
 -- of times. Locks the payer and the earners first. p_transaction_id is the credit of the payment.
+--- revokes what a payment has earned
 CREATE OR REPLACE FUNCTION reverse_rewards(p_transaction_id integer, p_titles jsonb, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -119,6 +124,7 @@ BEGIN
 END $$;
 
 -- How much of the payment behind a credit went back; 0 where it is no payment.
+--- how much of a payment went back
 CREATE OR REPLACE FUNCTION reversed_of_transaction(p_transaction_id integer) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT coalesce(sum(r.amount_kopeks), 0)::bigint FROM payments p JOIN payment_reversals r ON r.payment_id = p.id AND r.status = 'done'
     AND is_reversal_of_credit(r, p)
@@ -126,6 +132,7 @@ CREATE OR REPLACE FUNCTION reversed_of_transaction(p_transaction_id integer) RET
 $$;
 
 -- Gives the debt of one user to another, for an account merge. Both are locked.
+--- moves the debt of a merged account to the one that remains
 CREATE OR REPLACE FUNCTION move_referral_debt(p_from_user_id integer, p_to_user_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_kopeks bigint;

@@ -6,6 +6,7 @@
 -- locked when p_locks_current. A locked tariff cannot be deleted until the end of the transaction; its columns may change (spec 02 H18).
 -- Answers one row. claimed and known are those of claim_key(); when it is not claimed, nothing was locked. buyer is null for an unknown
 -- user; the tariffs are those of tariff_json().
+--- claims the idempotency key, locks and reads what a sale starts from
 CREATE OR REPLACE FUNCTION open_sale(
   p_user_id integer, p_ordered_id bigint, p_locks_current boolean,
   p_actor text, p_key text, p_operation text, p_body_hash text, p_now timestamptz)
@@ -51,6 +52,7 @@ END $$;
 
 -- The columns of subscriptions that a sale may set, besides those of a request to the panel: the one list of them. A test compares it with
 -- CHANGED_FIELDS of src/domain/subscriptions/types.ts.
+--- the columns of subscriptions that a sale may set
 CREATE OR REPLACE FUNCTION sale_columns() RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
   SELECT ARRAY['status', 'is_trial', 'start_date', 'end_date', 'traffic_limit_gb', 'traffic_used_gb', 'purchased_traffic_gb',
     'traffic_reset_at', 'device_limit', 'connected_squads', 'tariff_id', 'is_daily_paused', 'cancel_ended_autopay', 'cancel_paused_daily',
@@ -67,6 +69,7 @@ $$;
 --   ends_carts: modes of the saved orders that go, null: any; server_prices: {squad: kopeks}
 -- Answers the balance, the transaction and the subscription as it is now. outcome is 'posted', 'free' without a movement, or a refusal of
 -- post_transaction(), and then nothing was written.
+--- writes a sale: money, subscription and all that depends on it
 CREATE OR REPLACE FUNCTION complete_sale(p_sale jsonb, p_now timestamptz)
 RETURNS TABLE (outcome text, transaction_id integer, balance_kopeks bigint, sold subscriptions) LANGUAGE plpgsql AS $$
 DECLARE

@@ -2,6 +2,7 @@
 -- p_per_second; p_burst of them may be ahead of that, so that a single message does not wait behind a mass send. Returns the
 -- milliseconds until the first may be sent; when that is more than p_max_wait_ms, nothing is reserved. Not called in a transaction of a use case:
 -- the row is locked until the end.
+--- reserves the time of messages of a channel
 CREATE OR REPLACE FUNCTION lease_sends(p_channel text, p_count integer, p_per_second double precision, p_burst integer, p_max_wait_ms integer)
 RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE

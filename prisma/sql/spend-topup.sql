@@ -4,6 +4,7 @@
 -- reason (spec 05 section 13), and a payment does not enable it. Without one it was stopped for insufficient funds, here or in the service
 -- from which it was imported (spec 10 X2). cart: the saved order with the key p_cart_key, or null. VOLATILE, so that it sees what was committed before the locks of the
 -- statement that calls it were taken.
+--- what decides how a top-up is spent: a recent payment, a stopped daily subscription, the saved order
 CREATE OR REPLACE FUNCTION topup_facts(p_user_id integer, p_cart_key text, p_paid_since timestamptz, p_now timestamptz)
 RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
 BEGIN

@@ -3,6 +3,7 @@
 -- exact within the reader's snapshot.
 
 -- The squads in which a subscription with this status counts as a user, each once.
+--- the squads in which a subscription counts as a user
 CREATE OR REPLACE FUNCTION squads_used(p_status text, p_squads jsonb) RETURNS SETOF text LANGUAGE sql IMMUTABLE AS $$
   SELECT DISTINCT left(squad, 255) FROM jsonb_array_elements_text(
     CASE WHEN p_status IN ('active', 'trial') AND jsonb_typeof(p_squads) = 'array' THEN p_squads ELSE '[]' END) AS squad
@@ -10,6 +11,7 @@ CREATE OR REPLACE FUNCTION squads_used(p_status text, p_squads jsonb) RETURNS SE
 $$;
 
 -- Merges the rows of each squad. Does nothing during a recount, whose snapshot would not contain the merged rows.
+--- merges the rows of each squad
 CREATE OR REPLACE FUNCTION compact_squad_counters() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF pg_try_advisory_xact_lock(hashtext('squad_counters')) THEN
@@ -19,6 +21,7 @@ BEGIN
   END IF;
 END $$;
 
+--- counts the squads of a changed subscription
 CREATE OR REPLACE FUNCTION count_squads() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_before text[] := '{}';
@@ -42,15 +45,19 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `squad_counters`
 CREATE OR REPLACE TRIGGER subscriptions_squads_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NEW.status IN ('active', 'trial')) EXECUTE FUNCTION count_squads();
+--- keeps `squad_counters`
 CREATE OR REPLACE TRIGGER subscriptions_squads_change AFTER UPDATE OF status, connected_squads ON subscriptions FOR EACH ROW
   WHEN (OLD.status <> NEW.status OR OLD.connected_squads IS DISTINCT FROM NEW.connected_squads) EXECUTE FUNCTION count_squads();
+--- keeps `squad_counters`
 CREATE OR REPLACE TRIGGER subscriptions_squads_delete AFTER DELETE ON subscriptions FOR EACH ROW
   WHEN (OLD.status IN ('active', 'trial')) EXECUTE FUNCTION count_squads();
 
 -- Recounts everything, for example after a bulk load without triggers. No writer waits: the count and the deletion use one snapshot, and a
 -- transaction that commits later adds its own rows.
+--- recounts the squads
 CREATE OR REPLACE FUNCTION recount_squads() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('squad_counters'));

@@ -10,15 +10,18 @@
 -- Rows are only added: a change appends -1 and +1 and waits for no other transaction; the job insight.count-sales merges them every minute. A
 -- sum is exact within the reader's snapshot. Days are those of the zone in statistics_mark.
 
+--- the time zone of the statistics' days
 CREATE OR REPLACE FUNCTION statistics_zone() RETURNS text LANGUAGE sql STABLE AS $$
   SELECT coalesce((SELECT zone FROM statistics_mark WHERE id = 1), 'UTC')
 $$;
 
+--- the day of a given time in that zone
 CREATE OR REPLACE FUNCTION statistics_day(p_moment timestamptz) RETURNS date LANGUAGE sql STABLE AS $$
   SELECT (p_moment AT TIME ZONE statistics_zone())::date
 $$;
 
 -- The first moment of a day. Where clocks are put back from 01:00 to 00:00 the day has two midnights, and PostgreSQL answers the second one.
+--- the start of such a day
 CREATE OR REPLACE FUNCTION statistics_day_start(p_day date) RETURNS timestamptz LANGUAGE sql STABLE AS $$
   SELECT CASE WHEN ((m.moment - interval '1 hour') AT TIME ZONE m.zone)::date = p_day THEN m.moment - interval '1 hour' ELSE m.moment END
   FROM (SELECT p_day::timestamp AT TIME ZONE z.zone AS moment, z.zone FROM (SELECT statistics_zone() AS zone) z) m
@@ -26,6 +29,7 @@ $$;
 
 -- Appends a change: what was counted before, and what is to be counted now; a moment that is null is counted nowhere. Every renewal comes
 -- here, so nothing else is done than this.
+--- appends a change to `statistics_days`
 CREATE OR REPLACE FUNCTION count_statistics(p_kind text, p_old_moment timestamptz, p_old_key text, p_old_amount bigint,
   p_new_moment timestamptz, p_new_key text, p_new_amount bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -44,6 +48,7 @@ END $$;
 
 -- Merges the rows of each kind, day and key that no transaction has locked. Not during a recount, whose snapshot would not contain the merged
 -- rows.
+--- merges the rows of `statistics_days`
 CREATE OR REPLACE FUNCTION compact_statistics() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('statistics_days'));
@@ -57,6 +62,7 @@ BEGIN
 END $$;
 
 -- By which way a user signs in, the first of these (spec 06 section 4.5).
+--- by which way a user signs in
 CREATE OR REPLACE FUNCTION sign_in_provider(p_user users) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_user.vk_id IS NOT NULL THEN 'vk' WHEN p_user.yandex_id IS NOT NULL THEN 'yandex'
     WHEN p_user.google_id IS NOT NULL THEN 'google' WHEN p_user.discord_id IS NOT NULL THEN 'discord'
@@ -64,10 +70,12 @@ CREATE OR REPLACE FUNCTION sign_in_provider(p_user users) RETURNS text LANGUAGE 
 $$;
 
 -- Days from the start to the end of a subscription, rounded to the nearest.
+--- days from the start to the end of a subscription
 CREATE OR REPLACE FUNCTION period_days(p_start timestamptz, p_end timestamptz) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT round(extract(epoch FROM p_end - p_start) / 86400)::bigint::text
 $$;
 
+--- counts a user by day and whether he ever paid
 CREATE OR REPLACE FUNCTION count_registration() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM count_statistics('registrations',
@@ -76,12 +84,14 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- counts a trial by day and way of signing in
 CREATE OR REPLACE FUNCTION count_trial_origin() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM count_statistics('trials', OLD.created_at, OLD.provider, 0, NEW.created_at, NEW.provider, 0);
   RETURN NULL;
 END $$;
 
+--- counts a subscription that is no trial by day and tariff, and by day and length
 CREATE OR REPLACE FUNCTION count_sold() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_old_moment timestamptz := CASE WHEN NOT OLD.is_trial THEN OLD.created_at END;
@@ -93,6 +103,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- counts a change from trial to paid
 CREATE OR REPLACE FUNCTION count_conversion() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM count_statistics('conversions',
@@ -101,12 +112,14 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- counts a traffic package
 CREATE OR REPLACE FUNCTION count_traffic_purchase() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM count_statistics('traffic', OLD.created_at, OLD.traffic_gb::text, OLD.traffic_gb, NEW.created_at, NEW.traffic_gb::text, NEW.traffic_gb);
   RETURN NULL;
 END $$;
 
+--- counts what was paid for a server
 CREATE OR REPLACE FUNCTION count_server_price() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM count_statistics('servers', CASE WHEN OLD.paid_price_kopeks <> 0 THEN OLD.connected_at END, '', OLD.paid_price_kopeks,
@@ -116,6 +129,7 @@ END $$;
 
 -- trial_origins is compared with the rows as they are, not changed by differences, as paid_trials is: a statement may change the user and the
 -- subscription, and neither of the two triggers sees the other row as it was before.
+--- adds, changes or removes a row of `trial_origins`
 CREATE OR REPLACE FUNCTION set_trial_origin(p_subscription_id integer, p_is_trial boolean, p_created_at timestamptz, p_provider text)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -129,6 +143,7 @@ BEGIN
 END $$;
 
 -- Locks as set_paid_trial_of_subscription and set_paid_trial_of_user do, for the same reasons.
+--- sets the row of a changed subscription
 CREATE OR REPLACE FUNCTION set_trial_origin_of_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_provider text;
@@ -142,6 +157,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- sets the row of a user who signs in in another way
 CREATE OR REPLACE FUNCTION set_trial_origin_of_user() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_subscription record;
@@ -155,6 +171,7 @@ END $$;
 
 -- Counts everything again, in the days of another zone or after a bulk load without triggers. Writers of these tables wait until it ends. What
 -- statistics-sales.sql counts begins anew: until the job has counted it, statistics read the transactions themselves.
+--- counts all statistics again, in days of a zone
 CREATE OR REPLACE FUNCTION recount_statistics(p_zone text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtext('statistics_days'));
@@ -187,30 +204,42 @@ BEGIN
   GROUP BY 1, 2, 3;
 END $$;
 
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER users_statistics_insert AFTER INSERT OR DELETE ON users FOR EACH ROW EXECUTE FUNCTION count_registration();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER users_statistics_change AFTER UPDATE OF has_had_paid_subscription, created_at ON users FOR EACH ROW
   WHEN (OLD.has_had_paid_subscription <> NEW.has_had_paid_subscription OR OLD.created_at <> NEW.created_at)
   EXECUTE FUNCTION count_registration();
+--- keeps `trial_origins`
 CREATE OR REPLACE TRIGGER users_trial_origin AFTER UPDATE OF vk_id, yandex_id, google_id, discord_id, auth_type ON users FOR EACH ROW
   WHEN (sign_in_provider(OLD) <> sign_in_provider(NEW)) EXECUTE FUNCTION set_trial_origin_of_user();
+--- keeps `trial_origins`
 CREATE OR REPLACE TRIGGER subscriptions_origin_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NEW.is_trial) EXECUTE FUNCTION set_trial_origin_of_subscription();
+--- keeps `trial_origins`
 CREATE OR REPLACE TRIGGER subscriptions_origin_change AFTER UPDATE OF is_trial, created_at, user_id ON subscriptions FOR EACH ROW
   WHEN (OLD.is_trial <> NEW.is_trial OR (NEW.is_trial AND (OLD.created_at <> NEW.created_at OR OLD.user_id <> NEW.user_id)))
   EXECUTE FUNCTION set_trial_origin_of_subscription();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER trial_origins_statistics AFTER INSERT OR UPDATE OR DELETE ON trial_origins FOR EACH ROW
   WHEN (current_setting('app.recounting_statistics', true) IS DISTINCT FROM '1') EXECUTE FUNCTION count_trial_origin();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER subscriptions_sold_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NOT NEW.is_trial) EXECUTE FUNCTION count_sold();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER subscriptions_sold_delete AFTER DELETE ON subscriptions FOR EACH ROW
   WHEN (NOT OLD.is_trial) EXECUTE FUNCTION count_sold();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER subscriptions_sold_change AFTER UPDATE OF is_trial, created_at, tariff_id, start_date, end_date ON subscriptions
   FOR EACH ROW WHEN (OLD.is_trial <> NEW.is_trial OR (NOT NEW.is_trial AND (OLD.created_at <> NEW.created_at
     OR OLD.tariff_id IS DISTINCT FROM NEW.tariff_id OR OLD.start_date <> NEW.start_date OR OLD.end_date <> NEW.end_date)))
   EXECUTE FUNCTION count_sold();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER conversions_statistics AFTER INSERT OR UPDATE OR DELETE ON subscription_conversions FOR EACH ROW
   EXECUTE FUNCTION count_conversion();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER traffic_purchases_statistics AFTER INSERT OR UPDATE OR DELETE ON traffic_purchases FOR EACH ROW
   EXECUTE FUNCTION count_traffic_purchase();
+--- keeps `statistics_days`
 CREATE OR REPLACE TRIGGER subscription_servers_statistics AFTER INSERT OR UPDATE OR DELETE ON subscription_servers FOR EACH ROW
   EXECUTE FUNCTION count_server_price();

@@ -6,6 +6,7 @@
 -- first one. payer_cohort_days has both. A period begins at any day, so the sum over first_day < day reads whole months from
 -- payer_cohort_months and only the rest of one month from payer_cohort_days (docs/performance.md, Statistics).
 
+--- adds to a day and a month of the cohorts
 CREATE OR REPLACE FUNCTION add_payer_cohort(p_first_day date, p_day date, p_payments bigint, p_kopeks bigint) RETURNS void LANGUAGE sql AS $$
   INSERT INTO payer_cohort_days AS c (first_day, day, payments, amount_kopeks) VALUES (p_first_day, p_day, p_payments, p_kopeks)
   ON CONFLICT (first_day, day) DO UPDATE SET payments = c.payments + EXCLUDED.payments, amount_kopeks = c.amount_kopeks + EXCLUDED.amount_kopeks;
@@ -14,17 +15,20 @@ CREATE OR REPLACE FUNCTION add_payer_cohort(p_first_day date, p_day date, p_paym
   ON CONFLICT (day, first_month) DO UPDATE SET payments = c.payments + EXCLUDED.payments, amount_kopeks = c.amount_kopeks + EXCLUDED.amount_kopeks;
 $$;
 
+--- adds to `single_payment_days`
 CREATE OR REPLACE FUNCTION add_single_payment(p_day date, p_payers bigint, p_kopeks bigint) RETURNS void LANGUAGE sql AS $$
   INSERT INTO single_payment_days AS s (day, payers, amount_kopeks) VALUES (p_day, p_payers, p_kopeks)
   ON CONFLICT (day) DO UPDATE SET payers = s.payers + EXCLUDED.payers, amount_kopeks = s.amount_kopeks + EXCLUDED.amount_kopeks
 $$;
 
+--- adds to `branch_sales`
 CREATE OR REPLACE FUNCTION add_branch_sales(p_user_id integer, p_kopeks bigint) RETURNS void LANGUAGE sql AS $$
   INSERT INTO branch_sales AS r (user_id, amount_kopeks) VALUES (p_user_id, p_kopeks)
   ON CONFLICT (user_id) DO UPDATE SET amount_kopeks = r.amount_kopeks + EXCLUDED.amount_kopeks
 $$;
 
 -- Counts up to p_most more ids. Answers whether there is more to count now. Only ids are counted that transaction_count_mark says are settled.
+--- counts more transactions
 CREATE OR REPLACE FUNCTION count_sales(p_most integer) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_zone text;
@@ -98,6 +102,7 @@ END $$;
 
 -- Moves what is counted of transactions that are completed, hidden, dated or given to another user later. All payments of the users are
 -- counted again, from the rows before and after the change.
+--- moves what is counted of changed transactions
 CREATE OR REPLACE FUNCTION move_sales() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_zone text;
@@ -144,6 +149,7 @@ BEGIN
 END $$;
 
 -- Counts one user again: what payers has, and what depends on it.
+--- counts one user of changed transactions again
 CREATE OR REPLACE FUNCTION set_payer(p_user_id integer, p_zone text, p_through integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_old payers;
@@ -172,6 +178,7 @@ BEGIN
 END $$;
 
 -- What a user paid moves to another referrer. The mark is locked first: the counting job reads the referrer under its lock.
+--- moves what a user paid to another referrer
 CREATE OR REPLACE FUNCTION move_branch_sales() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM statistics_mark WHERE id = 1 FOR SHARE;
@@ -181,7 +188,9 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `sales_days` and what is counted with it
 CREATE OR REPLACE TRIGGER transactions_sales_change AFTER UPDATE ON transactions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows
   FOR EACH STATEMENT EXECUTE FUNCTION move_sales();
+--- keeps `branch_sales`
 CREATE OR REPLACE TRIGGER users_branch_sales AFTER UPDATE OF referred_by_id ON users FOR EACH ROW
   WHEN (OLD.referred_by_id IS DISTINCT FROM NEW.referred_by_id) EXECUTE FUNCTION move_branch_sales();

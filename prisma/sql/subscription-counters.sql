@@ -3,6 +3,7 @@
 -- Rows of the two counters are only added: a change appends +1 and -1 and waits for no other transaction, so sales of two users
 -- never wait for each other; occasionally a change merges the unlocked rows. A sum is exact within the reader's snapshot.
 
+--- appends to a status, merges now and then
 CREATE OR REPLACE FUNCTION add_subscription_counter(p_status text, p_is_trial boolean, p_tariff_id integer, p_subscriptions integer)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,6 +20,7 @@ BEGIN
   END IF;
 END $$;
 
+--- appends to a day and status, merges now and then
 CREATE OR REPLACE FUNCTION add_trial_day(p_day date, p_status text, p_trials integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO trial_day_counters (day, status, trials) VALUES (p_day, p_status, p_trials);
@@ -32,6 +34,7 @@ BEGIN
 END $$;
 
 -- Recounts everything, for example after a bulk load without triggers. Writers of users and subscriptions wait until it ends.
+--- recounts `subscription_counters`, `trial_day_counters` and `paid_trials`
 CREATE OR REPLACE FUNCTION recount_subscriptions() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users, subscriptions IN SHARE MODE;
@@ -47,6 +50,7 @@ BEGIN
 END $$;
 
 -- Renewals of paid subscriptions, the most frequent change, do not come here (see the triggers).
+--- counts a changed subscription
 CREATE OR REPLACE FUNCTION count_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'UPDATE' OR (OLD.status, OLD.is_trial, OLD.tariff_id) IS DISTINCT FROM (NEW.status, NEW.is_trial, NEW.tariff_id) THEN
@@ -68,6 +72,7 @@ END $$;
 
 -- paid_trials is compared with the rows as they are, not changed by differences: a sale changes the user and the subscription in one
 -- statement, and neither of the two triggers sees the other row as it was before.
+--- adds or deletes the row of a subscription
 CREATE OR REPLACE FUNCTION set_paid_trial(p_subscription_id integer, p_is_trial boolean, p_end_date timestamptz, p_has_paid boolean)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -81,6 +86,7 @@ END $$;
 
 -- A subscription that is new to its user is not visible to a concurrent transaction that marks the user as paid. FOR SHARE waits for it.
 -- For any other change the row of the subscription is the lock (see set_paid_trial_of_user).
+--- sets the row of a changed subscription
 CREATE OR REPLACE FUNCTION set_paid_trial_of_subscription() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_has_paid boolean;
@@ -95,6 +101,7 @@ BEGIN
 END $$;
 
 -- Locks the subscription after its user, as every transaction does, in any state: one that is becoming a trial is read afterwards.
+--- sets the rows of a user whose `has_had_paid_subscription` changed
 CREATE OR REPLACE FUNCTION set_paid_trial_of_user() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_subscription record;
@@ -106,15 +113,21 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `subscription_counters` and `trial_day_counters`
 CREATE OR REPLACE TRIGGER subscriptions_counters_insert AFTER INSERT ON subscriptions FOR EACH ROW EXECUTE FUNCTION count_subscription();
+--- keeps `subscription_counters` and `trial_day_counters`
 CREATE OR REPLACE TRIGGER subscriptions_counters_delete AFTER DELETE ON subscriptions FOR EACH ROW EXECUTE FUNCTION count_subscription();
+--- keeps `subscription_counters` and `trial_day_counters`
 CREATE OR REPLACE TRIGGER subscriptions_counters_change AFTER UPDATE OF status, is_trial, tariff_id, end_date ON subscriptions FOR EACH ROW
   WHEN (OLD.status <> NEW.status OR OLD.is_trial <> NEW.is_trial OR OLD.tariff_id IS DISTINCT FROM NEW.tariff_id OR (NEW.is_trial AND OLD.end_date <> NEW.end_date))
   EXECUTE FUNCTION count_subscription();
+--- keeps `paid_trials`
 CREATE OR REPLACE TRIGGER subscriptions_paid_trial_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NEW.is_trial) EXECUTE FUNCTION set_paid_trial_of_subscription();
+--- keeps `paid_trials`
 CREATE OR REPLACE TRIGGER subscriptions_paid_trial_change AFTER UPDATE OF is_trial, end_date, user_id ON subscriptions FOR EACH ROW
   WHEN (OLD.is_trial <> NEW.is_trial OR (NEW.is_trial AND (OLD.end_date <> NEW.end_date OR OLD.user_id <> NEW.user_id)))
   EXECUTE FUNCTION set_paid_trial_of_subscription();
+--- keeps `paid_trials`
 CREATE OR REPLACE TRIGGER users_paid_trial_change AFTER UPDATE OF has_had_paid_subscription ON users FOR EACH ROW
   WHEN (OLD.has_had_paid_subscription <> NEW.has_had_paid_subscription) EXECUTE FUNCTION set_paid_trial_of_user();

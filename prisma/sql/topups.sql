@@ -5,6 +5,7 @@
 -- the fee, the money beyond the invoice (a case, see payment-cases.sql), and the saved method of the payer. A saved method that is known stays
 -- as it is, also when its owner unlinked it: a late notification must not link it again. p_extras has the shape of CreditExtras
 -- (src/domain/payments/credit-payment.ts).
+--- fee, surplus and saved method that a provider reports with a credit
 CREATE OR REPLACE FUNCTION record_credit_extras(p_payment_id integer, p_extras jsonb, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_payment payments;
@@ -29,6 +30,7 @@ END $$;
 -- Marks a payment paid and credited (spec 03 H4, H5). An external id that is stored stays. p_charge_id is the provider's id of the money,
 -- where it is another than the invoice's; p_extras, where there are some, see record_credit_extras(). What went back of other charges of the
 -- invoice is not of this credit.
+--- marks a payment paid and credited
 CREATE OR REPLACE FUNCTION mark_payment_credited(p_payment_id integer, p_transaction_id integer, p_external_id text, p_status text,
   p_paid_at timestamptz, p_raw jsonb, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -43,6 +45,7 @@ BEGIN
 END $$;
 
 -- Whether a transactions row is the credit of another payment, or belongs to another user.
+--- whether a movement belongs to another payment or user
 CREATE OR REPLACE FUNCTION is_transaction_taken(p_transaction_id integer, p_user_id integer) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN EXISTS (SELECT 1 FROM payments p WHERE p.transaction_id = p_transaction_id)
@@ -51,6 +54,7 @@ END $$;
 
 -- Money without a stored invoice (donations, and Stars for invoices of earlier software): the record is written with the credit, or without
 -- a credit (p_transaction_id null) where there is nobody to credit. Returns its id; null when the charge has been credited before.
+--- writes the record of money without an invoice
 CREATE OR REPLACE FUNCTION upsert_uninvoiced_payment(p_method text, p_user_id integer, p_order_id text, p_charge_id text,
   p_amount bigint, p_description text, p_status text, p_transaction_id integer, p_update jsonb, p_now timestamptz)
 RETURNS integer LANGUAGE plpgsql AS $$
@@ -71,6 +75,7 @@ END $$;
 
 -- What belongs to every posted top-up, in its transaction: feed row, first-top-up flag, event to the payer and follow-up jobs. The payer
 -- is locked, and p_balance is the balance after the top-up. p_method_name is the method's name for users.
+--- feed row, flag, event and jobs of a posted top-up
 CREATE OR REPLACE FUNCTION record_topup(p_payment_id integer, p_transaction_id integer, p_user_id integer, p_amount bigint,
   p_balance bigint, p_method_name text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
@@ -112,6 +117,7 @@ END $$;
 --
 -- outcome: credited | already_credited (the movement was there, only its link to this payment was missing) | changed (classify again) |
 -- no_user | taken (the movement belongs to another payment or user). 'changed', 'no_user' and 'taken' have written nothing.
+--- credits a top-up with everything that belongs to it
 CREATE OR REPLACE FUNCTION credit_topup(p_payment_id integer, p_user_id integer, p_order_id text, p_external_id text, p_amount bigint,
   p_currency text, p_reported_external_id text, p_status text, p_paid_at timestamptz, p_raw jsonb, p_titles jsonb,
   p_method_name text, p_now timestamptz, p_charge_id text DEFAULT NULL, p_extras jsonb DEFAULT NULL, p_reversal_titles jsonb DEFAULT NULL)
@@ -162,6 +168,7 @@ END $$;
 
 -- Credits money without a stored invoice to its payer, once per charge of the method, and writes its record.
 -- outcome: credited | already_credited | no_user. Only 'credited' has written anything.
+--- credits money without an invoice with everything that belongs to it
 CREATE OR REPLACE FUNCTION credit_uninvoiced(p_method text, p_user_id integer, p_order_id text, p_charge_id text, p_amount bigint,
   p_description text, p_update jsonb, p_method_name text, p_now timestamptz)
 RETURNS text LANGUAGE plpgsql AS $$

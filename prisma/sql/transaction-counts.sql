@@ -1,6 +1,7 @@
 -- transaction_day_counts holds the exact numbers and sums of transactions by UTC day, type, method and completion, up to the id through_id
 -- of transaction_count_mark (the job ledger.count adds newer rows, src/domain/ledger/repo.ts), so a movement of money writes no
 -- counter and waits for none. A counted row that changes its group is moved from one count to the other.
+--- moves a counted transaction to another count
 CREATE OR REPLACE FUNCTION move_transaction_count() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF NEW.id > coalesce((SELECT through_id FROM transaction_count_mark WHERE id = 1 FOR SHARE), 0) THEN
@@ -21,6 +22,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `transaction_day_counts` for counted rows
 CREATE OR REPLACE TRIGGER transactions_count_moves AFTER UPDATE OF is_completed, is_internal, created_at ON transactions FOR EACH ROW
   WHEN (OLD.is_completed <> NEW.is_completed OR OLD.is_internal <> NEW.is_internal OR OLD.created_at <> NEW.created_at)
   EXECUTE FUNCTION move_transaction_count();

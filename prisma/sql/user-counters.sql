@@ -3,16 +3,19 @@
 -- only added: a change appends +1 and -1 and waits for no other transaction; occasionally a change merges the unlocked rows. A sum is
 -- exact within the reader's snapshot.
 
+--- the UTC day of a given time
 CREATE OR REPLACE FUNCTION utc_day(p_moment timestamptz) RETURNS date LANGUAGE sql IMMUTABLE AS $$
   SELECT (p_moment AT TIME ZONE 'UTC')::date
 $$;
 
 -- The status under which a user is counted and listed: an erased account (spec 10 U8) is in no list of users and in no count, so it has a
 -- status of its own there, 'erased'. Its row in users stays, 'deleted', for what the books say about it.
+--- the status under which a user is counted and listed: that of an erased account is `erased`
 CREATE OR REPLACE FUNCTION listed_status(p_status text, p_id integer, p_referral_code text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN p_referral_code = 'erased:' || p_id THEN 'erased' ELSE p_status END
 $$;
 
+--- appends to a status and group, merges now and then
 CREATE OR REPLACE FUNCTION add_user_counter(p_status text, p_promo_group_id integer, p_has_paid boolean, p_users integer)
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -29,6 +32,7 @@ BEGIN
   END IF;
 END $$;
 
+--- appends to a day and status, merges now and then
 CREATE OR REPLACE FUNCTION add_user_day(p_day date, p_status text, p_users integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO user_day_counters (day, status, users) VALUES (p_day, p_status, p_users);
@@ -42,6 +46,7 @@ BEGIN
 END $$;
 
 -- Recount everything, for example after a bulk load without triggers. Writers of users wait until they end.
+--- recounts `user_counters`
 CREATE OR REPLACE FUNCTION recount_users() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
@@ -50,6 +55,7 @@ BEGIN
   SELECT listed_status(status, id, referral_code), promo_group_id, has_had_paid_subscription, count(*)::int FROM users GROUP BY 1, 2, 3;
 END $$;
 
+--- recounts `user_day_counters`
 CREATE OR REPLACE FUNCTION recount_user_days() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
@@ -58,6 +64,7 @@ BEGIN
   FROM users GROUP BY 1, 2;
 END $$;
 
+--- counts added and removed users
 CREATE OR REPLACE FUNCTION count_users() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
@@ -77,6 +84,7 @@ BEGIN
 END $$;
 
 -- Row-level, because a trigger on certain columns cannot have transition tables. Updates of other columns do not fire it.
+--- counts a user with a new status or group, or who has paid
 CREATE OR REPLACE FUNCTION count_changed_user() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_user_counter(listed_status(OLD.status, OLD.id, OLD.referral_code), OLD.promo_group_id, OLD.has_had_paid_subscription, -1);
@@ -84,6 +92,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- counts added and removed users by day
 CREATE OR REPLACE FUNCTION count_user_days() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
@@ -100,6 +109,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- counts a user with a new status or day
 CREATE OR REPLACE FUNCTION count_changed_user_day() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM add_user_day(utc_day(OLD.created_at), listed_status(OLD.status, OLD.id, OLD.referral_code), -1);
@@ -107,20 +117,28 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `user_counters`
 CREATE OR REPLACE TRIGGER users_totals_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_users();
+--- keeps `user_counters`
 CREATE OR REPLACE TRIGGER users_totals_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_users();
+--- keeps `user_counters`
 CREATE OR REPLACE TRIGGER users_totals_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_users();
+--- keeps `user_counters`
 CREATE OR REPLACE TRIGGER users_totals_change AFTER UPDATE OF status, referral_code, promo_group_id, has_had_paid_subscription ON users
   FOR EACH ROW WHEN (OLD.status <> NEW.status OR OLD.referral_code <> NEW.referral_code OR OLD.promo_group_id IS DISTINCT FROM NEW.promo_group_id
     OR OLD.has_had_paid_subscription <> NEW.has_had_paid_subscription) EXECUTE FUNCTION count_changed_user();
 
+--- keeps `user_day_counters`
 CREATE OR REPLACE TRIGGER users_day_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
+--- keeps `user_day_counters`
 CREATE OR REPLACE TRIGGER users_day_delete AFTER DELETE ON users REFERENCING OLD TABLE AS old_users
   FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
+--- keeps `user_day_counters`
 CREATE OR REPLACE TRIGGER users_day_truncate AFTER TRUNCATE ON users FOR EACH STATEMENT EXECUTE FUNCTION count_user_days();
+--- keeps `user_day_counters`
 CREATE OR REPLACE TRIGGER users_day_change AFTER UPDATE OF status, referral_code, created_at ON users FOR EACH ROW
   WHEN (OLD.status <> NEW.status OR OLD.referral_code <> NEW.referral_code OR OLD.created_at <> NEW.created_at)
   EXECUTE FUNCTION count_changed_user_day();

@@ -2,6 +2,7 @@
 -- of the change. user_traffic is a separate table, because it changes under the lock of the subscription and not of the user.
 
 -- Recounts everything, for example after a bulk load without triggers. Writers of users wait until it ends.
+--- recounts `user_stats` and `user_traffic`
 CREATE OR REPLACE FUNCTION recount_user_stats() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE users IN SHARE MODE;
@@ -16,6 +17,7 @@ BEGIN
   SELECT u.id, listed_status(u.status, u.id, u.referral_code), u.created_at, coalesce(s.traffic_used_gb, 0) FROM users u LEFT JOIN subscriptions s ON s.user_id = u.id;
 END $$;
 
+--- adds the rows of new users
 CREATE OR REPLACE FUNCTION insert_user_stats() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO user_stats (user_id, status, created_at, balance_kopeks, last_activity)
@@ -24,6 +26,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- copies changed columns of users
 CREATE OR REPLACE FUNCTION update_user_stats() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   v_status text := listed_status(NEW.status, NEW.id, NEW.referral_code);
@@ -36,6 +39,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- copies the used traffic
 CREATE OR REPLACE FUNCTION update_user_traffic() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' AND (TG_OP = 'DELETE' OR OLD.user_id <> NEW.user_id) THEN
@@ -47,6 +51,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- adds and subtracts purchases
 CREATE OR REPLACE FUNCTION update_user_purchases() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' AND OLD.type = 'subscription_payment' AND OLD.is_completed THEN
@@ -60,19 +65,26 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `user_stats` and `user_traffic`
 CREATE OR REPLACE TRIGGER users_list_stats_insert AFTER INSERT ON users REFERENCING NEW TABLE AS new_users
   FOR EACH STATEMENT EXECUTE FUNCTION insert_user_stats();
+--- keeps `user_stats` and `user_traffic`
 CREATE OR REPLACE TRIGGER users_list_stats_change AFTER UPDATE OF status, referral_code, created_at, balance_kopeks, last_activity ON users
   FOR EACH ROW WHEN (OLD.status <> NEW.status OR OLD.referral_code <> NEW.referral_code OR OLD.created_at <> NEW.created_at OR OLD.balance_kopeks <> NEW.balance_kopeks
     OR OLD.last_activity IS DISTINCT FROM NEW.last_activity) EXECUTE FUNCTION update_user_stats();
+--- keeps `user_traffic`
 CREATE OR REPLACE TRIGGER subscriptions_traffic_insert AFTER INSERT ON subscriptions FOR EACH ROW
   WHEN (NEW.traffic_used_gb <> 0) EXECUTE FUNCTION update_user_traffic();
+--- keeps `user_traffic`
 CREATE OR REPLACE TRIGGER subscriptions_traffic_change AFTER UPDATE OF traffic_used_gb, user_id ON subscriptions FOR EACH ROW
   WHEN (OLD.traffic_used_gb <> NEW.traffic_used_gb OR OLD.user_id <> NEW.user_id) EXECUTE FUNCTION update_user_traffic();
+--- keeps `user_traffic`
 CREATE OR REPLACE TRIGGER subscriptions_traffic_delete AFTER DELETE ON subscriptions FOR EACH ROW
   WHEN (OLD.traffic_used_gb <> 0) EXECUTE FUNCTION update_user_traffic();
+--- keeps `user_stats`
 CREATE OR REPLACE TRIGGER transactions_purchases_insert AFTER INSERT ON transactions FOR EACH ROW
   WHEN (NEW.type = 'subscription_payment' AND NEW.is_completed) EXECUTE FUNCTION update_user_purchases();
+--- keeps `user_stats`
 CREATE OR REPLACE TRIGGER transactions_purchases_change AFTER UPDATE OF is_completed, type, amount_kopeks, user_id ON transactions
   FOR EACH ROW WHEN (OLD.is_completed <> NEW.is_completed OR OLD.type <> NEW.type OR OLD.amount_kopeks <> NEW.amount_kopeks
     OR OLD.user_id <> NEW.user_id) EXECUTE FUNCTION update_user_purchases();

@@ -3,6 +3,7 @@
 -- such a function could not see the change itself. tests/domain/users/balance-statement.test.ts compares the columns with VIEW_COLUMNS.
 --
 -- PL/pgSQL, because its statements are planned once a session and those of an SQL function once a call.
+--- one user as the Web API shows one
 CREATE OR REPLACE FUNCTION user_view(p_user_id integer) RETURNS json LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN (SELECT row_to_json(v) FROM (

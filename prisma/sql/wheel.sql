@@ -1,6 +1,7 @@
 -- What decides about a spin (src/domain/engagement/wheel): {config, prizes, spins}, that is the wheel, its active prizes in their order and the
 -- number of spins of the user since a moment. Null when there is no row of the wheel. VOLATILE, so that it sees what was committed before
 -- the locks of the statement that calls it were taken.
+--- the wheel, its active prizes and the spins of a user
 CREATE OR REPLACE FUNCTION wheel_facts(p_user_id integer, p_since timestamptz) RETURNS jsonb LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
   RETURN (

@@ -2,6 +2,7 @@
 
 -- How many requests there are by status, and what they sum to (withdrawal_counters): the administrators' list shows an exact total and the
 -- pending amount at any size. Rows are only added; occasionally a change merges the unlocked rows. A sum is exact within the reader's snapshot.
+--- appends to a status, merges now and then
 CREATE OR REPLACE FUNCTION add_withdrawal_counter(p_status text, p_requests integer, p_amount bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   v_id bigint;
@@ -18,6 +19,7 @@ BEGIN
 END $$;
 
 -- Recounts everything, for example after a bulk load without triggers. Writers of requests wait until it ends.
+--- recounts `withdrawal_counters`
 CREATE OR REPLACE FUNCTION recount_withdrawals() RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   LOCK TABLE withdrawal_requests IN SHARE MODE;
@@ -26,6 +28,7 @@ BEGIN
   SELECT status, count(*)::int, sum(amount_kopeks)::bigint FROM withdrawal_requests GROUP BY status;
 END $$;
 
+--- counts a changed request for a payout
 CREATE OR REPLACE FUNCTION count_withdrawal() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -37,14 +40,17 @@ BEGIN
   RETURN NULL;
 END $$;
 
+--- keeps `withdrawal_counters`
 CREATE OR REPLACE TRIGGER withdrawal_requests_count AFTER INSERT OR DELETE ON withdrawal_requests
   FOR EACH ROW EXECUTE FUNCTION count_withdrawal();
+--- keeps `withdrawal_counters`
 CREATE OR REPLACE TRIGGER withdrawal_requests_count_change AFTER UPDATE OF status, amount_kopeks ON withdrawal_requests FOR EACH ROW
   WHEN (OLD.status <> NEW.status OR OLD.amount_kopeks <> NEW.amount_kopeks) EXECUTE FUNCTION count_withdrawal();
 
 -- Moves the amount of a new request from the balance to the account withdrawal_hold:<id>, so that it cannot be spent (spec 10 M5). The user is
 -- locked. Lists do not show the movement: the approval is the withdrawal. The user's sockets are told of the balance. Returns whether the
 -- balance covered it; false has written nothing.
+--- moves the amount of a request from the balance to its account
 CREATE OR REPLACE FUNCTION reserve_withdrawal(p_request_id integer, p_description text, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   v_request withdrawal_requests;
@@ -61,6 +67,7 @@ BEGIN
   RETURN true;
 END $$;
 
+--- sends the user's sockets the balance
 CREATE OR REPLACE FUNCTION announce_reserve(p_user_id integer, p_amount bigint, p_balance bigint, p_description text, p_now timestamptz)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
@@ -72,6 +79,7 @@ END $$;
 
 -- Ends a pending request that is not approved, and gives the held amount back to the balance; a debt of the referrer is paid from it first
 -- (spec 10 M4). The user is locked. Returns false when the request is not a pending one of this user.
+--- ends a request without an approval; what it reserves goes back
 CREATE OR REPLACE FUNCTION end_withdrawal(p_request_id integer, p_user_id integer, p_status text, p_description text, p_now timestamptz,
   p_debt_titles jsonb DEFAULT NULL)
 RETURNS boolean LANGUAGE plpgsql AS $$
@@ -102,6 +110,7 @@ BEGIN
 END $$;
 
 -- Cancels the pending requests of a locked user who is about to be erased.
+--- cancels the pending requests of a user who is erased
 CREATE OR REPLACE FUNCTION cancel_withdrawals(p_user_id integer, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM end_withdrawal(r.id, p_user_id, 'cancelled', NULL, p_now)
@@ -110,6 +119,7 @@ END $$;
 
 -- For the erasure of a user (spec 01 H18): deletes payment details, comments and analyses. An approved request keeps its payment details,
 -- because the money has left the balance and is still to be paid out; they go when it is completed.
+--- deletes what the requests of an erased user say about the person
 CREATE OR REPLACE FUNCTION erase_withdrawals(p_user_id integer) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE withdrawal_requests r SET risk_analysis = NULL,

@@ -3,6 +3,7 @@ import { createHttpServer } from '../../src/composition/http-server.ts';
 import type { App } from '../../src/core/app.ts';
 import { createMetrics } from '../../src/core/metrics.ts';
 import { createApiToken } from '../../src/domain/access/tokens.ts';
+import { recordReply } from './recorded-replies.ts';
 import { observeRefusal } from './refusal-recorder.ts';
 import { UploadForm } from './upload-form.ts';
 
@@ -64,13 +65,15 @@ export function clientOf(server: FastifyInstance, headers: Record<string, string
       ...(body === undefined ? {} : { payload: payloadOf(body) }),
     });
     const isJson = String(reply.headers['content-type'] ?? '').includes('json');
-    return {
+    const answer = {
       status: reply.statusCode,
       body: isJson ? reply.json() : undefined,
       headers: reply.headers,
       text: reply.body,
       bytes: reply.rawPayload,
     };
+    recordReply({ method, path, query: request.query, body }, { ...answer, body: answer.body ?? answer.text });
+    return answer;
   };
   return {
     get: (path, request) => send('GET', path, undefined, request),
