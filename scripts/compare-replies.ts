@@ -1,7 +1,8 @@
 /**
  * Compares what two states of the code answered to the same requests, as `RECORD_REPLIES=FILE npm test -- tests/contract/hostile-values.test.ts`
- * recorded them. What differs between two runs of one state (identifiers, codes, times) is not compared.
- *   node scripts/on-runtime.mjs scripts/compare-replies.ts --before FILE --before FILE --after FILE
+ * recorded them. What differs between runs of the first state (identifiers, codes, times) is not compared: two runs show most of it, a third one
+ * the choices among few.
+ *   node scripts/on-runtime.mjs scripts/compare-replies.ts --before FILE --before FILE [--before FILE …] --after FILE
  * Exits 1 when a reply differs; prints each difference once for an operation.
  */
 import { createReadStream } from 'node:fs';
@@ -12,9 +13,9 @@ import type { RecordedReply } from '../tests/support/recorded-replies.ts';
 const { values } = parseArgs({
   options: { before: { type: 'string', multiple: true }, after: { type: 'string' }, show: { type: 'string', default: '40' } },
 });
-const [before, beforeAgain] = values.before ?? [];
-if (!before || !beforeAgain || !values.after) {
-  console.error('Usage: compare-replies.ts --before FILE --before FILE --after FILE [--show NUMBER]');
+const recorded = values.before ?? [];
+if (recorded.length < 2 || !values.after) {
+  console.error('Usage: compare-replies.ts --before FILE --before FILE [--before FILE …] --after FILE [--show NUMBER]');
   process.exit(2);
 }
 
@@ -56,7 +57,8 @@ async function read(file: string): Promise<Map<string, Parts>> {
   return replies;
 }
 
-const [first, second, after] = await Promise.all([read(before), read(beforeAgain), read(values.after)]);
+const [first, ...others] = await Promise.all(recorded.map(read));
+const after = await read(values.after);
 let compared = 0;
 let parts = 0;
 let byChance = 0;
@@ -65,8 +67,7 @@ const report = (key: string, text: string) => {
   const operation = key.replace(/ \(\d+\)$/, '');
   differences.set(operation, [...(differences.get(operation) ?? []), `${key}: ${text}`]);
 };
-for (const [key, one] of first) {
-  const again = second.get(key);
+for (const [key, one] of first!) {
   const now = after.get(key);
   if (!now) {
     report(key, 'no such request afterwards');
@@ -75,11 +76,11 @@ for (const [key, one] of first) {
   compared += 1;
   for (const path of new Set([...one.keys(), ...now.keys()])) {
     parts += 1;
-    if (one.get(path) !== again?.get(path)) byChance += 1;
+    if (others.some((again) => again.get(key)?.get(path) !== one.get(path))) byChance += 1;
     else if (one.get(path) !== now.get(path)) report(key, `${path}: ${one.get(path)} -> ${now.get(path)}`);
   }
 }
-for (const key of after.keys()) if (!first.has(key)) report(key, 'no such request before');
+for (const key of after.keys()) if (!first!.has(key)) report(key, 'no such request before');
 for (const [operation, found] of [...differences].slice(0, Number(values.show)))
   console.log(`${operation}: ${found.length}\n  ${found.slice(0, 3).join('\n  ')}`);
 console.log(`${compared} requests, ${parts} values compared, ${byChance} left out; ${differences.size} operations differ`);
