@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/client/package.json packages/client/
 COPY packages/document-check/package.json packages/document-check/
+COPY packages/measures/package.json packages/measures/
 COPY packages/sandbox/package.json packages/sandbox/
 
 FROM manifests AS build

@@ -3,4 +3,4 @@ import { join } from 'node:path';
 import { prepare, root, run, runtime } from './prepare.mjs';
 
 await prepare();
-process.exit(await run(runtime(), [join(root, 'scripts', 'bench', 'main.ts'), ...process.argv.slice(2)]));
+process.exit(await run(runtime(), [join(root, 'packages', 'measures', 'src', 'bench', 'main.ts'), ...process.argv.slice(2)]));

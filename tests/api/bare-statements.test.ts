@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ADJUST_BALANCE, AUDIT_READ, PURCHASE, STORE_CALLBACK } from '../../scripts/bench/bare-statements.ts';
+import { ADJUST_BALANCE, AUDIT_READ, PURCHASE, STORE_CALLBACK } from '../../packages/measures/src/bench/bare-statements.ts';
 import { checkLedger } from '../../src/domain/ledger/check-ledger.ts';
 import { adminClient, userClient } from '../support/actors.ts';
 import { testServer, tokenClient } from '../support/api.ts';

@@ -1,6 +1,11 @@
+import type { Person } from '../../packages/measures/src/drills/money/people.ts';
+import type {
+  MovementRow,
+  PaymentRow,
+  ReversalRow,
+  ServiceFacts,
+} from '../../packages/measures/src/drills/money/service-facts.ts';
 import type { SandboxInvoice } from '../../packages/sandbox/src/payments/invoice.ts';
-import type { Person } from '../../scripts/drills/money/people.ts';
-import type { MovementRow, PaymentRow, ReversalRow, ServiceFacts } from '../../scripts/drills/money/service-facts.ts';
 
 /** A service after a day of the drill of money that is in order, and the builders of its rows. */
 const [SHOPPER, EARNER] = [1, 2];

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRequester, type Requester, until } from '../../scripts/demo/http.ts';
-import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { createRequester, type Requester, until } from '../../packages/measures/src/demo/http.ts';
+import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 /** The time limit only ends what hangs: a restore takes a minute on a busy machine. */

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runDemo } from '../../scripts/demo/run-demo.ts';
-import { startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { runDemo } from '../../packages/measures/src/demo/run-demo.ts';
+import { startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 
 async function demoOn(environment: Record<string, string>, provider = 'sandbox'): Promise<void> {

@@ -1,8 +1,8 @@
 /** The short form of `npm run drill -- money`: everything that moves money, on two instances that are killed (docs/drills.md). */
 import { describe, expect, test } from 'vitest';
-import { undoNow } from '../../scripts/drills/cleanup.ts';
-import { runMoneyDrill } from '../../scripts/drills/money/money-drill.ts';
-import { DrillReport } from '../../scripts/drills/report.ts';
+import { undoNow } from '../../packages/measures/src/drills/cleanup.ts';
+import { runMoneyDrill } from '../../packages/measures/src/drills/money/money-drill.ts';
+import { DrillReport } from '../../packages/measures/src/drills/report.ts';
 import { serverUrl } from '../support/test-database.ts';
 
 describe.skipIf(!serverUrl)('money under kill -9 (left out without a server: TEST_DATABASE_URL)', () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { until } from '../../scripts/demo/http.ts';
+import { until } from '../../packages/measures/src/demo/http.ts';
 import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -1,8 +1,8 @@
 /** The recipe of docs/point-in-time-recovery.md with the built service: its blocks are run as they stand in the document. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRequester, type Requester, until } from '../../scripts/demo/http.ts';
-import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { createRequester, type Requester, until } from '../../packages/measures/src/demo/http.ts';
+import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import {
   type ArchivingCluster,
   createArchivingCluster,

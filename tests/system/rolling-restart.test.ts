@@ -5,8 +5,8 @@ import { connect } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket as SocketOfWs } from 'ws';
-import { createRequester, until } from '../../scripts/demo/http.ts';
-import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { createRequester, until } from '../../packages/measures/src/demo/http.ts';
+import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { type Balancer, startBalancer } from '../support/round-robin-balancer.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 

@@ -6,8 +6,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createRequester, until } from '../../scripts/demo/http.ts';
-import { startServiceProcess } from '../../scripts/demo/service-process.ts';
+import { createRequester, until } from '../../packages/measures/src/demo/http.ts';
+import { startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { fillMigratedFolder } from '../support/migrated-folder.ts';
 
 const server = join(import.meta.dirname, '..', '..', 'dist', 'server.js');

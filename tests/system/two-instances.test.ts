@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRequester, type Requester, until } from '../../packages/measures/src/demo/http.ts';
+import { type ServiceProcess, startServiceProcess } from '../../packages/measures/src/demo/service-process.ts';
 import { signInitData } from '../../packages/sandbox/src/messenger/messenger-state.ts';
 import { type SandboxPanel, startSandboxPanel } from '../../packages/sandbox/src/panel/sandbox-panel.ts';
-import { createRequester, type Requester, until } from '../../scripts/demo/http.ts';
-import { type ServiceProcess, startServiceProcess } from '../../scripts/demo/service-process.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { emptyDatabaseOnServer, serverUrl } from '../support/test-database.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from '@20minutes/s3rver';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRequester, type Requester } from '../../../scripts/demo/http.ts';
+import { createRequester, type Requester } from '../../../packages/measures/src/demo/http.ts';
 import { aPng } from '../../support/image-samples.ts';
 import { attributeOf, pathTo, type ReceivedSpan, startTracedService, type TracedService } from '../../support/traced-service.ts';
 import { type SmtpServer, startSmtpServer } from '../../unit/mail/smtp-server.ts';

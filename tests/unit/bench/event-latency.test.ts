@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { assessDelivery } from '../../../scripts/bench/delivery.ts';
+import { assessDelivery } from '../../../packages/measures/src/bench/delivery.ts';
 import {
   type EventLatencyResult,
   eventLatencyFaults,
   eventLatencyTable,
   eventLatencyVerdicts,
   resultOf,
-} from '../../../scripts/bench/event-latency.ts';
-import { eventText, numberInFrame } from '../../../scripts/bench/event-text.ts';
-import { nextNumber, userIndexOf, writeSteadily } from '../../../scripts/bench/steady-writes.ts';
+} from '../../../packages/measures/src/bench/event-latency.ts';
+import { eventText, numberInFrame } from '../../../packages/measures/src/bench/event-text.ts';
+import { nextNumber, userIndexOf, writeSteadily } from '../../../packages/measures/src/bench/steady-writes.ts';
 
 /** Two users: even and odd numbers. */
 const userOf = (number: number) => number % 2;

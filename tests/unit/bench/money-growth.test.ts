@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lockWaitsOf } from '../../../scripts/bench/lock-waits.ts';
+import { lockWaitsOf } from '../../../packages/measures/src/bench/lock-waits.ts';
 import {
   growthAim,
   type MoneyGrowthRow,
@@ -7,8 +7,12 @@ import {
   moneyGrowthTable,
   moneyGrowthVerdicts,
   withGrowth,
-} from '../../../scripts/bench/money-growth.ts';
-import { type TwoInstancesResult, twoInstancesFaults, twoInstancesTable } from '../../../scripts/bench/two-instances.ts';
+} from '../../../packages/measures/src/bench/money-growth.ts';
+import {
+  type TwoInstancesResult,
+  twoInstancesFaults,
+  twoInstancesTable,
+} from '../../../packages/measures/src/bench/two-instances.ts';
 
 const once = (value: number) => ({ median: value, min: value, max: value });
 

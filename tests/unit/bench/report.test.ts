@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { readOptions } from '../../../scripts/bench/options.ts';
-import { type BenchResults, faults, render, verdicts } from '../../../scripts/bench/report.ts';
+import { readOptions } from '../../../packages/measures/src/bench/options.ts';
+import { type BenchResults, faults, render, verdicts } from '../../../packages/measures/src/bench/report.ts';
 
 const nothing: BenchResults = {
   machine: {},

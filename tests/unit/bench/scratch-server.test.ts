@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { accountIn, findServerBinaries, packagedFolders } from '../../../scripts/bench/scratch-server.ts';
+import { accountIn, findServerBinaries, packagedFolders } from '../../../packages/measures/src/bench/scratch-server.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -7,7 +7,7 @@ import {
   mergeBuckets,
   percentileMs,
   summarise,
-} from '../../../scripts/bench/statistics.ts';
+} from '../../../packages/measures/src/bench/statistics.ts';
 
 const counted = (...latencies: number[]) => {
   const counter = new LatencyCounter();

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { type TelemetryCost, telemetryFaults, telemetryTable, telemetryVerdicts } from '../../../scripts/bench/telemetry-cost.ts';
+import {
+  type TelemetryCost,
+  telemetryFaults,
+  telemetryTable,
+  telemetryVerdicts,
+} from '../../../packages/measures/src/bench/telemetry-cost.ts';
 
 const aCost: TelemetryCost = {
   title: 'GET /cabinet/balance, JWT',

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { eventIdentity, frameIdentity, userOf } from '../../../scripts/drills/event-identity.ts';
-import { compareOccurrences } from '../../../scripts/drills/exactly-once.ts';
-import { longestGapMs } from '../../../scripts/drills/gaps.ts';
-import { findDisorder } from '../../../scripts/drills/order-check.ts';
-import { createRandom } from '../../../scripts/drills/seeded-random.ts';
+import { eventIdentity, frameIdentity, userOf } from '../../../packages/measures/src/drills/event-identity.ts';
+import { compareOccurrences } from '../../../packages/measures/src/drills/exactly-once.ts';
+import { longestGapMs } from '../../../packages/measures/src/drills/gaps.ts';
+import { findDisorder } from '../../../packages/measures/src/drills/order-check.ts';
+import { createRandom } from '../../../packages/measures/src/drills/seeded-random.ts';
 import { cabinetText, feedText } from '../../../src/realtime/feed-client.ts';
 
 describe('compareOccurrences', () => {

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createCourier } from '../../../scripts/drills/money/courier.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../../scripts/drills/money/faulty-proxy.ts';
-import { createRandom } from '../../../scripts/drills/seeded-random.ts';
+import { createCourier } from '../../../packages/measures/src/drills/money/courier.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../../packages/measures/src/drills/money/faulty-proxy.ts';
+import { createRandom } from '../../../packages/measures/src/drills/seeded-random.ts';
 
 /** What the drill of money does between the service and the fakes: it makes the situations that a repeat has to survive. */
 const NONE = { lostBefore: 0, lostAfter: 0, unavailable: 0 };

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type ProofResult, proveCredits, proveReversals, proveStars } from '../../../scripts/drills/money/credit-proof.ts';
-import { proveReceipts } from '../../../scripts/drills/money/receipt-proof.ts';
+import {
+  type ProofResult,
+  proveCredits,
+  proveReversals,
+  proveStars,
+} from '../../../packages/measures/src/drills/money/credit-proof.ts';
+import { proveReceipts } from '../../../packages/measures/src/drills/money/receipt-proof.ts';
 import {
   proveCauses,
   proveGifts,
@@ -8,9 +13,9 @@ import {
   proveRenewals,
   proveRewards,
   proveWithdrawals,
-} from '../../../scripts/drills/money/sale-proof.ts';
-import { proveSecondCharges } from '../../../scripts/drills/money/second-charges.ts';
-import type { ServiceFacts } from '../../../scripts/drills/money/service-facts.ts';
+} from '../../../packages/measures/src/drills/money/sale-proof.ts';
+import { proveSecondCharges } from '../../../packages/measures/src/drills/money/second-charges.ts';
+import type { ServiceFacts } from '../../../packages/measures/src/drills/money/service-facts.ts';
 import { CLAIMER, DOUBLE, KOPEKS, movement, RENEWER, reversal, someFacts } from '../../support/drill-facts.ts';
 
 /** The proofs of the drill of money: each accepts what is in order, and finds what is not. */

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { compareMovements, descriptionOf, expectedBalances, type Movement } from '../../../scripts/drills/movement-check.ts';
-import { WriteBook } from '../../../scripts/drills/write-book.ts';
+import {
+  compareMovements,
+  descriptionOf,
+  expectedBalances,
+  type Movement,
+} from '../../../packages/measures/src/drills/movement-check.ts';
+import { WriteBook } from '../../../packages/measures/src/drills/write-book.ts';
 
 const PRICE = -9_900;
 

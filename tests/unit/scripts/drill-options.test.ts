@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { undoAtEnd, undoNow } from '../../../scripts/drills/cleanup.ts';
-import { readOptions } from '../../../scripts/drills/options.ts';
-import { DrillReport, textTable } from '../../../scripts/drills/report.ts';
+import { undoAtEnd, undoNow } from '../../../packages/measures/src/drills/cleanup.ts';
+import { readOptions } from '../../../packages/measures/src/drills/options.ts';
+import { DrillReport, textTable } from '../../../packages/measures/src/drills/report.ts';
 
 describe('options of a drill', () => {
   it('reads each drill with what it needs', () => {

@@ -1,0 +1,32 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { trackChild } from './child-process.ts';
+
+const root = join(import.meta.dirname, '..', '..', '..', '..');
+
+/** Starts the built service on a port of loopback; ended with this process if not before. @param onLine gets each line that it prints */
+export function spawnService(
+  port: number,
+  environment: Record<string, string>,
+  onLine: (line: string) => void,
+  nodeOptions: readonly string[] = [],
+): ChildProcess {
+  const child = trackChild(
+    spawn(process.execPath, [...nodeOptions, join(root, 'dist', 'server.js')], {
+      cwd: root,
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '',
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        LOG_LEVEL: 'warn',
+        LOG_FORMAT: 'json',
+        ...environment,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+  for (const stream of [child.stdout!, child.stderr!]) createInterface({ input: stream }).on('line', onLine);
+  return child;
+}
