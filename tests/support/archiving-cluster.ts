@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { freePort } from '../../scripts/free-port.ts';
+import { freePort } from '../../packages/measures/src/free-port.ts';
 import { readTestedBlocks } from './recovery-guide.ts';
 
 const PACKAGES = '/usr/lib/postgresql';

@@ -1,7 +1,7 @@
 /** npm run bench: measures the paths of docs/performance.md against the bare baseline in the same run, and stores the results. */
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { readArguments } from '../../../../scripts/read-arguments.ts';
+import { readArguments } from '../read-arguments.ts';
 import { measureAdminStatistics } from './admin-statistics.ts';
 import { measureBigLists } from './big-lists.ts';
 import { comparePath } from './compare-path.ts';

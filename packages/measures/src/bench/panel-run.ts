@@ -8,7 +8,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { readArguments } from '../../../../scripts/read-arguments.ts';
+import { readArguments } from '../read-arguments.ts';
 import { connectOutsideSystems } from '../../../../src/composition/outside-systems.ts';
 import { createService } from '../../../../src/composition/service.ts';
 import type { App } from '../../../../src/core/app.ts';

@@ -10,7 +10,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { freePort } from '../../../../scripts/free-port.ts';
+import { freePort } from '../free-port.ts';
 import { endProcess, trackChild } from './child-process.ts';
 
 export interface ScratchServer {

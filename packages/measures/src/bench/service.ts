@@ -1,6 +1,6 @@
 /** The service under measurement: the production build in a separate process, as `npm start` runs it. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../../../../scripts/free-port.ts';
+import { freePort } from '../free-port.ts';
 import { endProcess, residentMiB } from './child-process.ts';
 import { spawnService } from './spawn-service.ts';
 

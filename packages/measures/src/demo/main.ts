@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readArguments } from '../../../../scripts/read-arguments.ts';
+import { readArguments } from '../read-arguments.ts';
 import { runDemo } from './run-demo.ts';
 import { startServiceProcess } from './service-process.ts';
 

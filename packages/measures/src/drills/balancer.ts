@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../../../../scripts/free-port.ts';
+import { freePort } from '../free-port.ts';
 import { endProcess, trackChild } from '../bench/child-process.ts';
 import { isReady } from './instance.ts';
 

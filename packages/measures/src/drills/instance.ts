@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { freePort } from '../../../../scripts/free-port.ts';
+import { freePort } from '../free-port.ts';
 import { endProcess } from '../bench/child-process.ts';
 import { spawnService } from '../bench/spawn-service.ts';
 

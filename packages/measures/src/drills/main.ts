@@ -1,6 +1,6 @@
 /** npm run drill: faults on purpose, under load, with proofs from the database afterwards (docs/drills.md). Exit code 1 = violated. */
 
-import { readArguments } from '../../../../scripts/read-arguments.ts';
+import { readArguments } from '../read-arguments.ts';
 import { undoNow } from './cleanup.ts';
 import { runEventDrill } from './event-drill.ts';
 import { runFailoverDrill } from './failover-drill.ts';
