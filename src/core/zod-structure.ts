@@ -16,8 +16,15 @@ export function literalTexts<const T extends readonly string[]>(values: T) {
 
 export const isLiteralTexts = (schema: Schema): boolean => literalEnums.get(schema as z.ZodType) !== undefined;
 
-/** Key of a schema's metadata that makes the published document show an object of any fields in its place. */
-export const FREE_FORM = 'publishedAsFreeForm';
+const publishedForms = z.registry<{ published: unknown }>();
+
+/** One component of the contract that is free-form in a part: the typed client and the output check use `schema`, the document `published`. */
+export function publishedAs<S extends z.ZodType>(schema: S, published: z.ZodType): S {
+  publishedForms.add(schema, { published });
+  return schema;
+}
+
+export const publishedForm = (schema: Schema): Schema => (publishedForms.get(schema)?.published as Schema) ?? schema;
 
 /**
  * Strips everything that does not change which values come in: optional, nullable, default, readonly, catch, lazy, brands,
@@ -67,11 +74,12 @@ export function acceptsNull(schema: Schema): boolean {
   return accepts(schema, null);
 }
 
-function accepts(schema: Schema, value: unknown): boolean {
+/** @returns false where an asynchronous check would have to run */
+export function accepts(schema: Schema, value: unknown): boolean {
   try {
     return z.safeParse(schema, value).success;
   } catch {
-    return false; // only an asynchronous check throws here, and such a schema looks at a value that must be there
+    return false;
   }
 }
 
