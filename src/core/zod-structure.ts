@@ -3,19 +3,6 @@ import { z } from 'zod';
 
 export type Schema = z.core.$ZodType;
 
-/** A registry, because a schema inherits its entry from the one that `.describe()` or `.meta()` copied. */
-const literalEnums = z.registry<{ isLiteral: true }>();
-
-/**
- * Texts whose wrong value is refused with `literal_error`, where `z.enum` is refused with `enum` (spec 10 R1). `z.literal` of several values
- * cannot be read by trpc-to-openapi in a path.
- */
-export function literalTexts<const T extends readonly string[]>(values: T) {
-  return z.enum(values).register(literalEnums, { isLiteral: true });
-}
-
-export const isLiteralTexts = (schema: Schema): boolean => literalEnums.get(schema as z.ZodType) !== undefined;
-
 const publishedForms = z.registry<{ published: unknown }>();
 
 /** One component of the contract that is free-form in a part: the typed client and the output check use `schema`, the document `published`. */

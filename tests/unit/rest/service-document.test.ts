@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findSchemaPlaces, gapMessage } from '../../../scripts/checks/schema-places.ts';
-import { projectRoot } from '../../../scripts/checks/source-files.ts';
+import { listFiles, projectRoot, readFiles } from '../../../scripts/checks/source-files.ts';
 import { refusal } from '../../../src/core/errors.ts';
 import { describeDocument } from '../../../src/rest/describe-document.ts';
 import { documentRefusals } from '../../../src/rest/document-refusals.ts';
@@ -77,6 +77,12 @@ describe('texts of the document', () => {
       document.tags.map((tag) => tag.name).toSorted((a, b) => a.localeCompare(b, 'en')),
     );
   });
+});
+
+it('a date of an answer is `Timestamp`, which the document calls date-time', () => {
+  const sources = readFiles(projectRoot, listFiles(projectRoot, 'src/routers'));
+  const dating = sources.filter(({ text }) => /\bz\s*\.date\(\)/.test(text));
+  expect(dating.map(({ path }) => path)).toEqual(['src/routers/shared.schemas.ts']);
 });
 
 describe('the file of what has no text', () => {
